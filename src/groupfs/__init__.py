@@ -1,0 +1,3 @@
+"""Unsupervised feature selection by group discovery."""
+
+__version__ = "0.1.0"

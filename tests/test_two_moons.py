@@ -1,0 +1,34 @@
+import numpy as np
+import pytest
+
+from groupfs.datasets import load_two_moons
+
+
+@pytest.mark.parametrize("correlation", [0.6, 0.95, 1.0])
+def test_columns_of_a_group_correlate_as_asked(correlation):
+    moons = load_two_moons(20_000, correlation=correlation, random_state=0)
+    R = np.corrcoef(moons.data.T)
+    for group in moons.groups:
+        within = R[np.ix_(group, group)][np.triu_indices(5, 1)]
+        # the share rho of the variance of each of two columns is common to them
+        np.testing.assert_allclose(within, correlation, atol=0.02)
+    assert np.abs(R[10:, :10]).max() < 0.05
+
+
+def test_columns_have_unit_variance_and_names():
+    moons = load_two_moons(5000, 23, random_state=1)
+    np.testing.assert_allclose(moons.data.std(0), 1, atol=0.05)
+    assert len(moons.feature_names) == len(set(moons.feature_names)) == 23
+    assert set(moons.target) == {0, 1}
+
+
+def test_seed_decides():
+    first, again, other = (load_two_moons(50, random_state=s).data for s in (0, 0, 1))
+    np.testing.assert_array_equal(first, again)
+    assert not np.array_equal(first, other)
+
+
+@pytest.mark.parametrize("wrong", [{"n_features": 9}, {"correlation": 1.5}])
+def test_impossible_tables_are_refused(wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        load_two_moons(**wrong)
