@@ -1,0 +1,46 @@
+"""Where the computation runs, and the seeded generators it draws from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+
+DTYPE = torch.float32
+
+
+def resolve_device(device: Any) -> torch.device:
+    """The device asked for; "auto" is CUDA where there is one, else the CPU."""
+    if isinstance(device, str) and device == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        resolved = torch.device(device)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(
+            f'device={device!r} is not known; choose "auto", "cpu", "cuda", "cuda:1" or "mps".'
+        ) from error
+    available = {
+        "cpu": True,
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available(),
+    }
+    if resolved.type not in available:
+        raise ValueError(f'device={device!r} is not supported; choose "auto", "cpu", "cuda", "mps".')
+    if not available[resolved.type]:
+        raise ValueError(
+            f"device={device!r} was asked for, but this machine or this build of torch has none; "
+            'choose device="cpu" or "auto".'
+        )
+    return resolved
+
+
+def derive_seeds(random_state: np.random.RandomState, n_seeds: int) -> list[int]:
+    """Seeds that depend only on their place: the first ones do not change when more are drawn."""
+    root = int(random_state.randint(np.iinfo(np.int32).max))
+    children = np.random.SeedSequence(root).spawn(n_seeds)
+    return [int(child.generate_state(1)[0]) for child in children]
+
+
+def torch_generator(seed: int, device: torch.device) -> torch.Generator:
+    return torch.Generator(device=device).manual_seed(seed)

@@ -1,0 +1,117 @@
+"""The standardised table as the other rooms see it: rows on demand, products of columns on demand.
+
+A dense table is standardised once. A sparse one stays sparse: its rows are standardised as they are
+taken, its columns multiplied without being filled in.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+FloatArray = NDArray[np.float64]
+
+
+class Rows(Protocol):
+    """N standardised rows of d features."""
+
+    shape: tuple[int, int]
+    column_norms: FloatArray  #: squared norm of every column, (d,)
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> None:
+        """Fix where batches go."""
+
+    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
+        """Rows by index, (B, d); into ``out`` if given."""
+
+    def project(self, vectors: FloatArray) -> FloatArray:
+        """The columns' products with vectors over the samples, (N, m) to (d, m)."""
+
+    def combine(self, weights: FloatArray) -> FloatArray:
+        """Weighted sums of the columns, (d, m) to (N, m)."""
+
+    def column_products(self, start: int, stop: int) -> FloatArray:
+        """Inner products of columns start..stop with all columns, (stop - start, d)."""
+
+    def shuffled(self, rng: np.random.Generator) -> Rows:
+        """The same columns, each shuffled on its own."""
+
+
+class DenseRows:
+    """Rows of a dense table."""
+
+    def __init__(self, Z: FloatArray) -> None:
+        self.Z = Z
+        self.shape = (Z.shape[0], Z.shape[1])
+        self.column_norms = np.einsum("ij,ij->j", Z, Z)
+        self._tensor: Tensor | None = None
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> None:
+        self._tensor = torch.as_tensor(self.Z, dtype=dtype, device=device)
+
+    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
+        assert self._tensor is not None
+        return torch.index_select(self._tensor, 0, index.to(self._tensor.device), out=out)
+
+    def project(self, vectors: FloatArray) -> FloatArray:
+        return self.Z.T @ vectors
+
+    def combine(self, weights: FloatArray) -> FloatArray:
+        return self.Z @ weights
+
+    def column_products(self, start: int, stop: int) -> FloatArray:
+        return self.Z[:, start:stop].T @ self.Z
+
+    def shuffled(self, rng: np.random.Generator) -> DenseRows:
+        return DenseRows(rng.permuted(self.Z, axis=0))
+
+
+class SparseRows:
+    """Rows of a sparse table, standardised as (x - mean) / scale when they are taken."""
+
+    def __init__(self, X: sp.csr_array, mean: FloatArray, scale: FloatArray) -> None:
+        self.X = X
+        self.mean = mean
+        self.scale = scale
+        self.shape = (X.shape[0], X.shape[1])
+        squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
+        self.column_norms = (squares - X.shape[0] * mean**2) / scale**2
+        self._device = torch.device("cpu")
+        self._dtype = torch.float32
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> None:
+        self._device, self._dtype = device, dtype
+
+    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
+        rows = (self.X[index.cpu().numpy()].toarray() - self.mean) / self.scale
+        batch = torch.as_tensor(rows, dtype=self._dtype, device=self._device)
+        return batch if out is None else out.copy_(batch)
+
+    def project(self, vectors: FloatArray) -> FloatArray:
+        raw = self.X.T @ vectors - np.outer(self.mean, vectors.sum(0))
+        return np.asarray(raw / self.scale[:, None])
+
+    def combine(self, weights: FloatArray) -> FloatArray:
+        scaled = weights / self.scale[:, None]
+        return np.asarray(self.X @ scaled - self.mean @ scaled)
+
+    def column_products(self, start: int, stop: int) -> FloatArray:
+        raw = (self.X[:, start:stop].T @ self.X).toarray()
+        raw -= self.shape[0] * np.outer(self.mean[start:stop], self.mean)
+        return np.asarray(raw / np.outer(self.scale[start:stop], self.scale))
+
+    def shuffled(self, rng: np.random.Generator) -> SparseRows:
+        columns = sp.csc_array(self.X)
+        indices = np.concatenate(
+            [
+                rng.choice(self.shape[0], size, replace=False)
+                for size in np.diff(columns.indptr)
+            ]
+        )
+        moved = sp.csc_array((columns.data, indices, columns.indptr), shape=self.shape)
+        return SparseRows(sp.csr_array(moved), self.mean, self.scale)

@@ -1,0 +1,215 @@
+"""The only door for data: whatever table the user has, checked, to standardised rows and names."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data
+
+from groupfs._rows import DenseRows, FloatArray, Rows, SparseRows
+
+#: Squared norms of columns above this overflow in the single-precision distances of training.
+LARGEST_NORM = 1e30
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready for work: constant columns left out, the others in an order of their own.
+
+    The order depends on the columns' contents alone, so a user's order of the columns cannot change
+    a result.
+    """
+
+    rows: Rows
+    columns: NDArray[np.int64]  #: place in the user's table of every column of ``rows``, (d,)
+    twins: NDArray[np.int64]  #: equal numbers for equal columns, (d,)
+    names: list[str]  #: of all the user's columns
+
+    @property
+    def n_distinct(self) -> int:
+        return int(self.twins.max()) + 1
+
+
+def validate_table(estimator: Any, X: Any, standardize: bool) -> Table:
+    """Check X, set ``n_features_in_`` and ``feature_names_in_``, standardise."""
+    X = _to_matrix(estimator, X)
+    names = _names(estimator, X.shape[1])
+    _refuse_missing(X, names, type(estimator).__name__)
+    center, spread = _moments(X, names)
+    varies = spread > 0
+    _report_constant(varies, names)
+
+    columns = np.flatnonzero(varies)
+    order, twins = _canonical_order(_rows(X, columns, center, spread, True))
+    columns = columns[order]
+    rows = _rows(X, columns, center, spread, standardize)
+    if rows.column_norms.max() > LARGEST_NORM:
+        worst = names[columns[int(np.argmax(rows.column_norms))]]
+        raise ValueError(
+            f"distances between rows of X overflow (column {worst} is the largest); rescale the "
+            "columns or leave standardize=True."
+        )
+    return Table(rows, columns, twins, names)
+
+
+def _to_matrix(estimator: Any, X: Any) -> FloatArray | sp.csr_array:
+    if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor
+        X = X.detach().cpu().numpy()
+    _refuse_text(X)
+    try:
+        X = validate_data(
+            estimator,
+            X,
+            accept_sparse=("csr", "csc"),
+            dtype="numeric",
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+            ensure_min_features=2,
+        )
+    except ValueError as error:
+        if "could not convert string" in str(error):
+            raise ValueError(
+                f"X holds text ({error}); encode text columns as numbers first, e.g. with "
+                "OrdinalEncoder, or drop them."
+            ) from error
+        raise
+    if sp.issparse(X):
+        return sp.csr_array(X, dtype=np.float64)
+    return np.asarray(X, dtype=np.float64)
+
+
+def _refuse_text(X: Any) -> None:
+    dtypes = getattr(X, "dtypes", None)
+    if dtypes is None or not hasattr(X, "columns"):
+        return
+    bad = [
+        f"{name} ({dtype})"
+        for name, dtype in zip(X.columns, dtypes, strict=True)
+        if _is_text(X[name], dtype)
+    ]
+    if bad:
+        raise ValueError(
+            f"X has {len(bad)} columns that are not numbers: {_listed(bad)}; encode them first, "
+            "e.g. with OrdinalEncoder, or drop them."
+        )
+
+
+def _is_text(column: Any, dtype: Any) -> bool:
+    kind = str(dtype).lower()
+    if any(word in kind for word in ("str", "utf8", "cat", "enum", "date", "time", "duration")):
+        return True
+    return kind == "object" and any(isinstance(value, str) for value in column)
+
+
+def _names(estimator: Any, n_features: int) -> list[str]:
+    given = getattr(estimator, "feature_names_in_", None)
+    return [f"x{i}" for i in range(n_features)] if given is None else list(given)
+
+
+def _refuse_missing(X: FloatArray | sp.csr_array, names: list[str], who: str) -> None:
+    if sp.issparse(X):
+        bad = np.unique(sp.coo_array(X).coords[1][~np.isfinite(X.data)])
+        nan = bool(np.isnan(X.data).any())
+    else:
+        finite = np.isfinite(X)
+        if finite.all():
+            return
+        bad = np.flatnonzero(~finite.all(axis=0))
+        nan = bool(np.isnan(X).any())
+    if not len(bad):
+        return
+    what = "NaN" if nan else "infinity (inf)"
+    remedy = (
+        f"impute first, e.g. make_pipeline(SimpleImputer(), {who}())"
+        if nan
+        else "replace infinite values or drop these columns"
+    )
+    plural = "column" if len(bad) == 1 else "columns"
+    raise ValueError(
+        f"X contains {what} in {len(bad)} {plural} ({_listed([names[i] for i in bad])}); {remedy}."
+    )
+
+
+def _moments(X: FloatArray | sp.csr_array, names: list[str]) -> tuple[FloatArray, FloatArray]:
+    """Mean and standard deviation of every column; deviation zero where it is only rounding."""
+    N = X.shape[0]
+    with np.errstate(over="ignore", invalid="ignore"):
+        if sp.issparse(X):
+            center = np.asarray(X.sum(axis=0)).ravel() / N
+            squares = sp.csc_array(X)
+            filled = np.repeat(np.arange(X.shape[1]), np.diff(squares.indptr))
+            deviations = np.bincount(
+                filled, (squares.data - center[filled]) ** 2, minlength=X.shape[1]
+            )
+            deviations += (N - np.diff(squares.indptr)) * center**2
+        else:
+            center = X.mean(axis=0)
+            deviations = np.square(X - center).sum(axis=0)
+        spread = np.sqrt(deviations / N)
+    too_large = np.flatnonzero(~np.isfinite(spread))
+    if len(too_large):
+        raise ValueError(
+            f"values of X overflow when squared, as distances need (columns "
+            f"{_listed([names[i] for i in too_large])}); rescale these columns first."
+        )
+    spread[spread <= 10 * np.finfo(np.float64).eps * np.sqrt(N) * np.abs(center)] = 0
+    return center, spread
+
+
+def _report_constant(varies: NDArray[np.bool_], names: list[str]) -> None:
+    constant = np.flatnonzero(~varies)
+    if not varies.any():
+        raise ValueError(
+            f"all {len(names)} columns of X are constant; there is nothing to select from."
+        )
+    if varies.sum() == 1:
+        raise ValueError(
+            f"only one column of X varies ({names[int(np.flatnonzero(varies)[0])]}); grouping needs "
+            "at least 2 columns that are not constant."
+        )
+    if len(constant):
+        plural = "column carries" if len(constant) == 1 else "columns carry"
+        warnings.warn(
+            f"{len(constant)} constant {plural} no information and were left out of every group: "
+            f"{_listed([names[i] for i in constant])}.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _canonical_order(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """An order of the columns by content, and the twins among them (equal but for scale and shift).
+
+    Columns are told apart by their products with three fixed random vectors.
+    """
+    vectors = np.random.default_rng(0).standard_normal((rows.shape[0], 3))
+    keys = rows.project(vectors) / np.sqrt(rows.shape[0])
+    order = np.argsort(keys[:, 0], kind="stable")
+    steps = np.abs(np.diff(keys[order], axis=0)).max(axis=1)
+    twins = np.concatenate([[0], np.cumsum(steps > 1e-9)])
+    return order, twins
+
+
+def _rows(
+    X: FloatArray | sp.csr_array,
+    columns: NDArray[np.int64],
+    center: FloatArray,
+    spread: FloatArray,
+    standardize: bool,
+) -> Rows:
+    mean = center[columns] if standardize else np.zeros(len(columns))
+    scale = spread[columns] if standardize else np.ones(len(columns))
+    if sp.issparse(X):
+        return SparseRows(sp.csr_array(sp.csc_array(X)[:, columns]), mean, scale)
+    return DenseRows((np.ascontiguousarray(X[:, columns]) - mean) / scale)
+
+
+def _listed(names: Sequence[str], most: int = 5) -> str:
+    shown = ", ".join(str(name) for name in names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -1,0 +1,88 @@
+"""Weights of the objective from the data alone: the critical sparsity weight, the balance of terms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from groupfs._rows import Rows
+from groupfs.losses import feature_smoothness, group_sparsity
+from groupfs.model import GroupModel, NoiseSource, Objective, sample_term
+from groupfs.relaxations import gates, gates_pullback, membership
+
+#: Candidates for the weight of the feature term, as in the paper.
+SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)
+#: Memberships this soft make all gates move together, which is what the critical weight is about.
+SOFT_TEMPERATURE = 10.0
+#: Draws of batch and noise are averaged until the critical weight is known to this relative error.
+PRECISION = 0.02
+MIN_PAIRS, MAX_PAIRS = 32, 512
+#: Where the samples are no smoother on their graph than chance no weight is critical: this is used.
+SMALLEST_WEIGHT = 1e-6
+
+
+@dataclass(frozen=True)
+class Start:
+    """Averages over batches and noise at the start of training."""
+
+    push: float  #: sum over gates of the gradient of L_s
+    pull: float  #: sum over gates of the gradient of L_reg
+    smoothness: float  #: L_s
+    roughness: float  #: L_f without its orthogonality term
+
+    @property
+    def critical_sparsity_weight(self) -> float:
+        r"""The sparsity weight at which the two gradients on the gates cancel.
+
+        .. math:: \lambda_2^* = -\sum_j \partial L_s/\partial\mu_j \Big/ \sum_j
+            \partial L_{reg}/\partial\mu_j
+
+        While memberships are soft every feature sees about the same gate and all gates move together:
+        below this weight they open, above it they close.
+        """
+        return max(-self.push / self.pull, SMALLEST_WEIGHT)
+
+    @property
+    def balanced_smoothness_weight(self) -> float:
+        """The weight at which the roughness of the groups is nearest in size to the sample term."""
+        size = abs(self.smoothness)
+        return min(SMOOTHNESS_WEIGHTS, key=lambda weight: abs(weight * self.roughness - size))
+
+
+@torch.no_grad()
+def measure_start(
+    model: GroupModel, objective: Objective, rows: Rows, batch_size: int, seed: int
+) -> Start:
+    """Average over batches and noise; the model's first replica is looked at."""
+    logits, mu, Q = model.logits[:1], model.mu[:1], model.Q[:1]
+    noise = NoiseSource([seed], objective.gate_noise, logits.device)
+    rng = np.random.default_rng(seed)
+    N = rows.shape[0]
+    size = min(batch_size, N)
+    X = rows.take(torch.arange(N)) if size == N else None
+    pairs: list[list[float]] = []
+    while len(pairs) < MIN_PAIRS or (len(pairs) < MAX_PAIRS and _error(pairs) > PRECISION):
+        pair = np.zeros(4)
+        batch = X if X is not None else rows.take(torch.from_numpy(rng.permutation(N)[:size]))
+        draw = noise.draw(logits)
+        M = membership(logits, draw.gumbel, SOFT_TEMPERATURE)
+        for sign in (1, -1):  # opposite gate noise: most of its variance cancels
+            z = gates(mu, sign * draw.gate)
+            weight = (M @ z.unsqueeze(-1)).squeeze(-1)
+            smooth, grad_square = sample_term(objective, batch, weight.square())
+            grad_z = M.mT @ (2 * weight * grad_square).unsqueeze(-1)
+            push = gates_pullback(z, grad_z.squeeze(-1)).sum()
+            _, pull, _ = group_sparsity(mu, M, objective.gate_noise)
+            rough, _, _ = feature_smoothness(M, Q, objective.walk, 0.0)
+            terms = torch.stack([push, pull.sum(), smooth[0], rough[0]])
+            pair += terms.double().cpu().numpy() / 2
+        pairs.append(pair.tolist())
+    return Start(*np.mean(pairs, axis=0).tolist())
+
+
+def _error(pairs: list[list[float]]) -> float:
+    """Relative standard error of the mean push."""
+    push = np.array(pairs)[:, 0]
+    return float(push.std() / np.sqrt(len(push)) / max(abs(push.mean()), 1e-12))

@@ -1,0 +1,391 @@
+"""GroupFS, the estimator: from a table to groups of features, which of them matter, a selection."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, _fit_context
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from groupfs import presets, selection
+from groupfs._device import derive_seeds, resolve_device
+from groupfs._validation import Table, validate_table
+from groupfs.problem import Problem, prepare
+from groupfs.result import GroupResult, train_and_choose
+
+
+class GroupFS(SelectorMixin, BaseEstimator):
+    r"""Unsupervised feature selection that discovers groups of features and which of them matter.
+
+    Every feature belongs softly to one of C groups and every group has a gate. Memberships and gates
+    are trained together: the open groups shall span a graph of the samples on which they vary
+    smoothly, features of a group shall be neighbours in the graph of features, and few groups shall
+    be open. No labels are used. Nothing needs to be set: the number of groups and all weights are
+    computed from the table.
+
+    Parameters
+    ----------
+    n_groups : int or "auto", default="auto"
+        C. "auto" takes the deepest dip of the distortion E(C) of the feature graph's eigenvectors.
+    sparsity : float, default=1.0
+        How many groups shall close, relative to the critical weight of this table: 1.0 is the weight
+        at which the pressure on the gates changes sign before groups take shape. Useful values lie
+        between about 0.25 and 3; higher means fewer groups.
+    sparsity_weight : float or None, default=None
+        :math:`\lambda_2` itself, in place of ``sparsity``.
+    smoothness_weight : float or "auto", default="auto"
+        :math:`\lambda_1`, the weight of the feature graph. "auto" takes the power of ten that makes
+        both graphs count alike at the start.
+    n_features_to_select : int or None, default=None
+        A budget of features. None takes the groups that are kept.
+    allocation : {"whole", "spread"}, default="whole"
+        How a budget is spent: on whole groups in rank order (the last one cut to its most central
+        features), or over all kept groups in proportion to their scores, most central features first.
+    n_groups_to_select : int or None, default=None
+        Keep this many groups, in rank order. None keeps the groups with open gates and, with
+        ``ranking="excess"``, scores beyond chance.
+    output : {"features", "representatives"}, default="features"
+        Whether ``transform`` gives all selected features or the most central one of each kept group.
+    ranking : {"excess", "gate", "path"} or None, default=None
+        What groups are ranked by: smoothness on the graph of the group alone beyond that of shuffled
+        columns; gate mean; or the largest sparsity at which the group is still open. None leaves it
+        to the preset.
+    alpha : float, default=0.01
+        With ``ranking="excess"``: the share of groups among those kept that may be there by chance
+        (false discovery rate).
+    preset : {"default", "paper"}, default="default"
+        Where the parameters that are None come from: our choices or the paper's.
+    bandwidth_gradient : {"exact", "detached"} or None, default=None
+        Whether the gradient flows through the bandwidths of the sample graph.
+    gate_start : {"excess", "uniform"} or None, default=None
+        Whether gates start ordered by the groups' scores or all at one half.
+    start_temperature : float or None, default=None
+        Temperature of the memberships at the start. High temperatures let all gates open or close
+        together before the groups are distinct.
+    end_temperature : float, default=0.01
+        Temperature that is reached at ``max_epochs``.
+    batch_size : int or None, default=None
+        Rows per step. None takes all of them up to 640, else about 512 (preset "default").
+    max_epochs : int or None, default=None
+        Passes over the table at most.
+    early_stopping : bool or None, default=None
+        Whether training ends when groups no longer change and gates are decided.
+    learning_rate : float or None, default=None
+        Step size of Adam.
+    n_init : int, default=2
+        Models trained side by side from different seeds; the one with the largest gain over the
+        models with all gates open and all gates shut is kept.
+    n_neighbors : int, default=7
+        K, the neighbour whose distance is a point's bandwidth.
+    feature_neighbors : int, "all" or None, default=None
+        Neighbours that the feature graph keeps for each feature. None keeps all up to 512 features
+        and 50 above (preset "default").
+    diffusion_steps : int, default=2
+        t, steps of the random walk on the samples.
+    gate_noise : float, default=0.5
+        :math:`\sigma`, standard deviation of the noise on the gates.
+    standardize : bool, default=True
+        Whether columns are brought to mean zero and variance one.
+    device : str or torch.device, default="auto"
+        "auto" is CUDA where there is one, else the CPU.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the warm start, the noise and the batches.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    groups_ : list of ndarray
+        Indices of the features of each group, most important group first.
+    group_labels_ : ndarray of shape (n_features_in_,)
+        Place in ``groups_`` of each feature's group; -1 for constant columns.
+    group_scores_ : ndarray of shape (n_groups_,)
+        What the groups are ranked by.
+    group_pvalues_ : ndarray of shape (n_groups_,) or None
+        How likely a group found in shuffled columns scores as high; with ``ranking="excess"`` only.
+    group_gates_ : ndarray of shape (n_groups_,)
+        Gate means; above one half is open.
+    group_selected_ : ndarray of bool of shape (n_groups_,)
+        Which groups are kept.
+    representatives_ : ndarray of shape (n_groups_,)
+        The most central feature of each group.
+    membership_ : ndarray of shape (n_features_in_, n_groups_)
+        Probabilities of membership; rows of constant columns are zero.
+    centrality_ : ndarray of shape (n_features_in_,)
+        Correlation of each feature with the mean of its group.
+    feature_scores_ : ndarray of shape (n_features_in_,)
+        Score of the feature's group (not below zero) times the feature's centrality.
+    n_groups_ : int
+        Groups that have features.
+    distortion_ : dict
+        E(C) for each C that was looked at; empty if ``n_groups`` was given.
+    critical_sparsity_weight_, sparsity_weight_, smoothness_weight_ : float
+        :math:`\lambda_2^*`, :math:`\lambda_2` and :math:`\lambda_1`.
+    loss_, gain_ : float
+        Final loss without noise, and how much lower it is than that of the better of the two trivial
+        models: all gates open, all gates shut.
+    history_ : list of dict
+        For each epoch: loss and its terms, gates, temperature, seconds.
+    n_iter_ : int
+        Epochs trained.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X has them.
+
+    Notes
+    -----
+    Columns that are equal but for scale and shift share a group. A column and its negative do not:
+    distances are Euclidean, and the two are as far apart as columns can be.
+
+    References
+    ----------
+    Lifshitz, Lindenbaum, Mishne, Meir, Benisty: Unsupervised Feature Selection Through Group
+    Discovery, AAAI 2026.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.datasets import load_two_moons
+    >>> X = load_two_moons(random_state=0).data
+    >>> selector = GroupFS(random_state=0).fit(X)
+    >>> [group.tolist() for group in selector.groups_[:2]]
+    [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    >>> selector.transform(X).shape
+    (1000, 10)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+        "n_groups": [Integral, StrOptions({"auto"})],
+        "sparsity": [Interval(Real, 0, None, closed="neither")],
+        "sparsity_weight": [Interval(Real, 0, None, closed="left"), None],
+        "smoothness_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
+        "allocation": [StrOptions({"whole", "spread"})],
+        "n_groups_to_select": [Interval(Integral, 1, None, closed="left"), None],
+        "output": [StrOptions({"features", "representatives"})],
+        "ranking": [StrOptions({"excess", "gate", "path"}), None],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "preset": [StrOptions(set(presets.PRESETS))],
+        "bandwidth_gradient": [StrOptions({"exact", "detached"}), None],
+        "gate_start": [StrOptions({"excess", "uniform"}), None],
+        "start_temperature": [Interval(Real, 0, None, closed="neither"), None],
+        "end_temperature": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 2, None, closed="left"), None],
+        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
+        "early_stopping": ["boolean", None],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "feature_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"all"}), None],
+        "diffusion_steps": [Interval(Integral, 1, None, closed="left")],
+        "gate_noise": [Interval(Real, 0, None, closed="neither")],
+        "standardize": ["boolean"],
+        "device": [str, torch.device],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        n_groups: int | str = "auto",
+        *,
+        sparsity: float = 1.0,
+        sparsity_weight: float | None = None,
+        smoothness_weight: float | str = "auto",
+        n_features_to_select: int | None = None,
+        allocation: str = "whole",
+        n_groups_to_select: int | None = None,
+        output: str = "features",
+        ranking: str | None = None,
+        alpha: float = 0.01,
+        preset: str = "default",
+        bandwidth_gradient: str | None = None,
+        gate_start: str | None = None,
+        start_temperature: float | None = None,
+        end_temperature: float = 0.01,
+        batch_size: int | None = None,
+        max_epochs: int | None = None,
+        early_stopping: bool | None = None,
+        learning_rate: float | None = None,
+        n_init: int = 2,
+        n_neighbors: int = 7,
+        feature_neighbors: int | str | None = None,
+        diffusion_steps: int = 2,
+        gate_noise: float = 0.5,
+        standardize: bool = True,
+        device: str | torch.device = "auto",
+        random_state: int | np.random.RandomState | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_groups = n_groups
+        self.sparsity = sparsity
+        self.sparsity_weight = sparsity_weight
+        self.smoothness_weight = smoothness_weight
+        self.n_features_to_select = n_features_to_select
+        self.allocation = allocation
+        self.n_groups_to_select = n_groups_to_select
+        self.output = output
+        self.ranking = ranking
+        self.alpha = alpha
+        self.preset = preset
+        self.bandwidth_gradient = bandwidth_gradient
+        self.gate_start = gate_start
+        self.start_temperature = start_temperature
+        self.end_temperature = end_temperature
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.early_stopping = early_stopping
+        self.learning_rate = learning_rate
+        self.n_init = n_init
+        self.n_neighbors = n_neighbors
+        self.feature_neighbors = feature_neighbors
+        self.diffusion_steps = diffusion_steps
+        self.gate_noise = gate_noise
+        self.standardize = standardize
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Discover the groups of the columns of X and which of them matter.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
+            The table.
+        y : ignored
+            Labels are never looked at.
+        """
+        device = resolve_device(self.device)
+        table = validate_table(self, X, self.standardize)
+        settings = self._settings(table)
+        seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
+        try:
+            problem, result = _solve(table, settings, seeds, device)
+        except NotImplementedError as error:
+            if device.type != "mps":
+                raise
+            warnings.warn(
+                f"device={self.device!r} lacks an operation ({error}); the CPU was used instead.",
+                UserWarning,
+                stacklevel=3,
+            )
+            problem, result = _solve(table, settings, seeds, torch.device("cpu"))
+        self._describe(table, problem, result)
+        self._select(table)
+        return self
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask: NDArray[np.bool_] = self._support_mask
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _settings(self, table: Table) -> dict[str, Any]:
+        """The parameters with presets filled in, checked against the size of the table."""
+        n_samples, n_features = table.rows.shape
+        if self.n_groups != "auto" and not 2 <= self.n_groups < n_features:
+            raise ValueError(
+                f"n_groups={self.n_groups} but X has {n_features} features that vary; a group needs "
+                f'at least one feature, so choose 2 <= n_groups <= {n_features - 1} or "auto".'
+            )
+        wanted = self.n_features_to_select
+        if wanted is not None and wanted > n_features:
+            raise ValueError(
+                f"n_features_to_select={wanted} but X has {n_features} features that vary; choose "
+                f"at most {n_features}."
+            )
+        settings = presets.resolve(self.get_params(deep=False), n_samples, n_features)
+        fewest = min(settings["batch_size"], n_samples)
+        if self.n_neighbors >= fewest:
+            warnings.warn(
+                f"n_neighbors={self.n_neighbors} but a batch has {fewest} samples; the graph uses "
+                f"{fewest - 1} neighbours instead.",
+                UserWarning,
+                stacklevel=5,
+            )
+            settings["n_neighbors"] = fewest - 1
+        return settings
+
+    def _describe(self, table: Table, problem: Problem, result: GroupResult) -> None:
+        """Set the fitted attributes that speak of groups, in the user's order of the columns."""
+        columns, d = table.columns, self.n_features_in_
+        self.n_groups_ = len(result.groups)
+        self.groups_ = [np.sort(columns[group]) for group in result.groups]
+        self.group_labels_ = np.full(d, -1)
+        self.membership_ = np.zeros((d, self.n_groups_))
+        self.centrality_ = np.zeros(d)
+        self.membership_[columns] = result.membership
+        self.centrality_[columns] = result.centrality
+        for rank, group in enumerate(self.groups_):
+            self.group_labels_[group] = rank
+        self.group_scores_ = result.scores
+        self.group_pvalues_ = result.p_values
+        self.group_gates_ = result.gates
+        self.representatives_ = np.array(
+            [columns[group[np.argmax(result.centrality[group])]] for group in result.groups]
+        )
+        worth = np.append(np.maximum(result.scores, 0), 0)  # the last one for constant columns
+        self.feature_scores_ = worth[self.group_labels_] * np.maximum(self.centrality_, 0)
+        self.distortion_ = problem.distortion
+        self.critical_sparsity_weight_ = problem.critical_sparsity_weight
+        self.sparsity_weight_ = result.sparsity_weight
+        self.smoothness_weight_ = problem.objective.smoothness_weight
+        self.loss_, self.gain_ = result.loss, result.gain
+        self.history_ = result.history
+        self.n_iter_ = len(result.history)
+
+    def _select(self, table: Table) -> None:
+        """Which groups are kept, and the features they stand for."""
+        ranked = np.arange(self.n_groups_)
+        if self.n_groups_to_select is not None:
+            self.group_selected_ = ranked < self.n_groups_to_select
+        else:
+            significant = (
+                None
+                if self.group_pvalues_ is None
+                else selection.discoveries(self.group_pvalues_, self.alpha)
+            )
+            self.group_selected_, warning = selection.keep_groups(
+                self.group_gates_ > 0.5, significant, ranked
+            )
+            if warning is not None and self.n_features_to_select is None:
+                warnings.warn(warning, UserWarning, stacklevel=5)
+        kept = np.flatnonzero(self.group_selected_)
+        if self.output == "representatives":
+            chosen = self.representatives_[kept]
+        elif self.n_features_to_select is None:
+            chosen = np.concatenate([self.groups_[j] for j in kept])
+        else:
+            chosen = selection.spend_budget(
+                self.groups_,
+                self.centrality_,
+                ranked[self.group_selected_] if self.n_groups_to_select else ranked,
+                self.group_selected_,
+                self.group_scores_,
+                self.n_features_to_select,
+                self.allocation,
+            )
+        self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
+        self._support_mask[chosen] = True
+
+
+def _solve(
+    table: Table, settings: dict[str, Any], seeds: list[int], device: torch.device
+) -> tuple[Problem, GroupResult]:
+    problem = prepare(table, settings, seeds, device)
+    return problem, train_and_choose(problem)

@@ -1,0 +1,174 @@
+r"""Self-tuning graphs: of samples (dense, one per model) and of features (dense or neighbour-sparse).
+
+Axes: R models side by side, B samples of a batch, N samples, d features, C groups.
+
+The affinity of two points is :math:`W_{ij} = \exp(-\|x_i - x_j\|^2 / (g_i g_j))`, where :math:`g_i` is
+the distance from i to its K-th nearest neighbour, itself not counted. :math:`W_{ii} = 1` is kept.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from groupfs._rows import FloatArray, Rows
+
+#: Squared bandwidths are at least this share of the mean squared distance. Points with more than K
+#: exact copies would otherwise have no bandwidth, and rounding errors would decide their affinities.
+BANDWIDTH_FLOOR = 1e-5
+#: Keeps 0 / 0 away when all gates are closed and all points coincide.
+TINY = 1e-20
+#: Feature distances are computed in blocks of about so many numbers (64 MB).
+BLOCK_ENTRIES = 2**23
+
+
+@dataclass
+class SelfTuningGraph:
+    """A graph with what its gradient needs; every array has the leading axes of the distances."""
+
+    affinity: Tensor  #: W, (..., B, B)
+    exponent: Tensor  #: squared distance over the product of bandwidths, (..., B, B)
+    bandwidth: Tensor  #: g, (..., B)
+    neighbor: Tensor  #: index of the K-th nearest neighbour, (..., B)
+    floored: Tensor  #: where the bandwidth is the floor and not a distance, (..., B)
+
+
+def squared_distances(gram: Tensor) -> Tensor:
+    """Squared Euclidean distances from inner products, (..., B, B) to (..., B, B)."""
+    norms = gram.diagonal(dim1=-2, dim2=-1)
+    distances = torch.add(norms.unsqueeze(-1) + norms.unsqueeze(-2), gram, alpha=-2).clamp_(min=0)
+    distances.diagonal(dim1=-2, dim2=-1).zero_()
+    return distances
+
+
+def self_tuning_graph(distances: Tensor, n_neighbors: int) -> SelfTuningGraph:
+    """Affinities from squared distances, (..., B, B); at most B - 1 neighbours."""
+    nearest, neighbors = torch.topk(distances, n_neighbors + 1, largest=False)
+    kth, neighbor = nearest[..., -1], neighbors[..., -1]
+    floor = BANDWIDTH_FLOOR * distances.mean((-2, -1)).unsqueeze(-1) + TINY
+    bandwidth = torch.maximum(kth, floor).sqrt_()
+    exponent = distances / (bandwidth.unsqueeze(-1) * bandwidth.unsqueeze(-2))
+    return SelfTuningGraph(torch.exp(-exponent), exponent, bandwidth, neighbor, kth < floor)
+
+
+def random_walk(affinity: Tensor) -> tuple[Tensor, Tensor]:
+    """Transition probabilities :math:`P = D^{-1} W`, and the degrees D (..., B, 1)."""
+    degree = affinity.sum(-1, keepdim=True)
+    return affinity / degree, degree
+
+
+class FeatureGraph:
+    r"""The graph over the columns of a table, built once.
+
+    Parameters
+    ----------
+    rows : Rows
+        Standardised table.
+    n_neighbors : int
+        K, for the bandwidths.
+    n_kept : int or None
+        Affinities kept per feature (its nearest neighbours; an edge stays if either end keeps it).
+        None keeps all.
+
+    Attributes
+    ----------
+    affinity : (d, d) array or CSR array
+        W.
+    walk : (d, d) array or CSR array
+        :math:`D^{-1/2} W D^{-1/2}`; the Laplacian is the identity minus this.
+    """
+
+    def __init__(self, rows: Rows, n_neighbors: int, n_kept: int | None) -> None:
+        d = rows.shape[1]
+        if n_kept is None or n_kept >= d - 1:
+            self.affinity = dense_feature_affinity(rows, n_neighbors)
+        else:
+            self.affinity = sparse_feature_affinity(rows, n_neighbors, n_kept)
+        self.walk = symmetric_walk(self.affinity)
+
+
+def dense_feature_affinity(rows: Rows, n_neighbors: int) -> FloatArray:
+    """Self-tuning affinities between all columns, (d, d)."""
+    d = rows.shape[1]
+    distances = _column_distances(rows, 0, d)
+    affinity: FloatArray = self_tuning_graph(torch.from_numpy(distances), n_neighbors).affinity.numpy()
+    return affinity
+
+
+def sparse_feature_affinity(rows: Rows, n_neighbors: int, n_kept: int) -> sp.csr_array:
+    """The same restricted to the ``n_kept`` nearest neighbours of either end, in bounded memory."""
+    d = rows.shape[1]
+    n_kept = max(n_kept, n_neighbors)
+    size = max(1, BLOCK_ENTRIES // d)
+    squared, nearest, total = [], [], 0.0
+    for start in range(0, d, size):
+        block = torch.from_numpy(_column_distances(rows, start, min(d, start + size)))
+        values, indices = torch.topk(block, n_kept + 1, largest=False)
+        squared.append(values.numpy())
+        nearest.append(indices.numpy())
+        total += float(block.sum())
+    distances = np.concatenate(squared)
+    floor = BANDWIDTH_FLOOR * total / d**2 + TINY
+    bandwidth = np.sqrt(np.maximum(distances[:, n_neighbors], floor))
+    source = np.repeat(np.arange(d), n_kept + 1)
+    target = np.concatenate(nearest).ravel()
+    affinity = np.exp(-distances.ravel() / (bandwidth[source] * bandwidth[target]))
+    # An explicit diagonal: copies of a feature may have crowded it out of its own neighbours.
+    off = source != target
+    kept = sp.csr_array((affinity[off], (source[off], target[off])), shape=(d, d))
+    return sp.csr_array(kept.maximum(kept.T) + sp.eye_array(d))
+
+
+def _column_distances(rows: Rows, start: int, stop: int) -> FloatArray:
+    """Squared distances from columns start..stop to all columns."""
+    products = rows.column_products(start, stop)
+    norms = rows.column_norms
+    distances = norms[start:stop, None] + norms[None, :] - 2 * products
+    # Equal columns must be at distance zero exactly, whatever the rounding of the product.
+    distances[distances < 1e-12 * norms.max()] = 0
+    distances[np.arange(stop - start), np.arange(start, stop)] = 0
+    return distances
+
+
+def symmetric_walk(
+    affinity: FloatArray | sp.csr_array,
+) -> FloatArray | sp.csr_array:
+    r""":math:`D^{-1/2} W D^{-1/2}`, dense or sparse as W is."""
+    scale = 1 / np.sqrt(np.asarray(affinity.sum(axis=1)).ravel())
+    if sp.issparse(affinity):
+        return sp.csr_array(sp.diags_array(scale) @ affinity @ sp.diags_array(scale))
+    walk: FloatArray = affinity * scale[:, None] * scale[None, :]
+    return walk
+
+
+def walk_tensor(
+    walk: FloatArray | sp.csr_array, device: torch.device, dtype: torch.dtype
+) -> Tensor:
+    """A dense or CSR walk matrix as a tensor of the same layout."""
+    if not sp.issparse(walk):
+        return torch.as_tensor(walk, dtype=dtype, device=device)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+        return torch.sparse_csr_tensor(
+            torch.from_numpy(walk.indptr.astype(np.int64)),
+            torch.from_numpy(walk.indices.astype(np.int64)),
+            torch.from_numpy(walk.data),
+            size=walk.shape,
+            dtype=dtype,
+            device=device,
+            check_invariants=False,
+        )
+
+
+def apply_laplacian(walk: Tensor, F: Tensor) -> Tensor:
+    """:math:`F - S F` for each model, (d, d) dense or CSR and (R, d, C)."""
+    if walk.layout == torch.strided:
+        return F - walk @ F
+    R, d, C = F.shape
+    columns = F.transpose(0, 1).reshape(d, R * C)
+    return (columns - walk @ columns).view(d, R, C).transpose(0, 1)

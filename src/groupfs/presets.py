@@ -1,0 +1,58 @@
+"""What the parameters left at None become: our defaults, or the paper's choices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: A batch of this size ranks groups reliably on weakly structured tables, where batches of a hundred
+#: leave mostly noise; up to about twice that a full batch is affordable.
+LARGE_BATCH = 512
+#: Steps a default training run may take at most, and epochs it takes at least.
+MAX_STEPS, MIN_EPOCHS = 400, 20
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {
+        "bandwidth_gradient": "exact",
+        "start_temperature": 1.0,
+        "gate_start": "excess",
+        "ranking": "excess",
+        "batch_size": "auto",
+        "max_epochs": "auto",
+        "learning_rate": 0.02,
+        "early_stopping": True,
+        "feature_neighbors": "auto",
+    },
+    "paper": {
+        "bandwidth_gradient": "detached",
+        "start_temperature": 10.0,
+        "gate_start": "uniform",
+        "ranking": "gate",
+        "batch_size": 100,
+        "max_epochs": 500,
+        "learning_rate": 1e-3,
+        "early_stopping": False,
+        "feature_neighbors": "all",
+    },
+}
+#: Above this number of features the feature graph keeps nearest neighbours only, this many of each.
+DENSE_FEATURES, KEPT_NEIGHBORS = 512, 50
+
+
+def resolve(parameters: dict[str, Any], n_samples: int, n_features: int) -> dict[str, Any]:
+    """Fill in what is None from the preset and what is "auto" from the size of the table."""
+    preset = PRESETS[parameters["preset"]]
+    settings = {
+        name: preset[name] if name in preset and value is None else value
+        for name, value in parameters.items()
+    }
+    if settings["batch_size"] == "auto":
+        n_steps = 1 if n_samples <= 1.25 * LARGE_BATCH else -(-n_samples // LARGE_BATCH)
+        settings["batch_size"] = -(-n_samples // n_steps)
+    if settings["max_epochs"] == "auto":
+        steps_per_epoch = -(-n_samples // settings["batch_size"])
+        settings["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // steps_per_epoch)
+    neighbors = settings["feature_neighbors"]
+    if neighbors == "auto":
+        neighbors = KEPT_NEIGHBORS if n_features > DENSE_FEATURES else "all"
+    settings["feature_neighbors"] = None if neighbors == "all" else neighbors
+    return settings

@@ -1,0 +1,193 @@
+"""Everything that is known before training: graph, number of groups, warm start, weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.stats
+import torch
+from numpy.typing import NDArray
+
+from groupfs._device import DTYPE, torch_generator
+from groupfs._rows import FloatArray, Rows
+from groupfs._validation import Table
+from groupfs.calibration import measure_start
+from groupfs.graphs import FeatureGraph, walk_tensor
+from groupfs.model import GroupModel, Objective, warm_start
+from groupfs.scoring import GroupScores, score_groups
+from groupfs.spectral import (
+    choose_n_groups,
+    cluster_features,
+    distortion_curve,
+    embed,
+    leading_eigenvectors,
+)
+
+IntArray = NDArray[np.int64]
+#: Most groups that are looked for when their number is not given.
+MOST_GROUPS = 30
+#: Rows on which groups are scored.
+SCORED_ROWS = 512
+START_SHUFFLES, FINAL_SHUFFLES = 3, 20
+#: Chance groups that p-values are based on, at least, and tables they may come from, at most.
+CHANCE_GROUPS, CHANCE_TABLES = 20, 7
+
+
+@dataclass
+class Problem:
+    """A table with its graph, its warm start and the weights of its objective."""
+
+    table: Table
+    settings: dict[str, Any]
+    seeds: list[int]
+    device: torch.device
+    objective: Objective
+    n_groups: int
+    distortion: dict[int, float]
+    clusters: list[IntArray]  #: one clustering of the features per seed
+    gate_start: FloatArray  #: (S, C)
+    critical_sparsity_weight: float
+
+    def model(self, sparsity_weights: FloatArray) -> GroupModel:
+        """Untrained models: every seed with every sparsity weight."""
+        return warm_start(
+            self.clusters, self.gate_start, sparsity_weights, self.seeds, self.device, DTYPE
+        )
+
+    def score(self, groups: list[IntArray], n_shuffles: int = FINAL_SHUFFLES) -> GroupScores:
+        """Score groups of features on their own graphs."""
+        return _score(self.table.rows, groups, self.settings, n_shuffles, self.seeds[0], self.device)
+
+    def p_values(self, scores: GroupScores, sizes: IntArray) -> FloatArray:
+        """How likely groups found in a table without groups score as high, (C,).
+
+        Groups are found by looking for features that go together, so even in pure noise theirs do,
+        a little: most of all with few samples. The chance groups here are found the same way, in
+        tables whose columns were shuffled; a normal distribution is fitted to their standardised
+        excesses. Single features have no excess and p-value 1.
+        """
+        chance = self._chance_scores()
+        p = np.ones(len(sizes))
+        if len(chance) < 2:
+            return p
+        spread = max(chance.std(ddof=1), 1.0) * np.sqrt(1 + 1 / len(chance))
+        deviation = (scores.z - chance.mean()) / spread
+        several = sizes > 1
+        p[several] = scipy.stats.t.sf(deviation[several], df=len(chance) - 1)
+        return p
+
+    def _chance_scores(self) -> FloatArray:
+        rng = np.random.default_rng(self.seeds[0])
+        found: list[FloatArray] = []
+        for _ in range(CHANCE_TABLES):
+            rows = self.table.rows.shuffled(rng)
+            rows.to(self.device, DTYPE)
+            walk = _feature_walk(rows, self.settings)
+            U = embed(leading_eigenvectors(walk, self.n_groups), self.n_groups)
+            labels = cluster_features(U, self.n_groups, rng)
+            groups = [g for g in as_groups(labels, self.n_groups) if len(g) > 1]
+            seed = int(rng.integers(2**31))
+            found.append(
+                _score(rows, groups, self.settings, FINAL_SHUFFLES, seed, self.device).z
+            )
+            if sum(map(len, found)) >= CHANCE_GROUPS:
+                break
+        return np.concatenate(found)
+
+
+def prepare(
+    table: Table, settings: dict[str, Any], seeds: list[int], device: torch.device
+) -> Problem:
+    """Build the feature graph, choose C and the weights, and find where training starts."""
+    rows = table.rows
+    rows.to(device, DTYPE)
+    walk = _feature_walk(rows, settings)
+    rng = np.random.default_rng(seeds[0])
+    n_groups, distortion, eigenvectors = _number_of_groups(table, walk, settings, rng)
+    U = embed(eigenvectors, n_groups)
+    clusters = [cluster_features(U, n_groups, np.random.default_rng(seed)) for seed in seeds]
+
+    objective = Objective(
+        walk=walk_tensor(walk, device, DTYPE),
+        n_neighbors=settings["n_neighbors"],
+        steps=settings["diffusion_steps"],
+        gate_noise=settings["gate_noise"],
+        smoothness_weight=1.0,
+        through_bandwidth=settings["bandwidth_gradient"] == "exact",
+    )
+    level = warm_start(clusters[:1], np.full((1, n_groups), 0.5), np.ones(1), seeds[:1], device, DTYPE)
+    start = measure_start(level, objective, rows, settings["batch_size"], seeds[0])
+    weight = settings["smoothness_weight"]
+    if weight == "auto":
+        weight = start.balanced_smoothness_weight
+    gate_start = np.full((len(seeds), n_groups), 0.5)
+    if settings["gate_start"] == "excess":
+        gate_start = np.stack([_gates_from_excess(rows, c, n_groups, settings, s, device)
+                               for c, s in zip(clusters, seeds, strict=True)])
+    return Problem(
+        table=table,
+        settings=settings,
+        seeds=seeds,
+        device=device,
+        objective=Objective(**{**objective.__dict__, "smoothness_weight": float(weight)}),
+        n_groups=n_groups,
+        distortion=distortion,
+        clusters=clusters,
+        gate_start=gate_start,
+        critical_sparsity_weight=start.critical_sparsity_weight,
+    )
+
+
+def as_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
+    """Index arrays of the groups; some may be empty."""
+    return [np.flatnonzero(labels == j) for j in range(n_groups)]
+
+
+def _feature_walk(rows: Rows, settings: dict[str, Any]) -> Any:
+    K = min(settings["n_neighbors"], rows.shape[1] - 1)
+    return FeatureGraph(rows, K, settings["feature_neighbors"]).walk
+
+
+def _number_of_groups(
+    table: Table, walk: Any, settings: dict[str, Any], rng: np.random.Generator
+) -> tuple[int, dict[int, float], FloatArray]:
+    """C, E(C) for all C looked at, and the eigenvectors."""
+    if settings["n_groups"] != "auto":
+        n_groups = int(settings["n_groups"])
+        return n_groups, {}, leading_eigenvectors(walk, n_groups)
+    d = table.rows.shape[1]
+    most = min(MOST_GROUPS + 1, table.n_distinct, d)
+    eigenvectors = leading_eigenvectors(walk, max(most, 2))
+    curve = distortion_curve(eigenvectors, rng)
+    return choose_n_groups(curve, d), curve, eigenvectors
+
+
+def _gates_from_excess(
+    rows: Rows, labels: IntArray, n_groups: int, settings: dict[str, Any], seed: int, device: Any
+) -> FloatArray:
+    """Gate means from 1/4 for groups without excess to 3/4 for the group with the most."""
+    scores = _score(rows, as_groups(labels, n_groups), settings, START_SHUFFLES, seed, device)
+    excess = np.maximum(scores.excess, 0)
+    return 0.25 + 0.5 * excess / max(excess.max(), 1e-12)
+
+
+def _score(
+    rows: Rows,
+    groups: list[IntArray],
+    settings: dict[str, Any],
+    n_shuffles: int,
+    seed: int,
+    device: torch.device,
+) -> GroupScores:
+    N = rows.shape[0]
+    index = np.random.default_rng(seed).permutation(N)[: min(N, SCORED_ROWS)]
+    return score_groups(
+        rows.take(torch.from_numpy(index)),
+        groups,
+        n_neighbors=settings["n_neighbors"],
+        steps=settings["diffusion_steps"],
+        n_shuffles=n_shuffles,
+        generator=torch_generator(seed, device),
+    )

@@ -1,0 +1,42 @@
+"""The two random relaxations that make groups and gates learnable, and the temperature schedule.
+
+Axes: R models side by side, d features, C groups. Noise is passed in, so that models may share it.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def temperature(epoch: int, n_epochs: int, start: float, end: float) -> float:
+    """Falls linearly from ``start`` at epoch 0 and never below ``end``."""
+    return max(end, start - (start - end) * epoch / n_epochs)
+
+
+def gumbel_noise(shape: tuple[int, ...], generator: torch.Generator, like: Tensor) -> Tensor:
+    """Standard Gumbel noise: minus the logarithm of an exponential variate."""
+    noise = torch.empty(shape, dtype=like.dtype, device=like.device)
+    # The smallest exponential variates of float32 are exact zeros: their logarithm is not finite.
+    return noise.exponential_(generator=generator).clamp_(min=1e-30).log_().neg_()
+
+
+def membership(logits: Tensor, gumbel: Tensor | float, temperature: Tensor | float) -> Tensor:
+    """Soft membership of every feature, (R, d, C): rows sum to one."""
+    return torch.softmax((logits + gumbel) / temperature, dim=-1)
+
+
+def membership_pullback(M: Tensor, grad: Tensor, temperature: Tensor | float) -> Tensor:
+    """Gradient with respect to the logits from the gradient with respect to the membership."""
+    inner = (grad * M).sum(-1, keepdim=True)
+    return (grad - inner).mul_(M).div_(temperature)
+
+
+def gates(mu: Tensor, noise: Tensor | float) -> Tensor:
+    """Stochastic gates in [0, 1], (R, C)."""
+    return (mu + noise).clamp(0, 1)
+
+
+def gates_pullback(z: Tensor, grad: Tensor) -> Tensor:
+    """Gradient with respect to the gate means: nothing passes a gate that is fully open or shut."""
+    return grad * ((z > 0) & (z < 1))

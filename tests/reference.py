@@ -1,0 +1,94 @@
+"""The oracle: the equations of the method, one model at a time, float64, literal and slow.
+
+Written in torch only so that autograd gives the gradients; nothing here is shared with the library.
+"""
+
+import math
+
+import numpy as np
+import torch
+
+
+def self_tuning_affinity(points, n_neighbors, detach_bandwidth=False):
+    """W_ij = exp(-||x_i - x_j||^2 / (g_i g_j)), rows of ``points`` are the points."""
+    n = len(points)
+    squared = torch.stack(
+        [torch.stack([((points[i] - points[j]) ** 2).sum() for j in range(n)]) for i in range(n)]
+    )
+    bandwidths = []
+    for i in range(n):
+        others = torch.cat([squared[i, :i], squared[i, i + 1 :]])
+        bandwidths.append(torch.sqrt(torch.sort(others).values[n_neighbors - 1]))
+    g = torch.stack(bandwidths)
+    if detach_bandwidth:
+        g = g.detach()
+    return torch.exp(-squared / (g[:, None] * g[None, :]))
+
+
+def random_walk(W):
+    return torch.diag(1 / W.sum(1)) @ W
+
+
+def laplacian(W):
+    scale = torch.diag(1 / torch.sqrt(W.sum(1)))
+    return torch.eye(len(W), dtype=W.dtype) - scale @ W @ scale
+
+
+def sample_loss(X, feature_weights, n_neighbors, steps, detach_bandwidth):
+    B, d = X.shape
+    gated = X * feature_weights
+    P = random_walk(self_tuning_affinity(gated, n_neighbors, detach_bandwidth))
+    return -torch.trace(gated.T @ torch.linalg.matrix_power(P, steps) @ gated) / (B * d)
+
+
+def feature_loss(M, Q, L, beta):
+    d, C = M.shape
+    F = M @ Q
+    F = F - F.mean(0)
+    F = F / torch.sqrt((F**2).sum(0))
+    orthogonality = ((F.T @ F - torch.eye(C, dtype=F.dtype)) ** 2).sum()
+    return (torch.trace(F.T @ L @ F) + beta * orthogonality) / (d * C)
+
+
+def sparsity_loss(mu, M, sigma):
+    d, C = M.shape
+    total = 0.0
+    for j in range(C):
+        is_open = 0.5 * (1 + torch.erf(mu[j] / (sigma * math.sqrt(2))))
+        total = total + is_open * M[:, j].sum() / d
+    return total / C
+
+
+def total_loss(parameters, X, L, noise, settings):
+    """L = L_s + lambda1 L_f + lambda2 L_reg for parameters (log pi, mu, Q), each term apart too."""
+    logits, mu, Q = parameters
+    gumbel, eps = noise
+    M = torch.softmax((logits + gumbel) / settings["temperature"], dim=1)
+    z = torch.clip(mu + eps, 0, 1)
+    terms = (
+        sample_loss(
+            X, M @ z, settings["n_neighbors"], settings["steps"], settings["detach_bandwidth"]
+        ),
+        feature_loss(M, Q, L, beta=1 / settings["lambda1"]),
+        sparsity_loss(mu, M, settings["sigma"]),
+    )
+    total = terms[0] + settings["lambda1"] * terms[1] + settings["lambda2"] * terms[2]
+    return total, terms
+
+
+def distortion(L, labels, C):
+    """E(C) = ||U R - Y||^2 for the given clusters of the features."""
+    _, vectors = torch.linalg.eigh(L)
+    U = vectors[:, :C]
+    U = U / torch.sqrt((U**2).sum(1, keepdim=True))
+    Y = torch.zeros(len(L), C, dtype=L.dtype)
+    Y[torch.arange(len(L)), torch.as_tensor(labels)] = 1
+    A, _, Bt = torch.linalg.svd(U.T @ Y)
+    return float(((U @ (A @ Bt) - Y) ** 2).sum())
+
+
+def own_graph_smoothness(X, n_neighbors, steps):
+    """tr(X^T P^t X) / (B d) with P from X itself."""
+    X = torch.as_tensor(X)
+    P = random_walk(self_tuning_affinity(X, n_neighbors))
+    return float(torch.trace(X.T @ torch.linalg.matrix_power(P, steps) @ X)) / np.prod(X.shape)
