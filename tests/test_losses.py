@@ -50,9 +50,7 @@ def test_feature_smoothness(R, beta, rng):
     L = reference.laplacian(reference.self_tuning_affinity(points, NEIGHBORS))
     value, grad_M, grad_Q = losses.feature_smoothness(M, Q, torch.eye(9) - L, beta)
     for r in range(R):
-        literal = literal_gradients(
-            lambda m, q: reference.feature_loss(m, q, L, beta), M[r], Q[r]
-        )
+        literal = literal_gradients(lambda m, q: reference.feature_loss(m, q, L, beta), M[r], Q[r])
         assert_same([value[r], grad_M[r], grad_Q[r]], literal)
 
 
@@ -127,9 +125,7 @@ def test_copies_beyond_the_neighbourhood_do_not_break_the_gradient(rng):
     assert torch.isfinite(value).all() and torch.isfinite(grad).all()
 
 
-@pytest.mark.parametrize(
-    ("epoch", "expected"), [(0, 10.0), (50, 5.005), (100, 0.01), (150, 0.01)]
-)
+@pytest.mark.parametrize(("epoch", "expected"), [(0, 10.0), (50, 5.005), (100, 0.01), (150, 0.01)])
 def test_temperature_falls_linearly_to_its_floor(epoch, expected):
     assert relaxations.temperature(epoch, 100, 10.0, 0.01) == pytest.approx(expected)
 

@@ -26,7 +26,9 @@ def resolve_device(device: Any) -> torch.device:
         "mps": torch.backends.mps.is_available(),
     }
     if resolved.type not in available:
-        raise ValueError(f'device={device!r} is not supported; choose "auto", "cpu", "cuda", "mps".')
+        raise ValueError(
+            f'device={device!r} is not supported; choose "auto", "cpu", "cuda", "mps".'
+        )
     if not available[resolved.type]:
         raise ValueError(
             f"device={device!r} was asked for, but this machine or this build of torch has none; "

@@ -21,6 +21,7 @@ class Rows(Protocol):
     """N standardised rows of d features."""
 
     shape: tuple[int, int]
+    device: torch.device  #: where indices of rows are wanted
     column_norms: FloatArray  #: squared norm of every column, (d,)
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
@@ -49,14 +50,16 @@ class DenseRows:
         self.Z = Z
         self.shape = (Z.shape[0], Z.shape[1])
         self.column_norms = np.einsum("ij,ij->j", Z, Z)
+        self.device = torch.device("cpu")
         self._tensor: Tensor | None = None
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
+        self.device = device
         self._tensor = torch.as_tensor(self.Z, dtype=dtype, device=device)
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         assert self._tensor is not None
-        return torch.index_select(self._tensor, 0, index.to(self._tensor.device), out=out)
+        return torch.index_select(self._tensor, 0, index.to(self.device), out=out)
 
     def project(self, vectors: FloatArray) -> FloatArray:
         return self.Z.T @ vectors
@@ -81,15 +84,15 @@ class SparseRows:
         self.shape = (X.shape[0], X.shape[1])
         squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
         self.column_norms = (squares - X.shape[0] * mean**2) / scale**2
-        self._device = torch.device("cpu")
+        self.device = self._target = torch.device("cpu")
         self._dtype = torch.float32
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
-        self._device, self._dtype = device, dtype
+        self._target, self._dtype = device, dtype
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         rows = (self.X[index.cpu().numpy()].toarray() - self.mean) / self.scale
-        batch = torch.as_tensor(rows, dtype=self._dtype, device=self._device)
+        batch = torch.as_tensor(rows, dtype=self._dtype, device=self._target)
         return batch if out is None else out.copy_(batch)
 
     def project(self, vectors: FloatArray) -> FloatArray:
@@ -108,10 +111,7 @@ class SparseRows:
     def shuffled(self, rng: np.random.Generator) -> SparseRows:
         columns = sp.csc_array(self.X)
         indices = np.concatenate(
-            [
-                rng.choice(self.shape[0], size, replace=False)
-                for size in np.diff(columns.indptr)
-            ]
+            [rng.choice(self.shape[0], size, replace=False) for size in np.diff(columns.indptr)]
         )
         moved = sp.csc_array((columns.data, indices, columns.indptr), shape=self.shape)
         return SparseRows(sp.csr_array(moved), self.mean, self.scale)

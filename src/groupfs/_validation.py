@@ -169,9 +169,10 @@ def _report_constant(varies: NDArray[np.bool_], names: list[str]) -> None:
             f"all {len(names)} columns of X are constant; there is nothing to select from."
         )
     if varies.sum() == 1:
+        only = names[int(np.flatnonzero(varies)[0])]
         raise ValueError(
-            f"only one column of X varies ({names[int(np.flatnonzero(varies)[0])]}); grouping needs "
-            "at least 2 columns that are not constant."
+            f"only one column of X varies ({only}); grouping needs at least 2 columns that are not "
+            "constant."
         )
     if len(constant):
         plural = "column carries" if len(constant) == 1 else "columns carry"

@@ -1,4 +1,4 @@
-"""Weights of the objective from the data alone: the critical sparsity weight, the balance of terms."""
+"""Weights of the objective from the data alone: critical sparsity weight, balance of terms."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.special import ndtr
 
 from groupfs._rows import Rows
 from groupfs.losses import feature_smoothness, group_sparsity
@@ -17,8 +18,8 @@ SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)
 #: Memberships this soft make all gates move together, which is what the critical weight is about.
 SOFT_TEMPERATURE = 10.0
 #: Draws of batch and noise are averaged until the critical weight is known to this relative error.
-PRECISION = 0.02
-MIN_PAIRS, MAX_PAIRS = 32, 512
+PRECISION = 0.01
+MIN_DRAWS, MAX_DRAWS = 16, 512
 #: Where the samples are no smoother on their graph than chance no weight is critical: this is used.
 SMALLEST_WEIGHT = 1e-6
 
@@ -39,8 +40,8 @@ class Start:
         .. math:: \lambda_2^* = -\sum_j \partial L_s/\partial\mu_j \Big/ \sum_j
             \partial L_{reg}/\partial\mu_j
 
-        While memberships are soft every feature sees about the same gate and all gates move together:
-        below this weight they open, above it they close.
+        While memberships are soft every feature sees about the same gate and all gates move
+        together: below this weight they open, above it they close.
         """
         return max(-self.push / self.pull, SMALLEST_WEIGHT)
 
@@ -62,27 +63,46 @@ def measure_start(
     N = rows.shape[0]
     size = min(batch_size, N)
     X = rows.take(torch.arange(N)) if size == N else None
-    pairs: list[list[float]] = []
-    while len(pairs) < MIN_PAIRS or (len(pairs) < MAX_PAIRS and _error(pairs) > PRECISION):
-        pair = np.zeros(4)
+    draws: list[list[float]] = []
+    while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
         batch = X if X is not None else rows.take(torch.from_numpy(rng.permutation(N)[:size]))
         draw = noise.draw(logits)
         M = membership(logits, draw.gumbel, SOFT_TEMPERATURE)
-        for sign in (1, -1):  # opposite gate noise: most of its variance cancels
-            z = gates(mu, sign * draw.gate)
-            weight = (M @ z.unsqueeze(-1)).squeeze(-1)
-            smooth, grad_square = sample_term(objective, batch, weight.square())
-            grad_z = M.mT @ (2 * weight * grad_square).unsqueeze(-1)
-            push = gates_pullback(z, grad_z.squeeze(-1)).sum()
-            _, pull, _ = group_sparsity(mu, M, objective.gate_noise)
-            rough, _, _ = feature_smoothness(M, Q, objective.walk, 0.0)
-            terms = torch.stack([push, pull.sum(), smooth[0], rough[0]])
-            pair += terms.double().cpu().numpy() / 2
-        pairs.append(pair.tolist())
-    return Start(*np.mean(pairs, axis=0).tolist())
+        z = gates(mu, draw.gate)
+        weight = (M @ z.unsqueeze(-1)).squeeze(-1)
+        smooth, grad_square = sample_term(objective, batch, weight.square())
+        grad_z = M.mT @ (2 * weight * grad_square).unsqueeze(-1)
+        push = gates_pullback(z, grad_z.squeeze(-1)).sum()
+        _, pull, _ = group_sparsity(mu, M, objective.gate_noise)
+        rough, _, _ = feature_smoothness(M, Q, objective.walk, 0.0)
+        leverage = z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
+        terms = torch.stack([push, leverage, pull.sum(), smooth[0], rough[0]])
+        draws.append(terms.tolist())
+    push, leverage, pull, smooth, rough = np.mean(draws, axis=0)
+    expected = _expected_leverage(float(mu[0, 0]), objective.gate_noise, mu.shape[1])
+    return Start(push / leverage * expected, pull, smooth, rough)
 
 
-def _error(pairs: list[list[float]]) -> float:
-    """Relative standard error of the mean push."""
-    push = np.array(pairs)[:, 0]
-    return float(push.std() / np.sqrt(len(push)) / max(abs(push.mean()), 1e-12))
+def _error(draws: list[list[float]]) -> float:
+    """Relative standard error of the mean push over the mean leverage."""
+    push, leverage = np.array(draws)[:, :2].T
+    ratio = push.mean() / leverage.mean()
+    residual = (push - ratio * leverage).std() / np.sqrt(len(push))
+    return float(residual / max(abs(push.mean()), 1e-12))
+
+
+def _expected_leverage(mu: float, sigma: float, n_gates: int) -> float:
+    """Mean over gate noise of: mean gate times share of gates that are neither open nor shut.
+
+    While memberships are soft the push on the gates is nearly proportional to this number, which
+    gate noise moves a lot; knowing its mean leaves little to average out.
+    """
+    low, high = -mu / sigma, (1 - mu) / sigma
+    between = ndtr(high) - ndtr(low)
+    partial = mu * between + sigma * (_density(low) - _density(high))
+    whole = partial + 1 - ndtr(high)
+    return float(partial / n_gates + (1 - 1 / n_gates) * whole * between)
+
+
+def _density(x: float) -> float:
+    return float(np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi))

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs import presets, selection
 from groupfs._device import derive_seeds, resolve_device
 from groupfs._validation import Table, validate_table
+from groupfs.model import OPEN
 from groupfs.problem import Problem, prepare
 from groupfs.result import GroupResult, train_and_choose
 
@@ -25,8 +26,8 @@ from groupfs.result import GroupResult, train_and_choose
 class GroupFS(SelectorMixin, BaseEstimator):
     r"""Unsupervised feature selection that discovers groups of features and which of them matter.
 
-    Every feature belongs softly to one of C groups and every group has a gate. Memberships and gates
-    are trained together: the open groups shall span a graph of the samples on which they vary
+    Every feature belongs softly to one of C groups and every group has a gate. Memberships and
+    gates are trained together: the open groups shall span a graph of the samples on which they vary
     smoothly, features of a group shall be neighbours in the graph of features, and few groups shall
     be open. No labels are used. Nothing needs to be set: the number of groups and all weights are
     computed from the table.
@@ -36,9 +37,9 @@ class GroupFS(SelectorMixin, BaseEstimator):
     n_groups : int or "auto", default="auto"
         C. "auto" takes the deepest dip of the distortion E(C) of the feature graph's eigenvectors.
     sparsity : float, default=1.0
-        How many groups shall close, relative to the critical weight of this table: 1.0 is the weight
-        at which the pressure on the gates changes sign before groups take shape. Useful values lie
-        between about 0.25 and 3; higher means fewer groups.
+        How many groups shall close, relative to the critical weight of this table: 1.0 is the
+        weight at which the pressure on the gates changes sign before groups take shape. Useful
+        values lie between about 0.25 and 3; higher means fewer groups.
     sparsity_weight : float or None, default=None
         :math:`\lambda_2` itself, in place of ``sparsity``.
     smoothness_weight : float or "auto", default="auto"
@@ -48,16 +49,18 @@ class GroupFS(SelectorMixin, BaseEstimator):
         A budget of features. None takes the groups that are kept.
     allocation : {"whole", "spread"}, default="whole"
         How a budget is spent: on whole groups in rank order (the last one cut to its most central
-        features), or over all kept groups in proportion to their scores, most central features first.
+        features), or over all kept groups in proportion to their scores, most central features
+        first.
     n_groups_to_select : int or None, default=None
         Keep this many groups, in rank order. None keeps the groups with open gates and, with
         ``ranking="excess"``, scores beyond chance.
     output : {"features", "representatives"}, default="features"
-        Whether ``transform`` gives all selected features or the most central one of each kept group.
+        Whether ``transform`` gives all selected features or the most central one of each kept
+        group.
     ranking : {"excess", "gate", "path"} or None, default=None
-        What groups are ranked by: smoothness on the graph of the group alone beyond that of shuffled
-        columns; gate mean; or the largest sparsity at which the group is still open. None leaves it
-        to the preset.
+        What groups are ranked by: smoothness on the graph of the group alone beyond that of
+        shuffled columns; gate mean; or the largest sparsity at which the group is still open. None
+        leaves it to the preset.
     alpha : float, default=0.01
         With ``ranking="excess"``: the share of groups among those kept that may be there by chance
         (false discovery rate).
@@ -130,8 +133,8 @@ class GroupFS(SelectorMixin, BaseEstimator):
     critical_sparsity_weight_, sparsity_weight_, smoothness_weight_ : float
         :math:`\lambda_2^*`, :math:`\lambda_2` and :math:`\lambda_1`.
     loss_, gain_ : float
-        Final loss without noise, and how much lower it is than that of the better of the two trivial
-        models: all gates open, all gates shut.
+        Final loss without noise, and how much lower it is than that of the better of the two
+        trivial models: all gates open, all gates shut.
     history_ : list of dict
         For each epoch: loss and its terms, gates, temperature, seconds.
     n_iter_ : int
@@ -163,7 +166,7 @@ class GroupFS(SelectorMixin, BaseEstimator):
     (1000, 10)
     """
 
-    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012
+    _parameter_constraints: dict[str, list[Any]] = {
         "n_groups": [Integral, StrOptions({"auto"})],
         "sparsity": [Interval(Real, 0, None, closed="neither")],
         "sparsity_weight": [Interval(Real, 0, None, closed="left"), None],
@@ -185,7 +188,11 @@ class GroupFS(SelectorMixin, BaseEstimator):
         "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "feature_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"all"}), None],
+        "feature_neighbors": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"all"}),
+            None,
+        ],
         "diffusion_steps": [Interval(Integral, 1, None, closed="left")],
         "gate_noise": [Interval(Real, 0, None, closed="neither")],
         "standardize": ["boolean"],
@@ -298,10 +305,11 @@ class GroupFS(SelectorMixin, BaseEstimator):
     def _settings(self, table: Table) -> dict[str, Any]:
         """The parameters with presets filled in, checked against the size of the table."""
         n_samples, n_features = table.rows.shape
-        if self.n_groups != "auto" and not 2 <= self.n_groups < n_features:
+        if self.n_groups != "auto" and not 2 <= int(self.n_groups) < n_features:
             raise ValueError(
-                f"n_groups={self.n_groups} but X has {n_features} features that vary; a group needs "
-                f'at least one feature, so choose 2 <= n_groups <= {n_features - 1} or "auto".'
+                f"n_groups={self.n_groups} but X has {n_features} features that vary; a group "
+                f"needs at least one feature, so choose 2 <= n_groups <= {n_features - 1} or "
+                '"auto".'
             )
         wanted = self.n_features_to_select
         if wanted is not None and wanted > n_features:
@@ -361,7 +369,7 @@ class GroupFS(SelectorMixin, BaseEstimator):
                 else selection.discoveries(self.group_pvalues_, self.alpha)
             )
             self.group_selected_, warning = selection.keep_groups(
-                self.group_gates_ > 0.5, significant, ranked
+                self.group_gates_ > OPEN, significant, ranked
             )
             if warning is not None and self.n_features_to_select is None:
                 warnings.warn(warning, UserWarning, stacklevel=5)

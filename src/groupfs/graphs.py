@@ -1,9 +1,10 @@
-r"""Self-tuning graphs: of samples (dense, one per model) and of features (dense or neighbour-sparse).
+r"""Self-tuning graphs: of samples (dense, one per model), of features (dense or sparse).
 
 Axes: R models side by side, B samples of a batch, N samples, d features, C groups.
 
-The affinity of two points is :math:`W_{ij} = \exp(-\|x_i - x_j\|^2 / (g_i g_j))`, where :math:`g_i` is
-the distance from i to its K-th nearest neighbour, itself not counted. :math:`W_{ii} = 1` is kept.
+The affinity of two points is :math:`W_{ij} = \exp(-\|x_i - x_j\|^2 / (g_i g_j))`, where
+:math:`g_i` is the distance from i to its K-th nearest neighbour, itself not counted.
+:math:`W_{ii} = 1` is kept.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from torch import Tensor
 from groupfs._rows import FloatArray, Rows
 
 #: Squared bandwidths are at least this share of the mean squared distance. Points with more than K
-#: exact copies would otherwise have no bandwidth, and rounding errors would decide their affinities.
+#: exact copies would otherwise have none, and rounding errors would decide their affinities.
 BANDWIDTH_FLOOR = 1e-5
 #: Keeps 0 / 0 away when all gates are closed and all points coincide.
 TINY = 1e-20
@@ -48,12 +49,21 @@ def squared_distances(gram: Tensor) -> Tensor:
 
 def self_tuning_graph(distances: Tensor, n_neighbors: int) -> SelfTuningGraph:
     """Affinities from squared distances, (..., B, B); at most B - 1 neighbours."""
-    nearest, neighbors = torch.topk(distances, n_neighbors + 1, largest=False)
-    kth, neighbor = nearest[..., -1], neighbors[..., -1]
+    kth, neighbor = _kth_smallest(distances, n_neighbors)
     floor = BANDWIDTH_FLOOR * distances.mean((-2, -1)).unsqueeze(-1) + TINY
     bandwidth = torch.maximum(kth, floor).sqrt_()
     exponent = distances / (bandwidth.unsqueeze(-1) * bandwidth.unsqueeze(-2))
     return SelfTuningGraph(torch.exp(-exponent), exponent, bandwidth, neighbor, kth < floor)
+
+
+def _kth_smallest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """The (k + 1)-th smallest entry of each row and where it stands, (..., B, B) to (..., B)."""
+    if values.device.type == "cpu":  # twice as fast as torch's
+        array = values.numpy()
+        kth = np.partition(array, k, axis=-1)[..., k]
+        return torch.from_numpy(kth.copy()), torch.from_numpy((array == kth[..., None]).argmax(-1))
+    nearest, places = torch.topk(values, k + 1, largest=False)
+    return nearest[..., -1], places[..., -1]
 
 
 def random_walk(affinity: Tensor) -> tuple[Tensor, Tensor]:
@@ -96,7 +106,9 @@ def dense_feature_affinity(rows: Rows, n_neighbors: int) -> FloatArray:
     """Self-tuning affinities between all columns, (d, d)."""
     d = rows.shape[1]
     distances = _column_distances(rows, 0, d)
-    affinity: FloatArray = self_tuning_graph(torch.from_numpy(distances), n_neighbors).affinity.numpy()
+    affinity: FloatArray = self_tuning_graph(
+        torch.from_numpy(distances), n_neighbors
+    ).affinity.numpy()
     return affinity
 
 
@@ -150,7 +162,7 @@ def walk_tensor(
     walk: FloatArray | sp.csr_array, device: torch.device, dtype: torch.dtype
 ) -> Tensor:
     """A dense or CSR walk matrix as a tensor of the same layout."""
-    if not sp.issparse(walk):
+    if isinstance(walk, np.ndarray):
         return torch.as_tensor(walk, dtype=dtype, device=device)
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")

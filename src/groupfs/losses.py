@@ -2,8 +2,8 @@ r"""The objective, term by term, each with its gradient.
 
 Axes: R models side by side, B samples of a batch, d features, C groups.
 Every function returns one number per model, shape (R,), then the gradients with respect to its
-arguments. Gradients are written out by hand: each needs a handful of matrix products, and nothing of
-size B x d x C, nor any history of the computation, is kept.
+arguments. Gradients are written out by hand: each needs a handful of matrix products, and no
+history of the computation is kept.
 """
 
 from __future__ import annotations
@@ -13,8 +13,13 @@ import math
 import torch
 from torch import Tensor
 
-from groupfs.graphs import SelfTuningGraph, apply_laplacian, random_walk
-from groupfs.graphs import self_tuning_graph, squared_distances
+from groupfs.graphs import (
+    SelfTuningGraph,
+    apply_laplacian,
+    random_walk,
+    self_tuning_graph,
+    squared_distances,
+)
 
 
 def sample_smoothness(

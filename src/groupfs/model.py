@@ -27,6 +27,8 @@ from groupfs.relaxations import (
 
 #: Probability that the warm start gives a feature's own cluster.
 P_MAIN = 0.7
+#: A group is open if its gate mean is above this.
+OPEN = 0.5
 #: Numbers of the sample graphs that are worked on at a time; on the CPU about a cache full.
 CHUNK_ENTRIES = {"cpu": 2**21, "cuda": 2**28}
 
@@ -187,7 +189,9 @@ def warm_start(
     C = gate_start.shape[-1]
     P = len(sparsity_weights)
     logits = torch.stack([_membership_logits(labels, C) for labels in clusters])
-    Q = torch.stack([_projection(labels, C, seed) for labels, seed in zip(clusters, seeds, strict=True)])
+    Q = torch.stack(
+        [_projection(labels, C, seed) for labels, seed in zip(clusters, seeds, strict=True)]
+    )
     mu = torch.as_tensor(gate_start)
 
     def on_device(values: Tensor) -> Tensor:

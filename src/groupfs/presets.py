@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-#: A batch of this size ranks groups reliably on weakly structured tables, where batches of a hundred
-#: leave mostly noise; up to about twice that a full batch is affordable.
+#: On weakly structured tables batches of a hundred leave mostly noise in the order of the groups;
+#: a step on this many costs little more. Tables up to a quarter larger are taken whole.
 LARGE_BATCH = 512
 #: Steps a default training run may take at most, and epochs it takes at least.
 MAX_STEPS, MIN_EPOCHS = 400, 20

@@ -58,7 +58,9 @@ class Problem:
 
     def score(self, groups: list[IntArray], n_shuffles: int = FINAL_SHUFFLES) -> GroupScores:
         """Score groups of features on their own graphs."""
-        return _score(self.table.rows, groups, self.settings, n_shuffles, self.seeds[0], self.device)
+        return _score(
+            self.table.rows, groups, self.settings, n_shuffles, self.seeds[0], self.device
+        )
 
     def p_values(self, scores: GroupScores, sizes: IntArray) -> FloatArray:
         """How likely groups found in a table without groups score as high, (C,).
@@ -89,9 +91,7 @@ class Problem:
             labels = cluster_features(U, self.n_groups, rng)
             groups = [g for g in as_groups(labels, self.n_groups) if len(g) > 1]
             seed = int(rng.integers(2**31))
-            found.append(
-                _score(rows, groups, self.settings, FINAL_SHUFFLES, seed, self.device).z
-            )
+            found.append(_score(rows, groups, self.settings, FINAL_SHUFFLES, seed, self.device).z)
             if sum(map(len, found)) >= CHANCE_GROUPS:
                 break
         return np.concatenate(found)
@@ -104,8 +104,7 @@ def prepare(
     rows = table.rows
     rows.to(device, DTYPE)
     walk = _feature_walk(rows, settings)
-    rng = np.random.default_rng(seeds[0])
-    n_groups, distortion, eigenvectors = _number_of_groups(table, walk, settings, rng)
+    n_groups, distortion, eigenvectors = _number_of_groups(table, walk, settings)
     U = embed(eigenvectors, n_groups)
     clusters = [cluster_features(U, n_groups, np.random.default_rng(seed)) for seed in seeds]
 
@@ -117,15 +116,21 @@ def prepare(
         smoothness_weight=1.0,
         through_bandwidth=settings["bandwidth_gradient"] == "exact",
     )
-    level = warm_start(clusters[:1], np.full((1, n_groups), 0.5), np.ones(1), seeds[:1], device, DTYPE)
+    level = warm_start(
+        clusters[:1], np.full((1, n_groups), 0.5), np.ones(1), seeds[:1], device, DTYPE
+    )
     start = measure_start(level, objective, rows, settings["batch_size"], seeds[0])
     weight = settings["smoothness_weight"]
     if weight == "auto":
         weight = start.balanced_smoothness_weight
     gate_start = np.full((len(seeds), n_groups), 0.5)
     if settings["gate_start"] == "excess":
-        gate_start = np.stack([_gates_from_excess(rows, c, n_groups, settings, s, device)
-                               for c, s in zip(clusters, seeds, strict=True)])
+        gate_start = np.stack(
+            [
+                _gates_from_excess(rows, c, n_groups, settings, s, device)
+                for c, s in zip(clusters, seeds, strict=True)
+            ]
+        )
     return Problem(
         table=table,
         settings=settings,
@@ -151,7 +156,7 @@ def _feature_walk(rows: Rows, settings: dict[str, Any]) -> Any:
 
 
 def _number_of_groups(
-    table: Table, walk: Any, settings: dict[str, Any], rng: np.random.Generator
+    table: Table, walk: Any, settings: dict[str, Any]
 ) -> tuple[int, dict[int, float], FloatArray]:
     """C, E(C) for all C looked at, and the eigenvectors."""
     if settings["n_groups"] != "auto":
@@ -160,7 +165,7 @@ def _number_of_groups(
     d = table.rows.shape[1]
     most = min(MOST_GROUPS + 1, table.n_distinct, d)
     eigenvectors = leading_eigenvectors(walk, max(most, 2))
-    curve = distortion_curve(eigenvectors, rng)
+    curve = distortion_curve(eigenvectors)
     return choose_n_groups(curve, d), curve, eigenvectors
 
 

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.special
 import torch
-from numpy.typing import NDArray
 
 from groupfs._rows import FloatArray, Rows
-from groupfs.model import GroupModel, NoiseSource
+from groupfs.model import OPEN, GroupModel, NoiseSource
 from groupfs.problem import SCORED_ROWS, IntArray, Problem, as_groups
 from groupfs.selection import merge_twins, rank_groups
 from groupfs.trainer import Schedule, train
 
 #: Relative sparsities that are trained side by side to rank groups by path.
 PATH_SPARSITIES = np.geomspace(0.25, 3.0, 12)
-#: A group is open if its gate mean is above this.
-OPEN = 0.5
 
 
 @dataclass
@@ -38,7 +36,7 @@ class GroupResult:
 
 
 def train_and_choose(problem: Problem) -> GroupResult:
-    """Train all seeds at the sparsity asked for, keep the best by gain, score and rank its groups."""
+    """Train all seeds at the sparsity asked for, keep the best by gain, score its groups."""
     settings = problem.settings
     critical = problem.critical_sparsity_weight
     wanted = settings["sparsity_weight"]
@@ -94,7 +92,7 @@ def evaluation_rows(problem: Problem) -> torch.Tensor:
     return problem.table.rows.take(torch.from_numpy(index))
 
 
-def _read_off(problem: Problem, model: GroupModel, chosen: int, n_weights: int) -> dict:
+def _read_off(problem: Problem, model: GroupModel, chosen: int, n_weights: int) -> dict[str, Any]:
     """Groups, scores and order of one model."""
     C = problem.n_groups
     logits = merge_twins(model.logits[chosen].double().cpu().numpy(), problem.table.twins)
@@ -126,7 +124,7 @@ def _read_off(problem: Problem, model: GroupModel, chosen: int, n_weights: int) 
 
 
 def closing_sparsity(gates: FloatArray) -> FloatArray:
-    """The largest relative sparsity at which each group is still open, 0 if none; (P, C) to (C,)."""
+    """The largest relative sparsity at which each group is open, 0 if none; (P, C) to (C,)."""
     return np.max(np.where(gates > OPEN, PATH_SPARSITIES[:, None], 0.0), axis=0)
 
 

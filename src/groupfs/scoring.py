@@ -2,10 +2,10 @@ r"""What a group is worth on its own: smoothness on the graph of its own feature
 
 Axes: S shuffles, B samples, d features of a group.
 
-A group's raw score is :math:`s = \mathrm{tr}(X_j^\top P_j^t X_j) / (B d_j)` with :math:`P_j` the walk
-built from its columns alone. One feature is always smooth on its own graph, so the score is compared
-with that of the same columns shuffled independently, which keeps each column and destroys what they
-have in common: the difference is the *excess*.
+A group's raw score is :math:`s = \mathrm{tr}(X_j^\top P_j^t X_j) / (B d_j)` with :math:`P_j` the
+walk built from its columns alone. One feature is always smooth on its own graph, so the score is
+compared with that of the same columns shuffled independently, which keeps each column and destroys
+what they have in common: the difference is the *excess*.
 """
 
 from __future__ import annotations

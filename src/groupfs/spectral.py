@@ -1,12 +1,13 @@
 r"""Spectral view of the feature graph: embedding, feature clusters, and how many groups there are.
 
-Axes: d features, C groups. Eigenvectors are those of the smallest eigenvalues of the Laplacian, that
-is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
+Axes: d features, C groups. Eigenvectors are those of the smallest eigenvalues of the Laplacian,
+that is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
 """
 
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import scipy.linalg
@@ -14,10 +15,13 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 
 FloatArray = NDArray[np.float64]
 #: Starts of k-means, beside the deterministic one.
 N_RANDOM_STARTS = 4
+#: Groups that wide tables are divided into where the graph itself does not say.
+USUAL_GROUPS = 20
 
 
 def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> FloatArray:
@@ -27,7 +31,7 @@ def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> Flo
         start = np.random.default_rng(0).standard_normal(d)
         values, vectors = scipy.sparse.linalg.eigsh(walk, n_vectors, which="LA", v0=start)
     else:
-        dense = walk.toarray() if sp.issparse(walk) else walk
+        dense = walk if isinstance(walk, np.ndarray) else walk.toarray()
         values, vectors = scipy.linalg.eigh(dense, subset_by_index=(d - n_vectors, d - 1))
     order = np.argsort(-values, kind="stable")
     result: FloatArray = vectors[:, order]
@@ -41,22 +45,25 @@ def embed(eigenvectors: FloatArray, n_groups: int) -> FloatArray:
 
 
 def cluster_features(
-    embedding: FloatArray, n_groups: int, rng: np.random.Generator
+    embedding: FloatArray, n_groups: int, rng: np.random.Generator | None = None
 ) -> NDArray[np.int64]:
-    """Cluster of every feature, (d,): the tightest k-means of several starts, none of them empty.
+    """Cluster of every feature, (d,), by k-means; no cluster is empty.
 
-    One start is deterministic: the rows that pivoted QR finds most unlike each other.
+    It starts from the rows that pivoted QR finds most unlike each other and, with ``rng``, from
+    random ones too; the tightest result is taken.
     """
     d = embedding.shape[0]
     if n_groups >= d:
         return np.arange(d, dtype=np.int64)
     _, pivots = scipy.linalg.qr(embedding.T, mode="r", pivoting=True)
-    seed = int(rng.integers(2**31))
-    starts = [
-        KMeans(n_groups, init=embedding[pivots[:n_groups]], n_init=1),
-        KMeans(n_groups, n_init=N_RANDOM_STARTS, random_state=seed),
-    ]
-    best = min((start.fit(embedding) for start in starts), key=lambda k: k.inertia_)
+    starts = [KMeans(n_groups, init=embedding[pivots[:n_groups]], n_init=1)]
+    if rng is not None:
+        seed = int(rng.integers(2**31))
+        starts.append(KMeans(n_groups, n_init=N_RANDOM_STARTS, random_state=seed))
+    with warnings.catch_warnings():
+        # fewer distinct rows than clusters: some stay empty and are filled below
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        best = min((start.fit(embedding) for start in starts), key=lambda k: k.inertia_)
     return _fill_empty(best.labels_.astype(np.int64), n_groups)
 
 
@@ -70,32 +77,37 @@ def distortion(embedding: FloatArray, labels: NDArray[np.int64]) -> float:
     return float(np.square(embedding @ (A @ Bt) - indicator).sum())
 
 
-def distortion_curve(eigenvectors: FloatArray, rng: np.random.Generator) -> dict[int, float]:
+def distortion_curve(eigenvectors: FloatArray) -> dict[int, float]:
     """E(C) for C = 2, 3, ... up to the number of eigenvectors."""
     curve = {}
     for n_groups in range(2, eigenvectors.shape[1] + 1):
         U = embed(eigenvectors, n_groups)
-        curve[n_groups] = distortion(U, cluster_features(U, n_groups, rng))
+        curve[n_groups] = distortion(U, cluster_features(U, n_groups))
     return curve
 
 
 def choose_n_groups(curve: dict[int, float], n_features: int) -> int:
-    """The C of the deepest dip of E(C), below both its neighbours; about sqrt(d) if there is none.
+    r"""The number of groups that the distortion curve speaks for.
 
-    The smallest value itself says little: E(2) is small whatever the data, and E(d) is zero.
+    That is the deepest clear dip, where E(C) is at most half of E(C - 1) and of E(C + 1). The
+    smallest value itself says little: E(2) is small whatever the data, and E(d) is zero. Without a
+    clear dip the curve is mostly noise: then the deepest dip within half of :math:`\sqrt{2d}` (at
+    most 20) on either side of it, or that number itself.
     """
-    depth = {
+    dips = {
         C: min(curve[C - 1], curve[C + 1]) - curve[C]
         for C in curve
-        if C - 1 in curve and C + 1 in curve
+        if C - 1 in curve and C + 1 in curve and curve[C] < min(curve[C - 1], curve[C + 1])
     }
-    if depth and max(depth.values()) > 0:
-        return max(depth, key=lambda C: depth[C])
-    return min(max(curve), max(2, math.ceil(math.sqrt(n_features))))
+    clear = {C: depth for C, depth in dips.items() if depth >= curve[C]}
+    usual = min(USUAL_GROUPS, max(2, round(math.sqrt(2 * n_features))), max(curve))
+    near = {C: depth for C, depth in dips.items() if usual / 2 <= C <= 1.5 * usual}
+    candidates = clear or near or {usual: 0.0}
+    return max(candidates, key=lambda C: candidates[C])
 
 
 def _fill_empty(labels: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
-    """Give each empty cluster one feature of the largest: k-means leaves some when rows coincide."""
+    """Give each empty cluster a feature of the largest: k-means leaves some when rows coincide."""
     labels = labels.copy()
     counts = np.bincount(labels, minlength=n_groups)
     for empty in np.flatnonzero(counts == 0):

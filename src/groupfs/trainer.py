@@ -11,16 +11,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from tqdm import tqdm
 
+from groupfs._progress import Progress
 from groupfs._rows import Rows
-from groupfs.model import GroupModel, NoiseSource, Objective
+from groupfs.model import OPEN, GroupModel, NoiseSource, Objective
 from groupfs.relaxations import temperature
 
 #: Epochs between two looks at whether training has settled.
 LOOK_EVERY = 10
 #: Looks in a row without change that end it.
 PATIENCE = 3
+#: Features that may still change groups between two looks, as a share of all.
+RESTLESS = 0.002
 #: A gate mean that moved less than this between two looks is at rest.
 AT_REST = 0.02
 TERMS = ("sample_smoothness", "feature_smoothness", "group_sparsity")
@@ -78,13 +80,13 @@ def train(
     step = TrainStep(model, objective, rows, schedule, noise)
     history = History()
     watch = Watch(model)
-    progress = tqdm(total=schedule.max_epochs, desc="groupfs", unit="epoch", disable=not verbose)
+    progress = Progress(schedule.max_epochs, verbose)
     batches = np.random.default_rng(batch_seed)
     try:
         for epoch in range(schedule.max_epochs):
             _run_epoch(step, epoch, schedule, batches, history)
-            if verbose:
-                _show(progress, history, model, objective)
+            if progress.shown:
+                progress.advance(*_standing(history, model, objective))
             look = schedule.stop_early and (epoch + 1) % LOOK_EVERY == 0
             if look and watch.has_settled():
                 break
@@ -121,9 +123,7 @@ class TrainStep:
         self.X = torch.empty((self.batch_size, d), dtype=like.dtype, device=device)
         if self.batch_size == N:
             rows.take(torch.arange(N), out=self.X)
-        self.temperature = torch.tensor(
-            schedule.start_temperature, dtype=like.dtype, device=device
-        )
+        self.temperature = torch.tensor(schedule.start_temperature, dtype=like.dtype, device=device)
         self.terms = torch.zeros((len(like), 3), dtype=like.dtype, device=device)
         on_cuda = device.type == "cuda"
         self.optimizer = torch.optim.Adam(
@@ -144,9 +144,7 @@ class TrainStep:
             return 1
         n_steps = -(-len(order) // self.batch_size)
         index = torch.from_numpy(np.resize(order, n_steps * self.batch_size))
-        if not hasattr(self.rows, "X"):
-            index = index.to(self.X.device)
-        for batch in index.split(self.batch_size):
+        for batch in index.to(self.rows.device).split(self.batch_size):
             self.rows.take(batch, out=self.X)
             self.run()
         return n_steps
@@ -193,7 +191,8 @@ class Watch:
     def has_settled(self) -> bool:
         labels, mu = self.labels, self.mu
         self._remember()
-        same = (labels == self.labels).all() & ((mu > 0.5) == (self.mu > 0.5)).all()
+        moved = (labels != self.labels).double().mean(-1).max()
+        same = (moved <= RESTLESS) & ((mu > OPEN) == (self.mu > OPEN)).all()
         decided = ((self.mu <= 0) | (self.mu >= 1) | ((self.mu - mu).abs() < AT_REST)).all()
         self.quiet = self.quiet + 1 if bool(same & decided) else 0
         return self.quiet >= PATIENCE
@@ -223,12 +222,8 @@ def _run_epoch(
     history.seconds.append(time.perf_counter() - began)
 
 
-def _show(
-    progress: tqdm[None], history: History, model: GroupModel, objective: Objective
-) -> None:
+def _standing(history: History, model: GroupModel, objective: Objective) -> tuple[float, float]:
+    """Loss of the best model in the last epoch, and open groups on average."""
     smooth, coherent, sparse = history.terms[-1].unbind(-1)
     loss = smooth + objective.smoothness_weight * coherent + model.sparsity_weight * sparse
-    n_open = (model.mu > 0.5).sum(-1).double()
-    progress.update()
-    progress.set_postfix(loss=f"{loss.min():.4f}", open_groups=f"{n_open.mean():.1f}")
-
+    return float(loss.min()), float((model.mu > OPEN).sum(-1).double().mean())

@@ -1,0 +1,96 @@
+"""The yardstick: GroupFS as a reader of the paper would write it, in plain autograd.
+
+One model at a time, the gated batch formed explicitly, pairwise distances by ``torch.cdist``, the
+dense Laplacian of the features, torch's own Adam with its defaults. Nothing is shared with the
+library.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+
+def self_tuning_walk(points: Tensor, n_neighbors: int = 7, *, detach: bool = True) -> Tensor:
+    distances = torch.cdist(points, points)
+    bandwidth = distances.kthvalue(n_neighbors + 1, dim=1).values
+    if detach:
+        bandwidth = bandwidth.detach()
+    affinity = torch.exp(-(distances**2) / (bandwidth[:, None] * bandwidth[None, :] + 1e-12))
+    return affinity / affinity.sum(1, keepdim=True)
+
+
+def feature_laplacian(X: Tensor, n_neighbors: int = 7) -> Tensor:
+    points = X.T
+    distances = torch.cdist(points, points)
+    bandwidth = distances.kthvalue(n_neighbors + 1, dim=1).values
+    affinity = torch.exp(-(distances**2) / (bandwidth[:, None] * bandwidth[None, :] + 1e-12))
+    scale = affinity.sum(1).rsqrt()
+    return torch.eye(len(affinity)) - scale[:, None] * affinity * scale[None, :]
+
+
+class StraightforwardGroupFS(torch.nn.Module):
+    """One model; ``labels`` are the clusters it starts from."""
+
+    def __init__(
+        self,
+        laplacian: Tensor,
+        labels: Tensor,
+        n_groups: int,
+        lambda1: float,
+        lambda2: float,
+        *,
+        sigma: float = 0.5,
+        steps: int = 2,
+    ) -> None:
+        super().__init__()
+        lead = math.log(0.7 * (n_groups - 1) / 0.3)
+        one_hot = torch.nn.functional.one_hot(labels, n_groups).float()
+        orthonormal, _ = torch.linalg.qr(torch.randn(n_groups, n_groups))
+        self.logits = torch.nn.Parameter(lead * one_hot)
+        self.mu = torch.nn.Parameter(torch.full((n_groups,), 0.5))
+        self.Q = torch.nn.Parameter(orthonormal / one_hot.sum(0)[:, None])
+        self.laplacian = laplacian
+        self.lambda1, self.lambda2, self.sigma, self.steps = lambda1, lambda2, sigma, steps
+
+    def forward(self, X: Tensor, temperature: float) -> Tensor:
+        (d, C), B = self.logits.shape, len(X)
+        M = torch.nn.functional.gumbel_softmax(self.logits, tau=temperature, dim=1)
+        z = (self.mu + self.sigma * torch.randn_like(self.mu)).clamp(0, 1)
+        gated = X * (M @ z)
+        P = self_tuning_walk(gated)
+        diffusion = torch.linalg.matrix_power(P, self.steps)
+        sample_term = -torch.trace(gated.T @ diffusion @ gated) / (B * d)
+        F = M @ self.Q
+        F = F - F.mean(0)
+        F = F / F.norm(dim=0)
+        rough = torch.trace(F.T @ self.laplacian @ F)
+        overlap = ((F.T @ F - torch.eye(C)) ** 2).sum()
+        feature_term = (rough + overlap / self.lambda1) / (d * C)
+        is_open = torch.special.ndtr(self.mu / self.sigma)
+        sparsity_term = (is_open * M.mean(0)).mean()
+        return sample_term + self.lambda1 * feature_term + self.lambda2 * sparsity_term
+
+
+def train_epochs(
+    model: StraightforwardGroupFS,
+    X: Tensor,
+    batch_size: int,
+    n_epochs: int,
+    *,
+    learning_rate: float = 1e-3,
+    start_temperature: float = 10.0,
+    end_temperature: float = 0.01,
+) -> None:
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    for epoch in range(n_epochs):
+        fall = (start_temperature - end_temperature) * epoch / n_epochs
+        temperature = max(end_temperature, start_temperature - fall)
+        for batch in torch.randperm(len(X)).split(batch_size):
+            if len(batch) <= 8:  # too few for seven neighbours
+                continue
+            optimizer.zero_grad()
+            model(X[batch], temperature).backward()
+            optimizer.step()

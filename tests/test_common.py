@@ -1,0 +1,12 @@
+"""scikit-learn's own checks, all of them."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from groupfs import GroupFS
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@parametrize_with_checks([GroupFS(random_state=0)])
+def test_sklearn_compatible_estimator(estimator, check):
+    check(estimator)
