@@ -42,7 +42,3 @@ def derive_seeds(random_state: np.random.RandomState, n_seeds: int) -> list[int]
     root = int(random_state.randint(np.iinfo(np.int32).max))
     children = np.random.SeedSequence(root).spawn(n_seeds)
     return [int(child.generate_state(1)[0]) for child in children]
-
-
-def torch_generator(seed: int, device: torch.device) -> torch.Generator:
-    return torch.Generator(device=device).manual_seed(seed)

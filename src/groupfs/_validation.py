@@ -81,7 +81,8 @@ def _to_matrix(estimator: Any, X: Any) -> FloatArray | sp.csr_array:
         raise
     if sp.issparse(X):
         return sp.csr_array(X, dtype=np.float64)
-    return np.asarray(X, dtype=np.float64)
+    # one memory order, so that sums over rows round alike whatever the user's is
+    return np.ascontiguousarray(X, dtype=np.float64)
 
 
 def _refuse_text(X: Any) -> None:

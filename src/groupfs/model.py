@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from groupfs._device import torch_generator
+from groupfs._noise import CounterNoise
 from groupfs.losses import feature_smoothness, group_sparsity, sample_smoothness
 from groupfs.relaxations import (
     gates,
@@ -54,32 +54,22 @@ class Noise:
 
 
 class NoiseSource:
-    """Draws noise, one stream per seed."""
+    """Draws noise for models, one stream per seed."""
 
     def __init__(self, seeds: list[int], gate_noise: float, device: torch.device) -> None:
-        self.seeds = seeds
         self.gate_noise = gate_noise
-        self.generators = [torch_generator(seed, device) for seed in seeds]
-
-    def restart(self) -> None:
-        for generator, seed in zip(self.generators, self.seeds, strict=True):
-            generator.manual_seed(seed)
+        self.stream = CounterNoise(seeds, device)
 
     def draw(self, logits: Tensor) -> Noise:
-        """Noise for logits (R, d, C), R a multiple of the number of seeds."""
+        """The next noise for logits (R, d, C), R a multiple of the number of seeds."""
         R, d, C = logits.shape
-        gumbel, gate = [], []
-        for generator in self.generators:
-            gumbel.append(gumbel_noise((d, C), generator, logits))
-            normal = torch.empty(C, dtype=logits.dtype, device=logits.device)
-            gate.append(normal.normal_(0, self.gate_noise, generator=generator))
-        per_seed = R // len(self.generators)
-        if R == 1:
-            return Noise(gumbel[0].unsqueeze(0), gate[0].unsqueeze(0))
-        return Noise(
-            torch.stack(gumbel).repeat_interleave(per_seed, 0),
-            torch.stack(gate).repeat_interleave(per_seed, 0),
-        )
+        uniform = self.stream.uniform(d * C + C, logits.dtype)
+        gumbel = gumbel_noise(uniform[:, : d * C]).view(-1, d, C)
+        gate = torch.special.ndtri(uniform[:, d * C :]).mul_(self.gate_noise)
+        per_seed = R // len(gumbel)
+        if per_seed > 1:
+            gumbel, gate = (x.repeat_interleave(per_seed, 0) for x in (gumbel, gate))
+        return Noise(gumbel, gate)
 
 
 class GroupModel:

@@ -10,7 +10,7 @@ import scipy.stats
 import torch
 from numpy.typing import NDArray
 
-from groupfs._device import DTYPE, torch_generator
+from groupfs._device import DTYPE
 from groupfs._rows import FloatArray, Rows
 from groupfs._validation import Table
 from groupfs.calibration import measure_start
@@ -58,9 +58,7 @@ class Problem:
 
     def score(self, groups: list[IntArray], n_shuffles: int = FINAL_SHUFFLES) -> GroupScores:
         """Score groups of features on their own graphs."""
-        return _score(
-            self.table.rows, groups, self.settings, n_shuffles, self.seeds[0], self.device
-        )
+        return _score(self.table.rows, groups, self.settings, n_shuffles, self.seeds[0])
 
     def p_values(self, scores: GroupScores, sizes: IntArray) -> FloatArray:
         """How likely groups found in a table without groups score as high, (C,).
@@ -91,7 +89,7 @@ class Problem:
             labels = cluster_features(U, self.n_groups, rng)
             groups = [g for g in as_groups(labels, self.n_groups) if len(g) > 1]
             seed = int(rng.integers(2**31))
-            found.append(_score(rows, groups, self.settings, FINAL_SHUFFLES, seed, self.device).z)
+            found.append(_score(rows, groups, self.settings, FINAL_SHUFFLES, seed).z)
             if sum(map(len, found)) >= CHANCE_GROUPS:
                 break
         return np.concatenate(found)
@@ -127,7 +125,7 @@ def prepare(
     if settings["gate_start"] == "excess":
         gate_start = np.stack(
             [
-                _gates_from_excess(rows, c, n_groups, settings, s, device)
+                _gates_from_excess(rows, c, n_groups, settings, s)
                 for c, s in zip(clusters, seeds, strict=True)
             ]
         )
@@ -170,10 +168,10 @@ def _number_of_groups(
 
 
 def _gates_from_excess(
-    rows: Rows, labels: IntArray, n_groups: int, settings: dict[str, Any], seed: int, device: Any
+    rows: Rows, labels: IntArray, n_groups: int, settings: dict[str, Any], seed: int
 ) -> FloatArray:
     """Gate means from 1/4 for groups without excess to 3/4 for the group with the most."""
-    scores = _score(rows, as_groups(labels, n_groups), settings, START_SHUFFLES, seed, device)
+    scores = _score(rows, as_groups(labels, n_groups), settings, START_SHUFFLES, seed)
     excess = np.maximum(scores.excess, 0)
     return 0.25 + 0.5 * excess / max(excess.max(), 1e-12)
 
@@ -184,7 +182,6 @@ def _score(
     settings: dict[str, Any],
     n_shuffles: int,
     seed: int,
-    device: torch.device,
 ) -> GroupScores:
     N = rows.shape[0]
     index = np.random.default_rng(seed).permutation(N)[: min(N, SCORED_ROWS)]
@@ -194,5 +191,5 @@ def _score(
         n_neighbors=settings["n_neighbors"],
         steps=settings["diffusion_steps"],
         n_shuffles=n_shuffles,
-        generator=torch_generator(seed, device),
+        seed=seed,
     )

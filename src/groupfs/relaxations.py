@@ -14,11 +14,9 @@ def temperature(epoch: int, n_epochs: int, start: float, end: float) -> float:
     return max(end, start - (start - end) * epoch / n_epochs)
 
 
-def gumbel_noise(shape: tuple[int, ...], generator: torch.Generator, like: Tensor) -> Tensor:
-    """Standard Gumbel noise: minus the logarithm of an exponential variate."""
-    noise = torch.empty(shape, dtype=like.dtype, device=like.device)
-    # The smallest exponential variates of float32 are exact zeros: their logarithm is not finite.
-    return noise.exponential_(generator=generator).clamp_(min=1e-30).log_().neg_()
+def gumbel_noise(uniform: Tensor) -> Tensor:
+    """Standard Gumbel noise from numbers strictly between 0 and 1."""
+    return uniform.log().neg_().log_().neg_()
 
 
 def membership(logits: Tensor, gumbel: Tensor | float, temperature: Tensor | float) -> Tensor:

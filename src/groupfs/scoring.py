@@ -10,6 +10,7 @@ what they have in common: the difference is the *excess*.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from groupfs._noise import CounterNoise
 from groupfs.graphs import random_walk, self_tuning_graph, squared_distances
 
 FloatArray = NDArray[np.float64]
@@ -50,9 +52,10 @@ def score_groups(
     n_neighbors: int,
     steps: int,
     n_shuffles: int,
-    generator: torch.Generator,
+    seed: int,
 ) -> GroupScores:
     """Score every group on the rows of X, (B, d)."""
+    noise = CounterNoise([seed], X.device)
     smoothness = np.zeros(len(groups))
     excess = np.zeros(len(groups))
     z = np.zeros(len(groups))
@@ -63,7 +66,7 @@ def score_groups(
         smoothness[j] = own_graph_smoothness(columns[None], n_neighbors, steps).item()
         if len(group) == 1:
             continue  # a single column shuffled is the same column: no excess
-        shuffled = _shuffle_columns(columns, n_shuffles, generator)
+        shuffled = _shuffle_columns(columns, n_shuffles, noise)
         chance = own_graph_smoothness(shuffled, n_neighbors, steps).double().cpu().numpy()
         excess[j] = smoothness[j] - chance.mean()
         spread = chance.std(ddof=1) * np.sqrt(1 + 1 / n_shuffles)
@@ -71,6 +74,8 @@ def score_groups(
     return GroupScores(smoothness, excess, z)
 
 
-def _shuffle_columns(X: Tensor, n_shuffles: int, generator: torch.Generator) -> Tensor:
-    keys = torch.rand((n_shuffles, *X.shape), generator=generator, device=X.device)
-    return X.expand(n_shuffles, *X.shape).gather(-2, keys.argsort(-2))
+def _shuffle_columns(X: Tensor, n_shuffles: int, noise: CounterNoise) -> Tensor:
+    """Each column in another order, (B, d) to (S, B, d)."""
+    shape = (n_shuffles, *X.shape)
+    keys = noise.uniform(math.prod(shape), torch.float32).view(shape)
+    return X.expand(shape).gather(-2, keys.argsort(dim=-2, stable=True))

@@ -64,7 +64,7 @@ def cluster_features(
         # fewer distinct rows than clusters: some stay empty and are filled below
         warnings.simplefilter("ignore", ConvergenceWarning)
         best = min((start.fit(embedding) for start in starts), key=lambda k: k.inertia_)
-    return _fill_empty(best.labels_.astype(np.int64), n_groups)
+    return _renumber(_fill_empty(best.labels_.astype(np.int64), n_groups))
 
 
 def distortion(embedding: FloatArray, labels: NDArray[np.int64]) -> float:
@@ -104,6 +104,12 @@ def choose_n_groups(curve: dict[int, float], n_features: int) -> int:
     near = {C: depth for C, depth in dips.items() if usual / 2 <= C <= 1.5 * usual}
     candidates = clear or near or {usual: 0.0}
     return max(candidates, key=lambda C: candidates[C])
+
+
+def _renumber(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number clusters by their first feature: k-means numbers them as rounding has it."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
 
 
 def _fill_empty(labels: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:

@@ -166,8 +166,6 @@ class TrainStep:
                 self._step()
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
-        for generator in self.noise.generators:
-            graph.register_generator_state(generator)
         with torch.cuda.graph(graph):
             self._step()
         for parameter, value in zip(self.model.parameters(), kept, strict=True):
@@ -176,7 +174,7 @@ class TrainStep:
             for value in state.values():
                 value.zero_()
         self.terms.zero_()
-        self.noise.restart()
+        self.noise.stream.step.zero_()
         return graph.replay
 
 

@@ -1,0 +1,219 @@
+"""Bad tables are refused in one sentence; good ones of every kind are taken as they are."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import torch
+
+from groupfs import GroupFS
+from groupfs.datasets import load_two_moons
+
+QUICK = {"random_state": 0, "n_init": 1, "max_epochs": 30}
+
+
+@pytest.fixture(scope="module")
+def X():
+    return load_two_moons(60, 14, random_state=0).data
+
+
+def refusal(X, **parameters):
+    with pytest.raises((ValueError, TypeError)) as caught:
+        GroupFS(**{**QUICK, **parameters}).fit(X)
+    return str(caught.value)
+
+
+def test_missing_values_are_named(X):
+    frame = pd.DataFrame(X, columns=[f"gene{i}" for i in range(14)])
+    frame.loc[3, "gene2"] = frame.loc[0, "gene7"] = np.nan
+    message = refusal(frame)
+    assert "NaN in 2 columns (gene2, gene7)" in message and "SimpleImputer" in message
+    sparse = sp.csr_array(np.where(np.isnan(frame.to_numpy()), np.nan, 0))
+    assert "NaN in 2 columns (x2, x7)" in refusal(sparse)
+
+
+def test_infinite_values_are_named(X):
+    X = X.copy()
+    X[1, 4] = -np.inf
+    assert "infinity (inf) in 1 column (x4)" in refusal(X)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_text_columns_are_named(X, library):
+    frame = library.DataFrame({"age": X[:, 0], "sex": ["f", "m"] * 30, "weight": X[:, 1]})
+    message = refusal(frame)
+    assert "1 columns that are not numbers: sex" in message and "OrdinalEncoder" in message
+
+
+def test_text_in_arrays_is_refused(X):
+    table = X.astype(object)
+    table[0, 0] = "high"
+    message = refusal(table)
+    assert "text" in message and "high" in message and "OrdinalEncoder" in message
+
+
+@pytest.mark.parametrize("n_samples", [0, 1])
+def test_too_few_samples(X, n_samples):
+    assert f"{n_samples} sample" in refusal(X[:n_samples])
+
+
+def test_one_feature(X):
+    assert "1 feature" in refusal(X[:, :1])
+
+
+def test_one_dimensional(X):
+    assert "1D" in refusal(X[:, 0])
+
+
+def test_constant_tables():
+    assert "all 5 columns of X are constant" in refusal(np.ones((20, 5)))
+    table = np.ones((20, 3))
+    table[:, 1] = np.arange(20)
+    assert "only one column of X varies (x1)" in refusal(table)
+
+
+@pytest.mark.parametrize("n_groups", [14, 30, 1, 0, -3])
+def test_impossible_numbers_of_groups(X, n_groups):
+    message = refusal(X, n_groups=n_groups)
+    assert f"n_groups={n_groups} but X has 14 features" in message
+    assert '2 <= n_groups <= 13 or "auto"' in message
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sparsity": 0},
+        {"sparsity": -1.0},
+        {"preset": "papper"},
+        {"ranking": "best"},
+        {"allocation": "even"},
+        {"n_init": 0},
+        {"n_groups": "many"},
+        {"gate_noise": 0},
+        {"alpha": 1.5},
+        {"n_features_to_select": 0},
+        {"batch_size": 1},
+        {"device": 3},
+    ],
+)
+def test_impossible_parameters_name_value_and_remedy(X, wrong):
+    name, value = next(iter(wrong.items()))
+    message = refusal(X, **wrong)
+    assert f"'{name}' parameter of GroupFS must be" in message and repr(value) in message
+
+
+def test_budget_beyond_the_table(X):
+    assert "n_features_to_select=15 but X has 14" in refusal(X, n_features_to_select=15)
+
+
+def test_unknown_and_absent_devices(X, monkeypatch):
+    assert "device='gpu' is not known" in refusal(X, device="gpu")
+    assert "device='meta' is not supported" in refusal(X, device="meta")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    message = refusal(X, device="cuda")
+    assert "device='cuda' was asked for" in message and 'device="cpu"' in message
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert "device='mps' was asked for" in refusal(X, device="mps")
+
+
+def test_overflow_is_refused(X):
+    huge = X.copy()
+    huge[:, 3] *= 1e200
+    message = refusal(huge)
+    assert "overflow" in message and "x3" in message and "rescale" in message
+    large = X.copy()
+    large[:, 5] *= 1e20
+    message = refusal(large, standardize=False)
+    assert "overflow" in message and "x5" in message
+
+
+def test_fewer_samples_than_neighbours_reduces_and_warns(X):
+    with pytest.warns(UserWarning, match="n_neighbors=7 but a batch has 6 samples.*uses 5"):
+        GroupFS(**QUICK).fit(X[:6])
+    with pytest.warns(UserWarning, match="uses 3 neighbours"):
+        GroupFS(**QUICK, batch_size=4).fit(X)
+
+
+def test_constant_columns_are_named_and_never_selected(X):
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(14)])
+    frame["f3"], frame["f12"] = 7.5, 1e9
+    with pytest.warns(UserWarning, match=r"2 constant columns .* left out .*: f3, f12\."):
+        selector = GroupFS(**QUICK, n_features_to_select=12).fit(frame)
+    assert selector.group_labels_[[3, 12]].tolist() == [-1, -1]
+    assert not selector.get_support()[[3, 12]].any()
+    assert selector.get_support().sum() == 12
+    assert (selector.membership_[[3, 12]] == 0).all()
+    assert (selector.feature_scores_[[3, 12]] == 0).all()
+
+
+def as_read_only(X):
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+def with_odd_index(X):
+    return pd.DataFrame(X, index=np.arange(len(X)) * -3.5)
+
+
+KINDS = {
+    "list": lambda X: X.tolist(),
+    "fortran": np.asfortranarray,
+    "float32": lambda X: X.astype(np.float32),
+    "float16": lambda X: X.astype(np.float16),
+    "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+    "read-only": as_read_only,
+    "frame": with_odd_index,
+    "polars": lambda X: pl.DataFrame(X, schema=[f"c{i}" for i in range(X.shape[1])]),
+    "tensor": torch.from_numpy,
+    "csr matrix": sp.csr_matrix,
+    "csc array": sp.csc_array,
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_table_gives_the_same_groups(X, kind):
+    expected = GroupFS(**QUICK).fit(X)
+    table = KINDS[kind](X)
+    selector = GroupFS(**QUICK).fit(table)
+    np.testing.assert_array_equal(selector.get_support(), expected.get_support())
+    assert sorted(map(tuple, selector.groups_)) == sorted(map(tuple, expected.groups_))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int64, np.uint8, bool])
+def test_whole_numbers_and_booleans_are_accepted(X, dtype):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        selector = GroupFS(**QUICK).fit((X > 0).astype(dtype))
+    assert sum(map(len, selector.groups_)) == 14
+    assert np.isfinite(selector.group_scores_).all()
+
+
+def test_sparse_tables_are_not_filled_in(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = sp.random_array((60, 30), density=0.2, rng=rng, format="csr")
+    whole = X.shape[0] * X.shape[1]
+    filled = []
+    original = sp.csr_array.toarray
+
+    def recorded(self, *arguments, **keywords):
+        filled.append(self.shape)
+        return original(self, *arguments, **keywords)
+
+    monkeypatch.setattr(sp.csr_array, "toarray", recorded)
+    selector = GroupFS(**{**QUICK, "batch_size": 20})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        selector.fit(X)
+    samples_filled = [shape for shape in filled if shape[1] == 30 and shape[0] not in (30,)]
+    assert samples_filled and max(np.prod(s) for s in samples_filled) <= whole
+    assert sp.issparse(selector.transform(X))
+
+
+def test_the_table_itself_is_left_alone(X):
+    before = X.copy()
+    GroupFS(**QUICK).fit(X)
+    np.testing.assert_array_equal(X, before)
