@@ -21,13 +21,13 @@ def paper(X, n_groups, batch_size, **more):
 
 @pytest.mark.parametrize("gradient", ["exact", "detached"])
 def test_critical_weight_is_the_ratio_of_literal_gradients(gradient):
-    X = moons(n_samples=30, n_features=12)
-    problem = paper(X, 3, 30, bandwidth_gradient=gradient)
-    rows = problem.table.rows.take(torch.arange(30)).double()
+    X = moons(n_samples=20, n_features=12)
+    problem = paper(X, 3, 20, bandwidth_gradient=gradient)
+    rows = problem.table.rows.take(torch.arange(20)).double()
     start = problem.model(np.ones(1))
     rng = np.random.default_rng(0)
     push, pull = 0.0, 0.0
-    for _ in range(400):
+    for _ in range(200):
         mu = torch.full((3,), 0.5, dtype=torch.float64, requires_grad=True)
         gumbel = torch.from_numpy(rng.gumbel(size=(12, 3)))
         M = torch.softmax((start.logits[0].double() + gumbel) / 10, dim=1)

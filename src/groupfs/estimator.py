@@ -324,7 +324,7 @@ class GroupFS(SelectorMixin, BaseEstimator):
                 f"n_neighbors={self.n_neighbors} but a batch has {fewest} samples; the graph uses "
                 f"{fewest - 1} neighbours instead.",
                 UserWarning,
-                stacklevel=5,
+                stacklevel=4,
             )
             settings["n_neighbors"] = fewest - 1
         return settings
@@ -372,7 +372,7 @@ class GroupFS(SelectorMixin, BaseEstimator):
                 self.group_gates_ > OPEN, significant, ranked
             )
             if warning is not None and self.n_features_to_select is None:
-                warnings.warn(warning, UserWarning, stacklevel=5)
+                warnings.warn(warning, UserWarning, stacklevel=4)
         kept = np.flatnonzero(self.group_selected_)
         if self.output == "representatives":
             chosen = self.representatives_[kept]

@@ -26,6 +26,8 @@ BANDWIDTH_FLOOR = 1e-5
 TINY = 1e-20
 #: Feature distances are computed in blocks of about so many numbers (64 MB).
 BLOCK_ENTRIES = 2**23
+#: Features up to which the feature graph is dense on CUDA (256 MB).
+DENSE_ON_CUDA = 8192
 
 
 @dataclass
@@ -161,7 +163,13 @@ def symmetric_walk(
 def walk_tensor(
     walk: FloatArray | sp.csr_array, device: torch.device, dtype: torch.dtype
 ) -> Tensor:
-    """A dense or CSR walk matrix as a tensor of the same layout."""
+    """A dense or CSR walk matrix as a tensor of the same layout.
+
+    On CUDA sparse matrices of moderate size become dense: their products with sparse ones are not
+    reproducible to the last bit, and dense products cost little there.
+    """
+    if not isinstance(walk, np.ndarray) and device.type == "cuda":
+        walk = walk.toarray() if walk.shape[0] <= DENSE_ON_CUDA else walk
     if isinstance(walk, np.ndarray):
         return torch.as_tensor(walk, dtype=dtype, device=device)
     with warnings.catch_warnings():

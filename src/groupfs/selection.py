@@ -61,7 +61,7 @@ def keep_groups(
         )
     return is_open.copy(), (
         "No group's score stands out from chance: the table shows no groups, or its features say "
-        f"nothing of each other. The {int(is_open.sum())} groups with open gates were kept."
+        f"nothing of each other. Kept were the groups with open gates ({int(is_open.sum())})."
     )
 
 

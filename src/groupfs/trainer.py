@@ -97,7 +97,7 @@ def train(
             f"Training was interrupted after {len(history.terms)} of {schedule.max_epochs} epochs; "
             "groups and gates are those reached so far.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=7,
         )
     finally:
         progress.close()
