@@ -18,7 +18,9 @@ def setting(rng, R, through_bandwidth=True, steps=2):
 
     X, points = draw(B, D), draw(D, 6)
     L = reference.laplacian(reference.self_tuning_affinity(points, 3))
-    group_model = GroupModel(draw(R, D, C), 0.5 + 0.3 * draw(R, C), draw(R, C, C), draw(R).abs())
+    group_model = GroupModel(
+        draw(R, D, C), 0.5 + 0.3 * draw(R, C), draw(R, C, C), draw(R).abs(), torch.arange(R)
+    )
     noise = Noise(draw(R, D, C), 0.3 * draw(R, C))
     objective = Objective(torch.eye(D) - L, 3, steps, 0.5, 10.0, through_bandwidth)
     return group_model, objective, X, L, noise
@@ -105,8 +107,9 @@ def test_warm_start_gives_the_own_cluster_seven_tenths():
 
 def test_models_share_noise_by_seed_only():
     logits = torch.zeros(6, 4, 3)
-    noise = NoiseSource([1, 2], 0.5, CPU).draw(logits)
-    alone = NoiseSource([2], 0.5, CPU).draw(logits[:1])
+    stream = torch.tensor([0, 0, 0, 1, 1, 1])
+    noise = NoiseSource([1, 2], 0.5, CPU).draw(logits, stream)
+    alone = NoiseSource([2], 0.5, CPU).draw(logits[:1], stream[:1])
     np.testing.assert_array_equal(noise.gumbel[0], noise.gumbel[2])
     np.testing.assert_array_equal(noise.gumbel[3], alone.gumbel[0])
     np.testing.assert_array_equal(noise.gate[5], alone.gate[0])
@@ -114,6 +117,8 @@ def test_models_share_noise_by_seed_only():
 
 
 def test_gate_noise_has_its_spread():
-    noise = NoiseSource([0], 0.3, CPU).draw(torch.zeros(1, 1, 20_000)).gate
+    noise = (
+        NoiseSource([0], 0.3, CPU).draw(torch.zeros(1, 1, 20_000), torch.zeros(1, dtype=int)).gate
+    )
     assert noise.std().item() == pytest.approx(0.3, rel=0.03)
     assert abs(noise.mean().item()) < 0.01

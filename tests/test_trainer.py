@@ -43,6 +43,24 @@ def test_models_do_not_depend_on_those_trained_beside_them():
                 np.testing.assert_allclose(many[3 * s + p], one[0], rtol=1e-9, atol=1e-12)
 
 
+def test_stopping_early_is_a_model_s_own_affair():
+    weights, seeds = (0.05, 0.5, 6.0), (4, 9)
+    plan = {"stop_early": True, "max_epochs": 300}
+    together = task(np.random.default_rng(0), weights, seeds, **plan)
+    history = train(*together, batch_seed=1)
+    epochs = [len(history.of(r, (1, 1, 1))) for r in range(6)]
+    assert len(set(epochs)) > 1
+    assert len(history.models[-1]) < 6  # the settled ones were left out
+    for s, seed in enumerate(seeds):
+        for p, weight in enumerate(weights):
+            alone = task(np.random.default_rng(0), (weight,), (seed,), **plan)
+            records = train(*alone, batch_seed=1).of(0, (1, 1, 1))
+            assert len(records) == epochs[3 * s + p]
+            ours = history.of(3 * s + p, (1, 1, 1))
+            np.testing.assert_allclose(ours[-1]["loss"], records[-1]["loss"], rtol=1e-9)
+            np.testing.assert_allclose(together[0].mu[3 * s + p], alone[0].mu[0], rtol=1e-9)
+
+
 def test_history_has_a_record_per_epoch(rng):
     model, *rest = task(rng, max_epochs=5, batch_size=12)
     records = train(model, *rest, batch_seed=0).of(0, (1.0, 1.0, 1.0))

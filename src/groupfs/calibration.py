@@ -66,7 +66,7 @@ def measure_start(
     draws: list[list[float]] = []
     while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
         batch = X if X is not None else rows.take(torch.from_numpy(rng.permutation(N)[:size]))
-        draw = noise.draw(logits)
+        draw = noise.draw(logits, model.stream[:1])
         M = membership(logits, draw.gumbel, SOFT_TEMPERATURE)
         z = gates(mu, draw.gate)
         weight = (M @ z.unsqueeze(-1)).squeeze(-1)

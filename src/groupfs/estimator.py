@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, _fit_context
-from sklearn.feature_selection import SelectorMixin
+from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
-from groupfs import presets, selection
+from groupfs._base import GroupSelector
 from groupfs._device import derive_seeds, resolve_device
 from groupfs._validation import Table, validate_table
-from groupfs.model import OPEN
 from groupfs.problem import Problem, prepare
-from groupfs.result import GroupResult, train_and_choose
+from groupfs.result import GroupResult, read_off, train_models
+
+#: Relative sparsities that are trained beside the one asked for to rank groups by path.
+PATH_SPARSITIES = np.geomspace(0.25, 3.0, 12)
 
 
-class GroupFS(SelectorMixin, BaseEstimator):
+class GroupFS(GroupSelector):
     r"""Unsupervised feature selection that discovers groups of features and which of them matter.
 
     Every feature belongs softly to one of C groups and every group has a gate. Memberships and
@@ -167,38 +166,10 @@ class GroupFS(SelectorMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_groups": [Integral, StrOptions({"auto"})],
+        **GroupSelector._parameter_constraints,
         "sparsity": [Interval(Real, 0, None, closed="neither")],
         "sparsity_weight": [Interval(Real, 0, None, closed="left"), None],
-        "smoothness_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
-        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
-        "allocation": [StrOptions({"whole", "spread"})],
-        "n_groups_to_select": [Interval(Integral, 1, None, closed="left"), None],
-        "output": [StrOptions({"features", "representatives"})],
         "ranking": [StrOptions({"excess", "gate", "path"}), None],
-        "alpha": [Interval(Real, 0, 1, closed="neither")],
-        "preset": [StrOptions(set(presets.PRESETS))],
-        "bandwidth_gradient": [StrOptions({"exact", "detached"}), None],
-        "gate_start": [StrOptions({"excess", "uniform"}), None],
-        "start_temperature": [Interval(Real, 0, None, closed="neither"), None],
-        "end_temperature": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 2, None, closed="left"), None],
-        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
-        "early_stopping": ["boolean", None],
-        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "feature_neighbors": [
-            Interval(Integral, 1, None, closed="left"),
-            StrOptions({"all"}),
-            None,
-        ],
-        "diffusion_steps": [Interval(Integral, 1, None, closed="left")],
-        "gate_noise": [Interval(Real, 0, None, closed="neither")],
-        "standardize": ["boolean"],
-        "device": [str, torch.device],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
     }
 
     def __init__(
@@ -292,108 +263,15 @@ class GroupFS(SelectorMixin, BaseEstimator):
         self._select(table)
         return self
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask: NDArray[np.bool_] = self._support_mask
-        return mask
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _settings(self, table: Table) -> dict[str, Any]:
-        """The parameters with presets filled in, checked against the size of the table."""
-        n_samples, n_features = table.rows.shape
-        if self.n_groups != "auto" and not 2 <= int(self.n_groups) < n_features:
-            raise ValueError(
-                f"n_groups={self.n_groups} but X has {n_features} features that vary; a group "
-                f"needs at least one feature, so choose 2 <= n_groups <= {n_features - 1} or "
-                '"auto".'
-            )
-        wanted = self.n_features_to_select
-        if wanted is not None and wanted > n_features:
-            raise ValueError(
-                f"n_features_to_select={wanted} but X has {n_features} features that vary; choose "
-                f"at most {n_features}."
-            )
-        settings = presets.resolve(self.get_params(deep=False), n_samples, n_features)
-        fewest = min(settings["batch_size"], n_samples)
-        if self.n_neighbors >= fewest:
-            warnings.warn(
-                f"n_neighbors={self.n_neighbors} but a batch has {fewest} samples; the graph uses "
-                f"{fewest - 1} neighbours instead.",
-                UserWarning,
-                stacklevel=4,
-            )
-            settings["n_neighbors"] = fewest - 1
-        return settings
-
-    def _describe(self, table: Table, problem: Problem, result: GroupResult) -> None:
-        """Set the fitted attributes that speak of groups, in the user's order of the columns."""
-        columns, d = table.columns, self.n_features_in_
-        self.n_groups_ = len(result.groups)
-        self.groups_ = [np.sort(columns[group]) for group in result.groups]
-        self.group_labels_ = np.full(d, -1)
-        self.membership_ = np.zeros((d, self.n_groups_))
-        self.centrality_ = np.zeros(d)
-        self.membership_[columns] = result.membership
-        self.centrality_[columns] = result.centrality
-        for rank, group in enumerate(self.groups_):
-            self.group_labels_[group] = rank
-        self.group_scores_ = result.scores
-        self.group_pvalues_ = result.p_values
-        self.group_gates_ = result.gates
-        self.representatives_ = np.array(
-            [columns[group[np.argmax(result.centrality[group])]] for group in result.groups]
-        )
-        worth = np.append(np.maximum(result.scores, 0), 0)  # the last one for constant columns
-        self.feature_scores_ = worth[self.group_labels_] * np.maximum(self.centrality_, 0)
-        self.distortion_ = problem.distortion
-        self.critical_sparsity_weight_ = problem.critical_sparsity_weight
-        self.sparsity_weight_ = result.sparsity_weight
-        self.smoothness_weight_ = problem.objective.smoothness_weight
-        self.loss_, self.gain_ = result.loss, result.gain
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)
-
-    def _select(self, table: Table) -> None:
-        """Which groups are kept, and the features they stand for."""
-        ranked = np.arange(self.n_groups_)
-        if self.n_groups_to_select is not None:
-            self.group_selected_ = ranked < self.n_groups_to_select
-        else:
-            significant = (
-                None
-                if self.group_pvalues_ is None
-                else selection.discoveries(self.group_pvalues_, self.alpha)
-            )
-            self.group_selected_, warning = selection.keep_groups(
-                self.group_gates_ > OPEN, significant, ranked
-            )
-            if warning is not None and self.n_features_to_select is None:
-                warnings.warn(warning, UserWarning, stacklevel=4)
-        kept = np.flatnonzero(self.group_selected_)
-        if self.output == "representatives":
-            chosen = self.representatives_[kept]
-        elif self.n_features_to_select is None:
-            chosen = np.concatenate([self.groups_[j] for j in kept])
-        else:
-            chosen = selection.spend_budget(
-                self.groups_,
-                self.centrality_,
-                ranked[self.group_selected_] if self.n_groups_to_select else ranked,
-                self.group_selected_,
-                self.group_scores_,
-                self.n_features_to_select,
-                self.allocation,
-            )
-        self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
-        self._support_mask[chosen] = True
-
 
 def _solve(
     table: Table, settings: dict[str, Any], seeds: list[int], device: torch.device
 ) -> tuple[Problem, GroupResult]:
     problem = prepare(table, settings, seeds, device)
-    return problem, train_and_choose(problem)
+    critical = problem.critical_sparsity_weight
+    weight = settings["sparsity_weight"]
+    weights = np.array([settings["sparsity"] * critical if weight is None else weight])
+    if settings["ranking"] == "path":
+        weights = np.concatenate([weights, PATH_SPARSITIES * critical])
+    trained = train_models(problem, weights)
+    return problem, read_off(problem, trained, trained.best_seed(0), 0)

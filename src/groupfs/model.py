@@ -60,16 +60,15 @@ class NoiseSource:
         self.gate_noise = gate_noise
         self.stream = CounterNoise(seeds, device)
 
-    def draw(self, logits: Tensor) -> Noise:
-        """The next noise for logits (R, d, C), R a multiple of the number of seeds."""
-        R, d, C = logits.shape
+    def draw(self, logits: Tensor, stream: Tensor) -> Noise:
+        """The next noise for logits (R, d, C); ``stream`` (R,) says whose."""
+        _, d, C = logits.shape
         uniform = self.stream.uniform(d * C + C, logits.dtype)
         gumbel = gumbel_noise(uniform[:, : d * C]).view(-1, d, C)
         gate = torch.special.ndtri(uniform[:, d * C :]).mul_(self.gate_noise)
-        per_seed = R // len(gumbel)
-        if per_seed > 1:
-            gumbel, gate = (x.repeat_interleave(per_seed, 0) for x in (gumbel, gate))
-        return Noise(gumbel, gate)
+        if len(logits) == 1 == len(gumbel):
+            return Noise(gumbel, gate)
+        return Noise(gumbel[stream], gate[stream])
 
 
 class GroupModel:
@@ -85,15 +84,33 @@ class GroupModel:
         Projection.
     sparsity_weight : (R,)
         lambda2 of each model.
+    stream : (R,) int
+        Which stream of noise each model listens to.
     """
 
-    def __init__(self, logits: Tensor, mu: Tensor, Q: Tensor, sparsity_weight: Tensor) -> None:
+    def __init__(
+        self, logits: Tensor, mu: Tensor, Q: Tensor, sparsity_weight: Tensor, stream: Tensor
+    ) -> None:
         self.logits = logits
         self.mu = mu
         self.Q = Q
         self.sparsity_weight = sparsity_weight
+        self.stream = stream
         for parameter in self.parameters():
             parameter.grad = torch.zeros_like(parameter)
+
+    def __len__(self) -> int:
+        return len(self.logits)
+
+    def some(self, which: Tensor) -> GroupModel:
+        """A copy of some of the models."""
+        parts = (*self.parameters(), self.sparsity_weight, self.stream)
+        return GroupModel(*(part[which].clone() for part in parts))
+
+    def put(self, which: Tensor, others: GroupModel, theirs: Tensor) -> None:
+        """Overwrite some of the models with some of others."""
+        for ours, other in zip(self.parameters(), others.parameters(), strict=True):
+            ours[which] = other[theirs]
 
     def parameters(self) -> list[Tensor]:
         return [self.logits, self.mu, self.Q]
@@ -188,7 +205,8 @@ def warm_start(
         return values.repeat_interleave(P, 0).to(device=device, dtype=dtype)
 
     weights = torch.as_tensor(np.tile(sparsity_weights, len(seeds)), dtype=dtype, device=device)
-    return GroupModel(on_device(logits), on_device(mu), on_device(Q), weights)
+    stream = torch.arange(len(seeds), device=device).repeat_interleave(P)
+    return GroupModel(on_device(logits), on_device(mu), on_device(Q), weights, stream)
 
 
 def _membership_logits(labels: NDArray[np.int64], C: int) -> Tensor:

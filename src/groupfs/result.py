@@ -1,4 +1,4 @@
-"""Train the models of a problem, choose the best, and put its groups in order."""
+"""Train the models of a problem, and read the groups of one of them off, in order."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 import scipy.special
 import torch
+from numpy.typing import NDArray
 
 from groupfs._rows import FloatArray, Rows
-from groupfs.model import OPEN, GroupModel, NoiseSource
+from groupfs.model import OPEN, NoiseSource
 from groupfs.problem import SCORED_ROWS, IntArray, Problem, as_groups
 from groupfs.selection import merge_twins, rank_groups
 from groupfs.trainer import Schedule, train
-
-#: Relative sparsities that are trained side by side to rank groups by path.
-PATH_SPARSITIES = np.geomspace(0.25, 3.0, 12)
 
 
 @dataclass
@@ -29,48 +27,92 @@ class GroupResult:
     scores: FloatArray  #: (C,)
     p_values: FloatArray | None  #: (C,)
     gates: FloatArray  #: (C,)
+    places: IntArray  #: place of each group among the model's own, (C,)
     sparsity_weight: float
     loss: float
     gain: float
-    history: list[dict[str, object]]
+    history: list[dict[str, Any]]
 
 
-def train_and_choose(problem: Problem) -> GroupResult:
-    """Train all seeds at the sparsity asked for, keep the best by gain, score its groups."""
-    settings = problem.settings
-    critical = problem.critical_sparsity_weight
-    wanted = settings["sparsity_weight"]
-    weights = np.array([settings["sparsity"] * critical if wanted is None else wanted])
-    if settings["ranking"] == "path":
-        weights = np.concatenate([weights, PATH_SPARSITIES * critical])
-    model = problem.model(weights)
-    noise = NoiseSource(problem.seeds, settings["gate_noise"], problem.device)
+@dataclass
+class Trained:
+    """Every seed trained at every sparsity weight, (S, P, ...) arrays."""
+
+    sparsity_weights: FloatArray  #: (P,)
+    logits: NDArray[np.float32]  #: (S, P, d, C)
+    gates: FloatArray  #: (S, P, C)
+    loss: FloatArray  #: without noise, (S, P)
+    gain: FloatArray  #: over the better of the two trivial models, (S, P)
+    histories: list[list[list[dict[str, Any]]]]  #: by seed and weight
+
+    def best_seed(self, weight: int) -> int:
+        """The seed with the largest gain at one weight."""
+        return int(np.argmax(self.gain[:, weight]))
+
+
+def train_models(problem: Problem, sparsity_weights: FloatArray) -> Trained:
+    """Train every seed of the problem at every weight, side by side."""
+    settings, objective = problem.settings, problem.objective
+    S, P = len(problem.seeds), len(sparsity_weights)
+    model = problem.model(sparsity_weights)
     history = train(
         model,
-        problem.objective,
+        objective,
         problem.table.rows,
         schedule(problem),
-        noise,
+        NoiseSource(problem.seeds, settings["gate_noise"], problem.device),
         batch_seed=problem.seeds[0],
         verbose=bool(settings["verbose"]),
     )
     X = evaluation_rows(problem)
     with torch.no_grad():
-        gain = model.gain(problem.objective, X).double().cpu().numpy()
-        loss = model.settled_loss(problem.objective, X, None).double().cpu().numpy()
-    chosen = int(np.argmax(gain[:: len(weights)])) * len(weights)
-    result = _read_off(problem, model, chosen, len(weights))
-    terms = (1.0, problem.objective.smoothness_weight, float(weights[0]))
-    records = history.of(chosen, terms)
-    order = result.pop("order")
-    for record in records:
-        record["gates"] = np.asarray(record["gates"])[order]
+        gain = model.gain(objective, X).double().cpu().numpy()
+        loss = model.settled_loss(objective, X, None).double().cpu().numpy()
+    weights = [(1.0, objective.smoothness_weight, float(w)) for w in sparsity_weights]
+    return Trained(
+        sparsity_weights=sparsity_weights,
+        logits=model.logits.cpu().numpy().reshape(S, P, *model.logits.shape[1:]),
+        gates=model.mu.double().cpu().numpy().reshape(S, P, -1),
+        loss=loss.reshape(S, P),
+        gain=gain.reshape(S, P),
+        histories=[[history.of(s * P + p, weights[p]) for p in range(P)] for s in range(S)],
+    )
+
+
+def read_off(problem: Problem, trained: Trained, seed: int, weight: int) -> GroupResult:
+    """One of the trained models: its groups, scored, ranked and described."""
+    C = problem.n_groups
+    logits = merge_twins(trained.logits[seed, weight].astype(np.float64), problem.table.twins)
+    gates = trained.gates[seed, weight]
+    labels = logits.argmax(1)
+    groups = as_groups(labels, C)
+    sizes = np.array([len(group) for group in groups])
+    p_values = None
+    if problem.settings["ranking"] == "excess":
+        rated = problem.score(groups)
+        scores = rated.excess
+        p_values = problem.p_values(rated, sizes)
+    elif problem.settings["ranking"] == "gate":
+        scores = gates
+    else:
+        relative = trained.sparsity_weights / problem.critical_sparsity_weight
+        scores = closing_sparsity(trained.gates[seed], relative)
+    ranked = rank_groups(scores, gates)
+    order = ranked[sizes[ranked] > 0]
+    membership = scipy.special.softmax(logits, axis=1)[:, order]
+    records = trained.histories[seed][weight]
     return GroupResult(
-        **result,
-        sparsity_weight=float(weights[0]),
-        loss=float(loss[chosen]),
-        gain=float(gain[chosen]),
-        history=records,
+        groups=[groups[j] for j in order],
+        membership=membership / membership.sum(1, keepdims=True),
+        centrality=centrality(problem.table.rows, labels, C),
+        scores=scores[order],
+        p_values=None if p_values is None else p_values[order],
+        gates=gates[order],
+        places=order,
+        sparsity_weight=float(trained.sparsity_weights[weight]),
+        loss=float(trained.loss[seed, weight]),
+        gain=float(trained.gain[seed, weight]),
+        history=[{**record, "gates": record["gates"][order]} for record in records],
     )
 
 
@@ -92,40 +134,9 @@ def evaluation_rows(problem: Problem) -> torch.Tensor:
     return problem.table.rows.take(torch.from_numpy(index))
 
 
-def _read_off(problem: Problem, model: GroupModel, chosen: int, n_weights: int) -> dict[str, Any]:
-    """Groups, scores and order of one model."""
-    C = problem.n_groups
-    logits = merge_twins(model.logits[chosen].double().cpu().numpy(), problem.table.twins)
-    gates = model.mu[chosen].double().cpu().numpy()
-    labels = logits.argmax(1)
-    groups = as_groups(labels, C)
-    sizes = np.array([len(group) for group in groups])
-    p_values = None
-    if problem.settings["ranking"] == "excess":
-        rated = problem.score(groups)
-        scores = rated.excess
-        p_values = problem.p_values(rated, sizes)
-    elif problem.settings["ranking"] == "gate":
-        scores = gates
-    else:
-        scores = closing_sparsity(model.mu[chosen + 1 : chosen + n_weights].double().cpu().numpy())
-    ranked = rank_groups(scores, gates)
-    order = ranked[sizes[ranked] > 0]
-    membership = scipy.special.softmax(logits, axis=1)[:, order]
-    return {
-        "order": order,
-        "groups": [groups[j] for j in order],
-        "membership": membership / membership.sum(1, keepdims=True),
-        "centrality": centrality(problem.table.rows, labels, C),
-        "scores": scores[order],
-        "p_values": None if p_values is None else p_values[order],
-        "gates": gates[order],
-    }
-
-
-def closing_sparsity(gates: FloatArray) -> FloatArray:
-    """The largest relative sparsity at which each group is open, 0 if none; (P, C) to (C,)."""
-    return np.max(np.where(gates > OPEN, PATH_SPARSITIES[:, None], 0.0), axis=0)
+def closing_sparsity(gates: FloatArray, sparsities: FloatArray) -> FloatArray:
+    """The largest sparsity at which each group is open, 0 if none; (P, C) and (P,) to (C,)."""
+    return np.max(np.where(gates > OPEN, sparsities[:, None], 0.0), axis=0)
 
 
 def centrality(rows: Rows, labels: IntArray, n_groups: int) -> FloatArray:

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
@@ -42,27 +43,32 @@ class Schedule:
 
 @dataclass
 class History:
-    """What happened in each epoch, for all R models."""
+    """What happened in each epoch, for the models that were still being trained."""
 
-    terms: list[Tensor] = field(default_factory=list)  #: means over batches, (R, 3) each
-    gates: list[Tensor] = field(default_factory=list)  #: gate means, (R, C) each
+    models: list[NDArray[np.int64]] = field(default_factory=list)  #: which, (A,) each
+    terms: list[Tensor] = field(default_factory=list)  #: means over batches, (A, 3) each
+    gates: list[Tensor] = field(default_factory=list)  #: gate means, (A, C) each
     temperature: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
+    n_epochs: dict[int, int] = field(default_factory=dict)  #: epochs until a model settled
 
-    def of(self, model: int, weights: tuple[float, float, float]) -> list[dict[str, object]]:
+    def of(self, model: int, weights: tuple[float, float, float]) -> list[dict[str, Any]]:
         """One record per epoch of one model; ``weights`` combine the terms into the loss."""
-        terms = torch.stack(self.terms)[:, model].double().cpu().numpy()
-        gates = torch.stack(self.gates)[:, model].double().cpu().numpy()
+        last = self.n_epochs.get(model, len(self.terms))
+        places = [int(np.flatnonzero(names == model)[0]) for names in self.models[:last]]
+        terms = torch.stack([t[i] for t, i in zip(self.terms, places, strict=False)])
+        gates = torch.stack([g[i] for g, i in zip(self.gates, places, strict=False)])
+        values, means = terms.double().cpu().numpy(), gates.double().cpu().numpy()
         return [
             {
                 "epoch": epoch,
-                "loss": float(values @ np.array(weights)),
-                **dict(zip(TERMS, values.tolist(), strict=True)),
-                "gates": gates[epoch],
+                "loss": float(values[epoch] @ np.array(weights)),
+                **dict(zip(TERMS, values[epoch].tolist(), strict=True)),
+                "gates": means[epoch],
                 "temperature": self.temperature[epoch],
                 "seconds": self.seconds[epoch],
             }
-            for epoch, values in enumerate(terms)
+            for epoch in range(last)
         ]
 
 
@@ -76,19 +82,21 @@ def train(
     batch_seed: int,
     verbose: bool = False,
 ) -> History:
-    """Train all models in place. Ctrl-C ends training after the first epoch with a warning."""
-    step = TrainStep(model, objective, rows, schedule, noise)
+    """Train all models in place, each until it has settled, whatever the others do.
+
+    Ctrl-C ends training after the first epoch with a warning.
+    """
+    crew = Crew(model, objective, rows, schedule, noise)
     history = History()
-    watch = Watch(model)
     progress = Progress(schedule.max_epochs, verbose)
     batches = np.random.default_rng(batch_seed)
     try:
         for epoch in range(schedule.max_epochs):
-            _run_epoch(step, epoch, schedule, batches, history)
+            _run_epoch(crew, epoch, schedule, batches, history)
             if progress.shown:
-                progress.advance(*_standing(history, model, objective))
+                progress.advance(*_standing(history, crew.model, objective))
             look = schedule.stop_early and (epoch + 1) % LOOK_EVERY == 0
-            if look and watch.has_settled():
+            if look and crew.dismiss_settled(history):
                 break
     except KeyboardInterrupt:
         if not history.terms:
@@ -101,7 +109,54 @@ def train(
         )
     finally:
         progress.close()
+    crew.hand_back_the_rest()
     return history
+
+
+class Crew:
+    """The models still in training; settled ones are handed back, and left out when many."""
+
+    def __init__(
+        self,
+        model: GroupModel,
+        objective: Objective,
+        rows: Rows,
+        schedule: Schedule,
+        noise: NoiseSource,
+    ) -> None:
+        self.all = model
+        self.names = np.arange(len(model))  # places in all of the models in training
+        self.model = model.some(torch.from_numpy(self.names))
+        self.step = TrainStep(self.model, objective, rows, schedule, noise)
+        self.watch = Watch(self.model)
+        self.at_work = np.ones(len(model), dtype=bool)
+
+    def dismiss_settled(self, history: History) -> bool:
+        """Hand back the models that have just settled; True when no one is left."""
+        settled = self.watch.settled().cpu().numpy() & self.at_work
+        self._hand_back(settled)
+        for name in self.names[settled]:
+            history.n_epochs[int(name)] = len(history.terms)
+        self.at_work &= ~settled
+        if 2 * self.at_work.sum() <= len(self.names) and self.at_work.any():
+            self._close_ranks()
+        return not self.at_work.any()
+
+    def hand_back_the_rest(self) -> None:
+        self._hand_back(self.at_work)
+
+    def _hand_back(self, which: NDArray[np.bool_]) -> None:
+        theirs = torch.from_numpy(np.flatnonzero(which)).to(self.all.mu.device)
+        ours = torch.from_numpy(self.names[which]).to(self.all.mu.device)
+        self.all.put(ours, self.model, theirs)
+
+    def _close_ranks(self) -> None:
+        stay = torch.from_numpy(np.flatnonzero(self.at_work)).to(self.all.mu.device)
+        self.names = self.names[self.at_work]
+        self.model = self.model.some(stay)
+        self.step = self.step.without_the_others(self.model, stay)
+        self.watch = self.watch.without_the_others(self.model, stay)
+        self.at_work = np.ones(len(self.names), dtype=bool)
 
 
 class TrainStep:
@@ -114,8 +169,10 @@ class TrainStep:
         rows: Rows,
         schedule: Schedule,
         noise: NoiseSource,
+        moments: dict[str, list[Tensor]] | None = None,
     ) -> None:
         self.model, self.objective, self.noise, self.rows = model, objective, noise, rows
+        self.schedule = schedule
         N, d = rows.shape
         like = model.logits
         device = like.device
@@ -132,7 +189,19 @@ class TrainStep:
             fused=device.type in ("cpu", "cuda"),
             capturable=on_cuda,
         )
+        if moments is not None:
+            for place, parameter in enumerate(model.parameters()):
+                self.optimizer.state[parameter] = {k: v[place] for k, v in moments.items()}
         self.run: Callable[[], None] = self._capture() if on_cuda else self._step
+
+    def without_the_others(self, model: GroupModel, stay: Tensor) -> TrainStep:
+        """The step for some of the models, with their moments."""
+        states = [self.optimizer.state[p] for p in self.model.parameters()]
+        moments = {
+            name: [s[name] if name == "step" else s[name][stay].clone() for s in states]
+            for name in states[0]
+        }
+        return TrainStep(model, self.objective, self.rows, self.schedule, self.noise, moments)
 
     def on_batches(self, order: NDArray[np.int64]) -> int:
         """Go through the rows in the given order; returns the number of steps.
@@ -150,15 +219,17 @@ class TrainStep:
         return n_steps
 
     def _step(self) -> None:
-        draw = self.noise.draw(self.model.logits)
+        draw = self.noise.draw(self.model.logits, self.model.stream)
         self.terms += self.model.loss_and_gradient(self.objective, self.X, draw, self.temperature)
         self.optimizer.step()
 
     def _capture(self) -> Callable[[], None]:
         """Record the step, leaving model, optimiser and noise as they were."""
-        kept = [parameter.clone() for parameter in self.model.parameters()]
         if self.batch_size < self.rows.shape[0]:
             self.rows.take(torch.arange(self.batch_size), out=self.X)
+        # Adam makes its moments in its first step; without any, they are zero and stay in place.
+        fresh = not self.optimizer.state
+        before = [t.clone() for t in self._touched()]
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -168,32 +239,41 @@ class TrainStep:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph):
             self._step()
-        for parameter, value in zip(self.model.parameters(), kept, strict=True):
-            parameter.copy_(value)
-        for state in self.optimizer.state.values():
-            for value in state.values():
-                value.zero_()
-        self.terms.zero_()
-        self.noise.stream.step.zero_()
+        for tensor, value in zip(self._touched(), before, strict=False):
+            tensor.copy_(value)
+        if fresh:
+            for state in self.optimizer.state.values():
+                for value in state.values():
+                    value.zero_()
         return graph.replay
+
+    def _touched(self) -> list[Tensor]:
+        """Everything a step changes; the moments last, as they may not be there yet."""
+        states = [self.optimizer.state[p] for p in self.model.parameters() if self.optimizer.state]
+        moments = [value for state in states for value in state.values()]
+        return [*self.model.parameters(), self.noise.stream.step, self.terms, *moments]
 
 
 class Watch:
     """Notices when groups have stopped changing and gates have been decided or come to rest."""
 
-    def __init__(self, model: GroupModel) -> None:
+    def __init__(self, model: GroupModel, quiet: Tensor | None = None) -> None:
         self.model = model
-        self.quiet = 0
+        self.quiet = torch.zeros_like(model.stream) if quiet is None else quiet
         self._remember()
 
-    def has_settled(self) -> bool:
+    def settled(self) -> Tensor:
+        """Which models have been quiet for long enough, (R,)."""
         labels, mu = self.labels, self.mu
         self._remember()
-        moved = (labels != self.labels).double().mean(-1).max()
-        same = (moved <= RESTLESS) & ((mu > OPEN) == (self.mu > OPEN)).all()
-        decided = ((self.mu <= 0) | (self.mu >= 1) | ((self.mu - mu).abs() < AT_REST)).all()
-        self.quiet = self.quiet + 1 if bool(same & decided) else 0
+        moved = (labels != self.labels).double().mean(-1)
+        same = (moved <= RESTLESS) & ((mu > OPEN) == (self.mu > OPEN)).all(-1)
+        decided = ((self.mu <= 0) | (self.mu >= 1) | ((self.mu - mu).abs() < AT_REST)).all(-1)
+        self.quiet = torch.where(same & decided, self.quiet + 1, 0)
         return self.quiet >= PATIENCE
+
+    def without_the_others(self, model: GroupModel, stay: Tensor) -> Watch:
+        return Watch(model, self.quiet[stay])
 
     def _remember(self) -> None:
         self.labels = self.model.logits.argmax(-1)
@@ -201,19 +281,21 @@ class Watch:
 
 
 def _run_epoch(
-    step: TrainStep,
+    crew: Crew,
     epoch: int,
     schedule: Schedule,
     batches: np.random.Generator,
     history: History,
 ) -> None:
     began = time.perf_counter()
+    step = crew.step
     heat = temperature(
         epoch, schedule.max_epochs, schedule.start_temperature, schedule.end_temperature
     )
     step.temperature.fill_(heat)
     step.terms.zero_()
     n_steps = step.on_batches(batches.permutation(step.rows.shape[0]))
+    history.models.append(crew.names)
     history.terms.append(step.terms / n_steps)
     history.gates.append(step.model.mu.clone())
     history.temperature.append(heat)
