@@ -69,12 +69,13 @@ class GroupSelector(SelectorMixin, BaseEstimator):
     def _settings(self, table: Table) -> dict[str, Any]:
         """The parameters with presets filled in, checked against the size of the table."""
         n_samples, n_features = table.rows.shape
-        if self.n_groups != "auto" and not 2 <= int(self.n_groups) < n_features:
-            raise ValueError(
-                f"n_groups={self.n_groups} but X has {n_features} features that vary; a group "
-                f"needs at least one feature, so choose 2 <= n_groups <= {n_features - 1} or "
-                '"auto".'
-            )
+        for n_groups in [] if isinstance(self.n_groups, str) else np.atleast_1d(self.n_groups):
+            if not 2 <= n_groups < n_features:
+                raise ValueError(
+                    f"n_groups={n_groups} but X has {n_features} features that vary; a group needs "
+                    f"at least one feature, so choose 2 <= n_groups <= {n_features - 1} or "
+                    '"auto".'
+                )
         wanted = self.n_features_to_select
         if wanted is not None and wanted > n_features:
             raise ValueError(

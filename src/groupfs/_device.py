@@ -42,3 +42,10 @@ def derive_seeds(random_state: np.random.RandomState, n_seeds: int) -> list[int]
     root = int(random_state.randint(np.iinfo(np.int32).max))
     children = np.random.SeedSequence(root).spawn(n_seeds)
     return [int(child.generate_state(1)[0]) for child in children]
+
+
+def memory_for_models(device: torch.device) -> int:
+    """Bytes that the parameters and gradients of models trained side by side may take."""
+    if device.type == "cuda":
+        return torch.cuda.mem_get_info(device)[0] // 2
+    return 2 * 2**30

@@ -42,6 +42,9 @@ class Rows(Protocol):
     def shuffled(self, rng: np.random.Generator) -> Rows:
         """The same columns, each shuffled on its own."""
 
+    def resampled(self, index: NDArray[np.int64]) -> Rows:
+        """Some of the rows, standardised anew."""
+
 
 class DenseRows:
     """Rows of a dense table."""
@@ -72,6 +75,10 @@ class DenseRows:
 
     def shuffled(self, rng: np.random.Generator) -> DenseRows:
         return DenseRows(rng.permuted(self.Z, axis=0))
+
+    def resampled(self, index: NDArray[np.int64]) -> DenseRows:
+        Z = self.Z[index]
+        return DenseRows((Z - Z.mean(0)) / _at_least_rounding(Z.std(0)))
 
 
 class SparseRows:
@@ -115,3 +122,14 @@ class SparseRows:
         )
         moved = sp.csc_array((columns.data, indices, columns.indptr), shape=self.shape)
         return SparseRows(sp.csr_array(moved), self.mean, self.scale)
+
+    def resampled(self, index: NDArray[np.int64]) -> SparseRows:
+        X = self.X[index]
+        mean = np.asarray(X.sum(axis=0)).ravel() / len(index)
+        square = np.asarray(X.multiply(X).sum(axis=0)).ravel() / len(index)
+        return SparseRows(X, mean, _at_least_rounding(np.sqrt(np.maximum(square - mean**2, 0))))
+
+
+def _at_least_rounding(spread: FloatArray) -> FloatArray:
+    """One in place of deviations that are zero: some rows of a column may all be equal."""
+    return np.where(spread > 1e-12, spread, 1.0)

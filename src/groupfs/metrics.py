@@ -67,3 +67,48 @@ def selection_rates(informative: ArrayLike, selected: ArrayLike) -> tuple[float,
     hits = len(truth & chosen)
     discoveries = (len(chosen) - hits) / len(chosen) if chosen else 0.0
     return hits / len(truth), discoveries
+
+
+def jaccard_stability(selections: ArrayLike) -> float:
+    """Mean Jaccard index of all pairs of selections, each a row of a boolean array (n, d).
+
+    Examples
+    --------
+    >>> from groupfs.metrics import jaccard_stability
+    >>> jaccard_stability([[True, True, False], [True, False, False]])
+    0.5
+    """
+    chosen, common, sizes = _overlaps(selections)
+    union = sizes[:, None] + sizes[None, :] - common
+    index = np.divide(common, union, out=np.ones_like(union), where=union > 0)
+    return float(index[np.triu_indices(len(chosen), 1)].mean())
+
+
+def kuncheva_stability(selections: ArrayLike) -> float:
+    r"""Mean Kuncheva index of all pairs of selections, each a row of a boolean array (n, d).
+
+    The overlap r of two selections of sizes k and l is compared with what chance gives, kl/d:
+    :math:`(r - kl/d) / (\min(k, l) - kl/d)`. For k = l this is Kuncheva's index; selections of none
+    or of all features agree by definition.
+
+    Examples
+    --------
+    >>> from groupfs.metrics import kuncheva_stability
+    >>> kuncheva_stability([[True, True, False, False], [True, False, True, False]])
+    0.0
+    """
+    chosen, common, sizes = _overlaps(selections)
+    chance = sizes[:, None] * sizes[None, :] / chosen.shape[1]
+    most = np.minimum(sizes[:, None], sizes[None, :]) - chance
+    index = np.divide(common - chance, most, out=np.ones_like(most), where=most > 1e-12)
+    return float(index[np.triu_indices(len(chosen), 1)].mean())
+
+
+def _overlaps(selections: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    chosen = np.asarray(selections, dtype=float)
+    if chosen.ndim != 2 or len(chosen) < 2:
+        raise ValueError(
+            f"selections has shape {chosen.shape}; stability needs at least 2 selections, one row "
+            "each."
+        )
+    return chosen, chosen @ chosen.T, chosen.sum(axis=1)

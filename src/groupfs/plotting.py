@@ -103,6 +103,46 @@ def plot_gates(selector: Any, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def plot_path(path: Any, *, ax: Axes | None = None) -> Axes:
+    """Gates of the groups along the sparsities, scaled by the groups' scores, as a lasso path.
+
+    A line falls to zero where its group closes; the dotted line marks the chosen model.
+
+    Parameters
+    ----------
+    path : GroupPath
+        ``path_`` of a fitted ``GroupFSPath``.
+    """
+    ax = _axes(ax)
+    seed, place = path.chosen
+    height = np.clip(path.gates[seed], 0, 1) * np.maximum(path.scores, 0)
+    kept = np.flatnonzero(path.kept)
+    few = len(kept) <= len(CYCLE)
+    for j in np.flatnonzero(~path.kept):
+        label = "not kept" if j == np.flatnonzero(~path.kept)[0] else None
+        ax.plot(path.sparsities, height[:, j], color=DROPPED, linewidth=1, label=label)
+    for rank, j in enumerate(kept):
+        color = CYCLE[rank] if few else KEPT
+        label = f"group {j + 1}" if few else ("kept" if rank == 0 else None)
+        ax.plot(path.sparsities, height[:, j], color=color, linewidth=1.5, label=label)
+    ax.axvline(path.sparsities[place], color="black", linewidth=0.8, linestyle=":", label="chosen")
+    ax.set_xscale("log")
+    ticks = [t for t in (0.1, 0.25, 0.5, 1, 2, 3, 5, 10) if _within(t, path.sparsities)]
+    ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
+    ax.minorticks_off()
+    ax.set_xlabel("sparsity, relative to the critical weight")
+    ax.set_ylabel("gate x score")
+    ax.set_ylim(bottom=0)
+    ax.set_title("Groups close as sparsity grows")
+    ax.legend(frameon=False, fontsize=7, loc="upper right", ncols=2 if len(kept) > 4 else 1)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _within(value: float, values: np.ndarray) -> bool:
+    return bool(0.99 * values[0] <= value <= 1.01 * values[-1])
+
+
 def _axes(ax: Axes | None) -> Axes:
     if ax is not None:
         return ax

@@ -1,0 +1,287 @@
+"""GroupFS beside other packages: seconds and k-means accuracy, same tables, budget and threads.
+
+Run with ``python -m benchmarks.peers``; prints a table and writes out/peers.json. The peers are no
+dependencies: the run makes a throw-away environment for them (it downloads torch; ``--keep-env DIR``
+keeps it for the next run) and starts this file in it, once for each peer and table. What cannot be
+installed or breaks shows as n/a with the reason.
+
+Every method sees the standardised table, no labels, and keeps as many features as GroupFS did.
+Seconds are those of one fit on the CPU, imports not counted, after a fit of a small table to warm
+up. Accuracy is that of k-means (n_init=1, ten seeds) on the kept columns, mean and standard deviation.
+
+- FeatureAgglomeration (scikit-learn): as many clusters as GroupFS found groups, largest first; they
+  give one feature each in turn, the one nearest to the cluster's mean first.
+- DUFS (featselectlib): its parameter-free loss, the settings of its README, the highest gates. Its
+  own optimiser is SGD, whose steps are too small here to leave the random start (the loss is a mean
+  over features), so Adam takes its place, as in the GroupFS paper.
+- Laplacian score and MCFS (skfeature-chappers): on the graph of 5 Euclidean neighbours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.cluster import FeatureAgglomeration, KMeans
+from threadpoolctl import threadpool_limits
+
+# groupfs and benchmarks are imported where they are used: the environment of the peers has neither.
+
+PROJECT = Path(__file__).resolve().parents[1]
+#: torch is pinned here too: any other version would be another, much larger download
+REQUIREMENTS = ("torch==2.13.0", "featselectlib==0.1.0", "skfeature-chappers==1.2.1")
+TABLES = "yale,allaml,nmnist38,lung500,heart_disease"
+#: a peer that takes longer for one table is given up
+LIMIT_SECONDS = 900
+SEEDS = range(10)
+
+#: from a standardised table and a budget to the indices of the kept features
+Select = Callable[[NDArray, int], NDArray]
+
+
+def timed(select: Select, Z: NDArray, budget: int) -> tuple[float, list[int]]:
+    """Seconds and indices of the kept features, after a small table of noise to warm up."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        select(np.random.default_rng(0).standard_normal((64, 32)), 3)
+    began = time.perf_counter()
+    indices = select(Z, budget)
+    return time.perf_counter() - began, np.sort(indices).tolist()
+
+
+# In the environment of the peers: each function imports one and returns a way to call it.
+
+
+def dufs(options: argparse.Namespace) -> Select:
+    # Importing the package would need torchvision, lifelines, h5py and six, which it does not
+    # declare and this model does not use; so only the model's own file is loaded.
+    package = importlib.util.find_spec("featselectlib").submodule_search_locations[0]
+    file = Path(package, "unsupervised_feature_selection", "src", "lscae", "gated_laplacian.py")
+    spec = importlib.util.spec_from_file_location("gated_laplacian", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+    def select(Z: NDArray, budget: int) -> NDArray:
+        model = module.GatedLaplacianModel(
+            Z.shape[1], seed=0, fac=2, knn=5, num_epochs=options.dufs_epochs, verbose=False
+        )
+        model.optimizer = torch.optim.Adam(model.parameters(), lr=options.dufs_rate)
+        rows = torch.utils.data.TensorDataset(torch.as_tensor(Z, dtype=torch.float32))
+        batches = torch.utils.data.DataLoader(rows, min(64, len(Z)), shuffle=True, drop_last=True)
+        model.select_features(batches)
+        return np.argsort(-model.get_gates("raw"), kind="stable")[:budget]
+
+    return select
+
+
+def neighbor_graph(Z: NDArray):
+    from skfeature.utility.construct_W import construct_W
+
+    return construct_W(Z, metric="euclidean", neighbor_mode="knn", weight_mode="binary", k=5)
+
+
+def laplacian_score(options: argparse.Namespace) -> Select:
+    from skfeature.function.similarity_based.lap_score import lap_score
+
+    return lambda Z, budget: lap_score(Z, mode="index", W=neighbor_graph(Z))[:budget]
+
+
+def mcfs(options: argparse.Namespace) -> Select:
+    from skfeature.function.sparse_learning_based import MCFS
+
+    def select(Z: NDArray, budget: int) -> NDArray:
+        ranked = MCFS.mcfs(Z, n_selected_features=budget, mode="index", W=neighbor_graph(Z))
+        return ranked[:budget]
+
+    return select
+
+
+PEERS = {"DUFS": dufs, "Laplacian score": laplacian_score, "MCFS": mcfs}
+
+
+def work(options: argparse.Namespace) -> None:
+    """The worker: one peer on one table, answered in json on the last line."""
+    name, task = options.worker
+    torch.set_num_threads(options.threads)
+    with np.load(task) as content:
+        Z, budget = content["Z"], int(content["budget"])
+    seconds, indices = timed(PEERS[name](options), Z, budget)
+    print(json.dumps({"seconds": seconds, "indices": indices}))
+
+
+# On this side: the environment, the methods that need none, the evaluation.
+
+
+def last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["no message"])[-1]
+
+
+def make_environment(folder: Path) -> tuple[Path, str | None]:
+    """The environment's Python, and why there is none, if so; what is there already is used."""
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    done = folder / "requirements.txt"
+    wanted = "\n".join(REQUIREMENTS)
+    if done.exists() and done.read_text() == wanted:
+        return python, None
+    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    constrained = ["-c", PROJECT / "constraints.txt", *REQUIREMENTS]
+    for command in ([sys.executable, "-m", "venv", folder], [*install, *constrained]):
+        result = subprocess.run(command, capture_output=True, text=True)
+        if result.returncode:
+            return python, f"no environment: {last_line(result.stderr or result.stdout)}"
+    done.write_text(wanted)
+    return python, None
+
+
+def versions(python: Path, reason: str | None) -> dict[str, dict[str, str]]:
+    here = {name: version(name) for name in ("groupfs", "scikit-learn", "torch", "numpy", "scipy")}
+    if reason:
+        return {"groupfs": here, "peers": {}}
+    command = [python, "-m", "pip", "list", "--format=json", "--disable-pip-version-check"]
+    listed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
+    return {"groupfs": here, "peers": {each["name"]: each["version"] for each in listed}}
+
+
+def ask_peer(python: Path, name: str, task: Path, budget: int, options: argparse.Namespace) -> dict:
+    """Seconds and indices that the worker found, or the error."""
+    command = [python, "-P", __file__, "--worker", name, task]
+    for option in ("threads", "dufs_epochs", "dufs_rate"):
+        command += [f"--{option.replace('_', '-')}", str(getattr(options, option))]
+    libraries = ("OMP", "OPENBLAS", "MKL")
+    threads = {f"{library}_NUM_THREADS": str(options.threads) for library in libraries}
+    try:
+        result = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_SECONDS,
+            env={**os.environ, **threads},
+        )
+    except subprocess.TimeoutExpired:
+        return {"error": f"took more than {LIMIT_SECONDS} s"}
+    if result.returncode:
+        return {"error": last_line(result.stderr)}
+    answer = json.loads(last_line(result.stdout))
+    if len(set(answer["indices"])) != budget:
+        return {"error": f"gave {len(set(answer['indices']))} features instead of {budget}"}
+    return answer
+
+
+def agglomeration(n_clusters: int) -> Select:
+    """Members of each cluster of features in turn, nearest to the cluster's mean first."""
+
+    def select(Z: NDArray, budget: int) -> NDArray:
+        labels = FeatureAgglomeration(min(n_clusters, Z.shape[1])).fit(Z).labels_
+        clusters = [np.flatnonzero(labels == label) for label in np.unique(labels)]
+        turns = []
+        for place, members in enumerate(sorted(clusters, key=len, reverse=True)):
+            center = Z[:, members].mean(axis=1, keepdims=True)
+            nearest = members[np.argsort(((Z[:, members] - center) ** 2).sum(axis=0))]
+            turns += [(turn, place, feature) for turn, feature in enumerate(nearest)]
+        return np.array([feature for _, _, feature in sorted(turns)[:budget]])
+
+    return select
+
+
+def select_with_groupfs(Z: NDArray) -> tuple[int, float, list[int]]:
+    """Number of groups, seconds, indices of the features that the default keeps."""
+    from groupfs import GroupFS
+
+    selector = GroupFS(device="cpu", random_state=0)
+    seconds, indices = timed(lambda Z, _: selector.fit(Z).get_support(indices=True), Z, 0)
+    return selector.n_groups_, seconds, indices
+
+
+def accuracy(Z: NDArray, y: NDArray) -> dict[str, float]:
+    from groupfs.metrics import clustering_accuracy
+
+    n_classes = len(np.unique(y))
+    models = [KMeans(n_classes, n_init=1, random_state=seed) for seed in SEEDS]
+    scores = [clustering_accuracy(y, model.fit_predict(Z)) for model in models]
+    return {"accuracy": float(np.mean(scores)), "accuracy_std": float(np.std(scores))}
+
+
+def print_row(table: str, method: str, n_features: int, entry: dict) -> None:
+    if "error" in entry:
+        print(f"{table:>14}  {method:<20} {n_features:>8} {'n/a':>9}  {entry['error'][:100]}")
+        return
+    seconds = f"{entry['seconds']:.2f}" if "seconds" in entry else "-"
+    percent = f"{100 * entry['accuracy']:.1f} +- {100 * entry['accuracy_std']:.1f}"
+    print(f"{table:>14}  {method:<20} {n_features:>8} {seconds:>9}  {percent:>13}", flush=True)
+
+
+def compare(
+    table: str, python: Path, reason: str | None, task: Path, options: argparse.Namespace
+) -> dict:
+    """All methods on one table; each row is printed as soon as it is known."""
+    from benchmarks.tables import load
+
+    X, y = load(table)
+    spread = X.std(axis=0)
+    Z = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    print_row(table, "all features", Z.shape[1], everything := accuracy(Z, y))
+    n_groups, seconds, indices = select_with_groupfs(Z)
+    budget = len(indices)
+    methods: dict[str, dict] = {}
+
+    def add(method: str, entry: dict) -> None:
+        if "error" not in entry:
+            entry |= accuracy(Z[:, entry["indices"]], y)
+        methods[method] = entry
+        print_row(table, method, budget, entry)
+
+    add("GroupFS", {"seconds": seconds, "indices": indices})
+    seconds, indices = timed(agglomeration(n_groups), Z, budget)
+    add("FeatureAgglomeration", {"seconds": seconds, "indices": indices})
+    np.savez(task, Z=Z, budget=budget)
+    for name in PEERS:
+        failed = {"error": reason}
+        add(name, failed if reason else ask_peer(python, name, task, budget, options))
+    sizes = {"samples": len(Z), "features": Z.shape[1], "groups": n_groups, "budget": budget}
+    return {**sizes, "all_features": everything, "methods": methods}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--tables", default=TABLES)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--dufs-epochs", type=int, default=200)
+    parser.add_argument("--dufs-rate", type=float, default=0.01, help="learning rate of Adam")
+    parser.add_argument("--out", type=Path, default=Path("out", "peers.json"))
+    parser.add_argument("--keep-env", type=Path, metavar="DIR", help="environment to make or reuse")
+    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.worker:
+        work(options)
+        return
+    torch.set_num_threads(options.threads)
+    chosen = ("threads", "dufs_epochs", "dufs_rate")
+    settings = {option: getattr(options, option) for option in chosen} | {"seeds": len(SEEDS)}
+    with tempfile.TemporaryDirectory() as folder, threadpool_limits(options.threads):
+        python, reason = make_environment((options.keep_env or Path(folder, "env")).resolve())
+        report = {"settings": settings, "versions": versions(python, reason), "tables": {}}
+        print(", ".join(f"{option} {value}" for option, value in settings.items()))
+        header = f"{'table':>14}  {'method':<20} {'features':>8} {'seconds':>9}  {'accuracy %':>13}"
+        print(header, flush=True)
+        for table in options.tables.split(","):
+            task = Path(folder, "task.npz")
+            report["tables"][table] = compare(table, python, reason, task, options)
+            options.out.parent.mkdir(parents=True, exist_ok=True)
+            options.out.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

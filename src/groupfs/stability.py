@@ -1,0 +1,118 @@
+"""How far a selection depends on the samples: refits on resampled rows, and what they agree on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from groupfs._validation import Table
+from groupfs.metrics import jaccard_stability, kuncheva_stability
+from groupfs.model import OPEN
+from groupfs.problem import IntArray, as_groups, prepare
+from groupfs.result import read_off, train_models
+from groupfs.selection import discoveries, keep_groups
+from groupfs.spectral import cluster_features
+
+#: Share of the rows in a subsample.
+SUBSAMPLE = 0.5
+
+
+@dataclass
+class Stability:
+    """What n refits found, features in the user's order; constant columns have label -1."""
+
+    labels: IntArray  #: group of each feature in each refit, (n, d)
+    selected: NDArray[np.bool_]  #: features of the groups kept in each refit, (n, d)
+    consensus_groups: list[IntArray]  #: groups the refits agree on, most often selected first
+
+    @property
+    def selection_frequency(self) -> NDArray[np.float64]:
+        """Share of refits that selected each feature, (d,)."""
+        return self.selected.mean(axis=0)
+
+    def cogrouping(self, features: IntArray | None = None) -> NDArray[np.float64]:
+        """Share of refits that put two features into one group, for some features or all, (m, m)."""
+        labels = self.labels if features is None else self.labels[:, features]
+        together = np.zeros((labels.shape[1], labels.shape[1]))
+        for row in labels:
+            together += (row[:, None] == row[None, :]) & (row[:, None] >= 0)
+        return together / len(labels)
+
+    @property
+    def kuncheva(self) -> float:
+        """Agreement of the selections beyond chance, 1 at most."""
+        return kuncheva_stability(self.selected)
+
+    @property
+    def jaccard(self) -> float:
+        """Mean overlap of the selections."""
+        return jaccard_stability(self.selected)
+
+
+def resample_rows(n_rows: int, kind: str, rng: np.random.Generator) -> IntArray:
+    """Rows of a bootstrap sample or of a subsample of half of them."""
+    if kind == "bootstrap":
+        return rng.integers(n_rows, size=n_rows)
+    return np.sort(rng.choice(n_rows, max(2, int(SUBSAMPLE * n_rows)), replace=False))
+
+
+def refit(
+    table: Table,
+    index: IntArray,
+    settings: dict[str, Any],
+    sparsity: float,
+    seed: int,
+    device: torch.device,
+) -> tuple[IntArray, NDArray[np.bool_]]:
+    """Groups and selection on some of the rows, (d,) each, in the table's own order."""
+    part = Table(table.rows.resampled(index), table.columns, table.twins, table.names)
+    fewest = min(settings["batch_size"], len(index))
+    settings = {
+        **settings,
+        "batch_size": fewest,
+        "n_neighbors": min(settings["n_neighbors"], fewest - 1),
+        "verbose": 0,
+    }
+    problem = prepare(part, settings, [seed], device)
+    trained = train_models(problem, np.array([sparsity * problem.critical_sparsity_weight]))
+    result = read_off(problem, trained, 0, 0)
+    significant = (
+        None if result.p_values is None else discoveries(result.p_values, settings["alpha"])
+    )
+    kept, _ = keep_groups(result.gates > OPEN, significant, np.arange(len(result.groups)))
+    labels = np.zeros(table.rows.shape[1], dtype=np.int64)
+    selected = np.zeros(len(labels), dtype=bool)
+    for rank, group in enumerate(result.groups):
+        labels[group] = rank
+        selected[group] = kept[rank]
+    return labels, selected
+
+
+def summarise(
+    found: list[tuple[IntArray, NDArray[np.bool_]]], columns: IntArray, n_features: int, C: int
+) -> Stability:
+    """Put refits together, in the user's order of the columns."""
+    labels = np.full((len(found), n_features), -1)
+    selected = np.zeros((len(found), n_features), dtype=bool)
+    for place, (group_of, chosen) in enumerate(found):
+        labels[place, columns] = group_of
+        selected[place, columns] = chosen
+    consensus = [columns[group] for group in _agreed_groups(labels[:, columns], C)]
+    frequency = selected.mean(axis=0)
+    consensus.sort(key=lambda group: -frequency[group].mean())
+    return Stability(labels, selected, [np.sort(group) for group in consensus])
+
+
+def _agreed_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
+    """k-means of the features on their memberships in all refits, (n, d).
+
+    Squared distances there count the refits that part two features, so no d x d table is needed.
+    """
+    most = labels.max() + 1
+    indicators = np.concatenate([np.eye(most)[row] for row in labels], axis=1)
+    found = cluster_features(indicators, n_groups, np.random.default_rng(0))
+    return [group for group in as_groups(found, n_groups) if len(group)]
