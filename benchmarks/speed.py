@@ -1,6 +1,6 @@
 """Time per model and step, and to a fitted model, beside the plain autograd version in one run.
 
-Run with ``python -m benchmarks.speed`` (``--device cuda`` on a GPU); prints a table and writes json.
+Run with ``python -m benchmarks.speed`` (``--device cuda`` on a GPU); prints a table, writes json.
 On CUDA the step's arithmetic and memory traffic are set beside the device's measured ceilings.
 """
 
@@ -47,7 +47,7 @@ def table(name: str) -> np.ndarray:
 
 
 def seconds_per_call(run: Callable[[], object], budget: float, device: torch.device) -> float:
-    """The fastest of three repeats that together take about ``budget`` seconds, after warming up."""
+    """The fastest of three repeats that take about ``budget`` seconds, after warming up."""
 
     def timed(n: int) -> float:
         wait(device)

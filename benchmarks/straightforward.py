@@ -28,7 +28,8 @@ def feature_laplacian(X: Tensor, n_neighbors: int = 7) -> Tensor:
     bandwidth = distances.kthvalue(n_neighbors + 1, dim=1).values
     affinity = torch.exp(-(distances**2) / (bandwidth[:, None] * bandwidth[None, :] + 1e-12))
     scale = affinity.sum(1).rsqrt()
-    return torch.eye(len(affinity)) - scale[:, None] * affinity * scale[None, :]
+    identity = torch.eye(len(affinity), device=X.device)
+    return identity - scale[:, None] * affinity * scale[None, :]
 
 
 class StraightforwardGroupFS(torch.nn.Module):
@@ -47,10 +48,11 @@ class StraightforwardGroupFS(torch.nn.Module):
     ) -> None:
         super().__init__()
         lead = math.log(0.7 * (n_groups - 1) / 0.3)
-        one_hot = torch.nn.functional.one_hot(labels, n_groups).float()
-        orthonormal, _ = torch.linalg.qr(torch.randn(n_groups, n_groups))
+        device = laplacian.device
+        one_hot = torch.nn.functional.one_hot(labels, n_groups).float().to(device)
+        orthonormal, _ = torch.linalg.qr(torch.randn(n_groups, n_groups, device=device))
         self.logits = torch.nn.Parameter(lead * one_hot)
-        self.mu = torch.nn.Parameter(torch.full((n_groups,), 0.5))
+        self.mu = torch.nn.Parameter(torch.full((n_groups,), 0.5, device=device))
         self.Q = torch.nn.Parameter(orthonormal / one_hot.sum(0)[:, None])
         self.laplacian = laplacian
         self.lambda1, self.lambda2, self.sigma, self.steps = lambda1, lambda2, sigma, steps
@@ -67,7 +69,7 @@ class StraightforwardGroupFS(torch.nn.Module):
         F = F - F.mean(0)
         F = F / F.norm(dim=0)
         rough = torch.trace(F.T @ self.laplacian @ F)
-        overlap = ((F.T @ F - torch.eye(C)) ** 2).sum()
+        overlap = ((F.T @ F - torch.eye(C, device=X.device)) ** 2).sum()
         feature_term = (rough + overlap / self.lambda1) / (d * C)
         is_open = torch.special.ndtr(self.mu / self.sigma)
         sparsity_term = (is_open * M.mean(0)).mean()
@@ -88,7 +90,7 @@ def train_epochs(
     for epoch in range(n_epochs):
         fall = (start_temperature - end_temperature) * epoch / n_epochs
         temperature = max(end_temperature, start_temperature - fall)
-        for batch in torch.randperm(len(X)).split(batch_size):
+        for batch in torch.randperm(len(X), device=X.device).split(batch_size):
             if len(batch) <= 8:  # too few for seven neighbours
                 continue
             optimizer.zero_grad()

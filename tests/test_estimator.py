@@ -64,7 +64,7 @@ def test_fitted_attributes_describe_the_groups(moons, fitted):
     np.testing.assert_allclose(fitted.membership_.sum(1), 1)
     np.testing.assert_array_equal(fitted.membership_.argmax(1), fitted.group_labels_)
     assert fitted.group_selected_.tolist() == [True, True] + [False] * (C - 2)
-    assert (fitted.group_pvalues_[:2] < 1e-6).all()
+    assert (fitted.group_pvalues_[:2] < 1e-5).all()
     assert fitted.gain_ > 0
     assert fitted.sparsity_weight_ == pytest.approx(fitted.critical_sparsity_weight_)
     assert fitted.n_iter_ == len(fitted.history_)
@@ -176,12 +176,43 @@ def test_other_rankings_put_the_moons_first(moons, ranking):
         assert selector.group_scores_[1] >= 2 * max(selector.group_scores_[2], 0.25)
 
 
-def test_path_ranking_does_not_change_the_model(moons, fitted):
-    path = GroupFS(ranking="path", random_state=0).fit(moons.data)
-    same = GroupFS(ranking="gate", random_state=0, max_epochs=path.n_iter_, early_stopping=False)
-    # the temperature follows max_epochs, so only the calibration can be compared to the last digit
-    assert same.fit(moons.data).critical_sparsity_weight_ == path.critical_sparsity_weight_
-    assert path.sparsity_weight_ == path.critical_sparsity_weight_
+def test_path_ranking_does_not_change_the_model():
+    X = load_two_moons(300, random_state=0).data
+    by_path, by_gate = (
+        GroupFS(12, ranking=ranking, random_state=0).fit(X) for ranking in ("path", "gate")
+    )
+    np.testing.assert_allclose(
+        np.sort(by_path.group_gates_), np.sort(by_gate.group_gates_), atol=1e-4
+    )
+    assert by_path.n_iter_ == by_gate.n_iter_
+
+
+def test_a_budget_for_representatives_and_budgets_that_cannot_be_met(moons):
+    two = GroupFS(12, output="representatives", n_features_to_select=4, random_state=0, n_init=1)
+    chosen = two.fit(moons.data).get_support(indices=True)
+    assert sorted(two.group_labels_[chosen]) == [0, 1, 2, 3]
+    assert two.group_selected_.sum() == 4
+    short = GroupFS(n_groups_to_select=1, n_features_to_select=7, random_state=0, n_init=1)
+    with pytest.warns(UserWarning, match="n_features_to_select=7, but .* only 5"):
+        short.fit(moons.data)
+
+
+def test_a_budget_marks_the_groups_it_was_spent_on(moons):
+    selector = GroupFS(n_features_to_select=3, random_state=0, n_init=1).fit(moons.data)
+    assert selector.group_selected_.tolist()[:2] == [True, False]
+
+
+def test_closing_all_gates_keeps_less_not_more():
+    rng = np.random.default_rng(0)
+    X = np.repeat(rng.standard_normal((200, 6)), 6, axis=1)
+    X = X + np.repeat(np.linspace(0.2, 1, 6), 6) * rng.standard_normal((200, 36))
+    kept = []
+    for sparsity in (0.25, 3, 50):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            selector = GroupFS(6, sparsity=sparsity, n_init=1, random_state=0).fit(X)
+        kept.append(int(selector.group_selected_.sum()))
+    assert kept[0] >= kept[1] >= kept[2] == 1
 
 
 def test_sparsity_weight_overrides_sparsity(moons):
@@ -216,7 +247,7 @@ def test_noise_alone_gives_a_warning_not_a_finding():
     X = np.random.default_rng(0).standard_normal((200, 30))
     with pytest.warns(UserWarning, match="stands out|gates are closed"):
         selector = GroupFS(random_state=0).fit(X)
-    assert (selector.group_pvalues_ > 0.001).all()
+    assert (selector.group_pvalues_ > 0.002).all()
     assert selector.get_support().any()
 
 

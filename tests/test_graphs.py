@@ -20,7 +20,9 @@ def tables(rng):
     """The same table standardised once, and kept sparse."""
     X = rng.poisson(0.7, (25, 40)).astype(float)
     mean, scale = X.mean(0), X.std(0)
-    return DenseRows((X - mean) / scale), SparseRows(sp.csr_array(X), mean, scale)
+    return DenseRows((X - mean) / scale), SparseRows(
+        sp.csr_array(X), mean, scale, np.full(40, 25.0)
+    )
 
 
 def test_distances_from_products_equal_distances_from_differences(rng):

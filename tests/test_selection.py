@@ -40,6 +40,10 @@ def test_spreading_works_when_no_score_is_positive():
     assert spend(3, "spread", scores=(-1.0, -2.0, -3.0)) == [1, 4, 6]
 
 
+def test_spreading_stays_within_the_kept_groups_whatever_the_scores():
+    assert spend(3, "spread", kept=[False, False, True], scores=(-1.0, -2.0, -3.0)) == [6, 7, 8]
+
+
 def test_ranking_breaks_ties():
     ranked = selection.rank_groups(np.array([1.0, 2.0, 1.0]), np.array([0.0, 0.0, 5.0]))
     assert ranked.tolist() == [1, 2, 0]
@@ -59,10 +63,10 @@ def test_discoveries_follow_benjamini_and_hochberg():
     [
         ([1, 1, 0], [1, 0, 1], [1, 0, 0], None),
         ([1, 1, 0], None, [1, 1, 0], None),
-        ([0, 0, 0], [0, 1, 1], [0, 1, 1], "All gates are closed"),
+        ([0, 0, 0], [0, 1, 1], [0, 1, 0], "All gates are closed"),
         ([0, 0, 0], [0, 0, 0], [1, 0, 0], "only the group ranked first"),
         ([0, 0, 0], None, [1, 0, 0], "only the group ranked first"),
-        ([1, 0, 0], [0, 1, 0], [0, 1, 0], "No group has both"),
+        ([1, 0, 0], [0, 1, 1], [0, 1, 0], "No group has both"),
         ([1, 1, 0], [0, 0, 0], [1, 1, 0], "No group's score stands out"),
     ],
 )

@@ -35,6 +35,18 @@ def test_distortion_dips_where_the_paper_says():
     assert spectral.choose_n_groups(curve, 20) in (3, 12)
 
 
+@pytest.mark.parametrize("n_blocks", [2, 3, 4, 6])
+@pytest.mark.parametrize("size", [5, 20])
+def test_clean_blocks_are_counted(n_blocks, size, rng):
+    factors = rng.standard_normal((300, n_blocks))
+    X = np.repeat(factors, size, axis=1) + 0.1 * rng.standard_normal((300, n_blocks * size))
+    Z = (X - X.mean(0)) / X.std(0)
+    walk = FeatureGraph(DenseRows(Z), 7, None).walk
+    n_vectors = min(31, Z.shape[1])
+    curve = spectral.distortion_curve(spectral.leading_eigenvectors(walk, n_vectors))
+    assert spectral.choose_n_groups(curve, Z.shape[1]) == n_blocks
+
+
 def test_without_a_clear_dip_the_number_of_groups_follows_the_number_of_features():
     falling = {C: 100.0 - C for C in range(2, 32)}
     assert spectral.choose_n_groups(falling, 50) == 10

@@ -92,7 +92,8 @@ def test_impossible_numbers_of_groups(X, n_groups):
         {"allocation": "even"},
         {"n_init": 0},
         {"n_groups": "many"},
-        {"gate_noise": 0},
+        {"gate_noise": 0.01},
+        {"smoothness_weight": 1e-45},
         {"alpha": 1.5},
         {"n_features_to_select": 0},
         {"batch_size": 1},
@@ -107,6 +108,20 @@ def test_impossible_parameters_name_value_and_remedy(X, wrong):
 
 def test_budget_beyond_the_table(X):
     assert "n_features_to_select=15 but X has 14" in refusal(X, n_features_to_select=15)
+
+
+def test_temperatures_that_would_rise(X):
+    assert "end_temperature=5 is above" in refusal(X, end_temperature=5)
+
+
+def test_numbers_in_odd_columns_are_numbers(X):
+    frame = pd.DataFrame(X, columns=["a"] + [f"f{i}" for i in range(13)])
+    frame["a"] = frame["a"].astype(object)
+    frame["f1"] = (frame["f1"] > 0).astype(int).astype("category")
+    frame["f2"] = frame["f2"].round().astype("Int64")
+    GroupFS(**QUICK).fit(frame)
+    frame["f3"] = pd.date_range("2020-01-01", periods=len(X))
+    assert "f3 (datetime64" in refusal(frame)
 
 
 def test_unknown_and_absent_devices(X, monkeypatch):
@@ -124,10 +139,31 @@ def test_overflow_is_refused(X):
     huge[:, 3] *= 1e200
     message = refusal(huge)
     assert "overflow" in message and "x3" in message and "rescale" in message
-    large = X.copy()
-    large[:, 5] *= 1e20
-    message = refusal(large, standardize=False)
-    assert "overflow" in message and "x5" in message
+
+
+@pytest.mark.parametrize(("scale", "offset"), [(1, 1e4), (1e20, 0), (1e-8, 0), (1e-5, 1e-2)])
+def test_without_standardising_the_unit_of_the_table_does_not_matter(X, scale, offset):
+    plain = GroupFS(**QUICK, standardize=False).fit(X)
+    other = GroupFS(**QUICK, standardize=False).fit(X * scale + offset)
+    np.testing.assert_array_equal(other.get_support(), plain.get_support())
+    np.testing.assert_allclose(other.centrality_, plain.centrality_, atol=1e-4)
+
+
+def test_sparse_tables_with_large_means_keep_their_digits(X):
+    raised = 1e6 + 1e-3 * X
+    dense, sparse = (GroupFS(**QUICK).fit(kind(raised)) for kind in (np.array, sp.csr_array))
+    assert np.isfinite(sparse.centrality_).all()
+    np.testing.assert_allclose(sparse.centrality_, dense.centrality_, atol=1e-4)
+
+
+def test_sparse_tables_with_repeated_entries_are_summed(X):
+    table = sp.csr_matrix(np.where(X > 0.5, X, 0))
+    doubled = sp.csr_matrix(
+        (np.repeat(table.data, 2) / 2, np.repeat(table.indices, 2), table.indptr * 2), X.shape
+    )
+    single, twice = GroupFS(**QUICK).fit(table), GroupFS(**QUICK).fit(doubled)
+    np.testing.assert_array_equal(single.group_labels_, twice.group_labels_)
+    assert doubled.nnz == 2 * table.nnz  # the user's matrix is as it was
 
 
 def test_fewer_samples_than_neighbours_reduces_and_warns(X):

@@ -26,7 +26,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, list[Any]] = {
         "n_groups": [Integral, StrOptions({"auto"})],
-        "smoothness_weight": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "allocation": [StrOptions({"whole", "spread"})],
         "n_groups_to_select": [Interval(Integral, 1, None, closed="left"), None],
@@ -49,7 +49,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             None,
         ],
         "diffusion_steps": [Interval(Integral, 1, None, closed="left")],
-        "gate_noise": [Interval(Real, 0, None, closed="neither")],
+        "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
         "standardize": ["boolean"],
         "device": [str, torch.device],
         "random_state": ["random_state"],
@@ -70,7 +70,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         """The parameters with presets filled in, checked against the size of the table."""
         n_samples, n_features = table.rows.shape
         for n_groups in [] if isinstance(self.n_groups, str) else np.atleast_1d(self.n_groups):
-            if not 2 <= n_groups < n_features:
+            if not 2 <= n_groups < max(n_features, 3):
                 raise ValueError(
                     f"n_groups={n_groups} but X has {n_features} features that vary; a group needs "
                     f"at least one feature, so choose 2 <= n_groups <= {n_features - 1} or "
@@ -83,6 +83,11 @@ class GroupSelector(SelectorMixin, BaseEstimator):
                 f"at most {n_features}."
             )
         settings = presets.resolve(self.get_params(deep=False), n_samples, n_features)
+        if self.end_temperature > settings["start_temperature"]:
+            raise ValueError(
+                f"end_temperature={self.end_temperature} is above start_temperature="
+                f"{settings['start_temperature']}; temperatures fall, so choose a lower end."
+            )
         fewest = min(settings["batch_size"], n_samples)
         if self.n_neighbors >= fewest:
             warnings.warn(
@@ -138,20 +143,32 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             )
             if warning is not None and self.n_features_to_select is None:
                 warnings.warn(warning, UserWarning, stacklevel=4)
-        kept = np.flatnonzero(self.group_selected_)
+        budget = self.n_features_to_select
+        within = ranked[self.group_selected_] if self.n_groups_to_select else ranked
         if self.output == "representatives":
-            chosen = self.representatives_[kept]
-        elif self.n_features_to_select is None:
+            groups = within[:budget] if budget else np.flatnonzero(self.group_selected_)
+            chosen = self.representatives_[groups]
+        elif budget is None:
+            kept = np.flatnonzero(self.group_selected_)
             chosen = np.concatenate([self.groups_[j] for j in kept])
         else:
             chosen = selection.spend_budget(
                 self.groups_,
                 self.centrality_,
-                ranked[self.group_selected_] if self.n_groups_to_select else ranked,
+                within,
                 self.group_selected_,
                 self.group_scores_,
-                self.n_features_to_select,
+                budget,
                 self.allocation,
             )
+        if budget is not None:
+            self.group_selected_ = np.isin(ranked, self.group_labels_[chosen])
+            if len(chosen) < budget:
+                warnings.warn(
+                    f"n_features_to_select={budget}, but the groups to select from give only "
+                    f"{len(chosen)} features.",
+                    UserWarning,
+                    stacklevel=4,
+                )
         self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
         self._support_mask[chosen] = True

@@ -36,8 +36,8 @@ class Rows(Protocol):
     def combine(self, weights: FloatArray) -> FloatArray:
         """Weighted sums of the columns, (d, m) to (N, m)."""
 
-    def column_products(self, start: int, stop: int) -> FloatArray:
-        """Inner products of columns start..stop with all columns, (stop - start, d)."""
+    def column_products(self, start: int, stop: int) -> Tensor:
+        """Inner products of columns start..stop with all, (stop - start, d), double precision."""
 
     def shuffled(self, rng: np.random.Generator) -> Rows:
         """The same columns, each shuffled on its own."""
@@ -55,9 +55,10 @@ class DenseRows:
         self.column_norms = np.einsum("ij,ij->j", Z, Z)
         self.device = torch.device("cpu")
         self._tensor: Tensor | None = None
+        self._double: Tensor | None = None
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
-        self.device = device
+        self.device, self._double = device, None
         self._tensor = torch.as_tensor(self.Z, dtype=dtype, device=device)
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
@@ -70,8 +71,10 @@ class DenseRows:
     def combine(self, weights: FloatArray) -> FloatArray:
         return self.Z @ weights
 
-    def column_products(self, start: int, stop: int) -> FloatArray:
-        return self.Z[:, start:stop].T @ self.Z
+    def column_products(self, start: int, stop: int) -> Tensor:
+        if self._double is None:
+            self._double = torch.as_tensor(self.Z, device=self.device)
+        return self._double[:, start:stop].T @ self._double
 
     def shuffled(self, rng: np.random.Generator) -> DenseRows:
         return DenseRows(rng.permuted(self.Z, axis=0))
@@ -84,13 +87,14 @@ class DenseRows:
 class SparseRows:
     """Rows of a sparse table, standardised as (x - mean) / scale when they are taken."""
 
-    def __init__(self, X: sp.csr_array, mean: FloatArray, scale: FloatArray) -> None:
+    def __init__(
+        self, X: sp.csr_array, mean: FloatArray, scale: FloatArray, column_norms: FloatArray
+    ) -> None:
         self.X = X
         self.mean = mean
         self.scale = scale
         self.shape = (X.shape[0], X.shape[1])
-        squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
-        self.column_norms = (squares - X.shape[0] * mean**2) / scale**2
+        self.column_norms = column_norms
         self.device = self._target = torch.device("cpu")
         self._dtype = torch.float32
 
@@ -110,10 +114,10 @@ class SparseRows:
         scaled = weights / self.scale[:, None]
         return np.asarray(self.X @ scaled - self.mean @ scaled)
 
-    def column_products(self, start: int, stop: int) -> FloatArray:
+    def column_products(self, start: int, stop: int) -> Tensor:
         raw = (self.X[:, start:stop].T @ self.X).toarray()
         raw -= self.shape[0] * np.outer(self.mean[start:stop], self.mean)
-        return np.asarray(raw / np.outer(self.scale[start:stop], self.scale))
+        return torch.from_numpy(raw / np.outer(self.scale[start:stop], self.scale))
 
     def shuffled(self, rng: np.random.Generator) -> SparseRows:
         columns = sp.csc_array(self.X)
@@ -121,13 +125,15 @@ class SparseRows:
             [rng.choice(self.shape[0], size, replace=False) for size in np.diff(columns.indptr)]
         )
         moved = sp.csc_array((columns.data, indices, columns.indptr), shape=self.shape)
-        return SparseRows(sp.csr_array(moved), self.mean, self.scale)
+        return SparseRows(sp.csr_array(moved), self.mean, self.scale, self.column_norms)
 
     def resampled(self, index: NDArray[np.int64]) -> SparseRows:
         X = self.X[index]
         mean = np.asarray(X.sum(axis=0)).ravel() / len(index)
         square = np.asarray(X.multiply(X).sum(axis=0)).ravel() / len(index)
-        return SparseRows(X, mean, _at_least_rounding(np.sqrt(np.maximum(square - mean**2, 0))))
+        deviation = np.sqrt(np.maximum(square - mean**2, 0))
+        scale = _at_least_rounding(deviation)
+        return SparseRows(X, mean, scale, len(index) * (deviation / scale) ** 2)
 
 
 def _at_least_rounding(spread: FloatArray) -> FloatArray:

@@ -14,8 +14,9 @@ from sklearn.utils.validation import validate_data
 
 from groupfs._rows import DenseRows, FloatArray, Rows, SparseRows
 
-#: Squared norms of columns above this overflow in the single-precision distances of training.
-LARGEST_NORM = 1e30
+#: Sparse tables whose columns' means exceed their deviations by more than this are filled in:
+#: products of columns would lose their digits otherwise, and such tables hold few zeros.
+LARGEST_OFFSET = 1e3
 
 
 @dataclass(frozen=True)
@@ -49,18 +50,12 @@ def validate_table(estimator: Any, X: Any, standardize: bool) -> Table:
     order, twins = _canonical_order(_rows(X, columns, center, spread, True))
     columns = columns[order]
     rows = _rows(X, columns, center, spread, standardize)
-    if rows.column_norms.max() > LARGEST_NORM:
-        worst = names[columns[int(np.argmax(rows.column_norms))]]
-        raise ValueError(
-            f"distances between rows of X overflow (column {worst} is the largest); rescale the "
-            "columns or leave standardize=True."
-        )
     return Table(rows, columns, twins, names)
 
 
 def _to_matrix(estimator: Any, X: Any) -> FloatArray | sp.csr_array:
     if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor
-        X = X.detach().cpu().numpy()
+        X = X.detach().cpu().double().numpy()
     _refuse_text(X)
     try:
         X = validate_data(
@@ -80,7 +75,9 @@ def _to_matrix(estimator: Any, X: Any) -> FloatArray | sp.csr_array:
             ) from error
         raise
     if sp.issparse(X):
-        return sp.csr_array(X, dtype=np.float64)
+        X = sp.csr_array(X, dtype=np.float64, copy=True)
+        X.sum_duplicates()
+        return X
     # one memory order, so that sums over rows round alike whatever the user's is
     return np.ascontiguousarray(X, dtype=np.float64)
 
@@ -91,8 +88,8 @@ def _refuse_text(X: Any) -> None:
         return
     bad = [
         f"{name} ({dtype})"
-        for name, dtype in zip(X.columns, dtypes, strict=True)
-        if _is_text(X[name], dtype)
+        for place, (name, dtype) in enumerate(zip(X.columns, dtypes, strict=True))
+        if _is_text(X.iloc[:, place] if hasattr(X, "iloc") else X[name], dtype)
     ]
     if bad:
         raise ValueError(
@@ -103,9 +100,17 @@ def _refuse_text(X: Any) -> None:
 
 def _is_text(column: Any, dtype: Any) -> bool:
     kind = str(dtype).lower()
-    if any(word in kind for word in ("str", "utf8", "cat", "enum", "date", "time", "duration")):
+    if any(word in kind for word in ("date", "time", "duration")):
         return True
-    return kind == "object" and any(isinstance(value, str) for value in column)
+    if not any(word in kind for word in ("str", "utf8", "cat", "enum", "object")):
+        return False
+    try:
+        np.asarray(column).astype(np.float64)
+    except ValueError:
+        return True
+    except TypeError:  # not text either: scikit-learn has the words for it
+        return False
+    return "str" in kind or "utf8" in kind
 
 
 def _names(estimator: Any, n_features: int) -> list[str]:
@@ -205,10 +210,14 @@ def _rows(
     spread: FloatArray,
     standardize: bool,
 ) -> Rows:
-    mean = center[columns] if standardize else np.zeros(len(columns))
-    scale = spread[columns] if standardize else np.ones(len(columns))
+    mean, deviation = center[columns], spread[columns]
+    # without standardising, one scale for the whole table: results do not depend on its unit
+    scale = deviation if standardize else np.full(len(columns), np.sqrt(np.mean(deviation**2)))
     if sp.issparse(X):
-        return SparseRows(sp.csr_array(sp.csc_array(X)[:, columns]), mean, scale)
+        table = sp.csr_array(sp.csc_array(X)[:, columns])
+        if (np.abs(mean) <= LARGEST_OFFSET * deviation).all():
+            return SparseRows(table, mean, scale, X.shape[0] * (deviation / scale) ** 2)
+        X, columns = table.toarray(), np.arange(len(columns))
     return DenseRows((np.ascontiguousarray(X[:, columns]) - mean) / scale)
 
 

@@ -34,7 +34,8 @@ class GroupFS(GroupSelector):
     Parameters
     ----------
     n_groups : int or "auto", default="auto"
-        C. "auto" takes the deepest dip of the distortion E(C) of the feature graph's eigenvectors.
+        C. "auto" takes the deepest clear dip of the distortion E(C) of the feature graph's
+        eigenvectors; where there is none, a dip near the square root of 2 d, at most 30.
     sparsity : float, default=1.0
         How many groups shall close, relative to the critical weight of this table: 1.0 is the
         weight at which the pressure on the gates changes sign before groups take shape. Useful
@@ -42,8 +43,8 @@ class GroupFS(GroupSelector):
     sparsity_weight : float or None, default=None
         :math:`\lambda_2` itself, in place of ``sparsity``.
     smoothness_weight : float or "auto", default="auto"
-        :math:`\lambda_1`, the weight of the feature graph. "auto" takes the power of ten that makes
-        both graphs count alike at the start.
+        :math:`\lambda_1`, the weight of the feature graph. "auto" takes, of 0.1, 1, 10 and 100, the
+        one that brings the roughness of the groups nearest to the sample term at the start.
     n_features_to_select : int or None, default=None
         A budget of features. None takes the groups that are kept.
     allocation : {"whole", "spread"}, default="whole"
@@ -61,8 +62,8 @@ class GroupFS(GroupSelector):
         shuffled columns; gate mean; or the largest sparsity at which the group is still open. None
         leaves it to the preset.
     alpha : float, default=0.01
-        With ``ranking="excess"``: the share of groups among those kept that may be there by chance
-        (false discovery rate).
+        With ``ranking="excess"``: the level at which p-values stand out, with the false discovery
+        rate over the groups in view (Benjamini-Hochberg).
     preset : {"default", "paper"}, default="default"
         Where the parameters that are None come from: our choices or the paper's.
     bandwidth_gradient : {"exact", "detached"} or None, default=None
@@ -86,16 +87,17 @@ class GroupFS(GroupSelector):
         Models trained side by side from different seeds; the one with the largest gain over the
         models with all gates open and all gates shut is kept.
     n_neighbors : int, default=7
-        K, the neighbour whose distance is a point's bandwidth.
+        K, the neighbour whose distance is a point's bandwidth, in both graphs.
     feature_neighbors : int, "all" or None, default=None
         Neighbours that the feature graph keeps for each feature. None keeps all up to 512 features
         and 50 above (preset "default").
     diffusion_steps : int, default=2
         t, steps of the random walk on the samples.
     gate_noise : float, default=0.5
-        :math:`\sigma`, standard deviation of the noise on the gates.
+        :math:`\sigma`, standard deviation of the noise on the gates, between 0.2 and 2.
     standardize : bool, default=True
-        Whether columns are brought to mean zero and variance one.
+        Whether every column is brought to variance one. Columns are always centred, and without
+        this the table as a whole is scaled.
     device : str or torch.device, default="auto"
         "auto" is CUDA where there is one, else the CPU.
     random_state : int, RandomState instance or None, default=None
@@ -116,7 +118,7 @@ class GroupFS(GroupSelector):
     group_gates_ : ndarray of shape (n_groups_,)
         Gate means; above one half is open.
     group_selected_ : ndarray of bool of shape (n_groups_,)
-        Which groups are kept.
+        Which groups are kept; with a budget, which have selected features.
     representatives_ : ndarray of shape (n_groups_,)
         The most central feature of each group.
     membership_ : ndarray of shape (n_features_in_, n_groups_)

@@ -107,10 +107,8 @@ class FeatureGraph:
 def dense_feature_affinity(rows: Rows, n_neighbors: int) -> FloatArray:
     """Self-tuning affinities between all columns, (d, d)."""
     d = rows.shape[1]
-    distances = _column_distances(rows, 0, d)
-    affinity: FloatArray = self_tuning_graph(
-        torch.from_numpy(distances), n_neighbors
-    ).affinity.numpy()
+    graph = self_tuning_graph(_column_distances(rows, 0, d), n_neighbors)
+    affinity: FloatArray = graph.affinity.cpu().numpy()
     return affinity
 
 
@@ -121,10 +119,10 @@ def sparse_feature_affinity(rows: Rows, n_neighbors: int, n_kept: int) -> sp.csr
     size = max(1, BLOCK_ENTRIES // d)
     squared, nearest, total = [], [], 0.0
     for start in range(0, d, size):
-        block = torch.from_numpy(_column_distances(rows, start, min(d, start + size)))
+        block = _column_distances(rows, start, min(d, start + size))
         values, indices = torch.topk(block, n_kept + 1, largest=False)
-        squared.append(values.numpy())
-        nearest.append(indices.numpy())
+        squared.append(values.cpu().numpy())
+        nearest.append(indices.cpu().numpy())
         total += float(block.sum())
     distances = np.concatenate(squared)
     floor = BANDWIDTH_FLOOR * total / d**2 + TINY
@@ -138,14 +136,15 @@ def sparse_feature_affinity(rows: Rows, n_neighbors: int, n_kept: int) -> sp.csr
     return sp.csr_array(kept.maximum(kept.T) + sp.eye_array(d))
 
 
-def _column_distances(rows: Rows, start: int, stop: int) -> FloatArray:
-    """Squared distances from columns start..stop to all columns."""
+def _column_distances(rows: Rows, start: int, stop: int) -> Tensor:
+    """Squared distances from columns start..stop to all columns, double precision."""
     products = rows.column_products(start, stop)
-    norms = rows.column_norms
+    norms = torch.as_tensor(rows.column_norms, device=products.device)
     distances = norms[start:stop, None] + norms[None, :] - 2 * products
     # Equal columns must be at distance zero exactly, whatever the rounding of the product.
-    distances[distances < 1e-12 * norms.max()] = 0
-    distances[np.arange(stop - start), np.arange(start, stop)] = 0
+    distances.masked_fill_(distances < 1e-12 * norms.max(), 0)
+    own = torch.arange(stop - start, device=products.device)
+    distances[own, own + start] = 0
     return distances
 
 
@@ -187,8 +186,8 @@ def walk_tensor(
 
 def apply_laplacian(walk: Tensor, F: Tensor) -> Tensor:
     """:math:`F - S F` for each model, (d, d) dense or CSR and (R, d, C)."""
-    if walk.layout == torch.strided:
-        return F - walk @ F
     R, d, C = F.shape
+    if R == 1 and walk.layout == torch.strided:
+        return F - walk @ F
     columns = F.transpose(0, 1).reshape(d, R * C)
     return (columns - walk @ columns).view(d, R, C).transpose(0, 1)

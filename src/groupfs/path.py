@@ -1,4 +1,4 @@
-"""GroupFSPath: every sparsity and seed in one training run, the choice of a model, its stability."""
+"""GroupFSPath: every sparsity and seed in one training run, and the choice of a model."""
 
 from __future__ import annotations
 
@@ -222,9 +222,8 @@ class GroupFSPath(GroupSelector):
         self._describe(table, problem, result)
         self._select(table)
         self.sparsity_ = float(sparsities[place])
-        self.path_ = _describe_path(
-            self, table, trained, sparsities, result, (int(seed), int(place))
-        )
+        chosen = int(seed), int(place)
+        self.path_ = _describe_path(self, table, trained, sparsities, result, chosen)
         self.stability_ = None
         if self.n_resamples:
             self.stability_ = self._resampled(table, problem, settings, seeds[0], device)
@@ -236,8 +235,8 @@ class GroupFSPath(GroupSelector):
         values = np.unique(np.asarray(self.sparsities, dtype=float))
         if not len(values) or not np.isfinite(values).all() or values[0] <= 0:
             raise ValueError(
-                f"sparsities={self.sparsities!r} must be positive numbers, relative to the critical "
-                "weight; None takes 24 values from 0.25 to 3."
+                f"sparsities={self.sparsities!r} must be positive numbers, relative to the "
+                "critical weight; None takes 24 values from 0.25 to 3."
             )
         return values
 

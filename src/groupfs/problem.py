@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.stats
 import torch
 from numpy.typing import NDArray
 
@@ -16,7 +15,7 @@ from groupfs._validation import Table
 from groupfs.calibration import measure_start
 from groupfs.graphs import FeatureGraph, walk_tensor
 from groupfs.model import GroupModel, Objective, warm_start
-from groupfs.scoring import GroupScores, score_groups
+from groupfs.scoring import GroupScores, score_groups, tail_p_values
 from groupfs.spectral import (
     choose_n_groups,
     cluster_features,
@@ -32,7 +31,7 @@ MOST_GROUPS = 30
 SCORED_ROWS = 512
 START_SHUFFLES, FINAL_SHUFFLES = 3, 20
 #: Chance groups that p-values are based on, at least, and tables they may come from, at most.
-CHANCE_GROUPS, CHANCE_TABLES = 20, 7
+CHANCE_GROUPS, CHANCE_TABLES = 40, 7
 
 
 @dataclass
@@ -65,17 +64,13 @@ class Problem:
 
         Groups are found by looking for features that go together, so even in pure noise theirs do,
         a little: most of all with few samples. The chance groups here are found the same way, in
-        tables whose columns were shuffled; a normal distribution is fitted to their standardised
-        excesses. Single features have no excess and p-value 1.
+        tables whose columns were shuffled. Single features have no excess and p-value 1.
         """
         chance = self._chance_scores()
         p = np.ones(len(sizes))
-        if len(chance) < 2:
-            return p
-        spread = max(chance.std(ddof=1), 1.0) * np.sqrt(1 + 1 / len(chance))
-        deviation = (scores.z - chance.mean()) / spread
-        several = sizes > 1
-        p[several] = scipy.stats.t.sf(deviation[several], df=len(chance) - 1)
+        if len(chance) > 1:
+            several = sizes > 1
+            p[several] = tail_p_values(scores.z[several], chance)
         return p
 
     def _chance_scores(self) -> FloatArray:

@@ -24,6 +24,10 @@ from groupfs.graphs import random_walk, self_tuning_graph, squared_distances
 FloatArray = NDArray[np.float64]
 #: Shuffles of a few binary columns all score the same: differences below this are rounding.
 SMALLEST_SPREAD = 1e-6
+#: Shuffled numbers that are worked on at a time.
+SHUFFLED_ENTRIES = 2**22
+#: Shape of the tail of chance scores, and the least its scale may be.
+TAIL_SHAPE, SMALLEST_SCALE = 0.2, 0.3
 
 
 @dataclass
@@ -66,12 +70,39 @@ def score_groups(
         smoothness[j] = own_graph_smoothness(columns[None], n_neighbors, steps).item()
         if len(group) == 1:
             continue  # a single column shuffled is the same column: no excess
-        shuffled = _shuffle_columns(columns, n_shuffles, noise)
-        chance = own_graph_smoothness(shuffled, n_neighbors, steps).double().cpu().numpy()
+        chance = _chance_smoothness(columns, n_neighbors, steps, n_shuffles, noise)
         excess[j] = smoothness[j] - chance.mean()
         spread = chance.std(ddof=1) * np.sqrt(1 + 1 / n_shuffles)
         z[j] = excess[j] / max(spread, SMALLEST_SPREAD)
     return GroupScores(smoothness, excess, z)
+
+
+def tail_p_values(z: FloatArray, chance: FloatArray) -> FloatArray:
+    """How likely chance groups reach z, from the z of some chance groups, (C,) and (m,) to (C,).
+
+    Beyond the median of the chance groups a generalised Pareto tail is fitted, with the shape fixed
+    on the heavy side: chance groups of skewed or heavy-tailed columns now and then score far above
+    the rest, and a normal tail would call them discoveries.
+    """
+    median = np.median(chance)
+    above = chance[chance > median] - median
+    caution = 1 + 1 / np.sqrt(max(len(above), 1))  # the scale is known from few
+    scale = max((1 - TAIL_SHAPE) * above.mean() * caution if len(above) else 0.0, SMALLEST_SCALE)
+    reach = np.maximum(z - median, 0)
+    return np.where(z > median, 0.5 * (1 + TAIL_SHAPE * reach / scale) ** (-1 / TAIL_SHAPE), 1.0)
+
+
+def _chance_smoothness(
+    columns: Tensor, n_neighbors: int, steps: int, n_shuffles: int, noise: CounterNoise
+) -> FloatArray:
+    """s of shuffled columns, (S,), a few shuffles at a time."""
+    at_once = max(1, SHUFFLED_ENTRIES // columns.numel())
+    values = []
+    for start in range(0, n_shuffles, at_once):
+        size = min(at_once, n_shuffles - start)
+        shuffled = _shuffle_columns(columns, size, noise)
+        values.append(own_graph_smoothness(shuffled, n_neighbors, steps).double().cpu().numpy())
+    return np.concatenate(values)
 
 
 def _shuffle_columns(X: Tensor, n_shuffles: int, noise: CounterNoise) -> Tensor:

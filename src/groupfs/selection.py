@@ -37,31 +37,30 @@ def keep_groups(
     A group is kept if its gate is open and, where that was tested, its features have more in common
     than chance gives.
     """
+    candidates = np.ones_like(is_open) if significant is None else significant
+    if not candidates.any():
+        candidates = np.ones_like(is_open)
     first = np.zeros_like(is_open)
-    first[ranked[0]] = True
+    first[ranked[candidates[ranked]][0]] = True
     if not is_open.any():
-        if significant is not None and significant.any():
-            return significant.copy(), (
-                "All gates are closed at this sparsity; the groups whose score stands out from "
-                "chance were kept. Choose a lower sparsity to let gates decide."
-            )
         return first, (
             "All gates are closed at this sparsity; only the group ranked first was kept. Choose a "
             "lower sparsity."
         )
     if significant is None:
         return is_open.copy(), None
+    if not significant.any():
+        return is_open.copy(), (
+            "No group's score stands out from chance: the table shows no groups, or its features "
+            "say nothing of each other. Kept were the groups with open gates "
+            f"({int(is_open.sum())})."
+        )
     both = is_open & significant
     if both.any():
         return both, None
-    if significant.any():
-        return significant.copy(), (
-            "No group has both an open gate and a score that stands out from chance; the groups "
-            "whose score stands out were kept."
-        )
-    return is_open.copy(), (
-        "No group's score stands out from chance: the table shows no groups, or its features say "
-        f"nothing of each other. Kept were the groups with open gates ({int(is_open.sum())})."
+    return first, (
+        "No group has both an open gate and a score that stands out from chance; the first of "
+        "those whose score stands out was kept. Choose a lower sparsity."
     )
 
 
@@ -83,9 +82,10 @@ def spend_budget(
     by_centrality = [group[np.argsort(-centrality[group], kind="stable")] for group in groups]
     if allocation == "whole":
         return np.concatenate([by_centrality[j] for j in ranked])[:n_features]
-    quota = _proportional(
-        np.where(kept, np.maximum(scores, 0), 0), np.array([len(g) for g in groups]), n_features
-    )
+    weights = np.where(kept, np.maximum(scores, 0), 0)
+    if not weights.any():
+        weights = kept.astype(float)
+    quota = _proportional(weights, np.array([len(g) for g in groups]), n_features)
     taken = [by_centrality[j][: quota[j]] for j in ranked]
     left = [by_centrality[j][quota[j] :] for j in ranked]
     return np.concatenate(taken + left)[:n_features]
@@ -96,8 +96,6 @@ def _proportional(weights: FloatArray, capacity: IntArray, total: int) -> IntArr
 
     Every weighted group gets one seat before any gets a second, as long as there are enough.
     """
-    if not (weights > 0).any():
-        weights = np.ones_like(weights)
     seats = np.zeros(len(weights), dtype=np.int64)
     for _ in range(min(total, int(capacity[weights > 0].sum()))):
         claim = np.where(seats > 0, weights / (seats + 1), weights + weights.max())

@@ -35,7 +35,7 @@ class Stability:
         return self.selected.mean(axis=0)
 
     def cogrouping(self, features: IntArray | None = None) -> NDArray[np.float64]:
-        """Share of refits that put two features into one group, for some features or all, (m, m)."""
+        """Share of refits with two features in one group, for some features or all, (m, m)."""
         labels = self.labels if features is None else self.labels[:, features]
         together = np.zeros((labels.shape[1], labels.shape[1]))
         for row in labels:
