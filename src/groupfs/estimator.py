@@ -34,7 +34,7 @@ class GroupFS(GroupSelector):
     Parameters
     ----------
     n_groups : int or "auto", default="auto"
-        C. "auto" takes the deepest clear dip of the distortion E(C) of the feature graph's
+        C. "auto" takes the first clear dip of the distortion E(C) of the feature graph's
         eigenvectors; where there is none, a dip near the square root of 2 d, at most 30.
     sparsity : float, default=1.0
         How many groups shall close, relative to the critical weight of this table: 1.0 is the

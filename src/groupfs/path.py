@@ -276,7 +276,9 @@ def _train(problem: Problem, weights: FloatArray, n_jobs: int | None) -> Trained
         gates=np.concatenate([run.gates for run in runs], axis=1),
         loss=np.concatenate([run.loss for run in runs], axis=1),
         gain=np.concatenate([run.gain for run in runs], axis=1),
-        histories=[sum((run.histories[s] for run in runs), []) for s in range(S)],
+        terms=np.concatenate([run.terms for run in runs], axis=1),
+        histories=[run.histories[0] for run in runs],
+        smoothness_weight=runs[0].smoothness_weight,
     )
 
 
@@ -294,8 +296,6 @@ def _describe_path(
     for s in range(S):
         for p in range(P):
             frequency[p, table.columns] += is_open[s, p][trained.logits[s, p].argmax(-1)]
-    last = [[records[-1] for records in per_seed] for per_seed in trained.histories]
-    names = ("sample_smoothness", "feature_smoothness", "group_sparsity")
     gates = trained.gates[:, :, result.places]
     return GroupPath(
         sparsities=sparsities,
@@ -303,7 +303,7 @@ def _describe_path(
         gates=gates,
         gain=trained.gain,
         loss=trained.loss,
-        terms=np.array([[[r[name] for name in names] for r in per_seed] for per_seed in last]),
+        terms=trained.terms,
         closing_sparsity=closing_sparsity(gates[chosen[0]], sparsities),
         selection_frequency=frequency / S,
         chosen=chosen,

@@ -14,7 +14,7 @@ from groupfs._rows import FloatArray, Rows
 from groupfs.model import OPEN, NoiseSource
 from groupfs.problem import SCORED_ROWS, IntArray, Problem, as_groups
 from groupfs.selection import merge_twins, rank_groups
-from groupfs.trainer import Schedule, train
+from groupfs.trainer import History, Schedule, train
 
 
 @dataclass
@@ -43,7 +43,18 @@ class Trained:
     gates: FloatArray  #: (S, P, C)
     loss: FloatArray  #: without noise, (S, P)
     gain: FloatArray  #: over the better of the two trivial models, (S, P)
-    histories: list[list[list[dict[str, Any]]]]  #: by seed and weight
+    terms: FloatArray  #: of the loss in the last epoch, unweighted, (S, P, 3)
+    histories: list[History]  #: one per run
+    smoothness_weight: float
+
+    def records(self, seed: int, weight: int) -> list[dict[str, Any]]:
+        """The history of one model; runs divide the weights among them in order."""
+        sizes = [len(part) for part in np.array_split(self.sparsity_weights, len(self.histories))]
+        ends = np.cumsum(sizes)
+        run = int(np.searchsorted(ends, weight, side="right"))
+        place = seed * sizes[run] + weight - int(ends[run] - sizes[run])
+        terms = (1.0, self.smoothness_weight, float(self.sparsity_weights[weight]))
+        return self.histories[run].of(place, terms)
 
     def best_seed(self, weight: int) -> int:
         """The seed with the largest gain at one weight."""
@@ -68,14 +79,15 @@ def train_models(problem: Problem, sparsity_weights: FloatArray) -> Trained:
     with torch.no_grad():
         gain = model.gain(objective, X).double().cpu().numpy()
         loss = model.settled_loss(objective, X, None).double().cpu().numpy()
-    weights = [(1.0, objective.smoothness_weight, float(w)) for w in sparsity_weights]
     return Trained(
         sparsity_weights=sparsity_weights,
         logits=model.logits.cpu().numpy().reshape(S, P, *model.logits.shape[1:]),
         gates=model.mu.double().cpu().numpy().reshape(S, P, -1),
         loss=loss.reshape(S, P),
         gain=gain.reshape(S, P),
-        histories=[[history.of(s * P + p, weights[p]) for p in range(P)] for s in range(S)],
+        terms=np.array([history.last_terms(r) for r in range(S * P)]).reshape(S, P, 3),
+        histories=[history],
+        smoothness_weight=objective.smoothness_weight,
     )
 
 
@@ -100,7 +112,7 @@ def read_off(problem: Problem, trained: Trained, seed: int, weight: int) -> Grou
     ranked = rank_groups(scores, gates)
     order = ranked[sizes[ranked] > 0]
     membership = scipy.special.softmax(logits, axis=1)[:, order]
-    records = trained.histories[seed][weight]
+    records = trained.records(seed, weight)
     return GroupResult(
         groups=[groups[j] for j in order],
         membership=membership / membership.sum(1, keepdims=True),

@@ -20,8 +20,8 @@ FloatArray = NDArray[np.float64]
 N_RANDOM_STARTS, MAX_STEPS = 4, 30
 #: Groups that wide tables are divided into where the graph itself does not say.
 USUAL_GROUPS = 20
-#: Distortion per feature that counts as none.
-NEXT_TO_NOTHING = 0.01
+#: Distortion per feature that counts as none, and that counts.
+NOTHING, SOMETHING = 0.002, 0.02
 
 
 def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> FloatArray:
@@ -109,27 +109,29 @@ def distortion_curve(eigenvectors: FloatArray) -> dict[int, float]:
 def choose_n_groups(curve: dict[int, float], n_features: int) -> int:
     r"""The number of groups that the distortion curve speaks for.
 
-    That is the deepest clear dip: either E(C) is at most half of E(C - 1) and of E(C + 1), or it is
-    next to nothing (a hundredth of d) and E(C + 1) is not, as when the graph falls apart into C
-    pieces. The smallest value itself says little: E(2) is small whatever the data, and E(d) is
-    zero. Without a clear dip the curve is mostly noise: then the deepest dip within half of
-    :math:`\sqrt{2d}` (at most 20) on either side of it, or that number itself.
+    That is the first clear dip: either E(C) is at most half of E(C - 1) and of E(C + 1), or it is
+    next to nothing and E(C + 1) is not, as when the graph falls apart into C pieces. The smallest
+    value itself says little: E(2) is small whatever the data, and E(d) is zero. Without a clear dip
+    the curve is mostly noise: then the deepest dip within half of :math:`\sqrt{2d}` (at most 20) on
+    either side of it, or that number itself.
     """
-    nothing = NEXT_TO_NOTHING * n_features
-    dips, clear = {}, {}
+    nothing, something = NOTHING * n_features, SOMETHING * n_features
+    dips: dict[int, float] = {}
+    clear: set[int] = set()
     for C in curve:
         after = curve.get(C + 1, 0.0) - curve[C]
         before = curve.get(C - 1, 0.0) - curve[C]
         if min(before, after) > 0:
             dips[C] = min(before, after)
             if dips[C] >= curve[C]:
-                clear[C] = dips[C]
-        if curve[C] <= nothing < after:
-            clear[C] = after
+                clear.add(C)
+        if curve[C] <= nothing and after >= something:
+            clear.add(C)
     usual = min(USUAL_GROUPS, max(2, round(math.sqrt(2 * n_features))), max(curve))
     near = {C: depth for C, depth in dips.items() if usual / 2 <= C <= 1.5 * usual}
-    candidates = clear or near or {usual: 0.0}
-    return max(candidates, key=lambda C: candidates[C])
+    if clear:
+        return min(clear)
+    return max(near, key=lambda C: near[C]) if near else usual
 
 
 def _renumber(labels: NDArray[np.int64]) -> NDArray[np.int64]:

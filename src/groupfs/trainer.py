@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 import warnings
 from collections.abc import Callable
@@ -46,30 +47,47 @@ class History:
     """What happened in each epoch, for the models that were still being trained."""
 
     models: list[NDArray[np.int64]] = field(default_factory=list)  #: which, (A,) each
-    terms: list[Tensor] = field(default_factory=list)  #: means over batches, (A, 3) each
-    gates: list[Tensor] = field(default_factory=list)  #: gate means, (A, C) each
+    terms: list[Any] = field(default_factory=list)  #: means over batches, (A, 3) each
+    gates: list[Any] = field(default_factory=list)  #: gate means, (A, C) each
     temperature: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
     n_epochs: dict[int, int] = field(default_factory=dict)  #: epochs until a model settled
 
+    def off_device(self) -> History:
+        """The same in numpy arrays, fetched together."""
+        self.terms, self.gates = _fetched(self.terms), _fetched(self.gates)
+        return self
+
     def of(self, model: int, weights: tuple[float, float, float]) -> list[dict[str, Any]]:
         """One record per epoch of one model; ``weights`` combine the terms into the loss."""
-        last = self.n_epochs.get(model, len(self.terms))
-        places = [int(np.flatnonzero(names == model)[0]) for names in self.models[:last]]
-        terms = torch.stack([t[i] for t, i in zip(self.terms, places, strict=False)])
-        gates = torch.stack([g[i] for g, i in zip(self.gates, places, strict=False)])
-        values, means = terms.double().cpu().numpy(), gates.double().cpu().numpy()
-        return [
-            {
-                "epoch": epoch,
-                "loss": float(values[epoch] @ np.array(weights)),
-                **dict(zip(TERMS, values[epoch].tolist(), strict=True)),
-                "gates": means[epoch],
-                "temperature": self.temperature[epoch],
-                "seconds": self.seconds[epoch],
-            }
-            for epoch in range(last)
-        ]
+        records = []
+        for epoch in range(self.n_epochs.get(model, len(self.terms))):
+            place = int(np.flatnonzero(self.models[epoch] == model)[0])
+            terms = self.terms[epoch][place]
+            records.append(
+                {
+                    "epoch": epoch,
+                    "loss": float(terms @ np.array(weights)),
+                    **dict(zip(TERMS, terms.tolist(), strict=True)),
+                    "gates": self.gates[epoch][place],
+                    "temperature": self.temperature[epoch],
+                    "seconds": self.seconds[epoch],
+                }
+            )
+        return records
+
+    def last_terms(self, model: int) -> NDArray[np.float64]:
+        """The terms of a model in its last epoch, (3,)."""
+        epoch = self.n_epochs.get(model, len(self.terms)) - 1
+        return self.terms[epoch][int(np.flatnonzero(self.models[epoch] == model)[0])]
+
+
+def _fetched(tensors: list[Tensor]) -> list[NDArray[np.float64]]:
+    """Tensors of a few shapes as arrays, with one transfer per run of equal shapes."""
+    arrays: list[NDArray[np.float64]] = []
+    for _, run in itertools.groupby(tensors, key=lambda tensor: tensor.shape):
+        arrays.extend(torch.stack(list(run)).double().cpu().numpy())
+    return arrays
 
 
 @torch.no_grad()
@@ -110,7 +128,7 @@ def train(
     finally:
         progress.close()
     crew.hand_back_the_rest()
-    return history
+    return history.off_device()
 
 
 class Crew:
