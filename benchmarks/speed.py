@@ -26,7 +26,7 @@ from groupfs.datasets import load_two_moons
 from groupfs.graphs import FeatureGraph, walk_tensor
 from groupfs.model import NoiseSource, Objective, warm_start
 from groupfs.presets import DENSE_FEATURES, KEPT_NEIGHBORS
-from groupfs.spectral import cluster_features, embed, leading_eigenvectors
+from groupfs.spectral import cluster_features, leading_eigenvectors
 from groupfs.trainer import Schedule, TrainStep
 
 #: table, groups and batch size of the paper
@@ -81,8 +81,7 @@ class Case:
         self.rows.to(device, DTYPE)
         kept = KEPT_NEIGHBORS if self.d > DENSE_FEATURES else None
         self.walk = FeatureGraph(self.rows, 7, kept).walk
-        U = embed(leading_eigenvectors(self.walk, self.C), self.C)
-        self.labels = cluster_features(U, self.C)
+        self.labels = cluster_features(leading_eigenvectors(self.walk, self.C), self.C)
         self.X = torch.as_tensor(Z, dtype=DTYPE, device=device)
 
     def plain_step(self) -> Callable[[], None]:

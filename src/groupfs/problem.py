@@ -20,7 +20,6 @@ from groupfs.spectral import (
     choose_n_groups,
     cluster_features,
     distortion_curve,
-    embed,
     leading_eigenvectors,
 )
 
@@ -80,8 +79,8 @@ class Problem:
             rows = self.table.rows.shuffled(rng)
             rows.to(self.device, DTYPE)
             walk = _feature_walk(rows, self.settings)
-            U = embed(leading_eigenvectors(walk, self.n_groups), self.n_groups)
-            labels = cluster_features(U, self.n_groups, rng)
+            eigenvectors = leading_eigenvectors(walk, self.n_groups)
+            labels = cluster_features(eigenvectors, self.n_groups, rng)
             groups = [g for g in as_groups(labels, self.n_groups) if len(g) > 1]
             seed = int(rng.integers(2**31))
             found.append(_score(rows, groups, self.settings, FINAL_SHUFFLES, seed).z)
@@ -98,8 +97,9 @@ def prepare(
     rows.to(device, DTYPE)
     walk = _feature_walk(rows, settings)
     n_groups, distortion, eigenvectors = _number_of_groups(table, walk, settings)
-    U = embed(eigenvectors, n_groups)
-    clusters = [cluster_features(U, n_groups, np.random.default_rng(seed)) for seed in seeds]
+    clusters = [
+        cluster_features(eigenvectors, n_groups, np.random.default_rng(seed)) for seed in seeds
+    ]
 
     objective = Objective(
         walk=walk_tensor(walk, device, DTYPE),

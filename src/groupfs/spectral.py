@@ -45,17 +45,19 @@ def embed(eigenvectors: FloatArray, n_groups: int) -> FloatArray:
 
 
 def cluster_features(
-    embedding: FloatArray, n_groups: int, rng: np.random.Generator | None = None
+    eigenvectors: FloatArray, n_groups: int, rng: np.random.Generator | None = None
 ) -> NDArray[np.int64]:
-    """Cluster of every feature, (d,), by k-means; no cluster is empty.
+    """Cluster of every feature, (d,), by k-means of its embedding; no cluster is empty.
 
     It starts from the rows that pivoted QR finds most unlike each other and, with ``rng``, from
-    random ones too; the tightest result is taken.
+    random ones too; the tightest result is taken. Pivots are looked for among the rows before they
+    are scaled to unit length: of rows of one length, rounding would choose.
     """
-    d = embedding.shape[0]
+    d = eigenvectors.shape[0]
     if n_groups >= d:
         return np.arange(d, dtype=np.int64)
-    _, pivots = scipy.linalg.qr(embedding.T, mode="r", pivoting=True)
+    embedding = embed(eigenvectors, n_groups)
+    _, pivots = scipy.linalg.qr(eigenvectors[:, :n_groups].T, mode="r", pivoting=True)
     starts = [embedding[pivots[:n_groups]]]
     if rng is not None:
         for seed in rng.integers(2**31, size=N_RANDOM_STARTS):
@@ -101,8 +103,8 @@ def distortion_curve(eigenvectors: FloatArray) -> dict[int, float]:
     """E(C) for C = 2, 3, ... up to the number of eigenvectors."""
     curve = {}
     for n_groups in range(2, eigenvectors.shape[1] + 1):
-        U = embed(eigenvectors, n_groups)
-        curve[n_groups] = distortion(U, cluster_features(U, n_groups))
+        labels = cluster_features(eigenvectors, n_groups)
+        curve[n_groups] = distortion(embed(eigenvectors, n_groups), labels)
     return curve
 
 

@@ -108,11 +108,13 @@ def summarise(
 
 
 def _agreed_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
-    """k-means of the features on their memberships in all refits, (n, d).
+    """Clusters of the features by their memberships in all refits, (n, d) labels.
 
-    Squared distances there count the refits that part two features, so no d x d table is needed.
+    Inner products of memberships count the refits that put two features together, so their leading
+    directions stand in for those of the d x d table of co-grouping.
     """
     most = labels.max() + 1
     indicators = np.concatenate([np.eye(most)[row] for row in labels], axis=1)
-    found = cluster_features(indicators, n_groups, np.random.default_rng(0))
+    leading, sizes, _ = np.linalg.svd(indicators, full_matrices=False)
+    found = cluster_features(leading[:, :n_groups] * sizes[:n_groups], n_groups)
     return [group for group in as_groups(found, n_groups) if len(group)]
