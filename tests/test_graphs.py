@@ -111,3 +111,19 @@ def test_shuffling_keeps_every_column_and_breaks_their_order(tables, rng):
         before, after = rows.take(everything).numpy(), shuffled.take(everything).numpy()
         np.testing.assert_allclose(np.sort(after, axis=0), np.sort(before, axis=0), atol=1e-12)
         assert not np.allclose(after, before)
+
+
+def test_approximate_neighbours_are_mostly_the_exact_ones(rng, monkeypatch):
+    pytest.importorskip("faiss")
+    rows = DenseRows(columns(rng, d=1500, N=40))
+    exact, approximate = (
+        f(rows, 20)[1] for f in (graphs.exact_neighbors, graphs.approximate_neighbors)
+    )
+    shared = [len(np.intersect1d(a, b)) / 21 for a, b in zip(exact, approximate, strict=True)]
+    assert np.mean(shared) > 0.8
+    monkeypatch.setattr(graphs, "EXACT_FEATURES", 1000)
+    dense = graphs.FeatureGraph(rows, 7, None).affinity
+    sparse = graphs.FeatureGraph(rows, 7, 20).affinity
+    edges = sparse.tocoo()
+    # where an edge was found its weight is near the exact one: bandwidths may differ a little
+    assert np.median(np.abs(edges.data - dense[edges.coords])) < 0.01

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
 
 import numpy as np
 import scipy.sparse as sp
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
-from groupfs._rows import FloatArray, Rows
+from groupfs._rows import DenseRows, FloatArray, Rows
 
 #: Squared bandwidths are at least this share of the mean squared distance. Points with more than K
 #: exact copies would otherwise have none, and rounding errors would decide their affinities.
@@ -28,6 +30,8 @@ TINY = 1e-20
 BLOCK_ENTRIES = 2**23
 #: Features up to which the feature graph is dense on CUDA (256 MB).
 DENSE_ON_CUDA = 8192
+#: Features up to which neighbours are searched exactly even where faiss is installed.
+EXACT_FEATURES = 20_000
 
 
 @dataclass
@@ -116,6 +120,23 @@ def sparse_feature_affinity(rows: Rows, n_neighbors: int, n_kept: int) -> sp.csr
     """The same restricted to the ``n_kept`` nearest neighbours of either end, in bounded memory."""
     d = rows.shape[1]
     n_kept = max(n_kept, n_neighbors)
+    if d > EXACT_FEATURES and isinstance(rows, DenseRows) and find_spec("faiss") is not None:
+        distances, nearest, mean = approximate_neighbors(rows, n_kept)
+    else:
+        distances, nearest, mean = exact_neighbors(rows, n_kept)
+    bandwidth = np.sqrt(np.maximum(distances[:, n_neighbors], BANDWIDTH_FLOOR * mean + TINY))
+    source = np.repeat(np.arange(d), n_kept + 1)
+    target = nearest.ravel()
+    affinity = np.exp(-distances.ravel() / (bandwidth[source] * bandwidth[target]))
+    # An explicit diagonal: copies of a feature may have crowded it out of its own neighbours.
+    off = source != target
+    kept = sp.csr_array((affinity[off], (source[off], target[off])), shape=(d, d))
+    return sp.csr_array(kept.maximum(kept.T) + sp.eye_array(d))
+
+
+def exact_neighbors(rows: Rows, n_kept: int) -> tuple[FloatArray, NDArray[np.int64], float]:
+    """Squared distances to the nearest columns, themselves first, which they are, and the mean."""
+    d = rows.shape[1]
     size = max(1, BLOCK_ENTRIES // d)
     squared, nearest, total = [], [], 0.0
     for start in range(0, d, size):
@@ -124,16 +145,28 @@ def sparse_feature_affinity(rows: Rows, n_neighbors: int, n_kept: int) -> sp.csr
         squared.append(values.cpu().numpy())
         nearest.append(indices.cpu().numpy())
         total += float(block.sum())
-    distances = np.concatenate(squared)
-    floor = BANDWIDTH_FLOOR * total / d**2 + TINY
-    bandwidth = np.sqrt(np.maximum(distances[:, n_neighbors], floor))
-    source = np.repeat(np.arange(d), n_kept + 1)
-    target = np.concatenate(nearest).ravel()
-    affinity = np.exp(-distances.ravel() / (bandwidth[source] * bandwidth[target]))
-    # An explicit diagonal: copies of a feature may have crowded it out of its own neighbours.
-    off = source != target
-    kept = sp.csr_array((affinity[off], (source[off], target[off])), shape=(d, d))
-    return sp.csr_array(kept.maximum(kept.T) + sp.eye_array(d))
+    return np.concatenate(squared), np.concatenate(nearest), total / d**2
+
+
+def approximate_neighbors(
+    rows: DenseRows, n_kept: int
+) -> tuple[FloatArray, NDArray[np.int64], float]:
+    """The same from faiss: columns are sorted into cells and only cells nearby are searched."""
+    import faiss
+
+    points = np.ascontiguousarray(rows.Z.T, dtype=np.float32)
+    d, N = points.shape
+    n_cells = int(np.sqrt(d))
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(N), N, n_cells)
+    index.cp.seed = 0
+    index.nprobe = max(8, n_cells // 8)
+    index.train(points)
+    index.add(points)
+    squared, nearest = index.search(points, n_kept + 1)
+    missing = nearest < 0  # cells with too few columns: the feature itself, at distance zero
+    nearest = np.where(missing, np.arange(d)[:, None], nearest)
+    squared = np.where(missing, squared[~missing].max(), np.maximum(squared, 0))
+    return squared.astype(np.float64), nearest, float(2 * rows.column_norms.mean())
 
 
 def _column_distances(rows: Rows, start: int, stop: int) -> Tensor:

@@ -73,7 +73,8 @@ class GroupFSPath(GroupSelector):
     Parameters
     ----------
     n_groups : int, list of int or "auto", default="auto"
-        C, or several to choose from by gain.
+        C, or several to choose from by gain. Gain compares what is selected; it does not tell
+        whether groups that are all kept should be one.
     sparsities : array-like or None, default=None
         Relative sparsities; None is 24 values from 0.25 to 3.
     n_init : int, default=2
