@@ -35,6 +35,7 @@ SETTINGS = {
     "heart_disease": (6, 100),
     "yale": (16, 32),
     "ar10p": (20, 32),
+    "pie10p": (29, 50),
     "allaml": (26, 50),
     "nmnist38": (7, 100),
 }
