@@ -1,9 +1,9 @@
 """How time and peak memory grow as N, d, C, R and B double, each alone, with the fitted exponent.
 
 Run with ``python -m benchmarks.scale``; every point is a process of its own, so that its peak
-memory is its own. Training takes a fixed number of steps. The search for the features' neighbours is
-reported apart: it is exact, and quadratic in d, up to 20,000 features. ``--wide`` times one default
-fit of 500 samples and 50,000 features instead.
+memory is its own. Training takes a fixed number of steps. The search for the features' neighbours
+is reported apart: it is exact, and quadratic in d, up to 20,000 features. ``--wide`` times one
+default fit of 500 samples and 50,000 features instead.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ that is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
 
 from __future__ import annotations
 
+import functools
 import math
 
 import numpy as np
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
+from threadpoolctl import ThreadpoolController
 
 FloatArray = NDArray[np.float64]
 #: Starts of k-means, beside the deterministic one, and steps from each at most.
@@ -63,8 +65,16 @@ def cluster_features(
         for seed in rng.integers(2**31, size=N_RANDOM_STARTS):
             centers, _ = kmeans_plusplus(embedding, n_groups, random_state=int(seed))
             starts.append(centers)
-    labels, _ = min((_lloyd(embedding, start) for start in starts), key=lambda found: found[1])
+    # the products are so small that threads get in each other's way
+    with _blas().limit(limits=1, user_api="blas"):
+        labels, _ = min((_lloyd(embedding, start) for start in starts), key=lambda found: found[1])
     return _renumber(_fill_empty(labels, n_groups))
+
+
+@functools.cache
+def _blas() -> ThreadpoolController:
+    """Finding the libraries takes longer than what they are slowed down for, so it is done once."""
+    return ThreadpoolController()
 
 
 def _lloyd(points: FloatArray, centers: FloatArray) -> tuple[NDArray[np.int64], float]:
