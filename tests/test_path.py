@@ -74,14 +74,9 @@ def test_path_of_many_equals_fits_of_one(moons):
             problem_alone.seeds = [seed]
             problem_alone.clusters = [problem.clusters[s]]
             problem_alone.gate_start = problem.gate_start[s : s + 1]
-            alone = train_models(_with_batches_of(problem, problem_alone), np.array([weight]))
+            alone = train_models(problem_alone, np.array([weight]))
             assert together.loss[s, p] == pytest.approx(alone.loss[0, 0], abs=1e-4)
             assert together.gain[s, p] == pytest.approx(alone.gain[0, 0], abs=1e-4)
-
-
-def _with_batches_of(problem, other):
-    assert problem.settings["batch_size"] == problem.table.rows.shape[0]  # one batch: same rows
-    return other
 
 
 @pytest.mark.parametrize("name", ["two_moons", "heart_disease"])

@@ -75,5 +75,5 @@ def test_tail_p_values_fall_with_the_score_and_stay_cautious(rng):
     chance = rng.standard_normal(40)
     p = tail_p_values(np.array([-3.0, 0.5, 2.0, 4.0, 50.0]), chance)
     assert (np.diff(p) <= 0).all() and p[0] == 1
-    assert p[2] > 0.02 and p[3] > 1e-3 and p[4] < 1e-6
+    assert p[2] > 0.02 and p[3] > 1e-3 and p[4] < 1e-4
     assert (tail_p_values(np.array([1.0, 9.0]), np.zeros(5)) > 0).all()

@@ -27,7 +27,7 @@ SMALLEST_SPREAD = 1e-6
 #: Shuffled numbers that are worked on at a time.
 SHUFFLED_ENTRIES = 2**22
 #: Shape of the tail of chance scores, and the least its scale may be.
-TAIL_SHAPE, SMALLEST_SCALE = 0.2, 0.3
+TAIL_SHAPE, SMALLEST_SCALE = 0.3, 0.3
 
 
 @dataclass
