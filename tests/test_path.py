@@ -113,6 +113,22 @@ def test_several_numbers_of_groups_are_compared_by_gain(moons):
     assert selector.gain_ == gains[selector.n_groups_] == max(gains.values())
 
 
+def test_an_operation_that_mps_lacks_sends_the_path_to_the_cpu(moons, monkeypatch):
+    prepare, devices = path.prepare, []
+
+    def unimplemented_on_mps(table, settings, seeds, device):
+        devices.append(device.type)
+        if device.type == "mps":
+            raise NotImplementedError("aten::topk")
+        return prepare(table, settings, seeds, device)
+
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    monkeypatch.setattr(path, "prepare", unimplemented_on_mps)
+    with pytest.warns(UserWarning, match="lacks an operation.*the CPU was used"):
+        GroupFSPath(device="mps", sparsities=[0.7], n_init=1, random_state=0).fit(moons.data)
+    assert devices == ["mps", "cpu"]
+
+
 @pytest.mark.parametrize("wrong", [[], [0.0, 1.0], [-1.0], [np.inf]])
 def test_sparsities_must_be_positive(moons, wrong):
     with pytest.raises(ValueError, match="sparsities=.*must be positive"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
 
@@ -98,6 +99,20 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             )
             settings["n_neighbors"] = fewest - 1
         return settings
+
+    def _falling_back(self, solve: Callable[[torch.device], Any], device: torch.device) -> Any:
+        """Solve on the device, or on the CPU if it is MPS and lacks an operation."""
+        try:
+            return solve(device)
+        except NotImplementedError as error:
+            if device.type != "mps":
+                raise
+            warnings.warn(
+                f"device={self.device!r} lacks an operation ({error}); the CPU was used instead.",
+                UserWarning,
+                stacklevel=4,
+            )
+            return solve(torch.device("cpu"))
 
     def _describe(self, table: Table, problem: Problem, result: GroupResult) -> None:
         """Set the fitted attributes that speak of groups, in the user's order of the columns."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any, Self
 
@@ -250,17 +249,9 @@ class GroupFS(GroupSelector):
         table = validate_table(self, X, self.standardize)
         settings = self._settings(table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
-        try:
-            problem, result = _solve(table, settings, seeds, device)
-        except NotImplementedError as error:
-            if device.type != "mps":
-                raise
-            warnings.warn(
-                f"device={self.device!r} lacks an operation ({error}); the CPU was used instead.",
-                UserWarning,
-                stacklevel=3,
-            )
-            problem, result = _solve(table, settings, seeds, torch.device("cpu"))
+        problem, result = self._falling_back(
+            lambda where: _solve(table, settings, seeds, where), device
+        )
         self._describe(table, problem, result)
         self._select(table)
         return self

@@ -206,17 +206,9 @@ class GroupFSPath(GroupSelector):
         settings = self._settings(table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
 
-        best: tuple[Problem, Trained] | None = None
-        self.gains_by_n_groups_ = {}
-        tried = [self.n_groups] if isinstance(self.n_groups, str) else np.atleast_1d(self.n_groups)
-        for n_groups in tried:
-            problem = prepare(table, {**settings, "n_groups": n_groups}, seeds, device)
-            trained = _train(problem, sparsities * problem.critical_sparsity_weight, self.n_jobs)
-            self.gains_by_n_groups_[problem.n_groups] = float(trained.gain.max())
-            if best is None or trained.gain.max() > best[1].gain.max():
-                best = problem, trained
-        assert best is not None
-        problem, trained = best
+        problem, trained = self._falling_back(
+            lambda where: self._best(table, settings, seeds, sparsities, where), device
+        )
         seed, place = np.unravel_index(int(trained.gain.argmax()), trained.gain.shape)
         result = read_off(problem, trained, int(seed), int(place))
 
@@ -227,8 +219,29 @@ class GroupFSPath(GroupSelector):
         self.path_ = _describe_path(self, table, trained, sparsities, result, chosen)
         self.stability_ = None
         if self.n_resamples:
-            self.stability_ = self._resampled(table, problem, settings, seeds[0], device)
+            self.stability_ = self._resampled(table, problem, settings, seeds[0])
         return self
+
+    def _best(
+        self,
+        table: Table,
+        settings: dict[str, Any],
+        seeds: list[int],
+        sparsities: FloatArray,
+        device: torch.device,
+    ) -> tuple[Problem, Trained]:
+        """The path of the number of groups with the largest gain."""
+        tried = [self.n_groups] if isinstance(self.n_groups, str) else np.atleast_1d(self.n_groups)
+        self.gains_by_n_groups_ = {}
+        best: tuple[Problem, Trained] | None = None
+        for n_groups in tried:
+            problem = prepare(table, {**settings, "n_groups": n_groups}, seeds, device)
+            trained = _train(problem, sparsities * problem.critical_sparsity_weight, self.n_jobs)
+            self.gains_by_n_groups_[problem.n_groups] = float(trained.gain.max())
+            if best is None or trained.gain.max() > best[1].gain.max():
+                best = problem, trained
+        assert best is not None
+        return best
 
     def _checked_sparsities(self) -> FloatArray:
         if self.sparsities is None:
@@ -247,7 +260,6 @@ class GroupFSPath(GroupSelector):
         problem: Problem,
         settings: dict[str, Any],
         seed: int,
-        device: torch.device,
     ) -> stability.Stability:
         rng = np.random.default_rng(seed)
         settings = {**settings, "n_groups": problem.n_groups}
@@ -256,7 +268,7 @@ class GroupFSPath(GroupSelector):
             for s in rng.integers(2**31, size=self.n_resamples)
         ]
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(stability.refit)(table, index, settings, self.sparsity_, s, device)
+            delayed(stability.refit)(table, index, settings, self.sparsity_, s, problem.device)
             for index, s in tasks
         )
         return stability.summarise(found, table.columns, self.n_features_in_, problem.n_groups)
