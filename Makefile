@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint figures clean
+.PHONY: demo test lint clean
 
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo

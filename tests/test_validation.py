@@ -45,7 +45,7 @@ def test_infinite_values_are_named(X):
 def test_text_columns_are_named(X, library):
     frame = library.DataFrame({"age": X[:, 0], "sex": ["f", "m"] * 30, "weight": X[:, 1]})
     message = refusal(frame)
-    assert "1 columns that are not numbers: sex" in message and "OrdinalEncoder" in message
+    assert "1 column(s) that are not numbers: sex" in message and "OrdinalEncoder" in message
 
 
 def test_text_in_arrays_is_refused(X):

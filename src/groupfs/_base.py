@@ -142,7 +142,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         self.history_ = result.history
         self.n_iter_ = len(result.history)
 
-    def _select(self, table: Table) -> None:
+    def _select(self) -> None:
         """Which groups are kept, and the features they stand for."""
         ranked = np.arange(self.n_groups_)
         if self.n_groups_to_select is not None:

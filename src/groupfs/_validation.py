@@ -93,7 +93,7 @@ def _refuse_text(X: Any) -> None:
     ]
     if bad:
         raise ValueError(
-            f"X has {len(bad)} columns that are not numbers: {_listed(bad)}; encode them first, "
+            f"X has {len(bad)} column(s) that are not numbers: {_listed(bad)}; encode them first, "
             "e.g. with OrdinalEncoder, or drop them."
         )
 

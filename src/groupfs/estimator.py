@@ -253,7 +253,7 @@ class GroupFS(GroupSelector):
             lambda where: _solve(table, settings, seeds, where), device
         )
         self._describe(table, problem, result)
-        self._select(table)
+        self._select()
         return self
 
 

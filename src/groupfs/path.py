@@ -213,7 +213,7 @@ class GroupFSPath(GroupSelector):
         result = read_off(problem, trained, int(seed), int(place))
 
         self._describe(table, problem, result)
-        self._select(table)
+        self._select()
         self.sparsity_ = float(sparsities[place])
         chosen = int(seed), int(place)
         self.path_ = _describe_path(self, table, trained, sparsities, result, chosen)

@@ -123,7 +123,7 @@ def train(
             f"Training was interrupted after {len(history.terms)} of {schedule.max_epochs} epochs; "
             "groups and gates are those reached so far.",
             UserWarning,
-            stacklevel=7,
+            stacklevel=9,
         )
     finally:
         progress.close()
