@@ -31,26 +31,37 @@ class Table:
     columns: NDArray[np.int64]  #: place in the user's table of every column of ``rows``, (d,)
     twins: NDArray[np.int64]  #: equal numbers for equal columns, (d,)
     names: list[str]  #: of all the user's columns
+    deviations: FloatArray  #: of all the user's columns as they came, 0 where constant
 
     @property
     def n_distinct(self) -> int:
         return int(self.twins.max()) + 1
 
 
-def validate_table(estimator: Any, X: Any, standardize: bool) -> Table:
-    """Check X, set ``n_features_in_`` and ``feature_names_in_``, standardise."""
+def validate_table(
+    estimator: Any,
+    X: Any,
+    standardize: bool,
+    constant: str = "were left out of every group",
+    stacklevel: int = 4,
+) -> Table:
+    """Check X, set ``n_features_in_`` and ``feature_names_in_``, standardise.
+
+    ``constant`` says in a warning what became of columns that do not vary; ``stacklevel`` is that
+    of the warning.
+    """
     X = _to_matrix(estimator, X)
     names = _names(estimator, X.shape[1])
     _refuse_missing(X, names, type(estimator).__name__)
     center, spread = _moments(X, names)
     varies = spread > 0
-    _report_constant(varies, names)
+    _report_constant(varies, names, constant, stacklevel + 1)
 
     columns = np.flatnonzero(varies)
     order, twins = _canonical_order(_rows(X, columns, center, spread, True))
     columns = columns[order]
     rows = _rows(X, columns, center, spread, standardize)
-    return Table(rows, columns, twins, names)
+    return Table(rows, columns, twins, names, spread)
 
 
 def _to_matrix(estimator: Any, X: Any) -> FloatArray | sp.csr_array:
@@ -168,7 +179,9 @@ def _moments(X: FloatArray | sp.csr_array, names: list[str]) -> tuple[FloatArray
     return center, spread
 
 
-def _report_constant(varies: NDArray[np.bool_], names: list[str]) -> None:
+def _report_constant(
+    varies: NDArray[np.bool_], names: list[str], what_became: str, stacklevel: int
+) -> None:
     constant = np.flatnonzero(~varies)
     if not varies.any():
         raise ValueError(
@@ -177,16 +190,16 @@ def _report_constant(varies: NDArray[np.bool_], names: list[str]) -> None:
     if varies.sum() == 1:
         only = names[int(np.flatnonzero(varies)[0])]
         raise ValueError(
-            f"only one column of X varies ({only}); grouping needs at least 2 columns that are not "
+            f"only one column of X varies ({only}); a choice needs at least 2 columns that are not "
             "constant."
         )
     if len(constant):
         plural = "column carries" if len(constant) == 1 else "columns carry"
         warnings.warn(
-            f"{len(constant)} constant {plural} no information and were left out of every group: "
+            f"{len(constant)} constant {plural} no information and {what_became}: "
             f"{_listed([names[i] for i in constant])}.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=stacklevel,
         )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ def refit(
     device: torch.device,
 ) -> tuple[IntArray, NDArray[np.bool_]]:
     """Groups and selection on some of the rows, (d,) each, in the table's own order."""
-    part = Table(table.rows.resampled(index), table.columns, table.twins, table.names)
+    part = replace(table, rows=table.rows.resampled(index))
     fewest = min(settings["batch_size"], len(index))
     settings = {
         **settings,

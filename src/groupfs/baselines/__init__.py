@@ -1,0 +1,9 @@
+"""The methods GroupFS is compared with, under one interface.
+
+Every one ranks all features (``scores_``, higher is better; ``ranking_``, 1 is best) and selects
+the best ``n_features_to_select`` of them or, where the method has one, by its own rule.
+"""
+
+from groupfs.baselines.trivial import AllFeatures, RandomSelector, VarianceSelector
+
+__all__ = ["AllFeatures", "RandomSelector", "VarianceSelector"]

@@ -1,0 +1,126 @@
+"""What holds for every baseline: a full ranking, a selection, the errors of GroupFS."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from groupfs import baselines
+from groupfs.baselines import AllFeatures, RandomSelector, VarianceSelector
+from groupfs.datasets import load_two_moons
+
+#: every baseline, set to finish quickly
+ALL = [AllFeatures(), RandomSelector(random_state=0), VarianceSelector()]
+RANKING = [b for b in ALL if not isinstance(b, AllFeatures)]
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return load_two_moons(80, random_state=0)
+
+
+def fitted(baseline, X, y, **parameters):
+    return clone(baseline).set_params(**parameters).fit(X, y)
+
+
+def test_every_public_baseline_is_tested_here():
+    public = {name for name in baselines.__all__ if name[0].isupper()}
+    assert {type(b).__name__ for b in ALL} == public
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@parametrize_with_checks(ALL)
+def test_sklearn_compatible_estimator(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("baseline", RANKING, ids=str)
+def test_ranking_orders_all_features_by_score_and_selects_the_best(baseline, moons):
+    selector = fitted(baseline, moons.data, moons.target, n_features_to_select=7)
+    assert sorted(selector.ranking_) == list(range(1, 21))
+    assert np.isfinite(selector.scores_).all()
+    assert (np.diff(selector.scores_[np.argsort(selector.ranking_)]) <= 0).all()
+    np.testing.assert_array_equal(selector.get_support(), selector.ranking_ <= 7)
+    assert selector.transform(moons.data).shape == (80, 7)
+
+
+@pytest.mark.parametrize("baseline", RANKING, ids=str)
+def test_constant_columns_come_last_with_a_warning(baseline, moons):
+    X = moons.data.copy()
+    X[:, 3] = 5.0
+    with pytest.warns(UserWarning, match="1 constant column .* ranked last: x3"):
+        selector = fitted(baseline, X, moons.target, n_features_to_select=7)
+    assert selector.ranking_[3] == 20 and selector.scores_[3] == -np.inf
+    assert not selector.get_support()[3]
+
+
+@pytest.mark.parametrize("baseline", RANKING, ids=str)
+def test_a_budget_above_the_number_of_features_is_refused(baseline, moons):
+    with pytest.raises(ValueError, match="n_features_to_select=21 but X has 20 features"):
+        fitted(baseline, moons.data, moons.target, n_features_to_select=21)
+
+
+@pytest.mark.parametrize("baseline", ALL, ids=str)
+def test_missing_values_are_named(baseline, moons):
+    frame = pd.DataFrame(moons.data, columns=[f"gene{i}" for i in range(20)])
+    frame.loc[3, "gene2"] = np.nan
+    with pytest.raises(ValueError, match=r"NaN in 1 column \(gene2\)"):
+        fitted(baseline, frame, moons.target)
+
+
+@pytest.mark.parametrize("baseline", ALL, ids=str)
+def test_names_of_selected_features_are_given_back(baseline, moons):
+    frame = pd.DataFrame(moons.data, columns=[f"gene{i}" for i in range(20)])
+    selector = fitted(baseline, frame, moons.target)
+    names = [f"gene{i}" for i in selector.get_support(indices=True)]
+    assert selector.get_feature_names_out().tolist() == names
+
+
+@pytest.mark.parametrize("baseline", ALL, ids=str)
+def test_sparse_and_dense_tables_are_ranked_alike(baseline, moons):
+    X = np.where(np.abs(moons.data) < 0.3, 0, moons.data)
+    dense = fitted(baseline, X, moons.target)
+    sparse = fitted(baseline, sp.csr_array(X), moons.target)
+    np.testing.assert_array_equal(dense.get_support(), sparse.get_support())
+    np.testing.assert_allclose(dense.scores_, sparse.scores_, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("baseline", RANKING, ids=str)
+def test_the_order_of_the_columns_does_not_matter(baseline, moons, rng):
+    order = rng.permutation(20)
+    one = fitted(baseline, moons.data, moons.target)
+    other = fitted(baseline, moons.data[:, order], moons.target)
+    np.testing.assert_array_equal(one.ranking_[order], other.ranking_)
+
+
+@pytest.mark.parametrize("baseline", RANKING, ids=str)
+def test_the_same_seed_gives_the_same_scores(baseline, moons):
+    one = fitted(baseline, moons.data, moons.target)
+    two = fitted(baseline, moons.data, moons.target)
+    np.testing.assert_array_equal(one.scores_, two.scores_)
+
+
+def test_all_features_keeps_constant_ones_too(moons):
+    X = moons.data.copy()
+    X[:, 3] = 5.0
+    with pytest.warns(UserWarning, match="constant"):
+        assert AllFeatures().fit(X).get_support().all()
+
+
+def test_variance_is_that_of_the_columns_as_they_came(moons):
+    X = moons.data * np.arange(1, 21)
+    np.testing.assert_allclose(VarianceSelector().fit(X).scores_, X.var(axis=0))
+
+
+def test_without_a_budget_half_of_the_features_are_kept(moons):
+    assert RandomSelector(random_state=0).fit(moons.data).get_support().sum() == 10
+
+
+def test_random_selections_of_different_seeds_differ(moons):
+    supports = {
+        tuple(RandomSelector(7, random_state=seed).fit(moons.data).get_support(indices=True))
+        for seed in range(5)
+    }
+    assert len(supports) == 5
