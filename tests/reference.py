@@ -25,6 +25,17 @@ def self_tuning_affinity(points, n_neighbors, detach_bandwidth=False):
     return torch.exp(-squared / (g[:, None] * g[None, :]))
 
 
+def median_affinity(points, n_neighbors, factor):
+    """exp(-||x_i - x_j||^2 / (factor s)), s the median squared distance to the K-th neighbour."""
+    n = len(points)
+    D = torch.stack(
+        [torch.stack([(points[i] - points[j]).square().sum() for j in range(n)]) for i in range(n)]
+    )
+    kth = torch.stack([row.sort().values[n_neighbors] for row in D]).sort().values
+    s = (kth[(n - 1) // 2] + kth[n // 2]) / 2
+    return torch.exp(-D / (factor * s))
+
+
 def random_walk(W):
     return torch.diag(1 / W.sum(1)) @ W
 
@@ -39,6 +50,20 @@ def sample_loss(X, feature_weights, n_neighbors, steps, detach_bandwidth):
     gated = X * feature_weights
     P = random_walk(self_tuning_affinity(gated, n_neighbors, detach_bandwidth))
     return -torch.trace(gated.T @ torch.linalg.matrix_power(P, steps) @ gated) / (B * d)
+
+
+def gated_laplacian_loss(X, gates, mu, n_neighbors, factor, sigma, penalty):
+    """DUFS: the ratio of the two terms where ``penalty`` is None, else their weighted sum."""
+    gated = X * gates
+    if factor is None:
+        W = self_tuning_affinity(gated, n_neighbors)
+    else:
+        W = median_affinity(gated, n_neighbors, factor)
+    P = random_walk(W)
+    score = -torch.trace(gated.T @ P @ P @ gated) / X.numel()
+    is_open = 0.5 * (1 + torch.erf(mu / (sigma * math.sqrt(2))))
+    reg = is_open.mean()
+    return score / (reg + 1e-6) if penalty is None else score + penalty * reg
 
 
 def feature_loss(M, Q, L, beta):

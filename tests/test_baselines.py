@@ -8,11 +8,16 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from groupfs import baselines
-from groupfs.baselines import AllFeatures, RandomSelector, VarianceSelector
+from groupfs.baselines import DUFS, AllFeatures, RandomSelector, VarianceSelector
 from groupfs.datasets import load_two_moons
 
 #: every baseline, set to finish quickly
-ALL = [AllFeatures(), RandomSelector(random_state=0), VarianceSelector()]
+ALL = [
+    AllFeatures(),
+    DUFS(random_state=0, max_epochs=60),
+    RandomSelector(random_state=0),
+    VarianceSelector(),
+]
 RANKING = [b for b in ALL if not isinstance(b, AllFeatures)]
 
 

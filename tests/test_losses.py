@@ -42,6 +42,20 @@ def test_sample_smoothness(R, steps, through_bandwidth, shape, rng):
         assert_same([value[r], 2 * weights[r] * grad[r]], literal)
 
 
+@pytest.mark.parametrize("shape", [(9, 4), (8, 8), (8, 4), (7, 12)], ids=str)
+def test_sample_smoothness_with_one_bandwidth(shape, rng):
+    X, weights = tensors(rng, shape, (3, shape[1]))
+    value, grad = losses.sample_smoothness(X, weights**2, 1, 2, True, median_factor=2.0)
+    for r in range(3):
+
+        def literal(v):
+            P = reference.random_walk(reference.median_affinity(X * v, 1, 2.0))
+            return -torch.trace((X * v).T @ P @ P @ (X * v)) / X.numel()
+
+        expected = literal_gradients(literal, weights[r])
+        assert_same([value[r], 2 * weights[r] * grad[r]], expected)
+
+
 @pytest.mark.parametrize("R", [1, 5])
 @pytest.mark.parametrize("beta", [0.1, 1.0, 10.0])
 def test_feature_smoothness(R, beta, rng):

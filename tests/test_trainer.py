@@ -119,9 +119,9 @@ def interrupt_after(n_epochs, monkeypatch):
     return count
 
 
-def test_progress_shows_epochs_loss_and_open_groups(rng, capsys):
+def test_progress_shows_epochs_loss_and_open_gates(rng, capsys):
     train(*task(rng), batch_seed=0, verbose=True)
     shown = capsys.readouterr().err
-    assert "8/8" in shown and "loss=" in shown and "open_groups=" in shown
+    assert "8/8" in shown and "loss=" in shown and "open_gates=" in shown
     train(*task(rng), batch_seed=0)
     assert capsys.readouterr().err == ""

@@ -39,6 +39,9 @@ class Rows(Protocol):
     def column_products(self, start: int, stop: int) -> Tensor:
         """Inner products of columns start..stop with all, (stop - start, d), double precision."""
 
+    def row_products(self, start: int, stop: int) -> Tensor:
+        """Inner products of rows start..stop with all, (stop - start, N), double precision."""
+
     def shuffled(self, rng: np.random.Generator) -> Rows:
         """The same columns, each shuffled on its own."""
 
@@ -75,6 +78,11 @@ class DenseRows:
         if self._double is None:
             self._double = torch.as_tensor(self.Z, device=self.device)
         return self._double[:, start:stop].T @ self._double
+
+    def row_products(self, start: int, stop: int) -> Tensor:
+        if self._double is None:
+            self._double = torch.as_tensor(self.Z, device=self.device)
+        return self._double[start:stop] @ self._double.T
 
     def shuffled(self, rng: np.random.Generator) -> DenseRows:
         return DenseRows(rng.permuted(self.Z, axis=0))
@@ -118,6 +126,14 @@ class SparseRows:
         raw = (self.X[:, start:stop].T @ self.X).toarray()
         raw -= self.shape[0] * np.outer(self.mean[start:stop], self.mean)
         return torch.from_numpy(raw / np.outer(self.scale[start:stop], self.scale))
+
+    def row_products(self, start: int, stop: int) -> Tensor:
+        scaled = self.X.multiply(1 / self.scale).tocsr()
+        center = self.mean / self.scale
+        offsets = scaled @ center
+        raw = (scaled[start:stop] @ scaled.T).toarray()
+        raw -= offsets[start:stop, None] + offsets - center @ center
+        return torch.from_numpy(raw)
 
     def shuffled(self, rng: np.random.Generator) -> SparseRows:
         columns = sp.csc_array(self.X)

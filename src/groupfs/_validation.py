@@ -104,7 +104,7 @@ def _refuse_text(X: Any) -> None:
     ]
     if bad:
         raise ValueError(
-            f"X has {len(bad)} column(s) that are not numbers: {_listed(bad)}; encode them first, "
+            f"X has {len(bad)} column(s) that are not numbers: {listed(bad)}; encode them first, "
             "e.g. with OrdinalEncoder, or drop them."
         )
 
@@ -149,7 +149,7 @@ def _refuse_missing(X: FloatArray | sp.csr_array, names: list[str], who: str) ->
     )
     plural = "column" if len(bad) == 1 else "columns"
     raise ValueError(
-        f"X contains {what} in {len(bad)} {plural} ({_listed([names[i] for i in bad])}); {remedy}."
+        f"X contains {what} in {len(bad)} {plural} ({listed([names[i] for i in bad])}); {remedy}."
     )
 
 
@@ -173,7 +173,7 @@ def _moments(X: FloatArray | sp.csr_array, names: list[str]) -> tuple[FloatArray
     if len(too_large):
         raise ValueError(
             f"values of X overflow when squared, as distances need (columns "
-            f"{_listed([names[i] for i in too_large])}); rescale these columns first."
+            f"{listed([names[i] for i in too_large])}); rescale these columns first."
         )
     spread[spread <= 10 * np.finfo(np.float64).eps * np.sqrt(N) * np.abs(center)] = 0
     return center, spread
@@ -197,7 +197,7 @@ def _report_constant(
         plural = "column carries" if len(constant) == 1 else "columns carry"
         warnings.warn(
             f"{len(constant)} constant {plural} no information and {what_became}: "
-            f"{_listed([names[i] for i in constant])}.",
+            f"{listed([names[i] for i in constant])}.",
             UserWarning,
             stacklevel=stacklevel,
         )
@@ -234,6 +234,7 @@ def _rows(
     return DenseRows((np.ascontiguousarray(X[:, columns]) - mean) / scale)
 
 
-def _listed(names: Sequence[str], most: int = 5) -> str:
+def listed(names: Sequence[str], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
     shown = ", ".join(str(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from scipy.special import ndtr
+from torch import Tensor
 
 from groupfs._rows import Rows
+from groupfs.gate_model import GateModel
 from groupfs.losses import feature_smoothness, group_sparsity
 from groupfs.model import GroupModel, NoiseSource, Objective, sample_term
 from groupfs.relaxations import gates, gates_pullback, membership
@@ -57,15 +60,13 @@ def measure_start(
     model: GroupModel, objective: Objective, rows: Rows, batch_size: int, seed: int
 ) -> Start:
     """Average over batches and noise; the model's first replica is looked at."""
+    assert objective.walk is not None
     logits, mu, Q = model.logits[:1], model.mu[:1], model.Q[:1]
     noise = NoiseSource([seed], objective.gate_noise, logits.device)
-    rng = np.random.default_rng(seed)
-    N = rows.shape[0]
-    size = min(batch_size, N)
-    X = rows.take(torch.arange(N)) if size == N else None
+    batches = _batches(rows, batch_size, seed)
     draws: list[list[float]] = []
     while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
-        batch = X if X is not None else rows.take(torch.from_numpy(rng.permutation(N)[:size]))
+        batch = next(batches)
         draw = noise.draw(logits, model.stream[:1])
         M = membership(logits, draw.gumbel, SOFT_TEMPERATURE)
         z = gates(mu, draw.gate)
@@ -83,6 +84,38 @@ def measure_start(
     return Start(push / leverage * expected, pull, smooth, rough)
 
 
+@torch.no_grad()
+def measure_fixed_start(
+    model: GateModel, objective: Objective, rows: Rows, batch_size: int, seed: int
+) -> Start:
+    """The same for groups that are known: every feature sees the gate of its own group only."""
+    first = model.some(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
+    first.sparsity_weight.zero_()
+    noise = NoiseSource([seed], objective.gate_noise, model.mu.device)
+    batches = _batches(rows, batch_size, seed)
+    draws: list[list[float]] = []
+    while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
+        draw = noise.draw_gates(first.mu, first.stream)
+        smooth, _, _ = first.loss_and_gradient(objective, next(batches), draw)[0].tolist()
+        z = gates(first.mu, draw)
+        leverage = gates_pullback(z, z * first.share).sum()
+        assert first.mu.grad is not None
+        draws.append([float(first.mu.grad.sum()), float(leverage), smooth])
+    push, leverage, smooth = np.mean(draws, axis=0)
+    partial, _ = _expected_gate(float(first.mu[0, 0]), objective.gate_noise)
+    _, pull, _ = group_sparsity(first.mu, first.share, objective.gate_noise)
+    return Start(push / leverage * partial * float(first.share.sum()), float(pull.sum()), smooth, 0)
+
+
+def _batches(rows: Rows, batch_size: int, seed: int) -> Iterator[Tensor]:
+    """Random batches without end; the whole table where it is no larger than one."""
+    N = rows.shape[0]
+    rng = np.random.default_rng(seed)
+    X = rows.take(torch.arange(N)) if batch_size >= N else None
+    while True:
+        yield X if X is not None else rows.take(torch.from_numpy(rng.permutation(N)[:batch_size]))
+
+
 def _error(draws: list[list[float]]) -> float:
     """Relative standard error of the mean push over the mean leverage."""
     push, leverage = np.array(draws)[:, :2].T
@@ -97,11 +130,16 @@ def _expected_leverage(mu: float, sigma: float, n_gates: int) -> float:
     While memberships are soft the push on the gates is nearly proportional to this number, which
     gate noise moves a lot; knowing its mean leaves little to average out.
     """
-    low, high = -mu / sigma, (1 - mu) / sigma
-    between = ndtr(high) - ndtr(low)
-    partial = mu * between + sigma * (_density(low) - _density(high))
-    whole = partial + 1 - ndtr(high)
+    partial, between = _expected_gate(mu, sigma)
+    whole = partial + 1 - ndtr((1 - mu) / sigma)
     return float(partial / n_gates + (1 - 1 / n_gates) * whole * between)
+
+
+def _expected_gate(mu: float, sigma: float) -> tuple[float, float]:
+    """Mean of a gate where it is neither open nor shut (zero elsewhere), and how often it is."""
+    low, high = -mu / sigma, (1 - mu) / sigma
+    between = float(ndtr(high) - ndtr(low))
+    return mu * between + sigma * (_density(low) - _density(high)), between
 
 
 def _density(x: float) -> float:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs._base import GroupSelector
 from groupfs._device import derive_seeds, resolve_device
-from groupfs._validation import Table, validate_table
+from groupfs._groups import parse_groups
+from groupfs._validation import Table, listed, validate_table
 from groupfs.problem import Problem, prepare
 from groupfs.result import GroupResult, read_off, train_models
 
@@ -35,6 +38,9 @@ class GroupFS(GroupSelector):
     n_groups : int or "auto", default="auto"
         C. "auto" takes the first clear dip of the distortion E(C) of the feature graph's
         eigenvectors; where there is none, a dip near the square root of 2 d, at most 30.
+    groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
+        Groups known beforehand: a label for every feature, or the features of every group by name
+        or place. Only the gates are learned then. None discovers the groups.
     sparsity : float, default=1.0
         How many groups shall close, relative to the critical weight of this table: 1.0 is the
         weight at which the pressure on the gates changes sign before groups take shape. Useful
@@ -108,6 +114,8 @@ class GroupFS(GroupSelector):
     ----------
     groups_ : list of ndarray
         Indices of the features of each group, most important group first.
+    group_names_ : list
+        What the groups were called in ``groups``, most important first; only with ``groups``.
     group_labels_ : ndarray of shape (n_features_in_,)
         Place in ``groups_`` of each feature's group; -1 for constant columns.
     group_scores_ : ndarray of shape (n_groups_,)
@@ -168,6 +176,7 @@ class GroupFS(GroupSelector):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **GroupSelector._parameter_constraints,
+        "groups": ["array-like", Mapping, None],
         "sparsity": [Interval(Real, 0, None, closed="neither")],
         "sparsity_weight": [Interval(Real, 0, None, closed="left"), None],
         "ranking": [StrOptions({"excess", "gate", "path"}), None],
@@ -177,6 +186,7 @@ class GroupFS(GroupSelector):
         self,
         n_groups: int | str = "auto",
         *,
+        groups: ArrayLike | Sequence[Sequence[Any]] | Mapping[Any, Sequence[Any]] | None = None,
         sparsity: float = 1.0,
         sparsity_weight: float | None = None,
         smoothness_weight: float | str = "auto",
@@ -206,6 +216,7 @@ class GroupFS(GroupSelector):
         verbose: int = 0,
     ) -> None:
         self.n_groups = n_groups
+        self.groups = groups
         self.sparsity = sparsity
         self.sparsity_weight = sparsity_weight
         self.smoothness_weight = smoothness_weight
@@ -253,8 +264,44 @@ class GroupFS(GroupSelector):
             lambda where: _solve(table, settings, seeds, where), device
         )
         self._describe(table, problem, result)
+        if self.groups is not None:
+            self.group_names_ = [settings["group_names"][place] for place in result.places]
         self._select()
         return self
+
+    def _settings(self, table: Table) -> dict[str, Any]:
+        settings = super()._settings(table)
+        del settings["groups"]
+        if self.groups is not None:
+            settings["labels"], settings["group_names"] = self._known_groups(table)
+        return settings
+
+    def _known_groups(self, table: Table) -> tuple[NDArray[np.int64], list[Any]]:
+        """The groups given, as labels of the table's own columns from 0, and their names."""
+        if self.n_groups != "auto":
+            raise ValueError(
+                f"both groups and n_groups={self.n_groups} are given; known groups have a number, "
+                'so leave n_groups at "auto".'
+            )
+        labels, names = parse_groups(self.groups, table.names)
+        labels = labels[table.columns]
+        without = np.sort(table.columns[labels < 0])
+        if len(without):
+            raise ValueError(
+                f"{len(without)} feature(s) of X are in none of the groups: "
+                f"{listed([table.names[i] for i in without])}; give every feature a group, or "
+                "leave these columns out of X."
+            )
+        # numbered as the table's own order meets them, whatever the user's order of the columns
+        present = list(dict.fromkeys(labels.tolist()))
+        if len(present) < 2:
+            raise ValueError(
+                f"groups has {len(present)} group with features that vary; choosing among groups "
+                "needs at least 2."
+            )
+        places = {group: place for place, group in enumerate(present)}
+        own_labels = np.array([places[group] for group in labels.tolist()])
+        return own_labels, [names[group] for group in present]
 
 
 def _solve(

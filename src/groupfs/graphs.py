@@ -1,10 +1,10 @@
-r"""Self-tuning graphs: of samples (dense, one per model), of features (dense or sparse).
+r"""Graphs of samples (dense, one per model) and of features (dense or sparse).
 
 Axes: R models side by side, B samples of a batch, N samples, d features, C groups.
 
 The affinity of two points is :math:`W_{ij} = \exp(-\|x_i - x_j\|^2 / (g_i g_j))`, where
 :math:`g_i` is the distance from i to its K-th nearest neighbour, itself not counted.
-:math:`W_{ii} = 1` is kept.
+:math:`W_{ii} = 1` is kept. Graphs of samples may also have one bandwidth for all points.
 """
 
 from __future__ import annotations
@@ -44,6 +44,42 @@ class SelfTuningGraph:
     neighbor: Tensor  #: index of the K-th nearest neighbour, (..., B)
     floored: Tensor  #: where the bandwidth is the floor and not a distance, (..., B)
 
+    def distances_pullback(self, pull: Tensor, through_bandwidth: bool) -> Tensor:
+        """Gradient with respect to the squared distances; overwrites ``pull``.
+
+        ``pull`` is minus the gradient with respect to the exponent.
+        """
+        g = self.bandwidth
+        grad = pull / (g.unsqueeze(-1) * g.unsqueeze(-2)).neg_()
+        if through_bandwidth:
+            tension = pull.mul_(self.exponent)
+            per_bandwidth = (tension.sum(-1) + tension.sum(-2)) / (2 * g.square())
+            per_bandwidth = per_bandwidth.masked_fill(self.floored, 0)
+            grad.scatter_add_(-1, self.neighbor.unsqueeze(-1), per_bandwidth.unsqueeze(-1))
+        return grad
+
+
+@dataclass
+class MedianGraph:
+    """A graph with one bandwidth: a multiple of the median squared distance to a neighbour."""
+
+    affinity: Tensor  #: W, (..., B, B)
+    exponent: Tensor  #: squared distance over the bandwidth, (..., B, B)
+    bandwidth: Tensor  #: (..., 1, 1)
+    middle: Tensor  #: the one or two entries of the distances whose mean is the median, (..., 2)
+    floored: Tensor  #: where the bandwidth is the floor and not a distance, (..., 1, 1)
+    factor: float
+
+    def distances_pullback(self, pull: Tensor, through_bandwidth: bool) -> Tensor:
+        """Gradient with respect to the squared distances; overwrites ``pull``."""
+        grad = pull / self.bandwidth.neg()
+        if through_bandwidth:
+            tension = pull.mul_(self.exponent).sum((-2, -1), keepdim=True)
+            per_median = (self.factor * tension / self.bandwidth).masked_fill(self.floored, 0)
+            halves = (per_median / 2).flatten(-2).expand_as(self.middle)
+            grad.flatten(-2).scatter_add_(-1, self.middle, halves)
+        return grad
+
 
 def squared_distances(gram: Tensor) -> Tensor:
     """Squared Euclidean distances from inner products, (..., B, B) to (..., B, B)."""
@@ -60,6 +96,23 @@ def self_tuning_graph(distances: Tensor, n_neighbors: int) -> SelfTuningGraph:
     bandwidth = torch.maximum(kth, floor).sqrt_()
     exponent = distances / (bandwidth.unsqueeze(-1) * bandwidth.unsqueeze(-2))
     return SelfTuningGraph(torch.exp(-exponent), exponent, bandwidth, neighbor, kth < floor)
+
+
+def median_graph(distances: Tensor, n_neighbors: int, factor: float) -> MedianGraph:
+    """Affinities from squared distances, (..., B, B); the bandwidth is ``factor`` times the median.
+
+    The median is that of the squared distances to the ``n_neighbors``-th nearest neighbour.
+    """
+    B = distances.shape[-1]
+    kth, neighbor = _kth_smallest(distances, n_neighbors)
+    order = kth.argsort(dim=-1, stable=True)
+    middle = torch.stack([order[..., (B - 1) // 2], order[..., B // 2]], -1)
+    median = kth.gather(-1, middle).mean(-1)[..., None, None]
+    floor = BANDWIDTH_FLOOR * distances.mean((-2, -1), keepdim=True) + TINY
+    bandwidth = factor * torch.maximum(median, floor)
+    exponent = distances / bandwidth
+    entries = middle * B + neighbor.gather(-1, middle)
+    return MedianGraph(torch.exp(-exponent), exponent, bandwidth, entries, median < floor, factor)
 
 
 def _kth_smallest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:

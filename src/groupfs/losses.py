@@ -14,8 +14,10 @@ import torch
 from torch import Tensor
 
 from groupfs.graphs import (
+    MedianGraph,
     SelfTuningGraph,
     apply_laplacian,
+    median_graph,
     random_walk,
     self_tuning_graph,
     squared_distances,
@@ -23,7 +25,12 @@ from groupfs.graphs import (
 
 
 def sample_smoothness(
-    X: Tensor, weight: Tensor, n_neighbors: int, steps: int, through_bandwidth: bool
+    X: Tensor,
+    weight: Tensor,
+    n_neighbors: int,
+    steps: int,
+    through_bandwidth: bool,
+    median_factor: float | None = None,
 ) -> tuple[Tensor, Tensor]:
     r"""How far the gated samples vary along their own graph.
 
@@ -40,11 +47,14 @@ def sample_smoothness(
     weight : (R, d)
         w, squared weight of each feature.
     n_neighbors : int
-        K of the self-tuning graph.
+        K of the graph.
     steps : int
         t, steps of the walk.
     through_bandwidth : bool
         Whether the gradient flows through the bandwidths g.
+    median_factor : float or None
+        None builds the self-tuning graph; a number the graph with one bandwidth, this multiple of
+        the median.
 
     Returns
     -------
@@ -55,7 +65,7 @@ def sample_smoothness(
     scale = -1.0 / (B * d)
     weighted = X * weight.unsqueeze(-2)
     gram = weighted @ X.T
-    graph = self_tuning_graph(squared_distances(gram), n_neighbors)
+    graph = _graph(squared_distances(gram), n_neighbors, median_factor)
     walk, degree = random_walk(graph.affinity)
 
     if d < B:
@@ -133,6 +143,14 @@ def group_sparsity(mu: Tensor, M: Tensor, gate_noise: float) -> tuple[Tensor, Te
     return value, density * share / C, (is_open / (C * d)).unsqueeze(-2)
 
 
+def _graph(
+    distances: Tensor, n_neighbors: int, median_factor: float | None
+) -> SelfTuningGraph | MedianGraph:
+    if median_factor is None:
+        return self_tuning_graph(distances, n_neighbors)
+    return median_graph(distances, n_neighbors, median_factor)
+
+
 def _trace_by_gram(gram: Tensor, walk: Tensor, steps: int) -> tuple[Tensor, Tensor, Tensor]:
     """tr(P^t G), P^t transposed, and the gradient with respect to P, in products of B x B matrices.
 
@@ -170,19 +188,17 @@ def _trace_by_columns(
 
 
 def _grad_gram(
-    graph: SelfTuningGraph, walk: Tensor, degree: Tensor, grad_walk: Tensor, through_bandwidth: bool
+    graph: SelfTuningGraph | MedianGraph,
+    walk: Tensor,
+    degree: Tensor,
+    grad_walk: Tensor,
+    through_bandwidth: bool,
 ) -> Tensor:
     """Gradient with respect to the Gram matrix of whatever depends on it through the walk."""
     grad_affinity = (grad_walk - (grad_walk * walk).sum(-1, keepdim=True)).div_(degree)
-    pull = grad_affinity.mul_(graph.affinity)  # minus the gradient with respect to the exponent
+    pull = grad_affinity.mul_(graph.affinity)
     pull.diagonal(dim1=-2, dim2=-1).zero_()
-    g = graph.bandwidth
-    grad_distances = pull / (g.unsqueeze(-1) * g.unsqueeze(-2)).neg_()
-    if through_bandwidth:
-        tension = pull.mul_(graph.exponent)
-        per_bandwidth = (tension.sum(-1) + tension.sum(-2)) / (2 * g.square())
-        per_bandwidth = per_bandwidth.masked_fill(graph.floored, 0)
-        grad_distances.scatter_add_(-1, graph.neighbor.unsqueeze(-1), per_bandwidth.unsqueeze(-1))
+    grad_distances = graph.distances_pullback(pull, through_bandwidth)
     ends = grad_distances.sum(-1) + grad_distances.sum(-2)
     grad_gram = grad_distances.mul_(-2)
     grad_gram.diagonal(dim1=-2, dim2=-1).add_(ends)

@@ -8,7 +8,9 @@ share their noise, so a model does not depend on which others are trained beside
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import torch
@@ -37,12 +39,13 @@ CHUNK_ENTRIES = {"cpu": 2**21, "cuda": 2**28}
 class Objective:
     """What the models minimise, apart from their sparsity weights."""
 
-    walk: Tensor  #: feature graph, (d, d) dense or CSR
+    walk: Tensor | None  #: feature graph, (d, d) dense or CSR; None if groups are fixed
     n_neighbors: int  #: K
     steps: int  #: t
     gate_noise: float  #: sigma
     smoothness_weight: float  #: lambda1
     through_bandwidth: bool
+    median_factor: float | None = None  #: None: self-tuning graph of the samples
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,68 @@ class NoiseSource:
             return Noise(gumbel, gate)
         return Noise(gumbel[stream], gate[stream])
 
+    def draw_gates(self, mu: Tensor, stream: Tensor) -> Tensor:
+        """The next noise for the gates alone, (R, C)."""
+        uniform = self.stream.uniform(mu.shape[-1], mu.dtype)
+        return torch.special.ndtri(uniform).mul_(self.gate_noise)[stream]
 
-class GroupModel:
+
+class GatedModel(ABC):
+    """What the trainer needs of R models side by side: gates, parameters with gradients, a loss."""
+
+    mu: Tensor  #: gate means, (R, C)
+    sparsity_weight: Tensor  #: lambda2 of each model, (R,)
+    stream: Tensor  #: which stream of noise each model listens to, (R,)
+
+    def __len__(self) -> int:
+        return len(self.mu)
+
+    def put(self, which: Tensor, others: GatedModel, theirs: Tensor) -> None:
+        """Overwrite some of the models with some of others."""
+        for ours, other in zip(self.parameters(), others.parameters(), strict=True):
+            ours[which] = other[theirs]
+
+    def gain(self, objective: Objective, X: Tensor) -> Tensor:
+        """How much better the models are than with all gates open or all shut, whichever is better.
+
+        The plain loss cannot compare sparsity weights: it falls with the weight itself.
+        """
+        everything = self.settled_loss(objective, X, torch.ones_like(self.mu))
+        nothing = self.settled_loss(objective, X, torch.zeros_like(self.mu))
+        return torch.minimum(everything, nothing) - self.settled_loss(objective, X, None)
+
+    @abstractmethod
+    def parameters(self) -> list[Tensor]:
+        """Everything that is trained."""
+
+    @abstractmethod
+    def labels(self) -> Tensor:
+        """The group of every feature in every model, (R, d)."""
+
+    @abstractmethod
+    def membership_logits(self) -> Tensor:
+        """Log-probabilities of the memberships, up to a constant per feature, (R, d, C)."""
+
+    @abstractmethod
+    def some(self, which: Tensor) -> Self:
+        """A copy of some of the models."""
+
+    @abstractmethod
+    def step(
+        self, objective: Objective, X: Tensor, noise: NoiseSource, temperature: Tensor
+    ) -> Tensor:
+        """Draw noise, write the gradients; return the three terms of the loss, (R, 3)."""
+
+    @abstractmethod
+    def total(self, objective: Objective, terms: Tensor) -> Tensor:
+        """The loss from its three terms, (R, 3) to (R,)."""
+
+    @abstractmethod
+    def settled_loss(self, objective: Objective, X: Tensor, open_gates: Tensor | None) -> Tensor:
+        """The loss without noise, (R,); ``open_gates`` (R, C), if given, replace the learned."""
+
+
+class GroupModel(GatedModel):
     """Parameters of R models with their gradients.
 
     Parameters
@@ -99,26 +162,34 @@ class GroupModel:
         for parameter in self.parameters():
             parameter.grad = torch.zeros_like(parameter)
 
-    def __len__(self) -> int:
-        return len(self.logits)
-
-    def some(self, which: Tensor) -> GroupModel:
-        """A copy of some of the models."""
+    def some(self, which: Tensor) -> Self:
         parts = (*self.parameters(), self.sparsity_weight, self.stream)
-        return GroupModel(*(part[which].clone() for part in parts))
-
-    def put(self, which: Tensor, others: GroupModel, theirs: Tensor) -> None:
-        """Overwrite some of the models with some of others."""
-        for ours, other in zip(self.parameters(), others.parameters(), strict=True):
-            ours[which] = other[theirs]
+        return type(self)(*(part[which].clone() for part in parts))
 
     def parameters(self) -> list[Tensor]:
         return [self.logits, self.mu, self.Q]
+
+    def labels(self) -> Tensor:
+        return self.logits.argmax(-1)
+
+    def membership_logits(self) -> Tensor:
+        return self.logits
+
+    def step(
+        self, objective: Objective, X: Tensor, noise: NoiseSource, temperature: Tensor
+    ) -> Tensor:
+        draw = noise.draw(self.logits, self.stream)
+        return self.loss_and_gradient(objective, X, draw, temperature)
+
+    def total(self, objective: Objective, terms: Tensor) -> Tensor:
+        smooth, coherent, sparse = terms.unbind(-1)
+        return smooth + objective.smoothness_weight * coherent + self.sparsity_weight * sparse
 
     def loss_and_gradient(
         self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float
     ) -> Tensor:
         """Write the gradients; return the three terms of the loss, unweighted, (R, 3)."""
+        assert objective.walk is not None
         lambda1 = objective.smoothness_weight
         lambda2 = self.sparsity_weight.unsqueeze(-1)
         M = membership(self.logits, noise.gumbel, temperature)
@@ -144,6 +215,7 @@ class GroupModel:
         ``open_gates`` (R, C) in place of the learned gates gives the loss of another model with the
         same groups: all ones, all zeros.
         """
+        assert objective.walk is not None
         C = self.logits.shape[-1]
         M = torch.nn.functional.one_hot(self.logits.argmax(-1), C).to(self.logits.dtype)
         z = self.mu.clamp(0, 1) if open_gates is None else open_gates
@@ -158,15 +230,6 @@ class GroupModel:
         sparse = (is_open * M.mean(-2)).mean(-1)
         return smooth + objective.smoothness_weight * coherent + self.sparsity_weight * sparse
 
-    def gain(self, objective: Objective, X: Tensor) -> Tensor:
-        """How much better the models are than with all gates open or all shut, whichever is better.
-
-        The plain loss cannot compare sparsity weights: it falls with the weight itself.
-        """
-        everything = self.settled_loss(objective, X, torch.ones_like(self.mu))
-        nothing = self.settled_loss(objective, X, torch.zeros_like(self.mu))
-        return torch.minimum(everything, nothing) - self.settled_loss(objective, X, None)
-
 
 def sample_term(objective: Objective, X: Tensor, squared_weight: Tensor) -> tuple[Tensor, Tensor]:
     """L_s and its gradient, a few models at a time so that their graphs stay in cache or memory."""
@@ -174,7 +237,12 @@ def sample_term(objective: Objective, X: Tensor, squared_weight: Tensor) -> tupl
     size = max(1, CHUNK_ENTRIES.get(X.device.type, 2**24) // (B * max(B, d)))
     pieces = [
         sample_smoothness(
-            X, chunk, objective.n_neighbors, objective.steps, objective.through_bandwidth
+            X,
+            chunk,
+            objective.n_neighbors,
+            objective.steps,
+            objective.through_bandwidth,
+            objective.median_factor,
         )
         for chunk in squared_weight.split(size)
     ]

@@ -46,8 +46,7 @@ def resolve(parameters: dict[str, Any], n_samples: int, n_features: int) -> dict
         for name, value in parameters.items()
     }
     if settings["batch_size"] == "auto":
-        n_steps = 1 if n_samples <= 1.25 * LARGE_BATCH else -(-n_samples // LARGE_BATCH)
-        settings["batch_size"] = -(-n_samples // n_steps)
+        settings["batch_size"] = large_batch(n_samples)
     if settings["max_epochs"] == "auto":
         steps_per_epoch = -(-n_samples // settings["batch_size"])
         settings["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // steps_per_epoch)
@@ -56,3 +55,9 @@ def resolve(parameters: dict[str, Any], n_samples: int, n_features: int) -> dict
         neighbors = KEPT_NEIGHBORS if n_features > DENSE_FEATURES else "all"
     settings["feature_neighbors"] = None if neighbors == "all" else neighbors
     return settings
+
+
+def large_batch(n_samples: int) -> int:
+    """The rows of a step: all where they are few, else a like share of them."""
+    n_steps = 1 if n_samples <= 1.25 * LARGE_BATCH else -(-n_samples // LARGE_BATCH)
+    return -(-n_samples // n_steps)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from groupfs._device import DTYPE
 from groupfs._rows import FloatArray, Rows
 from groupfs._validation import Table
-from groupfs.calibration import measure_start
+from groupfs.calibration import measure_fixed_start, measure_start
+from groupfs.gate_model import GateModel, fixed_start
 from groupfs.graphs import FeatureGraph, walk_tensor
 from groupfs.model import GroupModel, Objective, warm_start
 from groupfs.scoring import GroupScores, score_groups, tail_p_values
@@ -48,8 +49,17 @@ class Problem:
     gate_start: FloatArray  #: (S, C)
     critical_sparsity_weight: float
 
-    def model(self, sparsity_weights: FloatArray) -> GroupModel:
+    @property
+    def is_fixed(self) -> bool:
+        """Whether the groups were known beforehand."""
+        return self.settings.get("labels") is not None
+
+    def model(self, sparsity_weights: FloatArray) -> GroupModel | GateModel:
         """Untrained models: every seed with every sparsity weight."""
+        if self.is_fixed:
+            return fixed_start(
+                self.clusters[0], self.gate_start, sparsity_weights, self.device, DTYPE
+            )
         return warm_start(
             self.clusters, self.gate_start, sparsity_weights, self.seeds, self.device, DTYPE
         )
@@ -63,7 +73,8 @@ class Problem:
 
         Groups are found by looking for features that go together, so even in pure noise theirs do,
         a little: most of all with few samples. The chance groups here are found the same way, in
-        tables whose columns were shuffled. Single features have no excess and p-value 1.
+        tables whose columns were shuffled. Groups that were known beforehand are compared with
+        themselves after shuffling. Single features have no excess and p-value 1.
         """
         chance = self._chance_scores()
         p = np.ones(len(sizes))
@@ -78,9 +89,11 @@ class Problem:
         for _ in range(CHANCE_TABLES):
             rows = self.table.rows.shuffled(rng)
             rows.to(self.device, DTYPE)
-            walk = _feature_walk(rows, self.settings)
-            eigenvectors = leading_eigenvectors(walk, self.n_groups)
-            labels = cluster_features(eigenvectors, self.n_groups, rng)
+            labels = self.clusters[0]
+            if not self.is_fixed:
+                walk = _feature_walk(rows, self.settings)
+                eigenvectors = leading_eigenvectors(walk, self.n_groups)
+                labels = cluster_features(eigenvectors, self.n_groups, rng)
             groups = [g for g in as_groups(labels, self.n_groups) if len(g) > 1]
             seed = int(rng.integers(2**31))
             found.append(_score(rows, groups, self.settings, FINAL_SHUFFLES, seed).z)
@@ -92,48 +105,62 @@ class Problem:
 def prepare(
     table: Table, settings: dict[str, Any], seeds: list[int], device: torch.device
 ) -> Problem:
-    """Build the feature graph, choose C and the weights, and find where training starts."""
+    """Build the feature graph, choose C and the weights, and find where training starts.
+
+    Groups that are known (``settings["labels"]``) need no graph and no choice.
+    """
     rows = table.rows
     rows.to(device, DTYPE)
-    walk = _feature_walk(rows, settings)
-    n_groups, distortion, eigenvectors = _number_of_groups(table, walk, settings)
-    clusters = [
-        cluster_features(eigenvectors, n_groups, np.random.default_rng(seed)) for seed in seeds
-    ]
-
     objective = Objective(
-        walk=walk_tensor(walk, device, DTYPE),
+        walk=None,
         n_neighbors=settings["n_neighbors"],
         steps=settings["diffusion_steps"],
         gate_noise=settings["gate_noise"],
-        smoothness_weight=1.0,
+        smoothness_weight=0.0,
         through_bandwidth=settings["bandwidth_gradient"] == "exact",
     )
-    level = warm_start(
-        clusters[:1], np.full((1, n_groups), 0.5), np.ones(1), seeds[:1], device, DTYPE
-    )
-    start = measure_start(level, objective, rows, settings["batch_size"], seeds[0])
-    weight = settings["smoothness_weight"]
-    if weight == "auto":
-        weight = start.balanced_smoothness_weight
-    gate_start = np.full((len(seeds), n_groups), 0.5)
-    if settings["gate_start"] == "excess":
-        gate_start = np.stack(
-            [
-                _gates_from_excess(rows, c, n_groups, settings, s)
-                for c, s in zip(clusters, seeds, strict=True)
-            ]
+    distortion: dict[int, float] = {}
+    known = settings.get("labels")
+    if known is not None:
+        n_groups = int(known.max()) + 1
+        clusters = [known] * len(seeds)
+        level = np.full((1, n_groups), 0.5)
+        start = measure_fixed_start(
+            fixed_start(known, level, np.ones(1), device, DTYPE),
+            objective,
+            rows,
+            settings["batch_size"],
+            seeds[0],
         )
+    else:
+        walk = _feature_walk(rows, settings)
+        n_groups, distortion, eigenvectors = _number_of_groups(table, walk, settings)
+        clusters = [
+            cluster_features(eigenvectors, n_groups, np.random.default_rng(seed)) for seed in seeds
+        ]
+        level = np.full((1, n_groups), 0.5)
+        objective = replace(objective, walk=walk_tensor(walk, device, DTYPE))
+        start = measure_start(
+            warm_start(clusters[:1], level, np.ones(1), seeds[:1], device, DTYPE),
+            objective,
+            rows,
+            settings["batch_size"],
+            seeds[0],
+        )
+        weight = settings["smoothness_weight"]
+        if weight == "auto":
+            weight = start.balanced_smoothness_weight
+        objective = replace(objective, smoothness_weight=float(weight))
     return Problem(
         table=table,
         settings=settings,
         seeds=seeds,
         device=device,
-        objective=Objective(**{**objective.__dict__, "smoothness_weight": float(weight)}),
+        objective=objective,
         n_groups=n_groups,
         distortion=distortion,
         clusters=clusters,
-        gate_start=gate_start,
+        gate_start=_gate_starts(rows, clusters, n_groups, settings, seeds),
         critical_sparsity_weight=start.critical_sparsity_weight,
     )
 
@@ -160,6 +187,24 @@ def _number_of_groups(
     eigenvectors = leading_eigenvectors(walk, max(most, 2))
     curve = distortion_curve(eigenvectors)
     return choose_n_groups(curve, d), curve, eigenvectors
+
+
+def _gate_starts(
+    rows: Rows,
+    clusters: list[IntArray],
+    n_groups: int,
+    settings: dict[str, Any],
+    seeds: list[int],
+) -> FloatArray:
+    """Where the gates of every seed start, (S, C)."""
+    if settings["gate_start"] != "excess":
+        return np.full((len(seeds), n_groups), 0.5)
+    return np.stack(
+        [
+            _gates_from_excess(rows, labels, n_groups, settings, seed)
+            for labels, seed in zip(clusters, seeds, strict=True)
+        ]
+    )
 
 
 def _gates_from_excess(

@@ -79,9 +79,10 @@ def train_models(problem: Problem, sparsity_weights: FloatArray) -> Trained:
     with torch.no_grad():
         gain = model.gain(objective, X).double().cpu().numpy()
         loss = model.settled_loss(objective, X, None).double().cpu().numpy()
+    logits = model.membership_logits().cpu().numpy()
     return Trained(
         sparsity_weights=sparsity_weights,
-        logits=model.logits.cpu().numpy().reshape(S, P, *model.logits.shape[1:]),
+        logits=logits.reshape(S, P, *logits.shape[1:]),
         gates=model.mu.double().cpu().numpy().reshape(S, P, -1),
         loss=loss.reshape(S, P),
         gain=gain.reshape(S, P),
@@ -94,7 +95,9 @@ def train_models(problem: Problem, sparsity_weights: FloatArray) -> Trained:
 def read_off(problem: Problem, trained: Trained, seed: int, weight: int) -> GroupResult:
     """One of the trained models: its groups, scored, ranked and described."""
     C = problem.n_groups
-    logits = merge_twins(trained.logits[seed, weight].astype(np.float64), problem.table.twins)
+    logits = trained.logits[seed, weight].astype(np.float64)
+    if not problem.is_fixed:
+        logits = merge_twins(logits, problem.table.twins)
     gates = trained.gates[seed, weight]
     labels = logits.argmax(1)
     groups = as_groups(labels, C)
@@ -103,7 +106,8 @@ def read_off(problem: Problem, trained: Trained, seed: int, weight: int) -> Grou
     if problem.settings["ranking"] == "excess":
         rated = problem.score(groups)
         scores = rated.excess
-        p_values = problem.p_values(rated, sizes)
+        if (sizes > 1).any():
+            p_values = problem.p_values(rated, sizes)
     elif problem.settings["ranking"] == "gate":
         scores = gates
     else:

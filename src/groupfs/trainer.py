@@ -16,7 +16,7 @@ from torch import Tensor
 
 from groupfs._progress import Progress
 from groupfs._rows import Rows
-from groupfs.model import OPEN, GroupModel, NoiseSource, Objective
+from groupfs.model import OPEN, GatedModel, NoiseSource, Objective
 from groupfs.relaxations import temperature
 
 #: Epochs between two looks at whether training has settled.
@@ -40,6 +40,8 @@ class Schedule:
     start_temperature: float
     end_temperature: float
     stop_early: bool
+    optimizer: str = "adam"  #: or "sgd", without momentum
+    record_gates: bool = True
 
 
 @dataclass
@@ -92,13 +94,14 @@ def _fetched(tensors: list[Tensor]) -> list[NDArray[np.float64]]:
 
 @torch.no_grad()
 def train(
-    model: GroupModel,
+    model: GatedModel,
     objective: Objective,
     rows: Rows,
     schedule: Schedule,
     noise: NoiseSource,
     batch_seed: int,
     verbose: bool = False,
+    name: str = "GroupFS",
 ) -> History:
     """Train all models in place, each until it has settled, whatever the others do.
 
@@ -106,7 +109,7 @@ def train(
     """
     crew = Crew(model, objective, rows, schedule, noise)
     history = History()
-    progress = Progress(schedule.max_epochs, verbose)
+    progress = Progress(schedule.max_epochs, verbose, name)
     batches = np.random.default_rng(batch_seed)
     try:
         for epoch in range(schedule.max_epochs):
@@ -136,7 +139,7 @@ class Crew:
 
     def __init__(
         self,
-        model: GroupModel,
+        model: GatedModel,
         objective: Objective,
         rows: Rows,
         schedule: Schedule,
@@ -182,7 +185,7 @@ class TrainStep:
 
     def __init__(
         self,
-        model: GroupModel,
+        model: GatedModel,
         objective: Objective,
         rows: Rows,
         schedule: Schedule,
@@ -192,7 +195,7 @@ class TrainStep:
         self.model, self.objective, self.noise, self.rows = model, objective, noise, rows
         self.schedule = schedule
         N, d = rows.shape
-        like = model.logits
+        like = model.mu
         device = like.device
         self.batch_size = min(schedule.batch_size, N)
         self.X = torch.empty((self.batch_size, d), dtype=like.dtype, device=device)
@@ -200,21 +203,25 @@ class TrainStep:
             rows.take(torch.arange(N), out=self.X)
         self.temperature = torch.tensor(schedule.start_temperature, dtype=like.dtype, device=device)
         self.terms = torch.zeros((len(like), 3), dtype=like.dtype, device=device)
-        on_cuda = device.type == "cuda"
-        self.optimizer = torch.optim.Adam(
-            model.parameters(),
-            lr=schedule.learning_rate,
-            fused=device.type in ("cpu", "cuda"),
-            capturable=on_cuda,
-        )
+        self.optimizer = self._new_optimizer()
         if moments is not None:
             for place, parameter in enumerate(model.parameters()):
                 self.optimizer.state[parameter] = {k: v[place] for k, v in moments.items()}
+        on_cuda = device.type == "cuda"
         self.run: Callable[[], None] = self._capture() if on_cuda else self._step
 
-    def without_the_others(self, model: GroupModel, stay: Tensor) -> TrainStep:
+    def _new_optimizer(self) -> torch.optim.Optimizer:
+        parameters, rate = self.model.parameters(), self.schedule.learning_rate
+        if self.schedule.optimizer == "sgd":
+            return torch.optim.SGD(parameters, lr=rate)
+        kind = self.model.mu.device.type
+        return torch.optim.Adam(
+            parameters, lr=rate, fused=kind in ("cpu", "cuda"), capturable=kind == "cuda"
+        )
+
+    def without_the_others(self, model: GatedModel, stay: Tensor) -> TrainStep:
         """The step for some of the models, with their moments."""
-        states = [self.optimizer.state[p] for p in self.model.parameters()]
+        states = [self._moments(parameter) for parameter in self.model.parameters()]
         moments = {
             name: [s[name] if name == "step" else s[name][stay].clone() for s in states]
             for name in states[0]
@@ -237,8 +244,7 @@ class TrainStep:
         return n_steps
 
     def _step(self) -> None:
-        draw = self.noise.draw(self.model.logits, self.model.stream)
-        self.terms += self.model.loss_and_gradient(self.objective, self.X, draw, self.temperature)
+        self.terms += self.model.step(self.objective, self.X, self.noise, self.temperature)
         self.optimizer.step()
 
     def _capture(self) -> Callable[[], None]:
@@ -260,22 +266,27 @@ class TrainStep:
         for tensor, value in zip(self._touched(), before, strict=False):
             tensor.copy_(value)
         if fresh:
-            for state in self.optimizer.state.values():
-                for value in state.values():
+            for parameter in self.model.parameters():
+                for value in self._moments(parameter).values():
                     value.zero_()
         return graph.replay
 
     def _touched(self) -> list[Tensor]:
         """Everything a step changes; the moments last, as they may not be there yet."""
-        states = [self.optimizer.state[p] for p in self.model.parameters() if self.optimizer.state]
+        states = [self._moments(parameter) for parameter in self.model.parameters()]
         moments = [value for state in states for value in state.values()]
         return [*self.model.parameters(), self.noise.stream.step, self.terms, *moments]
+
+    def _moments(self, parameter: Tensor) -> dict[str, Tensor]:
+        """What the optimiser remembers of a parameter; with SGD or at the start, nothing."""
+        state = self.optimizer.state.get(parameter, {})
+        return {name: value for name, value in state.items() if isinstance(value, Tensor)}
 
 
 class Watch:
     """Notices when groups have stopped changing and gates have been decided or come to rest."""
 
-    def __init__(self, model: GroupModel, quiet: Tensor | None = None) -> None:
+    def __init__(self, model: GatedModel, quiet: Tensor | None = None) -> None:
         self.model = model
         self.quiet = torch.zeros_like(model.stream) if quiet is None else quiet
         self._remember()
@@ -290,11 +301,11 @@ class Watch:
         self.quiet = torch.where(same & decided, self.quiet + 1, 0)
         return self.quiet >= PATIENCE
 
-    def without_the_others(self, model: GroupModel, stay: Tensor) -> Watch:
+    def without_the_others(self, model: GatedModel, stay: Tensor) -> Watch:
         return Watch(model, self.quiet[stay])
 
     def _remember(self) -> None:
-        self.labels = self.model.logits.argmax(-1)
+        self.labels = self.model.labels()
         self.mu = self.model.mu.clone()
 
 
@@ -315,13 +326,13 @@ def _run_epoch(
     n_steps = step.on_batches(batches.permutation(step.rows.shape[0]))
     history.models.append(crew.names)
     history.terms.append(step.terms / n_steps)
-    history.gates.append(step.model.mu.clone())
+    if schedule.record_gates:
+        history.gates.append(step.model.mu.clone())
     history.temperature.append(heat)
     history.seconds.append(time.perf_counter() - began)
 
 
-def _standing(history: History, model: GroupModel, objective: Objective) -> tuple[float, float]:
-    """Loss of the best model in the last epoch, and open groups on average."""
-    smooth, coherent, sparse = history.terms[-1].unbind(-1)
-    loss = smooth + objective.smoothness_weight * coherent + model.sparsity_weight * sparse
+def _standing(history: History, model: GatedModel, objective: Objective) -> tuple[float, float]:
+    """Loss of the best model in the last epoch, and open gates on average."""
+    loss = model.total(objective, history.terms[-1])
     return float(loss.min()), float((model.mu > OPEN).sum(-1).double().mean())

@@ -4,6 +4,7 @@ Every one ranks all features (``scores_``, higher is better; ``ranking_``, 1 is 
 the best ``n_features_to_select`` of them or, where the method has one, by its own rule.
 """
 
+from groupfs.baselines.dufs import DUFS
 from groupfs.baselines.trivial import AllFeatures, RandomSelector, VarianceSelector
 
-__all__ = ["AllFeatures", "RandomSelector", "VarianceSelector"]
+__all__ = ["DUFS", "AllFeatures", "RandomSelector", "VarianceSelector"]

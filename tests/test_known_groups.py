@@ -1,0 +1,94 @@
+"""GroupFS with groups known beforehand learns which of them matter, and nothing else."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from groupfs import GroupFS
+from groupfs.datasets import load_two_moons
+from groupfs.metrics import selection_rates
+
+LABELS = np.repeat(["moon x", "moon y", "noise a", "noise b"], 5)
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return load_two_moons(300, random_state=5)
+
+
+@pytest.fixture(scope="module")
+def fitted(moons):
+    return GroupFS(groups=LABELS, random_state=0).fit(moons.data)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_groups_that_matter_are_kept(seed):
+    data = load_two_moons(random_state=seed)
+    selector = GroupFS(groups=LABELS, random_state=seed).fit(data.data)
+    assert selection_rates(range(10), selector.get_support(indices=True)) == (1.0, 0.0)
+    assert set(selector.group_names_[:2]) == {"moon x", "moon y"}
+
+
+def test_groups_are_those_given(fitted):
+    for name, group in zip(fitted.group_names_, fitted.groups_, strict=True):
+        np.testing.assert_array_equal(group, np.flatnonzero(name == LABELS))
+    assert set(np.unique(fitted.membership_)) == {0.0, 1.0}
+    assert fitted.distortion_ == {}
+
+
+def test_lists_of_names_are_the_same_as_labels(moons, fitted):
+    frame = pd.DataFrame(moons.data, columns=[f"s{i}" for i in range(20)])
+    groups = {name: [f"s{i}" for i in np.flatnonzero(name == LABELS)] for name in set(LABELS)}
+    by_name = GroupFS(groups=groups, random_state=0).fit(frame)
+    assert sorted(by_name.group_names_) == sorted(fitted.group_names_)
+    np.testing.assert_array_equal(by_name.get_support(), fitted.get_support())
+
+
+def test_equal_columns_stay_in_the_groups_they_were_given(moons):
+    X = np.column_stack([moons.data, moons.data[:, 0]])
+    selector = GroupFS(groups=[*LABELS, "copy"], random_state=0).fit(X)
+    copy = selector.groups_[selector.group_names_.index("copy")]
+    assert copy.tolist() == [20]
+
+
+def test_a_gate_per_feature_needs_no_score_beyond_chance(moons, recwarn):
+    selector = GroupFS(groups=np.arange(20), random_state=0).fit(moons.data)
+    assert selection_rates(range(10), selector.get_support(indices=True)) == (1.0, 0.0)
+    assert selector.group_pvalues_ is None and not len(recwarn)
+
+
+def test_shuffled_groups_do_not_stand_out(rng):
+    X = rng.standard_normal((200, 20))
+    with pytest.warns(UserWarning, match="No group's score stands out"):
+        selector = GroupFS(groups=LABELS, random_state=0).fit(X)
+    assert selector.group_pvalues_.min() > 1e-3
+
+
+def test_order_of_columns_does_not_matter(moons, fitted, rng):
+    order = rng.permutation(20)
+    other = GroupFS(groups=LABELS[order], random_state=0).fit(moons.data[:, order])
+    assert other.group_names_ == fitted.group_names_
+    np.testing.assert_allclose(other.group_gates_, fitted.group_gates_, atol=1e-4)
+
+
+def test_constant_columns_leave_their_groups(moons):
+    X = moons.data.copy()
+    X[:, 15:] = 1.0
+    with pytest.warns(UserWarning, match="5 constant columns"):
+        selector = GroupFS(groups=LABELS, random_state=0).fit(X)
+    assert sorted(selector.group_names_) == ["moon x", "moon y", "noise a"]
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"groups": [[0, 1], [2, 3]]}, r"16 feature\(s\) of X are in none of the groups: x4, x5"),
+        ({"groups": np.zeros(20)}, "1 group with features that vary"),
+        ({"groups": LABELS, "n_groups": 3}, "both groups and n_groups=3"),
+        ({"groups": LABELS[:5]}, "5 labels but X has 20 features"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_used_is_refused(moons, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        GroupFS(**parameters).fit(moons.data)
