@@ -8,13 +8,24 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from groupfs import baselines
-from groupfs.baselines import DUFS, AllFeatures, RandomSelector, VarianceSelector
+from groupfs.baselines import (
+    DUFS,
+    MCFS,
+    AllFeatures,
+    CompFS,
+    LaplacianScore,
+    RandomSelector,
+    VarianceSelector,
+)
 from groupfs.datasets import load_two_moons
 
 #: every baseline, set to finish quickly
 ALL = [
     AllFeatures(),
+    CompFS(max_epochs=5, random_state=0),
     DUFS(random_state=0, max_epochs=60),
+    LaplacianScore(),
+    MCFS(),
     RandomSelector(random_state=0),
     VarianceSelector(),
 ]

@@ -4,7 +4,19 @@ Every one ranks all features (``scores_``, higher is better; ``ranking_``, 1 is 
 the best ``n_features_to_select`` of them or, where the method has one, by its own rule.
 """
 
+from groupfs.baselines.compfs import CompFS
 from groupfs.baselines.dufs import DUFS
+from groupfs.baselines.laplacian import LaplacianScore, laplacian_score
+from groupfs.baselines.mcfs import MCFS
 from groupfs.baselines.trivial import AllFeatures, RandomSelector, VarianceSelector
 
-__all__ = ["DUFS", "AllFeatures", "RandomSelector", "VarianceSelector"]
+__all__ = [
+    "DUFS",
+    "MCFS",
+    "AllFeatures",
+    "CompFS",
+    "LaplacianScore",
+    "RandomSelector",
+    "VarianceSelector",
+    "laplacian_score",
+]

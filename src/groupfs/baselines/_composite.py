@@ -1,0 +1,124 @@
+"""The learners of CompFS side by side, and their loss; how they are trained is not here.
+
+Axes: L learners, B samples of a batch, d features, H hidden units, K classes. The largest tensors
+are the gates and what they let through, (L, B, d).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import cross_entropy
+
+
+class Learners:
+    """L networks, each behind gates of its own.
+
+    A learner is two ReLU layers followed by two linear heads. The sum of the aggregate heads is the
+    prediction of all learners together; an individual head says what one learner knows alone.
+
+    Parameters
+    ----------
+    n_learners, n_features, hidden_width, n_classes : int
+        L, d, H and K.
+    rng : numpy Generator
+        Draws the gate logits from N(0, 1), weights and biases uniformly within
+        :math:`\\pm 1/\\sqrt{\\text{inputs}}`.
+    device, dtype
+        Where the parameters live, and how precisely.
+    """
+
+    def __init__(
+        self,
+        n_learners: int,
+        n_features: int,
+        hidden_width: int,
+        n_classes: int,
+        rng: np.random.Generator,
+        device: torch.device,
+        dtype: torch.dtype,
+    ) -> None:
+        def parameter(values: NDArray[Any]) -> Tensor:
+            return torch.as_tensor(values, dtype=dtype, device=device).requires_grad_()
+
+        def layer(n_inputs: int, n_outputs: int) -> tuple[Tensor, Tensor]:
+            shapes = (n_learners, n_inputs, n_outputs), (n_learners, 1, n_outputs)
+            weight, bias = (
+                parameter((2 * rng.random(shape, dtype=np.float32) - 1) * n_inputs**-0.5)
+                for shape in shapes
+            )
+            return weight, bias
+
+        self.gate_logits = parameter(rng.standard_normal((n_learners, n_features)))
+        self.first = layer(n_features, hidden_width)
+        self.second = layer(hidden_width, hidden_width)
+        self.aggregate_head = layer(hidden_width, n_classes)
+        self.individual_head = layer(hidden_width, n_classes)
+
+    def parameters(self) -> list[Tensor]:
+        layers = (self.first, self.second, self.aggregate_head, self.individual_head)
+        return [self.gate_logits, *(tensor for layer in layers for tensor in layer)]
+
+    def relaxed_gates(self, uniform: Tensor, temperature: float) -> Tensor:
+        """Gates nearly 0 or 1, open with probability p; overwrites ``uniform``, (L, B, d)."""
+        logits = uniform.logit_().add_(self.gate_logits.unsqueeze(1))
+        return logits.div_(temperature).sigmoid_()
+
+    def hard_gates(self, threshold: float) -> Tensor:
+        """Gates open where p is at least the threshold, (L, 1, d)."""
+        open_ = self.gate_logits.detach().sigmoid() >= threshold
+        return open_.unsqueeze(1).to(self.gate_logits.dtype)
+
+    def predict(self, deviations: Tensor, gates: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits of all learners together, (B, K), and of each alone, (L, B, K).
+
+        Parameters
+        ----------
+        deviations : (B, d)
+            Of the samples from the training mean, so that a closed gate, which gives zero, puts
+            the mean in place of a value.
+        gates : (L, B, d) or (L, 1, d)
+        """
+        hidden = _linear(gates * deviations, self.first).relu()
+        hidden = _linear(hidden, self.second).relu()
+        aggregate = _linear(hidden, self.aggregate_head).sum(0)
+        # the individual heads only read: networks and gates learn from the aggregate alone
+        return aggregate, _linear(hidden.detach(), self.individual_head)
+
+
+def prediction_loss(aggregate: Tensor, individual: Tensor, y: Tensor) -> Tensor:
+    """Cross entropy of the aggregate plus the sum of the learners' own; (B, K), (L, B, K), (B,)."""
+    L = len(individual)
+    each = cross_entropy(individual.flatten(0, 1), y.repeat(L))
+    return cross_entropy(aggregate, y) + L * each
+
+
+def gate_penalty(p: Tensor, sparsity_weight: float, diversity_weight: float) -> Tensor:
+    r"""What open gates cost, and gates that several learners share; p of shape (L, d).
+
+    .. math::
+        \beta_s \frac{\sqrt d}{L} \sum_i \operatorname{mean}(p_i)^2
+        + \beta_d \frac{2 \sqrt d}{L (L - 1)} \sum_{i<j} \operatorname{mean}(p_i p_j)
+
+    Twice the sum over pairs is the square of the sum less the sum of squares. One learner has no
+    pairs.
+    """
+    L, d = p.shape
+    size = p.mean(1).square().sum() / L
+    overlap = (p.sum(0).square() - p.square().sum(0)).mean() / (L * max(L - 1, 1))
+    return d**0.5 * (sparsity_weight * size + diversity_weight * overlap)
+
+
+def distinct_groups(open_gates: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
+    """Indices of the open gates of every learner, (L, d) booleans; no empty group, none twice."""
+    groups = dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in open_gates)
+    return [np.array(group) for group in groups if group]
+
+
+def _linear(x: Tensor, layer: tuple[Tensor, Tensor]) -> Tensor:
+    weight, bias = layer
+    return torch.baddbmm(bias, x, weight)

@@ -1,0 +1,170 @@
+r"""Laplacian Score: features that vary little between samples that are close.
+
+Axes: N samples, d features.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import torch
+from sklearn.base import _fit_context
+
+from groupfs._rows import FloatArray, Rows
+from groupfs.baselines._base import RankingSelector, shared_constraints
+from groupfs.baselines._sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
+from groupfs.graphs import BLOCK_ENTRIES
+
+#: A weighted variance of less than this share of the weighted mean square is rounding.
+FLAT = 1e-12
+
+
+class LaplacianScore(RankingSelector):
+    r"""Keep the features that are smoothest on a graph of the samples.
+
+    For a feature f, a graph W of the samples, its degrees :math:`D = \mathrm{diag}(W 1)` and
+    :math:`L = D - W`, the Laplacian Score of He, Cai and Niyogi (2005) is
+
+    .. math::
+
+        \frac{\tilde f^\top L \tilde f}{\tilde f^\top D \tilde f}, \qquad
+        \tilde f = f - \frac{f^\top D 1}{1^\top D 1} 1 .
+
+    There smaller is better; ``scores_`` is its negative, so that higher is better.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        How many features to keep. None takes half of those that vary.
+    graph : {"self-tuning", "cosine", "heat"} or array or sparse array of shape (N, N), \
+            default="self-tuning"
+        Affinities of the samples, each with itself at 1. "self-tuning":
+        :math:`\exp(-d_{ij}^2 / (g_i g_j))` with :math:`g_i` the distance to the K-th neighbour.
+        "cosine": the cosine between a row and its k nearest by angle, 0 where it is negative.
+        "heat": :math:`\exp(-d_{ij}^2 / 2t^2)` between a row and its k nearest. In the last two an
+        edge that either end has is an edge, with the larger weight. Or your own: symmetric, not
+        negative. Rows are those of the centred and scaled table.
+    n_neighbors : int, default=7
+        K or k above, the sample itself not counted.
+    kept_neighbors : int, "all" or None, default=None
+        For the self-tuning graph: how many neighbours of a sample stay joined to it. None keeps all
+        up to 4096 samples, so that no matrix takes more than 128 MB, and 50 above.
+    bandwidth : float or None, default=None
+        For the heat graph: t, in units of the scaled table. None takes the mean distance to the
+        neighbours.
+    standardize : bool, default=True
+        Scale every column to unit variance. If False, columns are centred and the table is scaled
+        as a whole.
+    device : str or torch.device, default="auto"
+        Where the graph is built: "auto" is CUDA if there is one, else the CPU.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        The Laplacian Score with a minus sign; ``-inf`` for constant columns.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Rank of every feature, 1 is best.
+
+    See Also
+    --------
+    laplacian_score : The same scores for scikit-learn's ``SelectKBest``.
+
+    Examples
+    --------
+    >>> from groupfs.baselines import LaplacianScore
+    >>> from groupfs.datasets import load_two_moons
+    >>> selector = LaplacianScore(10).fit(load_two_moons(random_state=0).data)
+    >>> selector.get_support(indices=True)
+    array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        **shared_constraints("n_features_to_select", "standardize", "device"),
+        **GRAPH_CONSTRAINTS,
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | None = None,
+        *,
+        graph: Any = "self-tuning",
+        n_neighbors: int = 7,
+        kept_neighbors: int | str | None = None,
+        bandwidth: float | None = None,
+        standardize: bool = True,
+        device: Any = "auto",
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.graph = graph
+        self.n_neighbors = n_neighbors
+        self.kept_neighbors = kept_neighbors
+        self.bandwidth = bandwidth
+        self.standardize = standardize
+        self.device = device
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Build the graph and score the features; ``y`` is ignored."""
+        table = self._check_table(X, self.standardize)
+        W = sample_affinity(
+            table.rows,
+            self.graph,
+            self.n_neighbors,
+            self.kept_neighbors,
+            self.bandwidth,
+            self.device,
+        )
+        self._rank(table, smoothness(table.rows, W), self._budget(table))
+        return self
+
+
+def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
+    """Scores of all features for ``SelectKBest``: the Laplacian Score with a minus sign.
+
+    Parameters
+    ----------
+    X : array, DataFrame, sparse array or tensor of shape (N, d)
+        The table.
+    y : ignored
+    **parameters
+        Of ``LaplacianScore``; ``functools.partial`` sets them for ``SelectKBest``.
+
+    Returns
+    -------
+    scores : ndarray of shape (d,)
+        Higher is better; ``-inf`` for constant columns.
+
+    Examples
+    --------
+    >>> from groupfs.baselines import laplacian_score
+    >>> from groupfs.datasets import load_two_moons
+    >>> from sklearn.feature_selection import SelectKBest
+    >>> X = load_two_moons(random_state=0).data
+    >>> SelectKBest(laplacian_score, k=10).fit_transform(X).shape
+    (1000, 10)
+    """
+    scores: FloatArray = LaplacianScore(**parameters).fit(X).scores_
+    return scores
+
+
+def smoothness(rows: Rows, W: Affinity) -> FloatArray:
+    r""":math:`\tilde f^\top W \tilde f / \tilde f^\top D \tilde f - 1` of every column, (d,).
+
+    That is the Laplacian Score with a minus sign. Samples are taken in blocks, so that a sparse
+    table is never filled in whole.
+    """
+    N, d = rows.shape
+    degree = np.asarray(W.sum(axis=1)).ravel()
+    mean = rows.project(degree[:, None])[:, 0] / degree.sum()
+    shared, spread = np.zeros(d), np.zeros(d)
+    for index in torch.arange(N).split(max(1, BLOCK_ENTRIES // d)):
+        part = slice(int(index[0]), int(index[-1]) + 1)
+        centered = rows.take(index).numpy() - mean
+        # W f will do for W f~: they differ by a multiple of D 1, to which f~ is orthogonal
+        shared += np.einsum("nd,nd->d", centered, rows.project(W[part].T).T)
+        spread += degree[part] @ np.square(centered)
+    # with a graph that leaves samples out, a column may vary among those alone
+    flat = spread <= FLAT * (spread + degree.sum() * mean**2)
+    scores: FloatArray = np.where(flat, -np.inf, shared / np.where(flat, 1, spread) - 1)
+    return scores
