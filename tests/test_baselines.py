@@ -11,6 +11,7 @@ from groupfs import baselines
 from groupfs.baselines import (
     DUFS,
     MCFS,
+    MGAGR,
     AllFeatures,
     CompFS,
     LaplacianScore,
@@ -26,6 +27,7 @@ ALL = [
     DUFS(random_state=0, max_epochs=60),
     LaplacianScore(),
     MCFS(),
+    MGAGR(n_groups=1),  # more would be blocks in the order of the columns
     RandomSelector(random_state=0),
     VarianceSelector(),
 ]

@@ -8,11 +8,13 @@ from groupfs.baselines.compfs import CompFS
 from groupfs.baselines.dufs import DUFS
 from groupfs.baselines.laplacian import LaplacianScore, laplacian_score
 from groupfs.baselines.mcfs import MCFS
+from groupfs.baselines.mgagr import MGAGR
 from groupfs.baselines.trivial import AllFeatures, RandomSelector, VarianceSelector
 
 __all__ = [
     "DUFS",
     "MCFS",
+    "MGAGR",
     "AllFeatures",
     "CompFS",
     "LaplacianScore",
