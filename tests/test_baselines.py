@@ -14,16 +14,21 @@ from groupfs.baselines import (
     MGAGR,
     AllFeatures,
     CompFS,
+    ConcreteAutoencoderSelector,
     LaplacianScore,
     RandomSelector,
     VarianceSelector,
 )
 from groupfs.datasets import load_two_moons
 
+# selectors of the autoencoder cannot decide in the few epochs they get here
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 #: every baseline, set to finish quickly
 ALL = [
     AllFeatures(),
     CompFS(max_epochs=5, random_state=0),
+    ConcreteAutoencoderSelector(max_epochs=5, random_state=0),
     DUFS(random_state=0, max_epochs=60),
     LaplacianScore(),
     MCFS(),

@@ -4,6 +4,7 @@ Every one ranks all features (``scores_``, higher is better; ``ranking_``, 1 is 
 the best ``n_features_to_select`` of them or, where the method has one, by its own rule.
 """
 
+from groupfs.baselines.cae import ConcreteAutoencoderSelector
 from groupfs.baselines.compfs import CompFS
 from groupfs.baselines.dufs import DUFS
 from groupfs.baselines.laplacian import LaplacianScore, laplacian_score
@@ -17,6 +18,7 @@ __all__ = [
     "MGAGR",
     "AllFeatures",
     "CompFS",
+    "ConcreteAutoencoderSelector",
     "LaplacianScore",
     "RandomSelector",
     "VarianceSelector",
