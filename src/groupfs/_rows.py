@@ -30,6 +30,9 @@ class Rows(Protocol):
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         """Rows by index, (B, d); into ``out`` if given."""
 
+    def columns(self, start: int, stop: int) -> FloatArray:
+        """Columns start..stop, (N, stop - start)."""
+
     def project(self, vectors: FloatArray) -> FloatArray:
         """The columns' products with vectors over the samples, (N, m) to (d, m)."""
 
@@ -68,6 +71,9 @@ class DenseRows:
         assert self._tensor is not None
         return torch.index_select(self._tensor, 0, index.to(self.device), out=out)
 
+    def columns(self, start: int, stop: int) -> FloatArray:
+        return self.Z[:, start:stop]
+
     def project(self, vectors: FloatArray) -> FloatArray:
         return self.Z.T @ vectors
 
@@ -80,6 +86,8 @@ class DenseRows:
         return self._double[:, start:stop].T @ self._double
 
     def row_products(self, start: int, stop: int) -> Tensor:
+        if self.device.type == "cpu":  # the threads of numpy are awake already
+            return torch.from_numpy(self.Z[start:stop] @ self.Z.T)
         if self._double is None:
             self._double = torch.as_tensor(self.Z, device=self.device)
         return self._double[start:stop] @ self._double.T
@@ -105,6 +113,7 @@ class SparseRows:
         self.column_norms = column_norms
         self.device = self._target = torch.device("cpu")
         self._dtype = torch.float32
+        self._by_column: sp.csc_array | None = None
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
         self._target, self._dtype = device, dtype
@@ -113,6 +122,12 @@ class SparseRows:
         rows = (self.X[index.cpu().numpy()].toarray() - self.mean) / self.scale
         batch = torch.as_tensor(rows, dtype=self._dtype, device=self._target)
         return batch if out is None else out.copy_(batch)
+
+    def columns(self, start: int, stop: int) -> FloatArray:
+        if self._by_column is None:
+            self._by_column = sp.csc_array(self.X)
+        raw = self._by_column[:, start:stop].toarray()
+        return np.asarray((raw - self.mean[start:stop]) / self.scale[start:stop])
 
     def project(self, vectors: FloatArray) -> FloatArray:
         raw = self.X.T @ vectors - np.outer(self.mean, vectors.sum(0))

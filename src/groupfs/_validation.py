@@ -30,7 +30,7 @@ class Table:
     rows: Rows
     columns: NDArray[np.int64]  #: place in the user's table of every column of ``rows``, (d,)
     twins: NDArray[np.int64]  #: equal numbers for equal columns, (d,)
-    names: list[str]  #: of all the user's columns
+    names: Sequence[str]  #: of all the user's columns
     deviations: FloatArray  #: of all the user's columns as they came, 0 where constant
 
     @property
@@ -53,15 +53,14 @@ def validate_table(
     X = _to_matrix(estimator, X)
     names = _names(estimator, X.shape[1])
     _refuse_missing(X, names, type(estimator).__name__)
-    center, spread = _moments(X, names)
+    center, spread, X = _centered(X, names)
     varies = spread > 0
     _report_constant(varies, names, constant, stacklevel + 1)
 
     columns = np.flatnonzero(varies)
-    order, twins = _canonical_order(_rows(X, columns, center, spread, True))
+    order, twins = _canonical_order(X, center, spread, columns)
     columns = columns[order]
-    rows = _rows(X, columns, center, spread, standardize)
-    return Table(rows, columns, twins, names, spread)
+    return Table(_rows(X, columns, center, spread, standardize), columns, twins, names, spread)
 
 
 def _to_matrix(estimator: Any, X: Any) -> FloatArray | sp.csr_array:
@@ -124,19 +123,35 @@ def _is_text(column: Any, dtype: Any) -> bool:
     return "str" in kind or "utf8" in kind
 
 
-def _names(estimator: Any, n_features: int) -> list[str]:
+class _Numbered(Sequence[str]):
+    """x0, x1, ...: what scikit-learn calls columns without names, made up when asked for."""
+
+    def __init__(self, n_features: int) -> None:
+        self.places = range(n_features)
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, slice):
+            return [f"x{i}" for i in self.places[place]]
+        return f"x{self.places[place]}"
+
+
+def _names(estimator: Any, n_features: int) -> Sequence[str]:
     given = getattr(estimator, "feature_names_in_", None)
-    return [f"x{i}" for i in range(n_features)] if given is None else list(given)
+    return _Numbered(n_features) if given is None else list(given)
 
 
-def _refuse_missing(X: FloatArray | sp.csr_array, names: list[str], who: str) -> None:
+def _refuse_missing(X: FloatArray | sp.csr_array, names: Sequence[str], who: str) -> None:
     if sp.issparse(X):
         bad = np.unique(sp.coo_array(X).coords[1][~np.isfinite(X.data)])
         nan = bool(np.isnan(X.data).any())
     else:
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(X.sum()):  # most tables end here, without an array of their size
+                return
         finite = np.isfinite(X)
-        if finite.all():
-            return
         bad = np.flatnonzero(~finite.all(axis=0))
         nan = bool(np.isnan(X).any())
     if not len(bad):
@@ -148,16 +163,24 @@ def _refuse_missing(X: FloatArray | sp.csr_array, names: list[str], who: str) ->
         else "replace infinite values or drop these columns"
     )
     plural = "column" if len(bad) == 1 else "columns"
-    raise ValueError(
-        f"X contains {what} in {len(bad)} {plural} ({listed([names[i] for i in bad])}); {remedy}."
-    )
+    which = listed([names[int(i)] for i in bad])
+    raise ValueError(f"X contains {what} in {len(bad)} {plural} ({which}); {remedy}.")
 
 
-def _moments(X: FloatArray | sp.csr_array, names: list[str]) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of every column; deviation zero where it is only rounding."""
+def _centered(
+    X: FloatArray | sp.csr_array, names: Sequence[str]
+) -> tuple[FloatArray, FloatArray, FloatArray | sp.csr_array]:
+    """Mean and deviation of every column, zero where it is only rounding; a dense X less the mean.
+
+    A sparse X stays as it is.
+    """
     N = X.shape[0]
     with np.errstate(over="ignore", invalid="ignore"):
-        if sp.issparse(X):
+        if isinstance(X, np.ndarray):
+            center = X.mean(axis=0)
+            X = X - center
+            deviations = np.einsum("ij,ij->j", X, X)
+        else:
             center = np.asarray(X.sum(axis=0)).ravel() / N
             squares = sp.csc_array(X)
             filled = np.repeat(np.arange(X.shape[1]), np.diff(squares.indptr))
@@ -165,22 +188,19 @@ def _moments(X: FloatArray | sp.csr_array, names: list[str]) -> tuple[FloatArray
                 filled, (squares.data - center[filled]) ** 2, minlength=X.shape[1]
             )
             deviations += (N - np.diff(squares.indptr)) * center**2
-        else:
-            center = X.mean(axis=0)
-            deviations = np.square(X - center).sum(axis=0)
         spread = np.sqrt(deviations / N)
     too_large = np.flatnonzero(~np.isfinite(spread))
     if len(too_large):
         raise ValueError(
             f"values of X overflow when squared, as distances need (columns "
-            f"{listed([names[i] for i in too_large])}); rescale these columns first."
+            f"{listed([names[int(i)] for i in too_large])}); rescale these columns first."
         )
     spread[spread <= 10 * np.finfo(np.float64).eps * np.sqrt(N) * np.abs(center)] = 0
-    return center, spread
+    return center, spread, X
 
 
 def _report_constant(
-    varies: NDArray[np.bool_], names: list[str], what_became: str, stacklevel: int
+    varies: NDArray[np.bool_], names: Sequence[str], what_became: str, stacklevel: int
 ) -> None:
     constant = np.flatnonzero(~varies)
     if not varies.any():
@@ -197,19 +217,28 @@ def _report_constant(
         plural = "column carries" if len(constant) == 1 else "columns carry"
         warnings.warn(
             f"{len(constant)} constant {plural} no information and {what_became}: "
-            f"{listed([names[i] for i in constant])}.",
+            f"{listed([names[int(i)] for i in constant])}.",
             UserWarning,
             stacklevel=stacklevel,
         )
 
 
-def _canonical_order(rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _canonical_order(
+    X: FloatArray | sp.csr_array,
+    center: FloatArray,
+    spread: FloatArray,
+    columns: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """An order of the columns by content, and the twins among them (equal but for scale and shift).
 
     Columns are told apart by their products with three fixed random vectors.
     """
-    vectors = np.random.default_rng(0).standard_normal((rows.shape[0], 3))
-    keys = rows.project(vectors) / np.sqrt(rows.shape[0])
+    vectors = np.random.default_rng(0).standard_normal((X.shape[0], 3))
+    if isinstance(X, np.ndarray):
+        keys = (X.T @ vectors)[columns] / spread[columns, None]
+    else:
+        keys = _rows(X, columns, center, spread, True).project(vectors)
+    keys /= np.sqrt(X.shape[0])
     order = np.argsort(keys[:, 0], kind="stable")
     steps = np.abs(np.diff(keys[order], axis=0)).max(axis=1)
     twins = np.concatenate([[0], np.cumsum(steps > 1e-9)])
@@ -223,15 +252,18 @@ def _rows(
     spread: FloatArray,
     standardize: bool,
 ) -> Rows:
+    """Standardised columns of a centred dense or a sparse X."""
     mean, deviation = center[columns], spread[columns]
     # without standardising, one scale for the whole table: results do not depend on its unit
     scale = deviation if standardize else np.full(len(columns), np.sqrt(np.mean(deviation**2)))
-    if sp.issparse(X):
-        table = sp.csr_array(sp.csc_array(X)[:, columns])
-        if (np.abs(mean) <= LARGEST_OFFSET * deviation).all():
-            return SparseRows(table, mean, scale, X.shape[0] * (deviation / scale) ** 2)
-        X, columns = table.toarray(), np.arange(len(columns))
-    return DenseRows((np.ascontiguousarray(X[:, columns]) - mean) / scale)
+    if isinstance(X, np.ndarray):
+        Z = np.take(X, columns, axis=1)
+        Z /= scale
+        return DenseRows(Z)
+    table = sp.csr_array(sp.csc_array(X)[:, columns])
+    if (np.abs(mean) <= LARGEST_OFFSET * deviation).all():
+        return SparseRows(table, mean, scale, X.shape[0] * (deviation / scale) ** 2)
+    return DenseRows((table.toarray() - mean) / scale)
 
 
 def listed(names: Sequence[str], most: int = 5) -> str:

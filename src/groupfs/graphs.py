@@ -105,8 +105,7 @@ def median_graph(distances: Tensor, n_neighbors: int, factor: float) -> MedianGr
     """
     B = distances.shape[-1]
     kth, neighbor = _kth_smallest(distances, n_neighbors)
-    order = kth.argsort(dim=-1, stable=True)
-    middle = torch.stack([order[..., (B - 1) // 2], order[..., B // 2]], -1)
+    middle = _two_middle(kth)
     median = kth.gather(-1, middle).mean(-1)[..., None, None]
     floor = BANDWIDTH_FLOOR * distances.mean((-2, -1), keepdim=True) + TINY
     bandwidth = factor * torch.maximum(median, floor)
@@ -123,6 +122,16 @@ def _kth_smallest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
         return torch.from_numpy(kth.copy()), torch.from_numpy((array == kth[..., None]).argmax(-1))
     nearest, places = torch.topk(values, k + 1, largest=False)
     return nearest[..., -1], places[..., -1]
+
+
+def _two_middle(values: Tensor) -> Tensor:
+    """Where the two middle values of each row stand (twice the same if it is one), (..., 2)."""
+    B = values.shape[-1]
+    places = [(B - 1) // 2, B // 2]
+    if values.device.type == "cpu":  # four times as fast as torch's
+        return torch.from_numpy(np.argsort(values.numpy(), axis=-1, kind="stable")[..., places])
+    order = values.argsort(dim=-1, stable=True)
+    return torch.stack([order[..., place] for place in places], -1)
 
 
 def random_walk(affinity: Tensor) -> tuple[Tensor, Tensor]:

@@ -207,4 +207,4 @@ def _grad_gram(
 
 def _quadratic_forms(A: Tensor, X: Tensor) -> Tensor:
     """x_k^T A x_k for every column x_k of X, (R, B, B) and (B, d) to (R, d)."""
-    return (X * (A @ X)).sum(-2)
+    return (A @ X).mul_(X).sum(-2)

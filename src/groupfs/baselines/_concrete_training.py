@@ -170,7 +170,7 @@ class Crew:
             self.optimizer.state[parameter] = {
                 name: value if name == "step" else value[stay] for name, value in state.items()
             }
-        self.noise.keys = self.noise.keys[stay]
+        self.noise.keep(stay)
         self.orders = [self.orders[place] for place in which]
         self.places = self.places[which]
 

@@ -20,7 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor
 
 from groupfs._device import resolve_device
-from groupfs._rows import FloatArray, Rows
+from groupfs._rows import DenseRows, FloatArray, Rows
 from groupfs.graphs import BANDWIDTH_FLOOR, BLOCK_ENTRIES, TINY, self_tuning_graph
 
 Affinity: TypeAlias = FloatArray | sp.csr_array
@@ -176,6 +176,8 @@ def _possible_neighbors(n_neighbors: int, n_samples: int) -> int:
 
 def _row_norms(rows: Rows) -> Tensor:
     """Squared norms of all rows, (N,)."""
+    if isinstance(rows, DenseRows):
+        return torch.from_numpy(np.einsum("ij,ij->i", rows.Z, rows.Z))
     parts = torch.arange(rows.shape[0]).split(max(1, BLOCK_ENTRIES // rows.shape[1]))
     return torch.cat([rows.take(part).square_().sum(1) for part in parts])
 

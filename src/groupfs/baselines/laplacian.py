@@ -8,14 +8,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import torch
 from sklearn.base import _fit_context
 
 from groupfs._rows import FloatArray, Rows
 from groupfs.baselines._base import RankingSelector, shared_constraints
 from groupfs.baselines._sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
-from groupfs.graphs import BLOCK_ENTRIES
 
+#: Numbers of the table that are worked on at a time.
+BLOCK_ENTRIES = 2**17
 #: A weighted variance of less than this share of the weighted mean square is rounding.
 FLAT = 1e-12
 
@@ -151,19 +151,19 @@ def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
 def smoothness(rows: Rows, W: Affinity) -> FloatArray:
     r""":math:`\tilde f^\top W \tilde f / \tilde f^\top D \tilde f - 1` of every column, (d,).
 
-    That is the Laplacian Score with a minus sign. Samples are taken in blocks, so that a sparse
-    table is never filled in whole.
+    That is the Laplacian Score with a minus sign. A few columns are taken at a time, which keeps
+    them in the cache and a sparse table from being filled in whole.
     """
     N, d = rows.shape
     degree = np.asarray(W.sum(axis=1)).ravel()
     mean = rows.project(degree[:, None])[:, 0] / degree.sum()
-    shared, spread = np.zeros(d), np.zeros(d)
-    for index in torch.arange(N).split(max(1, BLOCK_ENTRIES // d)):
-        part = slice(int(index[0]), int(index[-1]) + 1)
-        centered = rows.take(index).numpy() - mean
-        # W f will do for W f~: they differ by a multiple of D 1, to which f~ is orthogonal
-        shared += np.einsum("nd,nd->d", centered, rows.project(W[part].T).T)
-        spread += degree[part] @ np.square(centered)
+    shared, spread = np.empty(d), np.empty(d)
+    width = max(16, BLOCK_ENTRIES // N)
+    for start in range(0, d, width):
+        part = slice(start, min(start + width, d))
+        centered = rows.columns(part.start, part.stop) - mean[part]
+        shared[part] = np.einsum("nd,nd->d", centered, W @ centered)
+        spread[part] = degree @ np.square(centered, out=centered)
     # with a graph that leaves samples out, a column may vary among those alone
     flat = spread <= FLAT * (spread + degree.sum() * mean**2)
     scores: FloatArray = np.where(flat, -np.inf, shared / np.where(flat, 1, spread) - 1)

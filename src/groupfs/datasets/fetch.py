@@ -1,0 +1,123 @@
+"""fetch_dataset: the paper's tables by name, from the files their sources publish."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.utils import Bunch
+
+from groupfs.datasets.cache import copy_name, default_home, load_copy, save_copy
+from groupfs.datasets.files import find_file, obtain_file
+from groupfs.datasets.recipes import Parsed
+from groupfs.datasets.registry import DATASETS, REGISTRY, Source
+
+
+def fetch_dataset(
+    name: str,
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+    as_frame: bool = False,
+    return_X_y: bool = False,
+    download_if_missing: bool = True,
+) -> Bunch | tuple[Any, Any]:
+    """Load one of the paper's tables, downloading its files if needed and possible.
+
+    A file is checked by its sha256 before it is read; after that a parsed copy serves, kept in the
+    subfolder ``groupfs-parsed`` of the data folder, or of ``~/groupfs_data`` where the data folder
+    takes no new files.
+
+    Parameters
+    ----------
+    name : str
+        One of ``groupfs.datasets.DATASETS``.
+    data_home : str or path-like, default=None
+        Folder of the published files. None means the one that the environment variable
+        ``GROUPFS_DATA`` names, or else ``~/groupfs_data``.
+    as_frame : bool, default=False
+        Return pandas objects.
+    return_X_y : bool, default=False
+        Return ``(data, target)`` instead of a Bunch.
+    download_if_missing : bool, default=True
+        Whether an absent file may be downloaded; this needs pooch. Two tables, lung500 and
+        metabric, have no address to download from: the error says where to get the file.
+
+    Returns
+    -------
+    data : :class:`~sklearn.utils.Bunch`
+        ``data`` (n_samples, n_features) as published, not standardised; ``target`` (n_samples,),
+        codes from 0; ``feature_names`` and ``target_names``, lists; ``image_shape``, (height,
+        width) of tables of images, else None, for ``row.reshape(image_shape, order="F")``;
+        ``DESCR``; ``frame``, data and target side by side with ``as_frame=True``, else None.
+    (data, target) : tuple if ``return_X_y`` is True
+
+    Examples
+    --------
+    >>> from groupfs.datasets import fetch_dataset
+    >>> heart = fetch_dataset("heart_disease")  # doctest: +SKIP
+    >>> heart.data.shape  # doctest: +SKIP
+    (297, 13)
+    """
+    if name not in DATASETS:
+        raise ValueError(f"There is no dataset {name!r}; choose one of {', '.join(DATASETS)}.")
+    entry = REGISTRY[name]
+    parsed, source = _parsed_table(name, _folder(data_home), download_if_missing)
+
+    data: Any = parsed.data.astype(np.float64, order="C")
+    target: Any = parsed.target
+    frame = None
+    if as_frame:
+        data, target, frame = _as_frame(data, target, parsed.feature_names)
+    if return_X_y:
+        return data, target
+    return Bunch(
+        data=data,
+        target=target,
+        frame=frame,
+        feature_names=list(parsed.feature_names),
+        target_names=list(parsed.target_names),
+        image_shape=entry.image_shape,
+        DESCR=entry.description + source.note,
+    )
+
+
+def _folder(data_home: str | os.PathLike[str] | None) -> Path:
+    given = data_home if data_home is not None else os.environ.get("GROUPFS_DATA")
+    return Path(given).expanduser() if given else default_home()
+
+
+def _parsed_table(name: str, folder: Path, download: bool) -> tuple[Parsed, Source]:
+    *preferred, last = REGISTRY[name].sources
+    for source in preferred:
+        if all(find_file(file, folder) for file in source.files):
+            return _read(name, source, folder, download=False), source
+    return _read(name, last, folder, download), last
+
+
+def _read(name: str, source: Source, folder: Path, download: bool) -> Parsed:
+    known = [file.sha256 for file in source.files if file.sha256]
+    if len(known) == len(source.files):  # a copy tells its origin without the files
+        parsed = load_copy(copy_name(name, known), folder)
+        if parsed is not None:
+            return parsed
+    contents = [obtain_file(file, folder, download) for file in source.files]
+    file_name = copy_name(name, [content.sha256 for content in contents])
+    parsed = load_copy(file_name, folder)
+    if parsed is None:
+        parsed = source.read(*contents)
+        save_copy(parsed, file_name, folder)
+    return parsed
+
+
+def _as_frame(data: Any, target: Any, names: list[str]) -> tuple[Any, Any, Any]:
+    try:
+        import pandas as pd
+    except ImportError as reason:
+        raise ImportError(
+            'as_frame=True needs pandas: install it (the extra "data") or leave as_frame=False.'
+        ) from reason
+    table = pd.DataFrame(data, columns=names)
+    labels = pd.Series(target, name="target")
+    return table, labels, pd.concat([table, labels], axis=1)

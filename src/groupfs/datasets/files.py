@@ -1,0 +1,143 @@
+"""Published files: where one may lie, unpacked and checked by its sha256, downloaded if absent."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import os
+import tempfile
+import zipfile
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+#: What unpacking a damaged file may raise.
+UNPACKING_ERRORS = (EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
+
+
+class BrokenFileError(OSError):
+    """A file that is at hand but is not what its source publishes."""
+
+
+@dataclass(frozen=True)
+class File:
+    """One published file. It may lie in a folder as it is or packed; what counts is the content."""
+
+    name: str  #: once unpacked
+    home: str  #: who publishes it, in words
+    sha256: str | None = None  #: of the unpacked content; None where no copy was at hand to measure
+    url: str | None = None  #: of the file or of an archive that holds it; None: fetched by hand
+
+    @property
+    def names(self) -> list[str]:
+        """Names under which the file, or an archive with it, is looked for."""
+        names = [self.name, f"{self.name}.gz", f"{self.name}.zip"]
+        return names if self.url is None else [*names, Path(self.url).name]
+
+
+@dataclass(frozen=True)
+class Content:
+    """The bytes of a published file, unpacked and checked."""
+
+    name: str
+    data: bytes
+    sha256: str
+
+
+def find_file(file: File, folder: Path) -> Path | None:
+    """Where the file lies in the folder, if it does."""
+    return next((folder / name for name in file.names if (folder / name).is_file()), None)
+
+
+def obtain_file(file: File, folder: Path, download: bool) -> Content:
+    """The checked content of a file, downloaded first if it is absent and that is possible."""
+    path = find_file(file, folder)
+    if path is not None:
+        source = "fetch again" if file.url else f"get it again from {file.home}"
+        return _checked(file, path, str(path), f"delete it and {source}")
+    if file.url is None or not download:
+        raise FileNotFoundError(_absent(file, folder))
+    return _download(file, file.url, folder)
+
+
+def _absent(file: File, folder: Path) -> str:
+    return (
+        f"{file.name} is not in {folder}; get it from {file.home} and put it there, as it is or "
+        f"packed as {file.name}.zip or {file.name}.gz"
+    )
+
+
+def _checked(file: File, path: Path, what: str, remedy: str) -> Content:
+    packed = path.read_bytes()
+    try:
+        data = _unpacked(packed, path, file.name)
+    except UNPACKING_ERRORS as reason:
+        raise BrokenFileError(f"{what} cannot be unpacked ({reason}); {remedy}.") from reason
+    found = hashlib.sha256(data).hexdigest()
+    if file.sha256 not in (None, found):
+        raise BrokenFileError(
+            f"{what} is truncated or not the published version: the sha256 of {file.name} begins "
+            f"with {found[:12]}, expected {str(file.sha256)[:12]}; {remedy}."
+        )
+    return Content(file.name, data, found)
+
+
+def _unpacked(packed: bytes, path: Path, name: str) -> bytes:
+    if path.name == name:
+        return packed
+    if path.suffix == ".gz":
+        return gzip.decompress(packed)
+    data = _member(packed, name)
+    if data is None:
+        raise zipfile.BadZipFile(f"no {name} in it")
+    return data
+
+
+def _member(packed: bytes, name: str) -> bytes | None:
+    """The member of that name, in whatever folder or inner archive of the zip it lies."""
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        members = [m for m in archive.namelist() if not m.startswith("__MACOSX/")]
+        for member in members:
+            if Path(member).name == name:
+                return archive.read(member)
+        for member in members:
+            inner = _member(archive.read(member), name) if member.endswith(".zip") else None
+            if inner is not None:
+                return inner
+    return None
+
+
+def _download(file: File, url: str, folder: Path) -> Content:
+    """Fetch aside, check, and only then give the file its place in the folder."""
+    try:
+        import pooch
+    except ImportError as reason:
+        raise FileNotFoundError(
+            f'{_absent(file, folder)}; or install pooch to have it downloaded (the extra "data").'
+        ) from reason
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".download-", dir=folder) as aside:
+            fetched = _retrieve(pooch, url, aside)
+            content = _checked(file, fetched, f"the download from {url}", "try again later")
+            os.replace(fetched, folder / fetched.name)
+            return content
+    except BrokenFileError:
+        raise
+    except Exception as reason:
+        failure = f"{type(reason).__name__}: {reason}"
+        raise FileNotFoundError(
+            f"{_absent(file, folder)}; downloading {url} failed ({failure})."
+        ) from reason
+
+
+def _retrieve(pooch: Any, url: str, folder: str) -> Path:
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")  # the sha256 it would recommend is checked here, after unpacking
+    try:
+        return Path(pooch.retrieve(url, known_hash=None, fname=Path(url).name, path=folder))
+    finally:
+        logger.setLevel(level)

@@ -1,0 +1,81 @@
+"""Digits on a background of noise: the published file where it is at hand, else made from MNIST.
+
+Both give images column by column, as the published file has them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupfs.datasets.files import Content
+from groupfs.datasets.readers import read_amat, read_idx
+from groupfs.datasets.recipes import Parsed, pixel_names
+
+N_IMAGES = 12_000
+N_PER_DIGIT = 500
+SHAPE = (28, 28)
+SEED = 0
+
+
+def nmnist_published(amat: Content) -> Parsed:
+    values = read_amat(amat, n_columns=SHAPE[0] * SHAPE[1] + 1)
+    digits = values[:, -1]
+    if len(values) != N_IMAGES or not np.isin(digits, range(10)).all():
+        raise ValueError(
+            f"{amat.name} has {len(values)} rows with labels from {digits.min():g} to "
+            f"{digits.max():g}; the published file has {N_IMAGES} rows, labels from 0 to 9."
+        )
+    return _table(values[:, :-1], digits.astype(np.int64))
+
+
+def nmnist_rebuilt(images: Content, labels: Content) -> Parsed:
+    """Draw digits with MNIST's class frequencies; a pixel is the larger of digit and noise."""
+    pixels, digits = read_idx(images, n_axes=3), read_idx(labels, n_axes=1)
+    if pixels.shape != (digits.size, *SHAPE) or digits.size < N_IMAGES:
+        raise ValueError(
+            f"{images.name} has the shape {pixels.shape} and {labels.name} {digits.size} labels; "
+            f"the published files have (60000, 28, 28) and 60000."
+        )
+    # numpy promises that the numbers of this older generator never change.
+    rng = np.random.RandomState(SEED)
+    chosen = _draw(rng, digits)
+    by_columns = pixels[chosen].transpose(0, 2, 1).reshape(N_IMAGES, -1)
+    noise = rng.randint(0, 256, by_columns.shape, dtype=np.uint8)
+    return _table(np.maximum(by_columns, noise), digits[chosen].astype(np.int64))
+
+
+def threes_and_eights(nmnist: Parsed) -> Parsed:
+    """The first 500 threes and the first 500 eights, in the order they come."""
+    rows = [np.flatnonzero(nmnist.target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
+    if min(map(len, rows)) < N_PER_DIGIT:
+        raise ValueError(f"nmnist holds fewer than {N_PER_DIGIT} threes or eights; check its file.")
+    chosen = np.sort(np.concatenate(rows))
+    target = (nmnist.target[chosen] == 8).astype(np.int64)
+    return Parsed(nmnist.data[chosen], target, nmnist.feature_names, ["3", "8"])
+
+
+def nmnist38_published(amat: Content) -> Parsed:
+    return threes_and_eights(nmnist_published(amat))
+
+
+def nmnist38_rebuilt(images: Content, labels: Content) -> Parsed:
+    return threes_and_eights(nmnist_rebuilt(images, labels))
+
+
+def _draw(rng: np.random.RandomState, digits: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Rows in random order, of each digit its share; what rounding leaves goes to the largest."""
+    share = np.bincount(digits, minlength=10) * N_IMAGES / digits.size
+    counts = np.floor(share).astype(np.int64)
+    counts[np.argsort(counts - share, kind="stable")[: N_IMAGES - counts.sum()]] += 1
+    shuffled = rng.permutation(digits.size)
+    kept = np.zeros(digits.size, dtype=bool)
+    for digit, count in enumerate(counts):
+        kept[np.flatnonzero(digits[shuffled] == digit)[:count]] = True
+    return shuffled[kept]
+
+
+def _table(data: NDArray[Any], digits: NDArray[np.int64]) -> Parsed:
+    return Parsed(data, digits, pixel_names(SHAPE), [str(digit) for digit in range(10)])
