@@ -66,7 +66,7 @@ def test_fitted_attributes_describe_the_groups(moons, fitted):
     assert fitted.group_selected_.tolist() == [True, True] + [False] * (C - 2)
     assert (fitted.group_pvalues_[:2] < 1e-5).all()
     assert fitted.gain_ > 0
-    assert fitted.sparsity_weight_ == pytest.approx(fitted.critical_sparsity_weight_)
+    assert fitted.sparsity_weight_ == pytest.approx(0.7 * fitted.critical_sparsity_weight_)
     assert fitted.n_iter_ == len(fitted.history_)
     np.testing.assert_allclose(fitted.history_[-1]["gates"], fitted.group_gates_, atol=1e-6)
     assert fitted.distortion_[3] < fitted.distortion_[2]
@@ -198,8 +198,28 @@ def test_a_budget_for_representatives_and_budgets_that_cannot_be_met(moons):
 
 
 def test_a_budget_marks_the_groups_it_was_spent_on(moons):
-    selector = GroupFS(n_features_to_select=3, random_state=0, n_init=1).fit(moons.data)
-    assert selector.group_selected_.tolist()[:2] == [True, False]
+    plan = {"n_features_to_select": 3, "random_state": 0, "n_init": 1}
+    whole = GroupFS(allocation="whole", **plan).fit(moons.data)
+    assert whole.group_selected_.tolist()[:2] == [True, False]
+    spread = GroupFS(**plan).fit(moons.data)
+    assert spread.group_selected_.tolist()[:3] == [True, True, False]
+
+
+def test_a_budget_is_spread_over_groups_that_stand_out_open_or_not(moons):
+    plan = {"n_features_to_select": 6, "random_state": 0, "n_init": 1}
+    closed = GroupFS(sparsity=30.0, **plan).fit(moons.data)
+    assert not (closed.group_gates_ > 0.5).any()
+    per_group = [np.isin(g, closed.get_support(indices=True)).sum() for g in closed.groups_[:2]]
+    assert sum(per_group) == 6 and min(per_group) >= 2
+
+
+def test_the_paper_spends_a_budget_on_whole_groups(moons):
+    paper = GroupFS(
+        12, preset="paper", max_epochs=20, n_features_to_select=6, random_state=0, n_init=1
+    ).fit(moons.data)
+    first = paper.groups_[0]
+    taken = np.isin(first, paper.get_support(indices=True)).sum()
+    assert taken == min(6, len(first))
 
 
 def test_closing_all_gates_keeps_less_not_more():

@@ -29,7 +29,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         "n_groups": [Integral, StrOptions({"auto"})],
         "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
-        "allocation": [StrOptions({"whole", "spread"})],
+        "allocation": [StrOptions({"whole", "spread"}), None],
         "n_groups_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "output": [StrOptions({"features", "representatives"})],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
@@ -171,10 +171,10 @@ class GroupSelector(SelectorMixin, BaseEstimator):
                 self.groups_,
                 self.centrality_,
                 within,
-                self.group_selected_,
+                self._worth_a_share(),
                 self.group_scores_,
                 budget,
-                self.allocation,
+                self.allocation or presets.PRESETS[self.preset]["allocation"],
             )
         if budget is not None:
             self.group_selected_ = np.isin(ranked, self.group_labels_[chosen])
@@ -187,3 +187,10 @@ class GroupSelector(SelectorMixin, BaseEstimator):
                 )
         self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
         self._support_mask[chosen] = True
+
+    def _worth_a_share(self) -> NDArray[np.bool_]:
+        """The groups a budget is spread over: those asked for, else those that stand out."""
+        if self.n_groups_to_select is not None or self.group_pvalues_ is None:
+            return self.group_selected_
+        significant = selection.discoveries(self.group_pvalues_, self.alpha)
+        return significant if significant.any() else self.group_scores_ > 0

@@ -41,10 +41,11 @@ class GroupFS(GroupSelector):
     groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
         Groups known beforehand: a label for every feature, or the features of every group by name
         or place. Only the gates are learned then. None discovers the groups.
-    sparsity : float, default=1.0
+    sparsity : float, default=0.7
         How many groups shall close, relative to the critical weight of this table: 1.0 is the
         weight at which the pressure on the gates changes sign before groups take shape. Useful
-        values lie between about 0.25 and 3; higher means fewer groups.
+        values lie between about 0.25 and 3; higher means fewer groups. The default is the value
+        whose selections clustered best on average over twelve tables, each left out in turn.
     sparsity_weight : float or None, default=None
         :math:`\lambda_2` itself, in place of ``sparsity``.
     smoothness_weight : float or "auto", default="auto"
@@ -52,10 +53,10 @@ class GroupFS(GroupSelector):
         one that brings the roughness of the groups nearest to the sample term at the start.
     n_features_to_select : int or None, default=None
         A budget of features. None takes the groups that are kept.
-    allocation : {"whole", "spread"}, default="whole"
+    allocation : {"whole", "spread"} or None, default=None
         How a budget is spent: on whole groups in rank order (the last one cut to its most central
-        features), or over all kept groups in proportion to their scores, most central features
-        first.
+        features), or over all groups whose scores stand out from chance, gates open or not, in
+        proportion to the scores, most central features first. None leaves it to the preset.
     n_groups_to_select : int or None, default=None
         Keep this many groups, in rank order. None keeps the groups with open gates and, with
         ``ranking="excess"``, scores beyond chance.
@@ -187,11 +188,11 @@ class GroupFS(GroupSelector):
         n_groups: int | str = "auto",
         *,
         groups: ArrayLike | Sequence[Sequence[Any]] | Mapping[Any, Sequence[Any]] | None = None,
-        sparsity: float = 1.0,
+        sparsity: float = 0.7,
         sparsity_weight: float | None = None,
         smoothness_weight: float | str = "auto",
         n_features_to_select: int | None = None,
-        allocation: str = "whole",
+        allocation: str | None = None,
         n_groups_to_select: int | None = None,
         output: str = "features",
         ranking: str | None = None,

@@ -134,7 +134,7 @@ class GroupFSPath(GroupSelector):
         resample: str = "subsample",
         smoothness_weight: float | str = "auto",
         n_features_to_select: int | None = None,
-        allocation: str = "whole",
+        allocation: str | None = None,
         n_groups_to_select: int | None = None,
         output: str = "features",
         ranking: str | None = None,

@@ -76,8 +76,8 @@ def spend_budget(
     """Indices of ``n_features`` features.
 
     ``"whole"`` takes groups in rank order, whole, and the most central features of the last one.
-    ``"spread"`` shares the budget among the kept groups in proportion to their scores, most central
-    features first; what they cannot hold goes to the next groups in rank order.
+    ``"spread"`` shares the budget among the groups ``kept`` in proportion to their scores, most
+    central features first; what they cannot hold goes to the next groups in rank order.
     """
     by_centrality = [group[np.argsort(-centrality[group], kind="stable")] for group in groups]
     if allocation == "whole":
