@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint clean
+.PHONY: demo test lint reproduce reproduce-quick clean
 
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo
@@ -14,6 +14,24 @@ lint: .venv/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The paper's results; on a machine with a GPU: make reproduce DEVICE=cuda JOBS=16
+DEVICE ?= cpu
+JOBS ?= 2
+SCENARIOS := scenario0 scenario1 scenario2 student
+
+reproduce: .venv/.installed
+	for name in $(SCENARIOS); do $(BIN)/python -m experiments.$$name --device $(DEVICE) --jobs $(JOBS) || exit 1; done
+	$(BIN)/python -m experiments.two_moons --jobs $(JOBS) --figures experiments/results/figures
+	$(BIN)/python -m experiments.choose_c --figures experiments/results/figures
+	$(BIN)/python -m experiments.defaults --device $(DEVICE) --jobs $(JOBS)
+	$(BIN)/python -m experiments.tables
+
+# A few small tables and few epochs, results in out/quick
+reproduce-quick: .venv/.installed
+	for name in $(SCENARIOS); do $(BIN)/python -m experiments.$$name --quick --jobs $(JOBS) || exit 1; done
+	$(BIN)/python -m experiments.two_moons --quick --jobs $(JOBS) --results out/quick --figures out/quick
+	$(BIN)/python -m experiments.choose_c --quick --results out/quick --figures out/quick
 
 clean:
 	rm -rf .venv out

@@ -1,0 +1,159 @@
+"""The numbers as markdown: ours, with the paper's in brackets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from experiments import methods
+from experiments.aggregate import Comparison, Score, Scores, measured, rank_of
+
+NONE = "–"
+
+
+def markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
+    rows = [list(head), ["---"] * len(head), *map(list, lines)]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def beside_the_paper(
+    scores: Scores,
+    printed: dict[str, Any],
+    names: Sequence[str],
+    ranked: Sequence[str],
+    with_n: bool = False,
+) -> str:
+    """Methods down, tables across, the rank of ours below; ``with_n`` adds numbers of features."""
+    lines = []
+    for name in measured(scores, names):
+        theirs = "GroupFS" if name in methods.GROUPFS else name
+        cells = [
+            with_paper(found.get(name), (printed[table] or {}).get(theirs), with_n)
+            for table, found in scores.items()
+        ]
+        lines.append([name, *cells])
+    for name in measured(scores, methods.GROUPFS):
+        places = [rank_of(found, name, ranked) for found in scores.values()]
+        lines.append([f"rank of {name}", *(NONE if p is None else str(p) for p in places)])
+    return markdown(["", *scores], lines)
+
+
+def with_paper(ours: Score | None, theirs: dict[str, Any] | None, with_n: bool = False) -> str:
+    n_ours = f" [{ours.n_selected:.0f}]" if with_n and ours else ""
+    n_theirs = f" [{theirs['n_selected']}]" if with_n and theirs else ""
+    measured = f"{ours.mean:.1f} ± {ours.std:.1f}{n_ours}" if ours else NONE
+    return f"{measured} ({theirs['mean']} ± {theirs['std']}{n_theirs})" if theirs else measured
+
+
+def against_the_paper(
+    scores: Scores, printed: dict[str, Any], ranked: Sequence[str], method: str = "GroupFS"
+) -> str:
+    """On how many tables ours reaches the paper's numbers and leads here, in a sentence."""
+    have = {table: found for table, found in scores.items() if method in found}
+    n = len(have)
+    reached = led = first = 0
+    for table, found in have.items():
+        ours = round(found[method].mean, 1)
+        theirs = {m: c["mean"] for m, c in printed[table].items() if isinstance(c, dict)}
+        theirs = {m: mean for m, mean in theirs.items() if mean <= 100}  # one is a misprint
+        reached += ours >= theirs["GroupFS"]
+        led += ours >= max(theirs.values())
+        first += rank_of(found, method, ranked) == 1
+    return (
+        f"{method}: at least the paper's GroupFS on {reached} of {n} tables, at least the best of "
+        f"the paper's row on {led} of {n}, first or equal first of the methods measured here on "
+        f"{first} of {n}."
+    )
+
+
+def means(scores: Scores, names: Sequence[str]) -> str:
+    """Mean over the tables that all methods have."""
+    names = measured(scores, names)
+    tables = [t for t, found in scores.items() if set(names) <= set(found)]
+    if not tables:
+        return ""
+    mean = {n: sum(scores[t][n].mean for t in tables) / len(tables) for n in names}
+    order = sorted(names, key=lambda name: -mean[name])
+    return f"Mean over {len(tables)} tables: " + ", ".join(f"{n} {mean[n]:.1f}" for n in order)
+
+
+def ours_alone(scores: Scores, names: Sequence[str]) -> str:
+    """Means only, methods down, tables across, mean over tables last."""
+    lines = []
+    for name in measured(scores, names):
+        values = [found[name].mean if name in found else math.nan for found in scores.values()]
+        mean = sum(values) / len(values)
+        lines.append([name, *map(_number, [*values, mean])])
+    return markdown(["", *scores, "mean"], lines)
+
+
+def comparison(found: Comparison) -> str:
+    """Mean accuracy, lead over RANDOM, mean rank and test of every method, best first."""
+    chance = found.accuracy.get("RANDOM", math.nan)
+    lines = [
+        [
+            name,
+            f"{accuracy:.1f}",
+            f"{accuracy - chance:+.1f}",
+            f"{found.rank[name]:.2f}",
+            _p_value(found.p_value.get(name, math.nan)),
+        ]
+        for name, accuracy in sorted(found.accuracy.items(), key=lambda item: -item[1])
+    ]
+    head = ["", "mean accuracy", "above RANDOM", "mean rank", "Wilcoxon p, GroupFS against it"]
+    tested = f"Friedman's test over {len(found.tables)} tables and {len(lines)} methods: "
+    return f"{markdown(head, lines)}\n\n{tested}p = {_p_value(found.friedman)}."
+
+
+def students(records: Sequence[dict[str, Any]], scores: Scores, printed: dict[str, Any]) -> str:
+    """Features down, methods across: ticks, or numbers of groups; ours / the paper's; seed 0."""
+    first = {r["key"]["method"]: r for r in records if r["key"]["seed"] == 0}
+    names = [m for m in first if m not in ("ALL", "RANDOM")]
+    ours = {m: _marks(first[m]["selections"][0]) for m in names}
+    theirs = {m: _printed_marks(printed, _as_printed(m)) for m in names}
+    lines = [
+        [feature, *(_pair(ours[m].get(feature), theirs[m].get(feature)) for m in names)]
+        for feature in printed["features"]
+    ]
+    shared = [str(len(set(ours[m]) & set(theirs[m]))) if theirs[m] else NONE for m in names]
+    found = scores.get("student", {})
+    accuracy = [with_paper(found.get(m), printed["accuracy"].get(_as_printed(m))) for m in names]
+    lines += [["selected by both", *shared], ["accuracy", *accuracy]]
+    return markdown(["", *names], lines)
+
+
+def groups_of_students(record: dict[str, Any]) -> str:
+    """All groups of one fit, most important first."""
+    groups = "; ".join(f"{i}: {', '.join(g)}" for i, g in enumerate(record["all_groups"], 1))
+    return f"Groups of {record['key']['method']}: {groups}."
+
+
+def _marks(selection: dict[str, Any]) -> dict[str, str]:
+    groups = selection["groups"] or ["✓"] * len(selection["features"])
+    return dict(zip(selection["features"], map(str, groups), strict=True))
+
+
+def _printed_marks(printed: dict[str, Any], method: str) -> dict[str, str]:
+    marks = dict.fromkeys(printed["selected"].get(method, []), "✓")
+    for number, features in printed["groups"].get(method, {}).items():
+        marks |= dict.fromkeys(features, number)
+    return marks
+
+
+def _as_printed(method: str) -> str:
+    return "GroupFS" if method in methods.GROUPFS else method
+
+
+def _pair(ours: str | None, theirs: str | None) -> str:
+    return f"{ours or NONE} / {theirs or NONE}" if ours or theirs else ""
+
+
+def _number(value: float) -> str:
+    return NONE if math.isnan(value) else f"{value:.1f}"
+
+
+def _p_value(value: float) -> str:
+    if math.isnan(value):
+        return NONE
+    return "< 0.001" if value < 0.001 else f"{value:.3f}"

@@ -1,0 +1,151 @@
+"""The paper's second scenario: at most 400 features, and the classes choose among candidates.
+
+Baselines are judged at four budgets, GroupFS at the unions of groups along its path, and the best
+accuracy is what is reported: labels are used to choose a model, as in the paper. A choice among
+many is worth something by itself; so random features are drawn as often, and as many at a time.
+``python -m experiments.scenario2 --device cuda --jobs 16``
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments import data, methods, paper
+from experiments.candidates import KeptPath, along_path, nested_unions
+from experiments.pipeline import (
+    Options,
+    fit,
+    fit_cells,
+    forget,
+    options,
+    run_fits,
+    run_judging,
+    select,
+)
+from experiments.store import Key, Store, machine
+
+NAME = "scenario2"
+TABLES = data.NINE
+#: A random draw of as many features for every candidate of GroupFS.
+MATCHED = "RANDOM matched draws"
+METHODS = (*methods.METHODS, *methods.GROUPFS, MATCHED)
+BUDGETS, SMALL_BUDGETS = (50, 100, 200, 400), (2, 4, 8, 10)
+#: Numbers of groups that are tried, in terms of the paper's.
+FACTORS = (0.5, 1, 2)
+#: Candidates that one path may give.
+MOST_CANDIDATES = 150
+
+
+def budgets(table: str) -> tuple[int, ...]:
+    return SMALL_BUDGETS if table == "heart_disease" else BUDGETS
+
+
+def numbers_of_groups(table: str) -> list[int]:
+    """Half, once and twice the paper's C."""
+    given = paper.settings("groupfs_corrected", table, "adaptive_budget") or {}
+    C = given["n_groups"] or methods.MISSING_NMNIST["n_groups"]
+    return [max(2, math.floor(factor * C + 0.5)) for factor in FACTORS]
+
+
+def cells(opt: Options) -> Iterator[Key]:
+    for table in opt.tables:
+        for method in opt.methods:
+            if method == "GroupFS":
+                for C in numbers_of_groups(table):
+                    yield {"table": table, "method": method, "seed": 0, "n_groups": C}
+            elif method == "GroupFS paper":
+                for seed in opt.seeds(method):
+                    yield {"table": table, "method": method, "seed": seed}
+            elif method != MATCHED:
+                yield from fit_cells(opt, table, method, budgets(table))
+
+
+def matched_cells(opt: Options) -> Iterator[Key]:
+    """One cell for each of GroupFS's paths; draws for paths that have changed are dropped."""
+    path = opt.results / f"{NAME}.jsonl"
+    sizes = candidate_sizes(path)
+    forget(path, lambda r: r["key"]["method"] == MATCHED and r["sizes"] != sizes.get(_which(r)))
+    for table, C in sizes:
+        if MATCHED in opt.methods and table in opt.tables:
+            yield {"table": table, "method": MATCHED, "seed": 0, "n_groups": C}
+
+
+def candidate_sizes(path: Path) -> dict[tuple[str, int], list[int]]:
+    """How many features each of GroupFS's candidates has, by table and C."""
+    return {
+        _which(record): [len(selection["selected"]) for selection in record["selections"]]
+        for record in Store(path)
+        if record["key"]["method"] == "GroupFS"
+    }
+
+
+def compute(key: Key, device: str, quick: bool) -> dict[str, Any]:
+    if key["method"] == "GroupFS":
+        return _path(key, device, quick)
+    if key["method"] == "GroupFS paper":
+        return _paper_model(key, device, quick)
+    found = select(key, partial(methods.build, scenario="adaptive_budget"), device, quick)
+    for selection in found["selections"]:
+        selection["choice"] = f"{len(selection['selected'])} features"
+    return found
+
+
+def draw_matched(key: Key, path: Path) -> dict[str, Any]:
+    """Random features, as many at a time as GroupFS's candidates have."""
+    n_features = data.load(key["table"]).X.shape[1]
+    rng = np.random.default_rng([key["seed"], key["n_groups"]])
+    sizes = candidate_sizes(path)[key["table"], key["n_groups"]]
+    draws = [np.sort(rng.permutation(n_features)[:size]).tolist() for size in sizes]
+    found = [
+        {"choice": f"C = {key['n_groups']}, draw {place}", "selected": draw}
+        for place, draw in enumerate(draws, 1)
+    ]
+    facts = {"fit_seconds": 0.0, "warnings": [], "machine": machine("cpu")}
+    return {**facts, "sizes": sizes, "selections": found}
+
+
+def _path(key: Key, device: str, quick: bool) -> dict[str, Any]:
+    """All models of one path, and their candidates."""
+    path = KeptPath(key["n_groups"], random_state=key["seed"], device=device)
+    path = methods.shortened(path) if quick else path
+    facts = fit(path, data.load(key["table"]).X, None, device)
+    found = along_path(path, budgets(key["table"]), MOST_CANDIDATES)
+    for candidate in found:
+        candidate["choice"] = f"C = {key['n_groups']}, {candidate['choice']}"
+    return {**facts, "selections": found}
+
+
+def _paper_model(key: Key, device: str, quick: bool) -> dict[str, Any]:
+    """The paper's model; groups are added in the order of their gates."""
+    table, seed = key["table"], key["seed"]
+    selector = methods.build("GroupFS paper", table, None, seed, device, "adaptive_budget")
+    selector = methods.shortened(selector) if quick else selector
+    facts = fit(selector, data.load(table).X, None, device)
+    unions = nested_unions(selector.groups_, selector.centrality_, max(budgets(table)))
+    found = [{"choice": f"seed {seed}, {name}", "selected": selected} for name, selected in unions]
+    return {**facts, "selections": found}
+
+
+def _which(record: dict[str, Any]) -> tuple[str, int]:
+    return record["key"]["table"], record["key"]["n_groups"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run what is missing; the number of cells that failed."""
+    opt = options(__doc__, TABLES, METHODS, NAME, argv)
+    work = partial(compute, device=opt.device, quick=opt.quick)
+    failed = run_fits(NAME, cells(opt), work, opt)
+    drawn = partial(draw_matched, path=opt.results / f"{NAME}.jsonl")
+    failed += run_fits(NAME, list(matched_cells(opt)), drawn, opt)
+    run_judging(NAME, opt)
+    return failed
+
+
+if __name__ == "__main__":
+    raise SystemExit(min(main(), 1))

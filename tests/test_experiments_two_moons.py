@@ -1,0 +1,138 @@
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from experiments import two_moons
+from experiments.store import Store
+
+GROUPS = [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9], [10, 11], [12]]
+
+
+def test_every_study_has_ten_seeds_of_every_variant():
+    keys = list(two_moons.cells())
+    assert len({json.dumps(key, sort_keys=True) for key in keys}) == len(keys)
+    counts = Counter((key["study"], key["variant"], key["n_groups"] == "auto") for key in keys)
+    n_grid = sum(d - 2 for d in range(17, 25))  # C = 2, ..., d - 1
+    for study, n_tables in {"noise": 10, "correlation": 9}.items():
+        assert counts[study, "default", True] == counts[study, "default", False] == 10 * n_tables
+        assert counts[study, "paper", False] == 10 * n_tables
+    assert counts["grid", "default", False] == counts["grid", "paper", False] == 10 * n_grid
+    assert counts["grid", "default", True] == 0
+
+
+def test_quick_cells_are_cells_of_the_whole_run():
+    whole = list(two_moons.cells())
+    quick = list(two_moons.cells(quick=True))
+    assert {key["study"] for key in quick} == set(two_moons.STUDIES)
+    assert all(key in whole for key in quick) and len(quick) < len(whole) / 50
+
+
+def test_settings_are_those_the_paper_prints_for_the_table():
+    rho = two_moons.paper_settings("correlation", {"correlation": 0.7})
+    assert (rho["n_groups"], rho["lambda1"], rho["lambda2"]) == (3, 1.0, 0.8)
+    noise = two_moons.paper_settings("noise", {"noise": 0.1})
+    assert (noise["n_groups"], noise["lambda2"]) == (12, 6.0)
+    grid = two_moons.paper_settings("grid", {"n_groups": 5, "n_features": 17})
+    assert grid == {"n_groups": 5, "lambda1": 10.0, "lambda2": 3.7}
+
+
+def test_the_papers_selection_takes_groups_until_ten_features_are_covered():
+    found = two_moons.measures([GROUPS[0], GROUPS[2], GROUPS[1], GROUPS[3]], GROUPS[0])
+    assert (found["rg_sim"], found["tpr"]) == (1, 1)
+    assert found["fdr"] == pytest.approx(2 / 12)  # the pair of noise features is passed on the way
+    assert (found["kept_tpr"], found["kept_fdr"]) == (0.5, 0)
+    assert two_moons.measures(GROUPS, GROUPS[0] + GROUPS[1])["fdr"] == 0
+
+
+def test_a_fit_with_either_variant_can_be_recomputed_from_its_record(monkeypatch):
+    monkeypatch.setattr(two_moons, "N_SAMPLES", 200)
+    table = {"n_features": 20, "correlation": 0.95, "noise": 0.05, "seed": 0}
+    for variant in ("default", "paper"):
+        key = {"study": "grid", "variant": variant, "n_groups": 3, **table}
+        record = json.loads(json.dumps(two_moons.compute(key)))
+        assert sorted(sum(record["groups"], [])) == list(range(20))
+        assert len(record["groups"]) == record["n_groups_found"]
+        again = two_moons.measures(record["groups"], record["selected"])
+        assert again == {name: record[name] for name in again}
+        if variant == "default":
+            assert again["rg_sim"] == again["tpr"] == 1 and again["fdr"] == 0
+        else:
+            assert (record["smoothness_weight"], record["sparsity_weight"]) == (1.0, 1.5)
+            assert record["n_iter"] == 500
+
+
+def test_summary_has_mean_and_deviation_over_the_seeds_of_each_cell():
+    cells = list(two_moons.cells(["noise"], quick=True))
+    records = [record_of(key, tpr=0.1 * i) for i, key in enumerate(cells)]
+    summary = two_moons.aggregate(records)
+    assert len(summary) == len(cells) / 2
+    for row in summary:
+        own = [r["tpr"] for r in records if r["key"] | {"seed": 0} == row["key"] | {"seed": 0}]
+        assert len(own) == row["n_seeds"] == 2
+        assert row["tpr_mean"] == pytest.approx(np.mean(own))
+        assert row["tpr_std"] == pytest.approx(np.std(own))
+
+
+def test_recovery_counts_exact_fits_within_the_range_of_c_only():
+    def fit(C, d, variant="default", study="grid", **values):
+        key = {"study": study, "variant": variant, "n_groups": C, "n_features": d, "seed": 0}
+        return record_of(key, **values)
+
+    records = [
+        fit(3, 17),
+        fit(9, 17, fdr=0.1),
+        fit(5, 20, rg_sim=0.9),
+        fit(6, 20, kept_tpr=0.5),
+        fit(2, 17, tpr=0.0),  # too few groups
+        fit(10, 17, tpr=0.0),  # too many
+        fit(4, 17, variant="paper", tpr=0.0),
+        fit("auto", 20, study="noise", tpr=0.0),
+    ]
+    assert two_moons.recovered(records, "default") == (2, 4)
+    assert two_moons.recovered(records, "default", kept=True) == (2, 4)
+    assert two_moons.recovered(records, "paper") == (0, 1)
+
+
+def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
+    before, after = [], []
+    arguments = ["--quick", "--results", str(tmp_path)]
+    monkeypatch.setattr(two_moons, "compute", pretending(before, most=5))
+    with pytest.raises(KeyboardInterrupt):
+        two_moons.main(arguments)
+    assert [record["key"] for record in Store(tmp_path / "two_moons.jsonl")] == before
+
+    monkeypatch.setattr(two_moons, "compute", pretending(after))
+    two_moons.main([*arguments, "--figures", str(tmp_path / "figures")])
+    assert before + after == list(two_moons.cells(quick=True))
+    assert "default: 4 of 4 (100.0%) exact" in capsys.readouterr().out
+    header, *rows = (tmp_path / "two_moons_summary.csv").read_text().splitlines()
+    assert "rg_sim_mean" in header and len(rows) == len(before + after) / 2
+    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
+    for name in ("tables", "curves", "grid_default", "grid_paper"):
+        assert {f"two_moons_{name}.png", f"two_moons_{name}.svg"} <= drawn
+
+
+def test_a_study_that_does_not_exist_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        two_moons.main(["--studies", "nois", "--results", str(tmp_path)])
+    assert "no study nois" in capsys.readouterr().err
+
+
+def pretending(computed, most=None):
+    """In place of ``compute``: notes the cells, and is killed after so many."""
+
+    def compute(key, device):
+        if len(computed) == most:
+            raise KeyboardInterrupt
+        computed.append(key)
+        return record_of(key)
+
+    return compute
+
+
+def record_of(key, **values):
+    perfect = {"loss": -0.2, "rg_sim": 1.0, "tpr": 1.0, "fdr": 0.0, "kept_tpr": 1.0}
+    found = {"kept_fdr": 0.0, "n_groups_found": 3, "n_open": 2, "seconds": 1.0}
+    return {"key": key, **perfect, **found, **values}
