@@ -73,7 +73,7 @@ def test_ranking_orders_all_features_by_score_and_selects_the_best(baseline, moo
 def test_constant_columns_come_last_with_a_warning(baseline, moons):
     X = moons.data.copy()
     X[:, 3] = 5.0
-    with pytest.warns(UserWarning, match="1 constant column .* ranked last: x3"):
+    with pytest.warns(UserWarning, match="1 constant column .* was ranked last: x3"):
         selector = fitted(baseline, X, moons.target, n_features_to_select=7)
     assert selector.ranking_[3] == 20 and selector.scores_[3] == -np.inf
     assert not selector.get_support()[3]
@@ -130,6 +130,15 @@ def test_all_features_keeps_constant_ones_too(moons):
     X[:, 3] = 5.0
     with pytest.warns(UserWarning, match="constant"):
         assert AllFeatures().fit(X).get_support().all()
+
+
+@pytest.mark.filterwarnings("ignore:.*constant column")
+@pytest.mark.parametrize("n_varying", [0, 1])
+def test_all_features_keeps_tables_with_nothing_to_choose_from(n_varying, moons):
+    X = np.ones((80, 3))
+    X[:, :n_varying] = moons.data[:, :n_varying]
+    selector = AllFeatures().fit(X)
+    assert selector.get_support().all() and sorted(selector.ranking_) == [1, 2, 3]
 
 
 def test_variance_is_that_of_the_columns_as_they_came(moons):

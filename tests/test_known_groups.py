@@ -92,3 +92,16 @@ def test_constant_columns_leave_their_groups(moons):
 def test_what_cannot_be_used_is_refused(moons, parameters, message):
     with pytest.raises(ValueError, match=message):
         GroupFS(**parameters).fit(moons.data)
+
+
+def test_names_of_groups_do_not_outlive_them(moons):
+    selector = GroupFS(groups=LABELS, random_state=0, n_init=1, max_epochs=20).fit(moons.data)
+    selector.set_params(groups=None).fit(moons.data)
+    assert selector.group_names_ is None
+
+
+def test_warnings_point_at_the_caller(moons):
+    with pytest.warns(UserWarning, match="n_neighbors=7") as caught:
+        GroupFS(groups=LABELS, max_epochs=2, random_state=0).fit(moons.data[:6])
+    warning = next(w for w in caught if "n_neighbors" in str(w.message))
+    assert warning.filename == __file__

@@ -10,6 +10,8 @@ import scipy.sparse as sp
 import torch
 
 from groupfs import GroupFS
+from groupfs._validation import validate_table
+from groupfs.baselines import VarianceSelector
 from groupfs.datasets import load_two_moons
 
 QUICK = {"random_state": 0, "n_init": 1, "max_epochs": 30}
@@ -253,3 +255,32 @@ def test_the_table_itself_is_left_alone(X):
     before = X.copy()
     GroupFS(**QUICK).fit(X)
     np.testing.assert_array_equal(X, before)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("value", [0.1, 3.3])
+def test_constant_columns_of_long_tables_are_recognised(form, value):
+    X = np.column_stack([np.random.default_rng(0).normal(size=(50_000, 2)), np.full(50_000, value)])
+    with pytest.warns(UserWarning, match="1 constant column carries no information and was .* x2"):
+        table = validate_table(VarianceSelector(), form(X), True)
+    assert sorted(table.columns) == [0, 1]
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_resampled_rows_do_not_depend_on_the_unit(form, X):
+    index = np.arange(0, 60, 2)
+    for standardize in (True, False):
+        one, tiny = (
+            validate_table(GroupFS(), form(X * unit), standardize).rows.resampled(
+                index, standardize
+            )
+            for unit in (1.0, 1e-30)
+        )
+        rows = [rows.take(torch.arange(30)) for rows in (one, tiny) if not _to_double(rows)]
+        torch.testing.assert_close(*rows)
+        spread = rows[0].std(0, correction=0)
+        assert torch.allclose(spread, torch.ones_like(spread)) == standardize
+
+
+def _to_double(rows):
+    rows.to(torch.device("cpu"), torch.float64)

@@ -84,6 +84,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
                 f"at most {n_features}."
             )
         settings = presets.resolve(self.get_params(deep=False), n_samples, n_features)
+        settings.pop("groups", None)  # as labels they come in where they are known
         if self.end_temperature > settings["start_temperature"]:
             raise ValueError(
                 f"end_temperature={self.end_temperature} is above start_temperature="

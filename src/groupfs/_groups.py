@@ -15,8 +15,8 @@ def parse_groups(groups: Any, names: Sequence[str]) -> tuple[NDArray[np.int64], 
     Parameters
     ----------
     groups : array-like of shape (n_features,), or list of lists, or mapping from name to list
-        One label per feature (missing ones: -1, None, NaN), or the members of every group, as names
-        of features or as their places.
+        One label per feature (missing ones: below zero, None, NaN), or the members of every group,
+        as names of features or as their places. A Series may have the names as its index.
     names : sequence of str
         Of the features.
     """
@@ -27,13 +27,44 @@ def parse_groups(groups: Any, names: Sequence[str]) -> tuple[NDArray[np.int64], 
             f"groups={groups!r}; give one label per feature, or a list with the members of each "
             "group."
         )
+    if hasattr(groups, "reindex"):
+        groups = _in_order(groups, names)
     if not hasattr(groups, "dtype") and any(_is_list(members) for members in groups):
         return _from_members(list(groups), list(range(len(groups))), names)
     return _from_labels(groups, names)
 
 
+def check_places(groups: Any, X: Any) -> None:
+    """Refuse numbers as members where the columns themselves are called by other numbers."""
+    names = list(getattr(X, "columns", []))
+    if not names or not all(isinstance(name, (int, np.integer)) for name in names):
+        return
+    if names == list(range(len(names))) or hasattr(groups, "dtype"):
+        return
+    members = groups.values() if isinstance(groups, Mapping) else groups
+    if any(_is_list(listed) for listed in members):
+        raise ValueError(
+            f"the columns of X are called by numbers ({names[0]}, {names[1]}, ...), which may be "
+            "names or places in groups; rename them, e.g. X.columns = X.columns.astype(str)."
+        )
+
+
+def _in_order(series: Any, names: Sequence[str]) -> Any:
+    """A pandas Series with the features as its index, in their order; others as they are."""
+    index = list(series.index)
+    if set(index) == set(names):
+        return series.reindex(list(names))
+    if index != list(range(len(index))):
+        raise ValueError(
+            f"groups is a Series whose index ({index[0]!r}, ...) is not the features of X; index "
+            "it by them, or give an array of labels."
+        )
+    return series
+
+
 def _from_labels(labels: Any, names: Sequence[str]) -> tuple[NDArray[np.int64], list[Any]]:
-    given = list(labels.tolist() if hasattr(labels, "tolist") else labels)
+    values = labels.tolist() if hasattr(labels, "tolist") else labels
+    given = [value.item() if isinstance(value, np.generic) else value for value in values]
     if len(given) != len(names):
         raise ValueError(
             f"groups has {len(given)} labels but X has {len(names)} features; give one label per "
@@ -59,7 +90,7 @@ def _from_members(
             raise ValueError(
                 f"group {group_names[group]!r} is {listed!r}; give a list of its features."
             )
-        for feature in listed:
+        for feature in list(listed):
             place = _place(feature, places, len(names), group_names[group])
             if labels[place] not in (-1, group):
                 raise ValueError(
@@ -88,10 +119,10 @@ def _place(feature: Any, places: dict[str, int], n_features: int, group: Any) ->
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, (Sequence, np.ndarray, set, frozenset)) and not isinstance(value, str)
+    return hasattr(value, "__iter__") and not isinstance(value, (str, bytes, Mapping))
 
 
 def _is_missing(label: Any) -> bool:
-    if label is None or (isinstance(label, float) and np.isnan(label)):
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):  # pandas' missing values
         return True
-    return isinstance(label, int) and not isinstance(label, bool) and label < 0
+    return isinstance(label, (int, float)) and not isinstance(label, bool) and not label >= 0

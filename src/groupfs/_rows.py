@@ -48,8 +48,8 @@ class Rows(Protocol):
     def shuffled(self, rng: np.random.Generator) -> Rows:
         """The same columns, each shuffled on its own."""
 
-    def resampled(self, index: NDArray[np.int64]) -> Rows:
-        """Some of the rows, standardised anew."""
+    def resampled(self, index: NDArray[np.int64], standardize: bool) -> Rows:
+        """Some of the rows, centred and, if so wanted, standardised anew."""
 
 
 class DenseRows:
@@ -95,9 +95,10 @@ class DenseRows:
     def shuffled(self, rng: np.random.Generator) -> DenseRows:
         return DenseRows(rng.permuted(self.Z, axis=0))
 
-    def resampled(self, index: NDArray[np.int64]) -> DenseRows:
+    def resampled(self, index: NDArray[np.int64], standardize: bool) -> DenseRows:
         Z = self.Z[index]
-        return DenseRows((Z - Z.mean(0)) / _at_least_rounding(Z.std(0)))
+        Z -= Z.mean(0)
+        return DenseRows(Z / _at_least_rounding(Z.std(0), 1.0) if standardize else Z)
 
 
 class SparseRows:
@@ -158,15 +159,15 @@ class SparseRows:
         moved = sp.csc_array((columns.data, indices, columns.indptr), shape=self.shape)
         return SparseRows(sp.csr_array(moved), self.mean, self.scale, self.column_norms)
 
-    def resampled(self, index: NDArray[np.int64]) -> SparseRows:
+    def resampled(self, index: NDArray[np.int64], standardize: bool) -> SparseRows:
         X = self.X[index]
         mean = np.asarray(X.sum(axis=0)).ravel() / len(index)
         square = np.asarray(X.multiply(X).sum(axis=0)).ravel() / len(index)
         deviation = np.sqrt(np.maximum(square - mean**2, 0))
-        scale = _at_least_rounding(deviation)
+        scale = _at_least_rounding(deviation, self.scale) if standardize else self.scale
         return SparseRows(X, mean, scale, len(index) * (deviation / scale) ** 2)
 
 
-def _at_least_rounding(spread: FloatArray) -> FloatArray:
-    """One in place of deviations that are zero: some rows of a column may all be equal."""
-    return np.where(spread > 1e-12, spread, 1.0)
+def _at_least_rounding(spread: FloatArray, unit: FloatArray | float) -> FloatArray:
+    """A unit in place of deviations that are zero: some rows of a column may all be equal."""
+    return np.where(spread > 1e-12 * unit, spread, unit)

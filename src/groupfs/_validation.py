@@ -17,6 +17,9 @@ from groupfs._rows import DenseRows, FloatArray, Rows, SparseRows
 #: Sparse tables whose columns' means exceed their deviations by more than this are filled in:
 #: products of columns would lose their digits otherwise, and such tables hold few zeros.
 LARGEST_OFFSET = 1e3
+#: Above so many rows the error of a mean, added up row by row, is more than rounding; the mean of
+#: what is left after centring corrects it.
+MANY_ROWS = 1000
 
 
 @dataclass(frozen=True)
@@ -42,19 +45,21 @@ def validate_table(
     estimator: Any,
     X: Any,
     standardize: bool,
-    constant: str = "were left out of every group",
+    constant: str = "left out of every group",
+    fewest: int = 2,
     stacklevel: int = 4,
 ) -> Table:
     """Check X, set ``n_features_in_`` and ``feature_names_in_``, standardise.
 
-    ``constant`` says in a warning what became of columns that do not vary; ``stacklevel`` is that
-    of the warning.
+    ``constant`` says in a warning what became of columns that do not vary, of which ``stacklevel``
+    is the depth; with fewer than ``fewest`` columns that vary the table is refused.
     """
     X = _to_matrix(estimator, X)
     names = _names(estimator, X.shape[1])
     _refuse_missing(X, names, type(estimator).__name__)
     center, spread, X = _centered(X, names)
     varies = spread > 0
+    _refuse_too_few(varies, names, fewest)
     _report_constant(varies, names, constant, stacklevel + 1)
 
     columns = np.flatnonzero(varies)
@@ -179,15 +184,23 @@ def _centered(
         if isinstance(X, np.ndarray):
             center = X.mean(axis=0)
             X = X - center
+            if N > MANY_ROWS:
+                rest = X.mean(axis=0)
+                X -= rest
+                center += rest
             deviations = np.einsum("ij,ij->j", X, X)
         else:
             center = np.asarray(X.sum(axis=0)).ravel() / N
             squares = sp.csc_array(X)
             filled = np.repeat(np.arange(X.shape[1]), np.diff(squares.indptr))
+            n_zeros = N - np.diff(squares.indptr)
+            if N > MANY_ROWS:
+                rest = np.bincount(filled, squares.data - center[filled], minlength=X.shape[1])
+                center += (rest - n_zeros * center) / N
             deviations = np.bincount(
                 filled, (squares.data - center[filled]) ** 2, minlength=X.shape[1]
             )
-            deviations += (N - np.diff(squares.indptr)) * center**2
+            deviations += n_zeros * center**2
         spread = np.sqrt(deviations / N)
     too_large = np.flatnonzero(~np.isfinite(spread))
     if len(too_large):
@@ -199,24 +212,30 @@ def _centered(
     return center, spread, X
 
 
-def _report_constant(
-    varies: NDArray[np.bool_], names: Sequence[str], what_became: str, stacklevel: int
-) -> None:
-    constant = np.flatnonzero(~varies)
+def _refuse_too_few(varies: NDArray[np.bool_], names: Sequence[str], fewest: int) -> None:
+    if varies.sum() >= fewest:
+        return
     if not varies.any():
         raise ValueError(
             f"all {len(names)} columns of X are constant; there is nothing to select from."
         )
-    if varies.sum() == 1:
-        only = names[int(np.flatnonzero(varies)[0])]
-        raise ValueError(
-            f"only one column of X varies ({only}); a choice needs at least 2 columns that are not "
-            "constant."
-        )
+    only = names[int(np.flatnonzero(varies)[0])]
+    raise ValueError(
+        f"only one column of X varies ({only}); a choice needs at least 2 columns that are not "
+        "constant."
+    )
+
+
+def _report_constant(
+    varies: NDArray[np.bool_], names: Sequence[str], what_became: str, stacklevel: int
+) -> None:
+    constant = np.flatnonzero(~varies)
     if len(constant):
-        plural = "column carries" if len(constant) == 1 else "columns carry"
+        one = len(constant) == 1
+        plural = "column carries" if one else "columns carry"
         warnings.warn(
-            f"{len(constant)} constant {plural} no information and {what_became}: "
+            f"{len(constant)} constant {plural} no information and "
+            f"{'was' if one else 'were'} {what_became}: "
             f"{listed([names[int(i)] for i in constant])}.",
             UserWarning,
             stacklevel=stacklevel,
@@ -241,7 +260,7 @@ def _canonical_order(
     keys /= np.sqrt(X.shape[0])
     order = np.argsort(keys[:, 0], kind="stable")
     steps = np.abs(np.diff(keys[order], axis=0)).max(axis=1)
-    twins = np.concatenate([[0], np.cumsum(steps > 1e-9)])
+    twins = np.concatenate([[0], np.cumsum(steps > 1e-9)])[: len(order)]
     return order, twins
 
 

@@ -15,7 +15,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs._base import GroupSelector
 from groupfs._device import derive_seeds, resolve_device
-from groupfs._groups import parse_groups
+from groupfs._groups import check_places, parse_groups
 from groupfs._validation import Table, listed, validate_table
 from groupfs.problem import Problem, prepare
 from groupfs.result import GroupResult, read_off, train_models
@@ -39,8 +39,10 @@ class GroupFS(GroupSelector):
         C. "auto" takes the first clear dip of the distortion E(C) of the feature graph's
         eigenvectors; where there is none, a dip near the square root of 2 d, at most 30.
     groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
-        Groups known beforehand: a label for every feature, or the features of every group by name
-        or place. Only the gates are learned then. None discovers the groups.
+        Groups known beforehand: a label for every feature (in the order of the columns, or a
+        Series indexed by their names), or the features of every group by name or place. Every
+        feature that varies must be in one group. Only the gates are learned then, and
+        ``smoothness_weight`` plays no part. None discovers the groups.
     sparsity : float, default=0.7
         How many groups shall close, relative to the critical weight of this table: 1.0 is the
         weight at which the pressure on the gates changes sign before groups take shape. Useful
@@ -115,8 +117,8 @@ class GroupFS(GroupSelector):
     ----------
     groups_ : list of ndarray
         Indices of the features of each group, most important group first.
-    group_names_ : list
-        What the groups were called in ``groups``, most important first; only with ``groups``.
+    group_names_ : list or None
+        What the groups were called in ``groups``, most important first; None without ``groups``.
     group_labels_ : ndarray of shape (n_features_in_,)
         Place in ``groups_`` of each feature's group; -1 for constant columns.
     group_scores_ : ndarray of shape (n_groups_,)
@@ -260,22 +262,18 @@ class GroupFS(GroupSelector):
         device = resolve_device(self.device)
         table = validate_table(self, X, self.standardize)
         settings = self._settings(table)
+        names: list[Any] = []
+        if self.groups is not None:
+            check_places(self.groups, X)
+            settings["labels"], names = self._known_groups(table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
         problem, result = self._falling_back(
             lambda where: _solve(table, settings, seeds, where), device
         )
         self._describe(table, problem, result)
-        if self.groups is not None:
-            self.group_names_ = [settings["group_names"][place] for place in result.places]
+        self.group_names_ = [names[place] for place in result.places] if names else None
         self._select()
         return self
-
-    def _settings(self, table: Table) -> dict[str, Any]:
-        settings = super()._settings(table)
-        del settings["groups"]
-        if self.groups is not None:
-            settings["labels"], settings["group_names"] = self._known_groups(table)
-        return settings
 
     def _known_groups(self, table: Table) -> tuple[NDArray[np.int64], list[Any]]:
         """The groups given, as labels of the table's own columns from 0, and their names."""

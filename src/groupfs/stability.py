@@ -69,7 +69,7 @@ def refit(
     device: torch.device,
 ) -> tuple[IntArray, NDArray[np.bool_]]:
     """Groups and selection on some of the rows, (d,) each, in the table's own order."""
-    part = replace(table, rows=table.rows.resampled(index))
+    part = replace(table, rows=table.rows.resampled(index, settings["standardize"]))
     fewest = min(settings["batch_size"], len(index))
     settings = {
         **settings,

@@ -50,8 +50,10 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _check_table(self, X: Any, standardize: bool) -> Table:
-        table = validate_table(self, X, standardize, constant="were ranked last", stacklevel=5)
+    def _check_table(self, X: Any, standardize: bool, fewest: int = 2) -> Table:
+        table = validate_table(
+            self, X, standardize, constant="ranked last", fewest=fewest, stacklevel=5
+        )
         wanted, n_features = self.n_features_to_select, table.rows.shape[1]
         if wanted is not None and wanted > n_features:
             raise ValueError(

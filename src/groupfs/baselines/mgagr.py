@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any, Self
@@ -14,7 +14,7 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs._device import resolve_device
-from groupfs._groups import parse_groups
+from groupfs._groups import check_places, parse_groups
 from groupfs._validation import Table
 from groupfs.baselines._base import RankingSelector, shared_constraints
 from groupfs.baselines._mgagr_solver import solve
@@ -114,7 +114,7 @@ class MGAGR(RankingSelector):
 
     _parameter_constraints: dict[str, list[Any]] = {
         **shared_constraints("n_features_to_select", "standardize", "device", "verbose"),
-        "groups": ["array-like", dict, None],
+        "groups": ["array-like", Mapping, None],
         "n_groups": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "smoothness_weight": [Interval(Real, 0, None, closed="left")],
         "sparsity_weight": [Interval(Real, 0, None, closed="neither")],
@@ -157,6 +157,8 @@ class MGAGR(RankingSelector):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the graph and the reconstruction; ``y`` is ignored."""
         device = _double_precision(resolve_device(self.device))
+        if self.groups is not None:
+            check_places(self.groups, X)
         table = self._check_table(X, self.standardize)
         members = self._members(table)
         places = np.full(self.n_features_in_, -1)

@@ -37,7 +37,7 @@ class AllFeatures(RankingSelector):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check X; ``y`` is ignored."""
-        table = self._check_table(X, standardize=True)
+        table = self._check_table(X, standardize=True, fewest=0)
         scores = np.zeros(len(table.columns))
         self._rank(table, scores, self.n_features_in_, tie_breaker=-table.columns.astype(float))
         return self
