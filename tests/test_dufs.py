@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from groupfs import trainer
 from groupfs._device import derive_seeds
 from groupfs._noise import CounterNoise
 from groupfs.baselines import DUFS
@@ -109,3 +110,19 @@ def test_progress_is_shown_on_request(moons, capsys):
     DUFS(max_epochs=3, verbose=1, random_state=0).fit(moons.data)
     shown = capsys.readouterr().err
     assert "DUFS" in shown and "3/3" in shown
+
+
+def test_an_interrupt_keeps_the_gates_reached_and_points_at_the_caller(moons, monkeypatch):
+    run, count = trainer._run_epoch, [0]
+
+    def interrupted(*arguments):
+        count[0] += 1
+        if count[0] > 3:
+            raise KeyboardInterrupt
+        run(*arguments)
+
+    monkeypatch.setattr(trainer, "_run_epoch", interrupted)
+    with pytest.warns(UserWarning, match="interrupted after 3 of 50 epochs") as caught:
+        selector = DUFS(5, max_epochs=50, random_state=0).fit(moons.data)
+    assert caught[0].filename == __file__
+    assert selector.n_iter_ == 3 and selector.get_support().sum() == 5

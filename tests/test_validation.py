@@ -270,17 +270,11 @@ def test_constant_columns_of_long_tables_are_recognised(form, value):
 def test_resampled_rows_do_not_depend_on_the_unit(form, X):
     index = np.arange(0, 60, 2)
     for standardize in (True, False):
-        one, tiny = (
-            validate_table(GroupFS(), form(X * unit), standardize).rows.resampled(
-                index, standardize
-            )
-            for unit in (1.0, 1e-30)
-        )
-        rows = [rows.take(torch.arange(30)) for rows in (one, tiny) if not _to_double(rows)]
+        tables = [validate_table(GroupFS(), form(X * unit), standardize) for unit in (1, 1e-30)]
+        parts = [table.rows.resampled(index, standardize) for table in tables]
+        for part in parts:
+            part.to(torch.device("cpu"), torch.float64)
+        rows = [part.take(torch.arange(30)) for part in parts]
         torch.testing.assert_close(*rows)
         spread = rows[0].std(0, correction=0)
         assert torch.allclose(spread, torch.ones_like(spread)) == standardize
-
-
-def _to_double(rows):
-    rows.to(torch.device("cpu"), torch.float64)

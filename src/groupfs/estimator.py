@@ -46,8 +46,7 @@ class GroupFS(GroupSelector):
     sparsity : float, default=0.7
         How many groups shall close, relative to the critical weight of this table: 1.0 is the
         weight at which the pressure on the gates changes sign before groups take shape. Useful
-        values lie between about 0.25 and 3; higher means fewer groups. The default is the value
-        whose selections clustered best on average over ten tables, each left out in turn.
+        values lie between about 0.25 and 3; higher means fewer groups.
     sparsity_weight : float or None, default=None
         :math:`\lambda_2` itself, in place of ``sparsity``.
     smoothness_weight : float or "auto", default="auto"

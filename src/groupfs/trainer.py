@@ -102,10 +102,11 @@ def train(
     batch_seed: int,
     verbose: bool = False,
     name: str = "GroupFS",
+    stacklevel: int = 9,
 ) -> History:
     """Train all models in place, each until it has settled, whatever the others do.
 
-    Ctrl-C ends training after the first epoch with a warning.
+    Ctrl-C ends training after the first epoch with a warning, ``stacklevel`` calls up from here.
     """
     crew = Crew(model, objective, rows, schedule, noise)
     history = History()
@@ -126,7 +127,7 @@ def train(
             f"Training was interrupted after {len(history.terms)} of {schedule.max_epochs} epochs; "
             "groups and gates are those reached so far.",
             UserWarning,
-            stacklevel=9,
+            stacklevel=stacklevel,
         )
     finally:
         progress.close()
