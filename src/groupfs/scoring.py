@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from groupfs._noise import CounterNoise
-from groupfs.graphs import random_walk, self_tuning_graph, squared_distances
+from groupfs.graphs import plain_affinity
 
 FloatArray = NDArray[np.float64]
 #: Shuffles of a few binary columns all score the same: differences below this are rounding.
 SMALLEST_SPREAD = 1e-6
-#: Shuffled numbers that are worked on at a time.
-SHUFFLED_ENTRIES = 2**22
+#: Numbers that are worked on at a time: what a processor's cache holds, what a GPU is busy with.
+ENTRIES_AT_ONCE = {"cpu": 2**20, "cuda": 2**25}
 #: Shape of the tail of chance scores, and the least its scale may be.
 TAIL_SHAPE, SMALLEST_SCALE = 0.3, 0.3
 
@@ -41,11 +41,11 @@ class GroupScores:
 
 def own_graph_smoothness(X: Tensor, n_neighbors: int, steps: int) -> Tensor:
     """s for each of a stack of tables, (S, B, d) to (S,)."""
-    graph = self_tuning_graph(squared_distances(X @ X.mT), n_neighbors)
-    walk, _ = random_walk(graph.affinity)
+    affinity = plain_affinity(X @ X.mT, n_neighbors)
+    degree = affinity.sum(-1, keepdim=True)
     smoothed = X
     for _ in range(steps):
-        smoothed = walk @ smoothed
+        smoothed = (affinity @ smoothed) / degree
     return (smoothed * X).mean((-2, -1))
 
 
@@ -96,7 +96,8 @@ def _chance_smoothness(
     columns: Tensor, n_neighbors: int, steps: int, n_shuffles: int, noise: CounterNoise
 ) -> FloatArray:
     """s of shuffled columns, (S,), a few shuffles at a time."""
-    at_once = max(1, SHUFFLED_ENTRIES // columns.numel())
+    entries = len(columns) * max(columns.shape)
+    at_once = max(1, ENTRIES_AT_ONCE.get(columns.device.type, 2**22) // entries)
     values = []
     for start in range(0, n_shuffles, at_once):
         size = min(at_once, n_shuffles - start)
