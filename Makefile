@@ -24,6 +24,9 @@ reproduce: .venv/.installed
 	for name in $(SCENARIOS); do $(BIN)/python -m experiments.$$name --device $(DEVICE) --jobs $(JOBS) || exit 1; done
 	$(BIN)/python -m experiments.two_moons --jobs $(JOBS) --figures experiments/results/figures
 	$(BIN)/python -m experiments.choose_c --figures experiments/results/figures
+	$(BIN)/python -m experiments.nmnist_groups --device $(DEVICE)
+	$(BIN)/python -m experiments.faces --device $(DEVICE)
+	$(BIN)/python -m experiments.student_figure
 	$(BIN)/python -m experiments.defaults --device $(DEVICE) --jobs $(JOBS)
 	$(BIN)/python -m experiments.tables
 
@@ -32,6 +35,7 @@ reproduce-quick: .venv/.installed
 	for name in $(SCENARIOS); do $(BIN)/python -m experiments.$$name --quick --jobs $(JOBS) || exit 1; done
 	$(BIN)/python -m experiments.two_moons --quick --jobs $(JOBS) --results out/quick --figures out/quick
 	$(BIN)/python -m experiments.choose_c --quick --results out/quick --figures out/quick
+	$(BIN)/python -m experiments.student_figure --results out/quick --figures out/quick
 
 clean:
 	rm -rf .venv out

@@ -3,12 +3,14 @@
 Run with ``python -m experiments.defaults``. For every table and seed, models are trained at several
 sparsities; recorded are the features of the groups that are open and stand out (its own choice) and
 those of several ways to spend three budgets. Labels judge, and nothing else. A value counts only if
-it is also the best on the other tables: ``report`` leaves each table out in turn.
+it is also the best on the other tables: ``compare`` leaves each table out in turn.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -74,26 +76,45 @@ def selections(
     return found
 
 
-def report(store: Store) -> None:
-    """Print mean accuracies by sparsity, what is best without each table, and ways to spend."""
+@dataclass(frozen=True)
+class Comparison:
+    """Mean accuracies of one way to select, by sparsity."""
+
+    way: str
+    tables: list[str]  #: those that have a selection at every sparsity
+    accuracy: dict[float, float]
+    best_without: list[float]  #: the best sparsity when each table is left out in turn
+
+
+def compare(records: Iterable[dict[str, Any]]) -> list[Comparison]:
+    """Mean accuracy over tables, seeds and budgets, for every way and sparsity."""
     by_way: dict[str, dict[float, dict[str, list[float]]]] = {}
-    for record in store:
+    for record in records:
         for entry in record["entries"]:
             sparsities = by_way.setdefault(entry["way"], {})
             tables = sparsities.setdefault(entry["sparsity"], {})
             tables.setdefault(record["key"]["table"], []).append(entry["accuracy"])
-    for way, sparsities in by_way.items():
-        # only tables that have a selection at every sparsity
-        tables = sorted(set.intersection(*(set(found) for found in sparsities.values())))
-        values = np.array([[np.mean(found[t]) for t in tables] for found in sparsities.values()])
-        print(f"\n{way}: mean accuracy over {len(tables)} tables")
-        for sparsity, mean in zip(sparsities, values.mean(1), strict=True):
+    return [_compared(way, sparsities) for way, sparsities in by_way.items()]
+
+
+def _compared(way: str, sparsities: dict[float, dict[str, list[float]]]) -> Comparison:
+    tables = sorted(set.intersection(*(set(found) for found in sparsities.values())))
+    values = np.array([[np.mean(found[t]) for t in tables] for found in sparsities.values()])
+    best = [
+        list(sparsities)[int(np.delete(values, j, axis=1).mean(1).argmax())]
+        for j in range(len(tables))
+    ]
+    means = dict(zip(sparsities, values.mean(1).tolist(), strict=True))
+    return Comparison(way, tables, means, best)
+
+
+def report(store: Store) -> None:
+    """Print mean accuracies by sparsity, and what is best without each table."""
+    for found in compare(store):
+        print(f"\n{found.way}: mean accuracy over {len(found.tables)} tables")
+        for sparsity, mean in found.accuracy.items():
             print(f"  sparsity {sparsity}: {mean:.1f}")
-        best = [
-            list(sparsities)[int(np.delete(values, j, axis=1).mean(1).argmax())]
-            for j in range(len(tables))
-        ]
-        print(f"  best without each table in turn: {', '.join(map(str, best))}")
+        print(f"  best without each table in turn: {', '.join(map(str, found.best_without))}")
 
 
 def main() -> None:

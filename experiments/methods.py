@@ -25,12 +25,14 @@ from groupfs.baselines import (
 METHODS = ("ALL", "RANDOM", "VARIANCE", "LS", "MCFS", "CAE", "DUFS", "MGAGR", "CompFS")
 GROUPFS = ("GroupFS", "GroupFS paper")
 #: What is left of GroupFS when parts of it are taken away. The first two agree wherever a budget is
-#: spent by excess, since gates have no say there; so the last two rank by gate.
+#: spent by excess, since gates have no say there; so two rank by gate. The last spends a budget on
+#: whole groups, as the paper does.
 ABLATIONS = (
     "warm start only",
     "gates only",
     "gates only by gate",
     "memberships too by gate",
+    "whole groups",
 )
 #: Methods that draw random numbers.
 RANDOM = ("RANDOM", "CAE", "DUFS", "CompFS", *GROUPFS, *ABLATIONS)
@@ -153,6 +155,7 @@ def defaults(
         "gates only": lambda: OnWarmStart(**common),
         "gates only by gate": lambda: OnWarmStart(ranking="gate", **common),
         "memberships too by gate": lambda: WatchedGroupFS(ranking="gate", **common),
+        "whole groups": lambda: WatchedGroupFS(allocation="whole", **common),
     }
     if method not in variants:
         known = ", ".join((*METHODS, *GROUPFS, *ABLATIONS))

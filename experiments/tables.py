@@ -14,7 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from experiments import data, methods, paper, render, scenario0, scenario1, scenario2, student
+from experiments import (
+    data,
+    defaults,
+    methods,
+    paper,
+    render,
+    scenario0,
+    scenario1,
+    scenario2,
+    student,
+    two_moons,
+)
 from experiments.aggregate import BEST_DRAW, COMPARED, at_levels, best_choice, by_budget, compare
 from experiments.pipeline import rows
 from experiments.protocol import judge
@@ -28,7 +39,15 @@ TOLERANCE = 0.05
 
 def generated(results: Path) -> str:
     """Everything between the marks."""
-    parts = [scenario0_part, scenario1_part, scenario2_part, student_part, times_part]
+    parts = [
+        scenario0_part,
+        scenario1_part,
+        scenario2_part,
+        times_part,
+        student_part,
+        two_moons_part,
+        defaults_part,
+    ]
     return "\n\n".join(text for part in parts if (text := part(results)))
 
 
@@ -134,6 +153,51 @@ def times_part(results: Path) -> str:
     return f"## Time that GroupFS takes\n\n{about}\n\n{text}"
 
 
+def two_moons_part(results: Path) -> str:
+    """How often the two groups are found, and the studies of noise and correlation."""
+    records = list(Store(results / f"{two_moons.NAME}.jsonl"))
+    if not records:
+        return ""
+    grid = [
+        [variant, *(_share(*two_moons.recovered(records, variant, kept)) for kept in (False, True))]
+        for variant in two_moons.VARIANTS
+    ]
+    parts = [
+        "## Two moons",
+        _origin(two_moons.NAME, results),
+        "Tables of the grid with 3 <= C <= d - 8 on which exactly the two groups are found (RG_sim "
+        "and TPR 1, FDR 0), by the first groups that cover ten features, as in the paper, and by "
+        "the groups the selector itself keeps:",
+        render.markdown(["variant", "first ten features", "kept groups"], grid),
+    ]
+    for study in ("noise", "correlation"):
+        parts += [
+            f"### By {study}: RG_sim, TPR and FDR, mean over seeds",
+            _by_level(records, study),
+        ]
+    return "\n\n".join(parts)
+
+
+def defaults_part(results: Path) -> str:
+    """Mean accuracy by sparsity and by way to spend a budget."""
+    found = defaults.compare(Store(results / f"{defaults.NAME}.jsonl"))
+    if not found:
+        return ""
+    sparsities = list(found[0].accuracy)
+    lines = [
+        [one.way, str(len(one.tables)), *(f"{one.accuracy[s]:.1f}" for s in sparsities)]
+        + [", ".join(f"{s} ({n})" for s, n in Counter(one.best_without).most_common())]
+        for one in found
+    ]
+    head = ["", "tables", *(f"sparsity {s}" for s in sparsities), "best without one table (times)"]
+    about = (
+        "`python -m experiments.defaults --device cuda`: mean accuracy over tables, three seeds "
+        "and three budgets; *own* is what is kept without a budget, on the tables where any group "
+        "stands out at every sparsity."
+    )
+    return "\n\n".join(["## Where the defaults come from", about, render.markdown(head, lines)])
+
+
 def insert(text: str, tables: str) -> str:
     """The text with what stands between the marks replaced."""
     before, _, rest = text.partition(BEGIN)
@@ -191,6 +255,26 @@ def _origin(name: str, results: Path) -> str:
     numbers = ", ".join(f"{p} {' and '.join(sorted(v))}" for p, v in versions.items())
     command = f"python -m experiments.{name}{' --device cuda' if on_gpu else ''}"
     return f"`{command}` on {machines}; {numbers}."
+
+
+def _by_level(records: list[dict[str, Any]], study: str) -> str:
+    """A line for each level of a study of two moons, a column for each variant."""
+    found: dict[float, dict[str, str]] = {}
+    for row in two_moons.aggregate(r for r in records if r["key"]["study"] == study):
+        key = row["key"]
+        name = f"{key['variant']}, {'C auto' if key['n_groups'] == 'auto' else 'C of the paper'}"
+        means = [f"{row[f'{m}_mean']:.2f}" for m in ("rg_sim", "tpr", "fdr")]
+        found.setdefault(key[study], {})[name] = " / ".join(means)
+    names = list(dict.fromkeys(name for variants in found.values() for name in variants))
+    lines = [
+        [f"{level:.2f}", *(variants.get(name, render.NONE) for name in names)]
+        for level, variants in sorted(found.items())
+    ]
+    return render.markdown([study, *names], lines)
+
+
+def _share(hits: int, fits: int) -> str:
+    return f"{hits} of {fits} ({hits / fits:.1%})" if fits else render.NONE
 
 
 def _in_order(scores: dict[str, Any], tables: Sequence[str]) -> dict[str, Any]:

@@ -43,10 +43,13 @@ MEASURES = ("loss", "rg_sim", "tpr", "fdr", "kept_tpr", "kept_fdr", "n_groups_fo
 
 
 def cells(
-    studies: Iterable[str] = STUDIES, quick: bool = False, some: Iterable[str] = VARIANTS
+    studies: Iterable[str] = STUDIES,
+    quick: bool = False,
+    some: Iterable[str] = VARIANTS,
+    n_seeds: int = len(SEEDS),
 ) -> Iterator[Key]:
     """Every table with the variants; quick takes a few of them with two seeds."""
-    seeds = SEEDS[:2] if quick else SEEDS
+    seeds = SEEDS[:2] if quick else SEEDS[:n_seeds]
     for study, table in _tables(quick):
         if study not in studies:
             continue
@@ -179,6 +182,7 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", default=",".join(STUDIES), help="comma-separated")
     parser.add_argument("--variants", default=",".join(VARIANTS), help="comma-separated")
+    parser.add_argument("--seeds", type=int, default=len(SEEDS), help="tables of each kind")
     parser.add_argument("--device", default="cpu", help="tables this small want a CPU")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--quick", action="store_true", help="a few cells, two seeds")
@@ -189,7 +193,7 @@ def main(argv: list[str] | None = None) -> None:
     for kind, given, known in (("study", studies, STUDIES), ("variant", variants, VARIANTS)):
         if unknown := set(given) - set(known):
             parser.error(f"no {kind} {', '.join(sorted(unknown))}; choose from {', '.join(known)}")
-    todo = cells(studies, options.quick, variants)
+    todo = cells(studies, options.quick, variants, options.seeds)
     work = partial(compute, device=options.device)
     finished = store.run(NAME, todo, work, options.results, options.jobs)
     store.write_csv(finished, options.results / f"{NAME}.csv")

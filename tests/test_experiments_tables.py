@@ -157,3 +157,45 @@ def test_a_readme_edited_by_hand_between_the_marks_is_found(measured, capsys):
     readme.write_text(readme.read_text().replace("| LS |", "| LS, improved |"))
     assert check(measured) == 1
     assert "is not what the results give" in capsys.readouterr().out
+
+
+def moons(study, variant, rg_sim, tpr, **more):
+    key = {"study": study, "variant": variant, "n_features": 20, "noise": 0.05, "seed": 0}
+    measured = {"rg_sim": rg_sim, "tpr": tpr, "fdr": 1 - tpr, "kept_tpr": tpr, "kept_fdr": 0.0}
+    counts = {"loss": 0.0, "n_groups_found": 3, "n_open": 2, "seconds": 1.0}
+    about = {"settings": {}, "machine": {"device": "x86_64", "torch": "2"}}
+    return {"key": {**key, **more}, **measured, **counts, **about}
+
+
+def test_two_moons_counts_recovered_tables_and_averages_over_seeds(tmp_path):
+    records = [
+        moons("grid", "default", 1.0, 1.0, n_groups=3),
+        moons("grid", "default", 1.0, 0.5, n_groups=12),
+        moons("grid", "default", 0.0, 0.0, n_groups=13),  # beyond d - 8: does not count
+        moons("noise", "paper", 1.0, 1.0, n_groups=12),
+        moons("noise", "paper", 1.0, 0.5, n_groups=12, seed=1),
+        moons("noise", "default", 1.0, 1.0, n_groups="auto", noise=0.1),
+    ]
+    (tmp_path / "two_moons.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    text = tables.two_moons_part(tmp_path)
+    assert "| default | 1 of 2 (50.0%) | 1 of 2 (50.0%) |" in text and "| paper | – | – |" in text
+    assert "| noise | paper, C of the paper | default, C auto |" in text
+    assert "| 0.05 | 1.00 / 0.75 / 0.25 | – |" in text
+    assert "| 0.10 | – | 1.00 / 1.00 / 0.00 |" in text
+
+
+def test_defaults_are_shown_with_what_is_best_without_each_table(tmp_path):
+    accuracies = {"a": (10.0, 20.0), "b": (30.0, 90.0), "c": (90.0, 20.0)}
+    records = [
+        {
+            "key": {"table": table, "seed": 0},
+            "entries": [
+                {"way": "own", "sparsity": sparsity, "accuracy": accuracy}
+                for sparsity, accuracy in zip((0.7, 1.0), values, strict=True)
+            ],
+        }
+        for table, values in accuracies.items()
+    ]
+    (tmp_path / "defaults.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    text = tables.defaults_part(tmp_path)
+    assert "| own | 3 | 43.3 | 43.3 | 0.7 (2), 1.0 (1) |" in text

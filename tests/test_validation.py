@@ -29,7 +29,7 @@ def refusal(X, **parameters):
 
 
 def test_missing_values_are_named(X):
-    frame = pd.DataFrame(X, columns=[f"gene{i}" for i in range(14)])
+    frame = pd.DataFrame(X.copy(), columns=[f"gene{i}" for i in range(14)])
     frame.loc[3, "gene2"] = frame.loc[0, "gene7"] = np.nan
     message = refusal(frame)
     assert "NaN in 2 columns (gene2, gene7)" in message and "SimpleImputer" in message
