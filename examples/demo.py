@@ -16,7 +16,7 @@ import pandas as pd
 
 from groupfs import GroupFS
 from groupfs.datasets import load_two_moons
-from groupfs.plotting import plot_affinity, plot_gates, plot_group_scores
+from groupfs.plotting import plot_affinity, plot_groups, plot_history
 
 FIGURE = Path("out") / "demo.png"
 
@@ -42,8 +42,8 @@ def main() -> None:
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
     plot_affinity(selector, X, ax=axes[0])
-    plot_group_scores(selector, ax=axes[1])
-    plot_gates(selector, ax=axes[2])
+    plot_groups(selector, ax=axes[1])
+    plot_history(selector, ax=axes[2])
     FIGURE.parent.mkdir(exist_ok=True)
     figure.savefig(FIGURE, dpi=150)
     print(f"Figure: {FIGURE}")

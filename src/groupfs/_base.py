@@ -16,6 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs import presets, selection
+from groupfs._repr import groups_html
 from groupfs._validation import Table
 from groupfs.model import OPEN
 from groupfs.problem import Problem
@@ -66,6 +67,17 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and below it the groups once there are any."""
+        diagram = str(super()._repr_html_inner())
+        return diagram + groups_html(self) if hasattr(self, "_support_mask") else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
 
     def _settings(self, table: Table) -> dict[str, Any]:
         """The parameters with presets filled in, checked against the size of the table."""

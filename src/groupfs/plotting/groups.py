@@ -1,0 +1,198 @@
+"""Figures of the groups: their scores, and how alike the features within them are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from groupfs.plotting import _style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Features are named beside the affinity if there are no more than this.
+NAMED_FEATURES = 25
+#: The colours of the affinity end at one if there are no more features than this.
+FEW_FEATURES = 100
+#: Numbers of groups beside it are at least this share of it apart.
+NUMBERED_SHARE = 0.05
+
+
+def plot_groups(selector: Any, *, most: int = 20, ax: Axes | None = None) -> Axes:
+    """Scores of the groups in rank order, kept ones in blue, with their sizes and p-values.
+
+    A group is called after its most central feature, or as in ``groups`` where they were given.
+
+    Parameters
+    ----------
+    selector : fitted GroupFS or GroupFSPath
+    most : int, default=20
+        Groups to show.
+    ax : Axes or None, default=None
+        Where to draw; a new figure of column width if None.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.datasets import load_two_moons
+    >>> from groupfs.plotting import plot_groups
+    >>> selector = GroupFS(random_state=0).fit(load_two_moons(200, random_state=0).data)
+    >>> plot_groups(selector).get_xlabel()
+    'score'
+    """
+    check_is_fitted(selector)
+    shown = min(most, selector.n_groups_)
+    scores = np.asarray(selector.group_scores_[:shown], dtype=float)
+    kept = selector.group_selected_[:shown]
+    places = np.arange(shown)
+    with _style.drawing(ax, height=0.9 + 0.15 * shown) as ax:
+        ax.barh(places, scores, color=np.where(kept, _style.KEPT, _style.DROPPED), height=0.75)
+        ax.set_ylim(shown - 0.4, -0.6)
+        ax.set_yticks(places, [_style.group_title(selector, j) for j in places])
+        ax.tick_params(axis="y", length=0)
+        ax.axvline(0, color="black", linewidth=0.6)
+        ax.set_xlabel("score")
+        _write_column(ax, 1.6, "size", [str(len(group)) for group in selector.groups_[:shown]])
+        if selector.group_pvalues_ is not None:
+            _write_column(ax, 4.9, "p", [_chance(p) for p in selector.group_pvalues_[:shown]])
+        ax.set_title(_groups_title(selector, shown), pad=1.9 * _style.font_size())
+        _style.without_frame(ax)
+        ax.spines["left"].set_visible(False)
+    return ax
+
+
+def plot_affinity(selector: Any, X: Any, *, most: int = 1500, ax: Axes | None = None) -> Axes:
+    """Self-tuning affinity between features, ordered by group; kept groups are framed.
+
+    Parameters
+    ----------
+    selector : fitted GroupFS or GroupFSPath
+    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+        The table it was fitted on.
+    most : int, default=1500
+        Features to show; of larger tables a like share of every group, most central ones first.
+    ax : Axes or None, default=None
+        Where to draw; a new figure of column width if None.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.datasets import load_two_moons
+    >>> from groupfs.plotting import plot_affinity
+    >>> X = load_two_moons(200, random_state=0).data
+    >>> ax = plot_affinity(GroupFS(random_state=0).fit(X), X)
+    >>> ax.images[0].get_array().shape
+    (20, 20)
+    """
+    check_is_fitted(selector)
+    matrix = _style.checked_table(selector, X)
+    groups = _share_of_groups(selector, most)
+    order = np.concatenate(groups)
+    with _style.drawing(ax, height=2.9) as ax:
+        affinity = _affinity(_style.standardized(matrix, order), selector.n_neighbors)
+        top = _brightest(affinity)
+        image = ax.imshow(affinity, cmap="cividis", vmin=0, vmax=top, interpolation="nearest")
+        extend = "max" if top < 1 else "neither"
+        ax.figure.colorbar(image, ax=ax, label="affinity", extend=extend, fraction=0.046, pad=0.03)
+        _frame_kept(ax, groups, selector.group_selected_)
+        if len(order) <= NAMED_FEATURES:
+            names = _style.feature_names(selector)
+            ax.set_yticks(
+                range(len(order)),
+                [_style.shortened(names[i], 12) for i in order],
+                fontsize="x-small",
+            )
+        else:
+            _number_groups(ax, groups)
+        ax.set_xticks([])
+        part = "" if len(order) == sum(map(len, selector.groups_)) else f"{len(order)} "
+        ax.set_title(f"Affinity of {part}features, ordered by group\n(kept groups framed)")
+    return ax
+
+
+def _write_column(ax: Axes, right: float, heading: str, entries: list[str]) -> None:
+    """Text beside the bars, as in a table; ``right`` is its right edge in ems from the Axes."""
+    style: dict[str, Any] = {
+        "xytext": (right * _style.font_size(), 0),
+        "xycoords": ax.get_yaxis_transform(),
+        "textcoords": "offset points",
+        "ha": "right",
+        "fontsize": "small",
+        "annotation_clip": False,
+    }
+    ax.annotate(heading, (1, -0.7), va="bottom", style="italic", **style)
+    for place, entry in enumerate(entries):
+        ax.annotate(entry, (1, place), va="center", **style)
+
+
+def _chance(p_value: float) -> str:
+    """A p-value in few letters: 1, 0.04, 2e-8."""
+    if p_value >= 0.001:
+        return f"{p_value:.1g}"
+    return f"{p_value:.0e}".replace("e-0", "e-")
+
+
+def _groups_title(selector: Any, shown: int) -> str:
+    n_kept = int(selector.group_selected_.sum())
+    which = f"first {shown} of {selector.n_groups_}" if shown < selector.n_groups_ else f"{shown}"
+    return f"{which} groups, best first ({n_kept} kept, in blue)".capitalize()
+
+
+def _share_of_groups(selector: Any, most: int) -> list[NDArray[np.int64]]:
+    """The groups, or of too many features a like share of each, at least one."""
+    n_features = sum(len(group) for group in selector.groups_)
+    if n_features <= most:
+        return list(selector.groups_)
+    groups = []
+    for group in selector.groups_:
+        size = max(1, round(len(group) * most / n_features))
+        central = group[np.argsort(-selector.centrality_[group], kind="stable")[:size]]
+        groups.append(np.sort(central))
+    return groups
+
+
+def _affinity(Z: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+    from groupfs._rows import DenseRows
+    from groupfs.graphs import dense_feature_affinity
+
+    neighbors = min(n_neighbors, Z.shape[1] - 1)
+    return np.asarray(dense_feature_affinity(DenseRows(Z), neighbors))
+
+
+def _brightest(affinity: NDArray[np.float64]) -> float:
+    """Where the colours end: of many features the few nearest pairs would darken all others.
+
+    Features without anything in common have an affinity of about 1/e, which shall stay in the
+    middle of the colours.
+    """
+    if len(affinity) <= FEW_FEATURES:
+        return 1.0
+    apart = affinity[~np.eye(len(affinity), dtype=bool)]
+    return float(np.clip(np.quantile(apart, 0.995), 0.5, 1.0))
+
+
+def _frame_kept(ax: Axes, groups: list[NDArray[np.int64]], kept: NDArray[np.bool_]) -> None:
+    from matplotlib.patches import Rectangle
+
+    start = 0
+    for group, framed in zip(groups, kept, strict=True):
+        if framed:
+            corner, side = (start - 0.5, start - 0.5), len(group)
+            ax.add_patch(
+                Rectangle(corner, side, side, fill=False, edgecolor=_style.ACCENT, linewidth=1.0)
+            )
+        start += len(group)
+
+
+def _number_groups(ax: Axes, groups: list[NDArray[np.int64]]) -> None:
+    sizes = np.array([len(group) for group in groups])
+    middles = np.cumsum(sizes) - sizes / 2 - 0.5
+    numbered: list[int] = []
+    for j, middle in enumerate(middles):
+        if not numbered or middle - middles[numbered[-1]] >= NUMBERED_SHARE * sizes.sum():
+            numbered.append(j)
+    ax.set_yticks(middles[numbered], [str(j + 1) for j in numbered])
+    ax.set_ylabel("group")

@@ -1,0 +1,129 @@
+"""Where the groups lie in an image, for tables whose features are pixels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from groupfs.plotting import _style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: Opacity of selected pixels, and of the others of their groups.
+SELECTED, IN_GROUP = 0.7, 0.3
+
+
+def plot_image_groups(
+    selector: Any,
+    X: Any,
+    image_shape: tuple[int, int],
+    *,
+    order: Literal["F", "C"] = "F",
+    ax: Axes | None = None,
+) -> Axes:
+    """The mean image, with the pixels of kept groups coloured by the rank of their group.
+
+    Pixels of a kept group that are not selected themselves, as with a budget, are paler.
+
+    Parameters
+    ----------
+    selector : fitted GroupFS or GroupFSPath
+    X : array or DataFrame of shape (n_samples, n_features)
+        The images, one per row.
+    image_shape : tuple of int
+        Height and width.
+    order : {"F", "C"}, default="F"
+        How a row was made of an image: column after column, as in the tables of ``fetch_dataset``,
+        or row after row.
+    ax : Axes or None, default=None
+        Where to draw; a new figure of column width if None.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from groupfs import GroupFS
+    >>> from groupfs.plotting import plot_image_groups
+    >>> rng = np.random.default_rng(0)
+    >>> left, right = rng.standard_normal((2, 100, 1))
+    >>> X = rng.standard_normal((100, 4, 6))
+    >>> X[:, :, :3] += 2 * left[:, :, None]
+    >>> X[:, :, 3:] += 2 * right[:, :, None]
+    >>> X = X.reshape(100, 24)
+    >>> selector = GroupFS(n_groups=2, max_epochs=20, random_state=0).fit(X)
+    >>> ax = plot_image_groups(selector, X, (4, 6), order="C")
+    >>> ax.images[0].get_array().shape
+    (4, 6)
+    """
+    check_is_fitted(selector)
+    matrix = _style.checked_table(selector, X)
+    height, width = image_shape
+    if height * width != matrix.shape[1]:
+        raise ValueError(
+            f"image_shape={tuple(image_shape)} has {height * width} pixels but X has "
+            f"{matrix.shape[1]} features; give the height and width of the images."
+        )
+    mean = np.asarray(matrix.mean(axis=0)).ravel()
+    kept = np.flatnonzero(selector.group_selected_)
+    with _style.drawing(ax, height=2.8) as ax:
+        ax.imshow(mean.reshape(image_shape, order=order), cmap="gray")
+        ax.imshow(_overlay(selector, kept).reshape((*image_shape, 4), order=order))
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.spines[:].set_visible(False)
+        n_selected = int(selector.get_support().sum())
+        ax.set_title(f"{n_selected} of {matrix.shape[1]} pixels selected, by group")
+        if len(kept) <= len(_style.CYCLE):
+            _legend(ax, kept)
+        else:
+            _colorbar(ax, kept)
+    return ax
+
+
+def _overlay(selector: Any, kept: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Colour and opacity of every pixel, (d, 4)."""
+    from matplotlib.colors import to_rgb
+
+    support = selector.get_support()
+    overlay = np.zeros((selector.n_features_in_, 4))
+    for j, color in zip(kept, _style.rank_colors(len(kept)), strict=True):
+        pixels = selector.groups_[j]
+        overlay[pixels, :3] = to_rgb(color)
+        overlay[pixels, 3] = np.where(support[pixels], SELECTED, IN_GROUP)
+    return overlay
+
+
+def _legend(ax: Axes, kept: NDArray[np.int64]) -> None:
+    from matplotlib.patches import Patch
+
+    colors = _style.rank_colors(len(kept))
+    ax.legend(
+        [Patch(color=color, alpha=SELECTED) for color in colors],
+        [str(j + 1) for j in kept],
+        title="group",
+        title_fontsize="small",
+        loc="upper left",
+        bbox_to_anchor=(1.0, 1.0),
+        frameon=False,
+        handlelength=1.0,
+        handleheight=1.0,
+    )
+
+
+def _colorbar(ax: Axes, kept: NDArray[np.int64]) -> None:
+    """One step of colour per kept group, best at the top."""
+    from matplotlib.cm import ScalarMappable
+    from matplotlib.colors import BoundaryNorm, ListedColormap
+
+    n = len(kept)
+    steps = ScalarMappable(
+        BoundaryNorm(np.arange(n + 1) - 0.5, n), ListedColormap(_style.rank_colors(n))
+    )
+    bar = ax.figure.colorbar(steps, ax=ax, fraction=0.046, pad=0.03, label="group")
+    shown = np.unique(np.linspace(0, n - 1, min(n, 6)).round().astype(int))
+    bar.set_ticks(shown.tolist(), labels=[str(kept[place] + 1) for place in shown])
+    bar.minorticks_off()
+    bar.ax.invert_yaxis()
