@@ -1,0 +1,130 @@
+"""The rows of groups.csv and selected.csv, and the way back from result.json to a summary."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from groupfs.report.summarize import FORMAT, VERSION
+
+_PARTS = (
+    "table",
+    "groups",
+    "features",
+    "selection",
+    "reasons",
+    "sentences",
+    "settings",
+    "versions",
+)
+
+
+def groups_table(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every feature with its group and whether and why it was kept, most important group first.
+
+    ``rank`` is the feature's place in its group by centrality; ``score`` and ``p_value`` are the
+    group's. Constant columns come last and have no group.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.datasets import load_two_moons
+    >>> from groupfs.report import groups_table, summarize
+    >>> X = load_two_moons(200, random_state=0).data
+    >>> summary = summarize(GroupFS(n_groups=12, random_state=0).fit(X), X)
+    >>> row = groups_table(summary)[0]
+    >>> row["group"], row["rank"], row["kept"]
+    (1, 1, True)
+    """
+    features = summary["features"]
+    rows = []
+    for i in _in_order(features):
+        number = features["group"][i]
+        group = {} if number is None else summary["groups"][number]
+        rows.append(
+            {
+                "feature": features["name"][i],
+                "group": _called(group),
+                "rank": features["rank"][i],
+                "score": group.get("score"),
+                "p_value": group.get("p_value"),
+                "centrality": features["centrality"][i] if group else None,
+                "kept": bool(features["kept"][i]),
+                "reason": summary["reasons"][features["reason"][i]],
+            }
+        )
+    return rows
+
+
+def selected_table(summary: dict[str, Any]) -> list[dict[str, Any]]:
+    """The selected features alone, in the order of :func:`groups_table`.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.datasets import load_two_moons
+    >>> from groupfs.report import selected_table, summarize
+    >>> X = load_two_moons(200, random_state=0).data
+    >>> summary = summarize(GroupFS(n_groups=12, random_state=0).fit(X), X)
+    >>> len(selected_table(summary))
+    10
+    """
+    shown = ("feature", "group", "rank", "score", "p_value", "centrality")
+    return [{name: row[name] for name in shown} for row in groups_table(summary) if row["kept"]]
+
+
+def read(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read a result.json and check that it is one.
+
+    Examples
+    --------
+    >>> from groupfs.report import read, render
+    >>> page = render(read("result.json"))  # doctest: +SKIP
+    """
+    try:
+        summary = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise ValueError(
+            f"{path} is not json ({error}); give the result.json that groupfs select wrote."
+        ) from error
+    check(summary, str(path))
+    return summary
+
+
+def check(summary: Any, what: str) -> None:
+    """Refuse what is not a summary of the version this code writes."""
+    if not isinstance(summary, dict) or summary.get("format") != FORMAT:
+        raise ValueError(
+            f'{what} has no "format": "{FORMAT}"; give the result.json that groupfs select wrote.'
+        )
+    if summary.get("version") != VERSION:
+        raise ValueError(
+            f"{what} has version {summary.get('version')!r}, but this groupfs reads version "
+            f"{VERSION}; write it again with groupfs select."
+        )
+    missing = [part for part in _PARTS if part not in summary]
+    if missing:
+        raise ValueError(
+            f"{what} lacks {', '.join(missing)}; it was cut or changed, so write it again with "
+            "groupfs select."
+        )
+
+
+def _in_order(features: dict[str, Any]) -> list[int]:
+    """Features by group and place; those without a group last."""
+    group, rank = features["group"], features["rank"]
+    last = len(group)
+    return sorted(
+        range(len(group)),
+        key=lambda i: (last if group[i] is None else group[i], rank[i] or 0, i),
+    )
+
+
+def _called(group: dict[str, Any]) -> int | str | None:
+    """The number of a group that was found, the name of one that was given."""
+    if not group:
+        return None
+    called: int | str = group["name"] if group["is_given"] else group["rank"]
+    return called

@@ -1,0 +1,37 @@
+// groups.csv and selected.csv for the selection on show, made here: nothing is asked of a server.
+
+const COLUMNS = ["feature", "group", "rank", "score", "p_value", "centrality"];
+
+function csvRows(onlySelected) {
+  const shown = onlySelected ? inOrder.filter((i) => current.mask[i]) : inOrder;
+  const header = onlySelected ? COLUMNS : [...COLUMNS, "kept", "reason"];
+  return [header, ...shown.map((i) => (onlySelected ? facts(i) : [...facts(i), current.mask[i] ? "True" : "False", reasonOf(i)]))];
+}
+
+function facts(i) {
+  const group = features.group[i] === null ? null : groups[features.group[i]];
+  if (!group) return [features.name[i], "", "", "", "", ""];
+  const called = group.is_given ? group.name : group.rank;
+  return [features.name[i], called, features.rank[i], group.score, group.p_value, features.centrality[i]];
+}
+
+function asCsv(rows) {
+  const field = (value) => {
+    const text = value === null ? "" : String(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  return rows.map((row) => row.map(field).join(",") + "\n").join("");
+}
+
+function setUpDownloads() {
+  for (const button of document.querySelectorAll("[data-download]")) {
+    button.addEventListener("click", () => {
+      const name = button.dataset.download;
+      const text = asCsv(csvRows(name === "selected"));
+      const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
+      const link = make("a", { href: address, download: `${name}.csv` });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    });
+  }
+}

@@ -1,0 +1,85 @@
+// Wiring: two sliders choose, everything that shows the selection follows at once.
+
+function update(mode, n) {
+  select(mode, n);
+  byId("by-features").value = nearestLevel(current.nFeatures);
+  byId("by-groups").value = current.nGroups;
+  byId("n-features").textContent = thousands(current.nFeatures);
+  byId("n-groups").textContent = thousands(current.nGroups);
+  byId("fitted").disabled = mode === "fitted";
+  showStatus();
+  showGroups();
+  showAffinity();
+  showAfter();
+  showLines();
+  if (DATA.image) showPixels();
+  showFeatures();
+}
+
+function showStatus() {
+  const { mode, nFeatures, nGroups } = current;
+  const how = { fitted: "as fitted", features: "a budget of features", groups: "the first groups" }[mode];
+  byId("status").replaceChildren(
+    `${counted(nFeatures, "feature")} in ${counted(nGroups, "group")}`,
+    make("small", {}, `selected ${mode === "fitted" ? how : `by ${how}`}`),
+  );
+}
+
+function nearestLevel(n) {
+  let best = 0;
+  DATA.levels.forEach((level, place) => {
+    if (Math.abs(level - n) < Math.abs(DATA.levels[best] - n)) best = place;
+  });
+  return best;
+}
+
+function setUpSliders() {
+  const byFeatures = byId("by-features");
+  byFeatures.max = DATA.levels.length - 1;
+  byFeatures.addEventListener("input", () => update("features", DATA.levels[byFeatures.value]));
+  byId("by-groups").addEventListener("input", () => update("groups", Number(byId("by-groups").value)));
+  byId("fitted").addEventListener("click", () => update("fitted", 0));
+}
+
+// After a change of theme or width: whatever is painted, once more.
+function repaint() {
+  readColours();
+  paintAffinity();
+  showAffinity();
+  showBefore();
+  showClasses();
+  drawLines();
+  if (DATA.image) paintMean();
+  update(current.mode, current.n);
+}
+
+function onPaper(printing) {
+  document.documentElement.classList.toggle("printing", printing);
+  for (const { row, group } of groupRows) {
+    if (printing && isKept(group) && group < 12 && !row.open) {
+      row.open = true;
+      row.dataset.forPaper = "";
+    } else if (!printing && "forPaper" in row.dataset) {
+      row.open = false;
+      delete row.dataset.forPaper;
+    }
+  }
+  repaint();
+}
+
+setUpGroups();
+setUpAffinity();
+setUpSliders();
+setUpFeatures();
+setUpDownloads();
+if (DATA.image) setUpPixels();
+repaint();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+window.addEventListener("beforeprint", () => onPaper(true));
+window.addEventListener("afterprint", () => onPaper(false));
+let width = document.documentElement.clientWidth;
+window.addEventListener("resize", () => {
+  if (document.documentElement.clientWidth === width) return;
+  width = document.documentElement.clientWidth;
+  repaint();
+});

@@ -1,0 +1,119 @@
+// Samples in two dimensions, before and after selection, coloured by class, cluster or number.
+
+const SHAPES = ["disc", "square", "triangle", "diamond"];
+const sampleColours = DATA.embedding.colours;
+const sampleNumbers = sampleColours.kind === "number" ? unpack(sampleColours.values) : null;
+const unpacked = new Map();
+
+function positions(picture) {
+  if (!unpacked.has(picture)) unpacked.set(picture, unpack(picture.xy));
+  return unpacked.get(picture);
+}
+
+function showBefore() {
+  drawSamples(byId("before"), DATA.embedding.before);
+  byId("before-share").textContent = share(DATA.embedding.before);
+}
+
+function showAfter() {
+  const { fitted, by_features: byFeatures, by_groups: byGroups } = DATA.embedding;
+  const series = { fitted: null, features: byFeatures, groups: byGroups }[current.mode];
+  const picture = series ? nearest(series, current.n) : fitted;
+  drawSamples(byId("after"), picture);
+  const exact = !series || picture.n === current.n;
+  const thing = current.mode === "groups" ? "group" : "feature";
+  byId("after-title").textContent = exact
+    ? `${counted(current.nFeatures, "selected feature")}`
+    : `Drawn at ${counted(picture.n, thing)}, the nearest computed`;
+  byId("after-share").textContent = share(picture);
+}
+
+function nearest(series, n) {
+  return series.reduce((best, one) => (Math.abs(Math.log(one.n / n)) < Math.abs(Math.log(best.n / n)) ? one : best));
+}
+
+function share({ variance }) {
+  return `${percent(variance[0] + variance[1])} of the variance in two components`;
+}
+
+function drawSamples(canvas, picture) {
+  const width = room(canvas, 480);
+  const height = Math.round(0.8 * width);
+  const context = sharp(canvas, width, height);
+  const xy = positions(picture);
+  const n = xy.length / 2;
+  const radius = n > 1200 ? 1.8 : n > 300 ? 2.4 : 3.4;
+  const x = axis(xy, 0, width);
+  const y = axis(xy, 1, height);
+  context.strokeStyle = colours.line;
+  context.strokeRect(0.5, 0.5, width - 1, height - 1);
+  context.globalAlpha = n > 300 ? 0.75 : 0.9;
+  for (let i = 0; i < n; i++) {
+    const [colour, shape] = lookOf(i);
+    context.fillStyle = colour;
+    // with one feature there is no second component: heights only keep the points apart
+    const up = y ? height - y(xy[2 * i + 1]) : height * (0.3 + 0.4 * ((i * 0.618034) % 1));
+    mark(context, shape, x ? x(xy[2 * i]) : width / 2, up, radius);
+  }
+  context.globalAlpha = 1;
+}
+
+function axis(xy, offset, length) {
+  let low = Infinity;
+  let high = -Infinity;
+  for (let i = offset; i < xy.length; i += 2) {
+    low = Math.min(low, xy[i]);
+    high = Math.max(high, xy[i]);
+  }
+  if (high - low < 1e-9) return null;
+  return (value) => 12 + ((value - low) / (high - low)) * (length - 24);
+}
+
+function lookOf(i) {
+  if (sampleNumbers) {
+    const { low, high } = sampleColours.values;
+    return [inRgb(colours.ramp[Math.round(60 + (195 * (sampleNumbers[i] - low)) / (high - low || 1))]), "disc"];
+  }
+  return lookOfClass(sampleColours.codes[i]);
+}
+
+function lookOfClass(code) {
+  if (code >= CYCLE * SHAPES.length) return [colours.off, "disc"];
+  return [colours.cycle[code % CYCLE], SHAPES[Math.floor(code / CYCLE)]];
+}
+
+function mark(context, shape, x, y, r) {
+  context.beginPath();
+  if (shape === "disc") context.arc(x, y, r, 0, 2 * Math.PI);
+  else if (shape === "square") context.rect(x - r, y - r, 2 * r, 2 * r);
+  else {
+    const low = shape === "triangle" ? y + r : y;
+    context.moveTo(x, y - 1.3 * r);
+    context.lineTo(x + 1.3 * r, low);
+    if (shape === "diamond") context.lineTo(x, y + 1.3 * r);
+    context.lineTo(x - 1.3 * r, low);
+  }
+  context.fill();
+}
+
+function showClasses() {
+  const legend = byId("classes");
+  if (sampleNumbers) {
+    const { low, high } = sampleColours.values;
+    legend.replaceChildren(make("span", {}, `${+low.toPrecision(3)}`, make("i", { class: "ramp" }), `${+high.toPrecision(3)}`));
+    return;
+  }
+  const most = CYCLE * SHAPES.length;
+  const entries = sampleColours.classes.slice(0, most).map(legendEntry);
+  if (sampleColours.classes.length > most) entries.push(legendEntry("others", most));
+  legend.replaceChildren(...entries);
+}
+
+function legendEntry(name, code) {
+  const canvas = make("canvas", { "aria-hidden": "true" });
+  const [colour, shape] = lookOfClass(code);
+  const context = sharp(canvas, 12, 12);
+  context.fillStyle = colour;
+  mark(context, shape, 6, 6, 4);
+  return make("span", {}, canvas, name);
+}

@@ -1,0 +1,87 @@
+// Which features are selected: as fitted, at a number of features, or at a number of groups.
+
+const features = DATA.features;
+const groups = DATA.groups;
+const nListed = features.name.length;
+const membersOf = groups.map(() => []);
+const inOrder = sortedFeatures();
+const entryLevel = entries();
+const current = {
+  mode: "fitted",
+  n: 0,
+  mask: new Uint8Array(nListed),
+  counts: new Uint32Array(groups.length),
+  nFeatures: 0,
+  nGroups: 0,
+};
+
+// Features by group and by place in it; those without a group last.
+function sortedFeatures() {
+  const group = (i) => (features.group[i] === null ? groups.length : features.group[i]);
+  const order = Array.from({ length: nListed }, (_, i) => i);
+  order.sort((a, b) => group(a) - group(b) || (features.rank[a] || 0) - (features.rank[b] || 0) || a - b);
+  for (const i of order) if (features.group[i] !== null) membersOf[features.group[i]].push(i);
+  return order;
+}
+
+// The place in the levels at which every feature comes in; -1 for those that never do.
+function entries() {
+  const level = new Int32Array(nListed).fill(-1);
+  let at = 0;
+  DATA.order.forEach((feature, place) => {
+    while (DATA.levels[at] <= place) at++;
+    level[feature] = at;
+  });
+  return level;
+}
+
+function select(mode, n) {
+  current.mode = mode;
+  current.n = n;
+  const { mask, counts } = current;
+  if (mode === "fitted") {
+    mask.set(features.kept);
+    groups.forEach((group, j) => (counts[j] = group.n_kept));
+  } else if (mode === "features") {
+    mask.fill(0);
+    counts.fill(0);
+    for (let place = 0; place < n; place++) {
+      const feature = DATA.order[place];
+      mask[feature] = 1;
+      counts[features.group[feature]]++;
+    }
+  } else {
+    const one = DATA.output === "representatives";
+    groups.forEach((group, j) => (counts[j] = j < n ? (one ? 1 : group.size) : 0));
+    for (let i = 0; i < nListed; i++) {
+      const group = features.group[i];
+      mask[i] = group !== null && group < n && (!one || groups[group].representative === i) ? 1 : 0;
+    }
+  }
+  current.nFeatures = counts.reduce((sum, count) => sum + count, 0);
+  current.nGroups = counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
+}
+
+const isKept = (group) => current.counts[group] > 0;
+
+function reasonOf(i) {
+  if (current.mode === "fitted" || features.group[i] === null) return DATA.reasons[features.reason[i]];
+  const group = groups[features.group[i]];
+  if (current.mode === "groups") {
+    const first = `In ${group.title}, which ${group.rank <= current.n ? "is among" : "comes after"} the first ${current.n}`;
+    if (DATA.output !== "representatives" || group.rank > current.n) return `${first}.`;
+    return `${first}; ${current.mask[i] ? "it" : group.representative_name} stands for it.`;
+  }
+  const share = current.counts[features.group[i]];
+  if (current.mask[i]) return `${counted(current.n, "feature")}: ${share} of ${group.title}, it among them by centrality.`;
+  return comesIn(i);
+}
+
+function comesIn(i) {
+  const level = entryLevel[i];
+  if (level < 0) return "No budget the slider offers takes it.";
+  const least = level > 0 ? DATA.levels[level - 1] + 1 : 1;
+  const most = DATA.levels[level];
+  if (least === most) return `Comes in at ${counted(most, "feature")}.`;
+  return `Comes in between ${thousands(least)} and ${counted(most, "feature")}.`;
+}

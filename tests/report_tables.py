@@ -1,0 +1,34 @@
+"""Small fitted selectors for the tests of the report."""
+
+import numpy as np
+import pandas as pd
+
+from groupfs import GroupFS
+from groupfs.datasets import load_two_moons
+
+#: Names that would do harm in a page that took them for HTML.
+HOSTILE = [
+    "<img src=x onerror=alert(1)>",
+    "</script><script>alert(2)</script>",
+    "\"&amp;'",
+    "a_name_without_an_end_" * 8,
+]
+
+
+def moons_table():
+    moons = load_two_moons(200, random_state=0)
+    return pd.DataFrame(moons.data, columns=moons.feature_names), moons.target
+
+
+def fitted(X, **settings):
+    return GroupFS(**{"n_groups": 12, "random_state": 0, **settings}).fit(X)
+
+
+def many_features(n_features=7129, n_samples=20):
+    """As many columns as a gene table has, in known groups: they need no search."""
+    rng = np.random.default_rng(0)
+    labels = np.arange(n_features) % 26
+    shared = rng.standard_normal((n_samples, 26))[:, labels]
+    X = shared * (labels < 9) + rng.standard_normal((n_samples, n_features))
+    quick = {"max_epochs": 3, "n_init": 1, "ranking": "gate", "gate_start": "uniform"}
+    return GroupFS(groups=labels, random_state=0, **quick).fit(X), X
