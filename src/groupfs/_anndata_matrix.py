@@ -1,0 +1,114 @@
+"""The matrix of an AnnData object: read, in blocks where it is in a file, and looked over."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from groupfs._validation import listed
+
+#: Entries of a file, zeros included, that are read at a time: 256 MB if dense.
+BLOCK_ENTRIES = 1 << 25
+
+
+def read_matrix(adata: Any, layer: str | None, columns: NDArray[np.int64]) -> Any:
+    """Some columns of X or of a layer, (n_obs, len(columns)): sparse rows, or a dense array."""
+    if layer is not None and layer not in adata.layers:
+        there = listed(list(adata.layers)) or "none"
+        raise ValueError(f"layer={layer!r} is not in adata.layers; it has {there}.")
+    X = adata.X if layer is None else adata.layers[layer]
+    if X is None:
+        raise ValueError("adata.X is None; name the layer to use with layer=.")
+    every = len(columns) == adata.n_vars
+    if sp.issparse(X):
+        rows = sp.csr_array(X) if every else sp.csr_array(X[:, columns])
+        return rows if rows.has_canonical_format else _tidy(rows)
+    if isinstance(X, np.ndarray):
+        return X if every else X[:, columns]
+    if getattr(X, "format", None) == "csc":
+        return _read_columns(X, columns)
+    return _read_rows(X, columns, every)
+
+
+def refuse_values(X: Any, names: list[str], what: str, check_values: bool) -> None:
+    """Refuse NaN and infinity, and with ``check_values`` negative values, by name of the gene."""
+    values = X.data if sp.issparse(X) else X
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        which = _genes_where(X, ~np.isfinite(values))
+        raise ValueError(
+            f"{what} holds NaN or infinity in {len(which)} gene(s): "
+            f"{listed([names[i] for i in which])}; impute them, or leave these genes out with "
+            "mask_var."
+        )
+    if not check_values or not values.size:
+        return
+    if values.min() < 0:
+        which = _genes_where(X, values < 0)
+        raise ValueError(
+            f"{what} holds negative values in {len(which)} gene(s): "
+            f"{listed([names[i] for i in which])}; give normalised, log-transformed values, or "
+            "set check_values=False if these are right."
+        )
+    if values.max() > 1 and (values.dtype.kind in "iu" or (values == np.floor(values)).all()):
+        warnings.warn(
+            f"{what} holds whole numbers up to {int(values.max())}, as counts do; normalise and "
+            "log-transform them first, or groups may follow the depth of the cells.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and deviation of every column, 0 where it is only rounding; a sparse X stays so."""
+    n = X.shape[0]
+    if not sp.issparse(X):
+        mean = X.mean(axis=0, dtype=np.float64)
+        deviation = X.std(axis=0, dtype=np.float64)
+    else:
+        genes, values = X.indices, X.data.astype(np.float64)
+        mean = np.bincount(genes, values, minlength=X.shape[1]) / n
+        apart = np.bincount(genes, (values - mean[genes]) ** 2, minlength=X.shape[1])
+        zeros = n - np.bincount(genes, minlength=X.shape[1])
+        deviation = np.sqrt((apart + zeros * mean**2) / n)
+    rounding = 10 * np.finfo(np.float64).eps * np.sqrt(n) * np.abs(mean)
+    return mean, np.where(deviation <= rounding, 0.0, deviation)
+
+
+def _tidy(rows: sp.csr_array) -> sp.csr_array:
+    """A copy without entries at the same place: the arrays may be those of adata."""
+    rows = rows.copy()
+    rows.sum_duplicates()
+    return rows
+
+
+def _read_rows(X: Any, columns: NDArray[np.int64], every: bool) -> Any:
+    """Blocks of rows of a file, of which the wanted columns are kept."""
+    step = max(1, BLOCK_ENTRIES // max(1, X.shape[1]))
+    blocks = []
+    for start in range(0, X.shape[0], step):
+        block = X[start : start + step]
+        blocks.append(block if every else block[:, columns])
+    if sp.issparse(blocks[0]):
+        return sp.csr_array(sp.vstack(blocks, format="csr"))
+    return np.concatenate([np.asarray(block) for block in blocks])
+
+
+def _read_columns(X: Any, columns: NDArray[np.int64]) -> sp.csr_array:
+    """The same for a file that keeps columns together."""
+    step = max(1, BLOCK_ENTRIES // max(1, X.shape[0]))
+    blocks = []
+    for start in range(0, X.shape[1], step):
+        here = columns[(columns >= start) & (columns < start + step)]
+        if len(here):
+            blocks.append(X[:, start : start + step][:, here - start])
+    return sp.csr_array(sp.hstack(blocks, format="csc"))
+
+
+def _genes_where(X: Any, bad: NDArray[np.bool_]) -> NDArray[np.int64]:
+    if sp.issparse(X):
+        return np.unique(X.indices[bad])
+    return np.flatnonzero(bad.any(axis=0))
