@@ -1,0 +1,175 @@
+"""From the columns of a file to columns of numbers, learned once and done alike to other files.
+
+What becomes of a column is decided from its own values and its name, never from other columns or
+from labels, and every decision is told in the notes.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from groupfs._column import Column, ColumnsError, Diary, decide, numbers_of
+from groupfs.tables._table import listed
+
+__all__ = ["Column", "ColumnsError", "Preparation", "learn_columns", "matching", "numeric_columns"]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What becomes of every column of a file; made by :func:`learn_columns`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from groupfs.columns import learn_columns
+    >>> people = pd.DataFrame({"id": [7, 3, 9, 4], "sex": list("fmmf"), "age": [31, 28, None, 60]})
+    >>> preparation = learn_columns(people)
+    >>> preparation.apply(people)[0]
+       sex   age
+    0  0.0  31.0
+    1  1.0  28.0
+    2  1.0  31.0
+    3  0.0  60.0
+    >>> print(preparation.notes[1])
+    Encoded 1 column of text with two values as 0 and 1: sex (f = 0, m = 1).
+    """
+
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns of numbers, in order."""
+        return [name for column in self.columns for name in column.outputs]
+
+    def needed(self, outputs: Iterable[str]) -> list[str]:
+        """The file's columns that these columns of numbers come from."""
+        wanted = set(outputs)
+        return [column.name for column in self.columns if wanted & set(column.outputs)]
+
+    def apply(self, frame: Any, outputs: Iterable[str] | None = None) -> tuple[Any, list[str]]:
+        """The columns of numbers, all or only some, and notes on values that had to be replaced.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A table with the same columns; their order and further columns do not matter.
+        outputs : iterable of str or None
+            Names of the columns of numbers that are wanted; None wants all.
+        """
+        import pandas as pd
+
+        wanted = set(self.names if outputs is None else outputs)
+        self.refuse_missing(frame.columns, wanted)
+        made: dict[str, Any] = {}
+        replaced: list[str] = []
+        for column in self.columns:
+            if wanted & set(column.outputs):
+                numbers, n_replaced = numbers_of(column, frame[column.name])
+                made.update(zip(column.outputs, numbers, strict=True))
+                if n_replaced:
+                    replaced.append(f"{column.name} ({n_replaced})")
+        notes = [f"Replaced missing or unknown values (how many): {listed(replaced, 12)}."]
+        table = pd.DataFrame(made, index=frame.index)
+        return table[[name for name in table.columns if name in wanted]], notes[: len(replaced)]
+
+    def refuse_missing(self, names: Iterable[str], outputs: Iterable[str]) -> None:
+        """Complain by name about columns that are needed but not there."""
+        needed, there = self.needed(outputs), set(names)
+        missing = [name for name in needed if name not in there]
+        if missing:
+            raise ColumnsError(
+                f"{len(missing)} of the {len(needed)} columns that are needed "
+                f"{'is' if len(missing) == 1 else 'are'} missing: {listed(missing, 12)}."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for a file."""
+        return {"columns": [asdict(column) for column in self.columns], "notes": list(self.notes)}
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> Preparation:
+        """The inverse of :meth:`to_dict`."""
+        columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
+        return cls(tuple(columns), tuple(stored["notes"]))
+
+
+def learn_columns(
+    frame: Any, *, drop: Sequence[str] = (), use: Sequence[str] = (), label: str | None = None
+) -> Preparation:
+    """Decide what becomes of every column of a table.
+
+    Ids (columns named so, or of text, whose values all differ; row numbers), free text and dates
+    are ignored. Text with two values becomes 0 and 1 in alphabetical order; text with more becomes
+    a 0/1 column for each of its frequent values, at most 10. Missing numbers become the median,
+    missing text the most frequent value.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table as its file has it.
+    drop : sequence of str
+        Names or patterns (``*_mut``) of columns to leave out.
+    use : sequence of str
+        Names or patterns of columns to use although they look like ids or free text.
+    label : str or None
+        Name of the column to leave out because it is the label.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from groupfs.columns import learn_columns
+    >>> table = pd.DataFrame({"job": ["cook", "smith", "baker", "cook", "baker", "smith"]})
+    >>> learn_columns(table).names
+    ['job=baker', 'job=cook', 'job=smith']
+    """
+    names = [str(name) for name in frame.columns]
+    dropped = matching(drop, names, "--drop")
+    used = matching(use, names, "--use")
+    diary = Diary()
+    columns = []
+    for name in names:
+        if name == label:
+            columns.append(Column(name, "ignored", why="label"))
+        elif name in dropped:
+            diary.add("dropped", name)
+            columns.append(Column(name, "ignored", why="dropped"))
+        else:
+            columns.append(decide(name, frame[name], name in used, diary))
+    preparation = Preparation(tuple(columns), tuple(diary.sentences()))
+    twice = [name for name, times in Counter(preparation.names).items() if times > 1]
+    if twice:
+        raise ColumnsError(
+            f"Encoding text gives columns of the same name as others: {listed(twice)}; rename one."
+        )
+    return preparation
+
+
+def numeric_columns(names: Sequence[str]) -> Preparation:
+    """The preparation of a table that is numbers already and is taken as it is."""
+    return Preparation(tuple(Column(str(name), "number") for name in names))
+
+
+def matching(patterns: Sequence[str], names: Sequence[str], option: str) -> set[str]:
+    """The names that patterns such as ``*_mut`` stand for; a pattern for none is refused."""
+    found: set[str] = set()
+    for pattern in patterns:
+        hits = [pattern] if pattern in names else []
+        if not hits and any(sign in pattern for sign in "*?["):
+            hits = fnmatch.filter(names, pattern)
+        if not hits:
+            raise ColumnsError(f"{option} {pattern}: {no_column(pattern, names)}")
+        found.update(hits)
+    return found
+
+
+def no_column(name: str, names: Sequence[str]) -> str:
+    """The end of a sentence on a column that is not there, with the name that comes closest."""
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]}?" if close else f"the columns are {listed(names, 8)}."
+    return f"there is no column of that name; {hint}"

@@ -1,0 +1,138 @@
+"""Fitted selectors in files that cannot run code: skops with a list of trusted types, no pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from groupfs.columns import Preparation
+
+FORMAT, VERSION = "groupfs-model", 1
+#: Besides the types of numpy and scikit-learn that skops trusts, a model may hold these alone.
+TRUSTED = (
+    "groupfs.estimator.GroupFS",
+    "groupfs.path.GroupFSPath",
+    "groupfs.path.GroupPath",
+    "groupfs.stability.Stability",
+)
+
+
+class ModelError(ValueError):
+    """A file that is absent, broken or no model; the message is one sentence for people."""
+
+
+def save(
+    selector: Any, path: str | os.PathLike[str], *, preparation: Preparation | None = None
+) -> None:
+    """Write a fitted selector to a file.
+
+    Parameters
+    ----------
+    selector : fitted GroupFS or GroupFSPath
+    path : str or path-like
+        Where to; by custom it ends in ``.skops``.
+    preparation : Preparation or None
+        What was done to the columns of a file before, so that :func:`load_model` can do it to
+        another.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from groupfs import GroupFS, persistence
+    >>> from groupfs.datasets import load_two_moons
+    >>> X = load_two_moons(100, random_state=0).data
+    >>> selector = GroupFS(n_groups=4, max_epochs=5, random_state=0).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     persistence.save(selector, f"{folder}/model.skops")
+    ...     loaded = persistence.load(f"{folder}/model.skops")
+    >>> bool((loaded.transform(X) == selector.transform(X)).all())
+    True
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    io = _skops_io()
+    check_is_fitted(selector)
+    # one string of json: thousands of columns would be thousands of entries otherwise
+    columns = None if preparation is None else json.dumps(preparation.to_dict())
+    model = {"format": FORMAT, "version": VERSION, "selector": selector, "columns": columns}
+    data = io.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    strange = sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
+    if strange:
+        raise ModelError(
+            f"the selector holds {', '.join(strange)}, which a model file may not; give its "
+            'parameters as plain values, e.g. device="cuda" and an integer random_state.'
+        )
+    Path(path).write_bytes(data)
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a selector that :func:`save` wrote. Nothing in the file is executed.
+
+    Raises
+    ------
+    ModelError
+        If the file is no such model, or holds types other than a model's.
+    """
+    return load_model(path)[0]
+
+
+def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
+    """Read a selector and what is to be done to the columns of a file before it is used."""
+    from sklearn.utils.validation import check_is_fitted
+
+    io = _skops_io()
+    data = _read(Path(path))
+    try:
+        model = io.loads(data, trusted=list(TRUSTED))
+    except Exception as reason:  # a file that was made to do harm may fail in any way
+        raise ModelError(_why_not(io, path, data, reason)) from reason
+    if not isinstance(model, dict) or model.get("format") != FORMAT:
+        raise ModelError(f"{path} is not a model that groupfs wrote.")
+    if model["version"] > VERSION:
+        raise ModelError(
+            f"{path} was written by a newer groupfs (model version {model['version']}, here "
+            f"{VERSION}); upgrade groupfs to read it."
+        )
+    try:
+        check_is_fitted(model["selector"])
+        stored = model["columns"]
+        preparation = None if stored is None else Preparation.from_dict(json.loads(stored))
+    except (KeyError, TypeError, ValueError, AttributeError) as reason:
+        raise ModelError(f"{path} is incomplete ({reason}); write it again.") from reason
+    return model["selector"], preparation
+
+
+def _skops_io() -> Any:
+    try:
+        import skops.io
+    except ImportError as reason:
+        raise ImportError(
+            'Model files need skops; install it with pip install "groupfs[io]".'
+        ) from reason
+    return skops.io
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError as reason:
+        raise ModelError(f"There is no file {path}; check the spelling.") from reason
+    except OSError as reason:
+        raise ModelError(f"{path} cannot be read: {reason.strerror}.") from reason
+
+
+def _why_not(io: Any, path: str | os.PathLike[str], data: bytes, reason: Exception) -> str:
+    try:
+        strange = sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
+    except Exception:
+        strange = []
+    if strange:
+        return (
+            f"{path} holds {', '.join(strange[:3])}, which no groupfs model does, so it was not "
+            "loaded."
+        )
+    what = str(reason).strip().splitlines()[0] if str(reason).strip() else type(reason).__name__
+    return f"{path} is broken or not a model that groupfs wrote ({what.rstrip('.')})."

@@ -1,0 +1,67 @@
+"""What reading a file gives, and the error that says in one sentence why it gave nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+class TableError(ValueError):
+    """A file that is absent, broken or not a table; the message is one sentence for people."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as its file has it: nothing encoded, nothing filled in."""
+
+    values: Any  #: a pandas DataFrame, or a scipy sparse array where the file holds one
+    names: list[str]  #: of the columns, no two alike
+    source: str  #: what to call the file
+    beside: Any = None  #: DataFrame of what the file says of rows outside the table, or None
+    named: bool = True  #: whether the names are the file's own
+    notes: list[str] = field(default_factory=list)  #: sentences on how it was read
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.values.shape[0])
+
+
+def numbered(n_columns: int) -> list[str]:
+    """Names of columns that have none, as scikit-learn gives them."""
+    return [f"x{place}" for place in range(n_columns)]
+
+
+def refuse_duplicates(names: Sequence[str], source: str) -> None:
+    """Columns are spoken of by name, so two of one name cannot be told apart."""
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    twice = [f"{name} ({times} times)" for name, times in counts.items() if times > 1]
+    if twice:
+        one = len(twice) == 1
+        raise TableError(
+            f"{source} has {len(twice)} column name{'' if one else 's'} that occur"
+            f"{'s' if one else ''} more than once: {listed(twice)}; rename these columns."
+        )
+
+
+def refuse_too_small(table: Table) -> None:
+    """A choice among columns takes two of them, and a graph of samples takes two rows."""
+    n_rows, n_columns = table.values.shape
+    if n_columns < 2:
+        raise TableError(
+            f"{table.source} has {n_columns} column{'s' if n_columns == 0 else ''}; a table to "
+            "select from needs at least 2."
+        )
+    if n_rows == 0:
+        raise TableError(
+            f"{table.source} has {n_columns} columns ({listed(table.names)}) but not one row."
+        )
+
+
+def listed(names: Iterable[Any], most: int = 5) -> str:
+    """The first few names, and how many more there are."""
+    every = [str(name) for name in names]
+    shown = ", ".join(every[:most])
+    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"

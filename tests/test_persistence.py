@@ -1,0 +1,139 @@
+"""Models in files: the same selector comes back, and no file runs code."""
+
+import pickle
+import zipfile
+
+import numpy as np
+import pandas as pd
+import pytest
+import torch
+
+from groupfs import GroupFS, GroupFSPath, persistence
+from groupfs.columns import learn_columns
+from groupfs.datasets import load_two_moons
+from groupfs.persistence import ModelError
+
+skops_io = pytest.importorskip("skops.io")
+SMALL = {"n_groups": 4, "max_epochs": 5, "n_init": 1, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def table():
+    moons = load_two_moons(60, random_state=0)
+    return pd.DataFrame(moons.data, columns=moons.feature_names)
+
+
+@pytest.fixture(scope="module")
+def selector(table):
+    return GroupFS(**SMALL).fit(table)
+
+
+@pytest.mark.parametrize("make", [GroupFS, lambda **s: GroupFSPath(n_resamples=2, **s)])
+def test_a_selector_comes_back_as_it_was(make, table, tmp_path):
+    selector = make(**SMALL).fit(table)
+    persistence.save(selector, tmp_path / "m.skops")
+    loaded = persistence.load(tmp_path / "m.skops")
+    assert type(loaded) is type(selector) and loaded.get_params() == selector.get_params()
+    pd.testing.assert_frame_equal(
+        loaded.set_output(transform="pandas").transform(table), table.loc[:, selector.get_support()]
+    )
+    np.testing.assert_array_equal(loaded.group_scores_, selector.group_scores_)
+    np.testing.assert_array_equal(loaded.membership_, selector.membership_)
+    assert loaded.history_[-1]["loss"] == selector.history_[-1]["loss"]
+    if selector.__class__ is GroupFSPath:
+        np.testing.assert_array_equal(loaded.path_.gates, selector.path_.gates)
+        np.testing.assert_array_equal(loaded.stability_.labels, selector.stability_.labels)
+
+
+def test_what_was_done_to_the_columns_comes_along(selector, tmp_path):
+    people = pd.DataFrame({"sex": list("fmmf"), "age": [31, 28, None, 60]})
+    preparation = learn_columns(people)
+    persistence.save(selector, tmp_path / "m.skops", preparation=preparation)
+    assert persistence.load_model(tmp_path / "m.skops")[1] == preparation
+
+
+def test_a_selector_that_was_not_fitted_is_not_saved(tmp_path):
+    with pytest.raises(ValueError, match="not fitted"):
+        persistence.save(GroupFS(), tmp_path / "m.skops")
+    assert not (tmp_path / "m.skops").exists()
+
+
+def test_a_parameter_that_is_no_plain_value_is_refused(table, tmp_path):
+    selector = GroupFS(**{**SMALL, "device": torch.device("cpu")}).fit(table)
+    with pytest.raises(ModelError, match='e.g. device="cuda"'):
+        persistence.save(selector, tmp_path / "m.skops")
+
+
+class Spy:
+    """Would leave a file behind if it were made while loading."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return open, (self.path, "w")
+
+
+def test_a_pickle_is_refused_and_not_run(tmp_path):
+    (tmp_path / "m.skops").write_bytes(pickle.dumps(Spy(str(tmp_path / "spy"))))
+    with pytest.raises(ModelError, match="not a model"):
+        persistence.load(tmp_path / "m.skops")
+    assert not (tmp_path / "spy").exists()
+
+
+def test_a_file_with_types_of_others_is_refused_by_their_names(selector, tmp_path):
+    selector.history_.append(Spy(str(tmp_path / "spy")))
+    try:
+        model = {"format": "groupfs-model", "version": 1, "selector": selector, "columns": None}
+        skops_io.dump(model, tmp_path / "m.skops")
+    finally:
+        selector.history_.pop()
+    with pytest.raises(ModelError, match="which no groupfs model does, so it was not loaded"):
+        persistence.load(tmp_path / "m.skops")
+    assert not (tmp_path / "spy").exists()
+
+
+def test_a_module_named_in_a_file_is_not_imported(selector, tmp_path):
+    """A file made by hand that claims a type of a module of the attacker's."""
+    import sys
+
+    persistence.save(selector, tmp_path / "m.skops")
+    (tmp_path / "trap.py").write_text("open('sprung', 'w')\n")
+    with (
+        zipfile.ZipFile(tmp_path / "m.skops") as good,
+        zipfile.ZipFile(tmp_path / "bad.skops", "w") as bad,
+    ):
+        for name in good.namelist():
+            data = good.read(name)
+            if name == "schema.json":
+                data = data.replace(b"groupfs.estimator", b"trap")
+            bad.writestr(name, data)
+    with pytest.raises(ModelError, match="trap"):
+        persistence.load(tmp_path / "bad.skops")
+    assert "trap" not in sys.modules
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04 cut"])
+def test_a_broken_file_is_refused_in_one_sentence(content, tmp_path):
+    (tmp_path / "m.skops").write_bytes(content)
+    with pytest.raises(ModelError) as caught:
+        persistence.load(tmp_path / "m.skops")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ModelError, match="There is no file"):
+        persistence.load(tmp_path / "m.skops")
+
+
+def test_something_else_in_skops_is_refused(tmp_path):
+    skops_io.dump({"format": "other"}, tmp_path / "m.skops")
+    with pytest.raises(ModelError, match="not a model that groupfs wrote"):
+        persistence.load(tmp_path / "m.skops")
+
+
+def test_a_newer_model_says_to_upgrade(selector, tmp_path):
+    model = {"format": "groupfs-model", "version": 99, "selector": selector, "columns": None}
+    skops_io.dump(model, tmp_path / "m.skops")
+    with pytest.raises(ModelError, match="newer groupfs .* upgrade"):
+        persistence.load(tmp_path / "m.skops")
