@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint reproduce reproduce-quick clean
+.PHONY: demo test lint docs reproduce reproduce-quick clean
 
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo
@@ -14,6 +14,10 @@ lint: .venv/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# The documentation, in out/docs; a warning is an error
+docs: .venv/.installed
+	$(BIN)/python -m sphinx -W --keep-going -b html docs out/docs
 
 # The paper's results; on a machine with a GPU: make reproduce DEVICE=cuda JOBS=16
 DEVICE ?= cpu

@@ -148,6 +148,12 @@ def test_columns_are_dropped_by_name_and_by_pattern():
     assert preparation.notes == ("Left out 3 columns, as asked: p_mut, q_mut, b.",)
 
 
+def test_several_columns_may_be_given_at_once_with_commas():
+    frame = pd.DataFrame(np.eye(4), columns=["a", "b", "c,d", "e"])
+    preparation = learn_columns(frame, drop=["a, b", "c,d"])
+    assert preparation.notes[0] == "Left out 3 columns, as asked: a, b, c,d."
+
+
 def test_a_name_that_does_not_exist_is_refused_with_a_guess():
     frame = pd.DataFrame({"height": [1, 2], "weight": [2, 1]})
     with pytest.raises(ColumnsError, match="--drop heigth: .* did you mean height?"):

@@ -156,9 +156,12 @@ def numeric_columns(names: Sequence[str]) -> Preparation:
 
 
 def matching(patterns: Sequence[str], names: Sequence[str], option: str) -> set[str]:
-    """The names that patterns such as ``*_mut`` stand for; a pattern for none is refused."""
+    """The names that patterns such as ``*_mut`` stand for; a pattern for none is refused.
+
+    ``a,b`` stands for both a and b, unless there is a column of that very name.
+    """
     found: set[str] = set()
-    for pattern in patterns:
+    for pattern in _apart(patterns, names):
         hits = [pattern] if pattern in names else []
         if not hits and any(sign in pattern for sign in "*?["):
             hits = fnmatch.filter(names, pattern)
@@ -166,6 +169,11 @@ def matching(patterns: Sequence[str], names: Sequence[str], option: str) -> set[
             raise ColumnsError(f"{option} {pattern}: {no_column(pattern, names)}")
         found.update(hits)
     return found
+
+
+def _apart(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
+    single = [[p] if p in names else p.split(",") for p in patterns]
+    return [part.strip() for parts in single for part in parts]
 
 
 def no_column(name: str, names: Sequence[str]) -> str:

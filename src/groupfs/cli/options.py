@@ -29,7 +29,7 @@ Drop = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help='Leave a column out; repeat it for more, or give a pattern: "*_mut".',
+        help='Leave columns out: a name, several (a,b), or a pattern ("*_mut").',
         rich_help_panel=COLUMNS,
     ),
 ]
