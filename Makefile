@@ -7,8 +7,9 @@ BIN := .venv/bin
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo
 
+# one process per core, one thread each: tables in tests are small
 test: lint
-	$(BIN)/python -m pytest --cov --cov-report=term
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term
 
 lint: .venv/.installed
 	$(BIN)/ruff check .

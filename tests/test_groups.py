@@ -33,7 +33,6 @@ NAMES = ["a", "b", "c", "d", "e"]
         pl.Series([1, 0, 1, 0, None]),
         torch.tensor([1, 0, 1, 0, -1]),
     ],
-    ids=str,
 )
 def test_every_way_to_write_a_partition_gives_the_same_labels(groups):
     labels, _ = parse_groups(groups, NAMES)
@@ -73,7 +72,6 @@ def test_groups_keep_the_names_they_were_given():
         (3, "give one label per feature"),
         (np.zeros((5, 2)), "more than one axis"),
     ],
-    ids=str,
 )
 def test_what_is_no_partition_is_refused(groups, message):
     with pytest.raises(ValueError, match=message):
