@@ -28,12 +28,18 @@ def test_distortion_equals_the_literal_one():
         )
 
 
+def curve_and_lone(walk, n_vectors):
+    eigenvectors = spectral.leading_eigenvectors(walk, n_vectors)
+    clusters = spectral.clusters_by_number(eigenvectors)
+    return spectral.distortion_curve(eigenvectors, clusters), spectral.lone_features(clusters)
+
+
 def test_distortion_dips_where_the_paper_says():
     walk, _ = moons_walk()
-    curve = spectral.distortion_curve(spectral.leading_eigenvectors(walk, 20))
+    curve, lone = curve_and_lone(walk, 20)
     assert curve[12] < 0.05 and curve[20] < 0.05
     assert curve[3] < curve[2] / 10 and curve[3] < curve[4] / 10
-    assert spectral.choose_n_groups(curve, 20) in (3, 12)
+    assert spectral.choose_n_groups(curve, 20, lone) == 3
 
 
 @pytest.mark.parametrize("n_blocks", [2, 3, 4, 6])
@@ -43,9 +49,44 @@ def test_clean_blocks_are_counted(n_blocks, size, rng):
     X = np.repeat(factors, size, axis=1) + 0.1 * rng.standard_normal((300, n_blocks * size))
     Z = (X - X.mean(0)) / X.std(0)
     walk = FeatureGraph(DenseRows(Z), 7, None).walk
-    n_vectors = min(31, Z.shape[1])
-    curve = spectral.distortion_curve(spectral.leading_eigenvectors(walk, n_vectors))
-    assert spectral.choose_n_groups(curve, Z.shape[1]) == n_blocks
+    curve, lone = curve_and_lone(walk, min(31, Z.shape[1]))
+    assert spectral.choose_n_groups(curve, Z.shape[1], lone) == n_blocks
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize(("n_noise", "shift"), [(34, 0.0), (34, 2.5), (5, 0.0)])
+def test_tight_groups_beside_noise_are_not_taken_apart(n_noise, shift, seed):
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(0, 3, 300)
+    blocks = []
+    for place, size in enumerate((8, 7, 6)):
+        factor = rng.standard_normal(300) + shift * (kind == place) * (place < 2)
+        blocks.append(0.9 * factor[:, None] + 0.44 * rng.standard_normal((300, size)))
+    X = np.hstack([*blocks, rng.standard_normal((300, n_noise))])
+    Z = (X - X.mean(0)) / X.std(0)
+    walk = FeatureGraph(DenseRows(Z), 7, None).walk
+    eigenvectors = spectral.leading_eigenvectors(walk, min(31, Z.shape[1]))
+    clusters = spectral.clusters_by_number(eigenvectors)
+    curve = spectral.distortion_curve(eigenvectors, clusters)
+    C = spectral.choose_n_groups(curve, Z.shape[1], spectral.lone_features(clusters))
+    labels = clusters[C]
+    starts = np.cumsum([0, 8, 7, 6])
+    for start, stop in zip(starts, starts[1:], strict=False):
+        assert len(set(labels[start:stop])) == 1
+    assert len({labels[start] for start in starts[:-1]}) == 3
+
+
+def test_numbers_at_which_features_stand_alone_do_not_count():
+    falling = {C: 100.0 - C for C in range(2, 32)}
+    noisy = {**falling, 4: 60.0, 9: 10.0}
+    nowhere = dict.fromkeys(falling, 0)
+    assert spectral.choose_n_groups(noisy, 50, nowhere) == 9
+    assert spectral.choose_n_groups(noisy, 50, {**nowhere, 9: 1}) == 9  # one may really be alone
+    shattered = {C: max(C - 5, 0) for C in falling}
+    assert spectral.choose_n_groups(noisy, 50, shattered) == 4
+    assert spectral.choose_n_groups(falling, 50, shattered) == 5
+    everywhere = dict.fromkeys(falling, 3)
+    assert spectral.choose_n_groups(falling, 50, everywhere) == 10
 
 
 def test_without_a_clear_dip_the_number_of_groups_follows_the_number_of_features():

@@ -20,8 +20,10 @@ from groupfs.scoring import GroupScores, score_groups, tail_p_values
 from groupfs.spectral import (
     choose_n_groups,
     cluster_features,
+    clusters_by_number,
     distortion_curve,
     leading_eigenvectors,
+    lone_features,
 )
 
 IntArray = NDArray[np.int64]
@@ -185,8 +187,9 @@ def _number_of_groups(
     d = table.rows.shape[1]
     most = min(MOST_GROUPS + 1, table.n_distinct, d)
     eigenvectors = leading_eigenvectors(walk, max(most, 2))
-    curve = distortion_curve(eigenvectors)
-    return choose_n_groups(curve, d), curve, eigenvectors
+    clusters = clusters_by_number(eigenvectors)
+    curve = distortion_curve(eigenvectors, clusters)
+    return choose_n_groups(curve, d, lone_features(clusters)), curve, eigenvectors
 
 
 def _gate_starts(

@@ -109,41 +109,62 @@ def distortion(embedding: FloatArray, labels: NDArray[np.int64]) -> float:
     return float(np.square(embedding @ (A @ Bt) - indicator).sum())
 
 
-def distortion_curve(eigenvectors: FloatArray) -> dict[int, float]:
-    """E(C) for C = 2, 3, ... up to the number of eigenvectors."""
-    curve = {}
-    for n_groups in range(2, eigenvectors.shape[1] + 1):
-        labels = cluster_features(eigenvectors, n_groups)
-        curve[n_groups] = distortion(embed(eigenvectors, n_groups), labels)
-    return curve
+def clusters_by_number(eigenvectors: FloatArray) -> dict[int, NDArray[np.int64]]:
+    """Clusters of the features for C = 2, 3, ... up to the number of eigenvectors."""
+    most = eigenvectors.shape[1]
+    return {C: cluster_features(eigenvectors, C) for C in range(2, most + 1)}
 
 
-def choose_n_groups(curve: dict[int, float], n_features: int) -> int:
+def distortion_curve(
+    eigenvectors: FloatArray, clusters: dict[int, NDArray[np.int64]]
+) -> dict[int, float]:
+    """E(C) for every number of clusters."""
+    return {C: distortion(embed(eigenvectors, C), labels) for C, labels in clusters.items()}
+
+
+def lone_features(clusters: dict[int, NDArray[np.int64]]) -> dict[int, int]:
+    """How many features are alone in their cluster, for every number of clusters."""
+    return {C: int((np.bincount(labels) == 1).sum()) for C, labels in clusters.items()}
+
+
+def choose_n_groups(
+    curve: dict[int, float], n_features: int, lone: dict[int, int] | None = None
+) -> int:
     r"""The number of groups that the distortion curve speaks for.
 
     That is the first clear dip: either E(C) is at most half of E(C - 1) and of E(C + 1), or it is
     next to nothing and E(C + 1) is not, as when the graph falls apart into C pieces. The smallest
-    value itself says little: E(2) is small whatever the data, and E(d) is zero. Without a clear dip
-    the curve is mostly noise: then the deepest dip within half of :math:`\sqrt{2d}` (at most 20) on
-    either side of it, or that number itself.
+    value itself says little: E(2) is small whatever the data, and E(d) is zero; so two groups that
+    are told apart perfectly give way to a dip behind them. Without a clear dip the curve is mostly
+    noise: then the deepest dip within half of :math:`\sqrt{2d}` (at most 20) on either side of it,
+    or that number itself.
+
+    Beyond the true number the features of a tight group fall apart, one by one, before a loose
+    group does. So numbers at which features stand alone (``lone``, how many by C) do not count: of
+    clear dips those with two or more; otherwise those with any, unless there is no other.
     """
+    lone = lone or dict.fromkeys(curve, 0)
+    dips = {C: min(_rise(curve, C, C - 1), _rise(curve, C, C + 1)) for C in curve}
+    dips = {C: depth for C, depth in dips.items() if depth > 0}
     nothing, something = NOTHING * n_features, SOMETHING * n_features
-    dips: dict[int, float] = {}
-    clear: set[int] = set()
-    for C in curve:
-        after = curve.get(C + 1, 0.0) - curve[C]
-        before = curve.get(C - 1, 0.0) - curve[C]
-        if min(before, after) > 0:
-            dips[C] = min(before, after)
-            if dips[C] >= curve[C]:
-                clear.add(C)
-        if curve[C] <= nothing and after >= something:
-            clear.add(C)
-    usual = min(USUAL_GROUPS, max(2, round(math.sqrt(2 * n_features))), max(curve))
-    near = {C: depth for C, depth in dips.items() if usual / 2 <= C <= 1.5 * usual}
+    clear = {C for C, depth in dips.items() if depth >= curve[C]}
+    clear |= {C for C in curve if curve[C] <= nothing and _rise(curve, C, C + 1) >= something}
+    clear = {C for C in clear if lone[C] <= 1}
+    if any(C > 2 and depth >= curve[C] / 2 and not lone[C] for C, depth in dips.items()):
+        clear.discard(2)
     if clear:
         return min(clear)
+    usual = min(USUAL_GROUPS, max(2, round(math.sqrt(2 * n_features))), max(curve))
+    whole = {C: depth for C, depth in dips.items() if not lone[C]}
+    near = {C: depth for C, depth in whole.items() if usual / 2 <= C <= 1.5 * usual}
+    if not near and lone[usual]:
+        near = whole or {C: float(C) for C in range(2, usual + 1) if not lone[C]}
     return max(near, key=lambda C: near[C]) if near else usual
+
+
+def _rise(curve: dict[int, float], C: int, other: int) -> float:
+    """How much higher the curve is at another number; it ends at zero on either side."""
+    return curve.get(other, 0.0) - curve[C]
 
 
 def _renumber(labels: NDArray[np.int64]) -> NDArray[np.int64]:
