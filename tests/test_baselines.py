@@ -87,7 +87,7 @@ def test_a_budget_above_the_number_of_features_is_refused(baseline, moons):
 
 @pytest.mark.parametrize("baseline", ALL, ids=str)
 def test_missing_values_are_named(baseline, moons):
-    frame = pd.DataFrame(moons.data, columns=[f"gene{i}" for i in range(20)])
+    frame = pd.DataFrame(moons.data.copy(), columns=[f"gene{i}" for i in range(20)])
     frame.loc[3, "gene2"] = np.nan
     with pytest.raises(ValueError, match=r"NaN in 1 column \(gene2\)"):
         fitted(baseline, frame, moons.target)
@@ -95,7 +95,7 @@ def test_missing_values_are_named(baseline, moons):
 
 @pytest.mark.parametrize("baseline", ALL, ids=str)
 def test_names_of_selected_features_are_given_back(baseline, moons):
-    frame = pd.DataFrame(moons.data, columns=[f"gene{i}" for i in range(20)])
+    frame = pd.DataFrame(moons.data.copy(), columns=[f"gene{i}" for i in range(20)])
     selector = fitted(baseline, frame, moons.target)
     names = [f"gene{i}" for i in selector.get_support(indices=True)]
     assert selector.get_feature_names_out().tolist() == names

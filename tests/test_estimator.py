@@ -138,6 +138,28 @@ def test_groups_to_select_and_budget_within_them(moons):
     assert cut.get_support().sum() == 3
 
 
+def test_groups_that_stand_out_are_kept_with_closed_gates_if_asked(moons):
+    selector = GroupFS(random_state=0).fit(moons.data)
+    selector.group_gates_[1] = -1.0  # as gates do on groups that have little to do with the others
+    selector._select()
+    assert selector.get_support().sum() == 5
+    selector.n_groups_to_select = "significant"
+    selector._select()
+    np.testing.assert_array_equal(selector.get_support(indices=True), np.arange(10))
+    selector.n_features_to_select = 4
+    selector._select()
+    assert selector.get_support()[:5].sum() == selector.get_support()[5:10].sum() == 2
+
+
+def test_without_a_group_that_stands_out_gates_decide_as_usual():
+    X = np.random.default_rng(0).standard_normal((60, 12))
+    with pytest.warns(UserWarning, match="stands out from chance"):
+        selector = GroupFS(n_groups_to_select="significant", random_state=0, max_epochs=20).fit(X)
+    with pytest.warns(UserWarning, match="stands out from chance"):
+        usual = GroupFS(random_state=0, max_epochs=20).fit(X)
+    np.testing.assert_array_equal(selector.get_support(), usual.get_support())
+
+
 def test_representatives_are_one_feature_per_kept_group(moons):
     selector = GroupFS(output="representatives", random_state=0).fit(moons.data)
     chosen = selector.get_support(indices=True)

@@ -31,7 +31,11 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "allocation": [StrOptions({"whole", "spread"}), None],
-        "n_groups_to_select": [Interval(Integral, 1, None, closed="left"), None],
+        "n_groups_to_select": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"significant"}),
+            None,
+        ],
         "output": [StrOptions({"features", "representatives"})],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "preset": [StrOptions(set(presets.PRESETS))],
@@ -158,17 +162,14 @@ class GroupSelector(SelectorMixin, BaseEstimator):
     def _select(self) -> None:
         """Which groups are kept, and the features they stand for."""
         ranked = np.arange(self.n_groups_)
-        if self.n_groups_to_select is not None:
+        if isinstance(self.n_groups_to_select, Integral):
             self.group_selected_ = ranked < self.n_groups_to_select
         else:
-            significant = (
-                None
-                if self.group_pvalues_ is None
-                else selection.discoveries(self.group_pvalues_, self.alpha)
-            )
-            self.group_selected_, warning = selection.keep_groups(
-                self.group_gates_ > OPEN, significant, ranked
-            )
+            is_open = self.group_gates_ > OPEN
+            significant = self._significant()
+            if self.n_groups_to_select is not None and significant is not None:
+                is_open |= significant.any()  # only what stands out decides, if anything does
+            self.group_selected_, warning = selection.keep_groups(is_open, significant, ranked)
             if warning is not None and self.n_features_to_select is None:
                 warnings.warn(warning, UserWarning, stacklevel=4)
         budget = self.n_features_to_select
@@ -203,7 +204,13 @@ class GroupSelector(SelectorMixin, BaseEstimator):
 
     def _worth_a_share(self) -> NDArray[np.bool_]:
         """The groups a budget is spread over: those asked for, else those that stand out."""
-        if self.n_groups_to_select is not None or self.group_pvalues_ is None:
+        significant = self._significant()
+        if self.n_groups_to_select is not None or significant is None:
             return self.group_selected_
-        significant = selection.discoveries(self.group_pvalues_, self.alpha)
         return significant if significant.any() else self.group_scores_ > 0
+
+    def _significant(self) -> NDArray[np.bool_] | None:
+        """The groups whose scores stand out from chance, where that was tested."""
+        if self.group_pvalues_ is None:
+            return None
+        return selection.discoveries(self.group_pvalues_, self.alpha)

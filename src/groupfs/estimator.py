@@ -58,9 +58,11 @@ class GroupFS(GroupSelector):
         How a budget is spent: on whole groups in rank order (the last one cut to its most central
         features), or over all groups whose scores stand out from chance, gates open or not, in
         proportion to the scores, most central features first. None leaves it to the preset.
-    n_groups_to_select : int or None, default=None
+    n_groups_to_select : int, "significant" or None, default=None
         Keep this many groups, in rank order. None keeps the groups with open gates and, with
-        ``ranking="excess"``, scores beyond chance.
+        ``ranking="excess"``, scores beyond chance. "significant" asks for scores beyond chance
+        alone: gates close on groups that have little to do with the others, however clear they
+        are.
     output : {"features", "representatives"}, default="features"
         Whether ``transform`` gives all selected features or the most central one of each kept
         group.
@@ -194,7 +196,7 @@ class GroupFS(GroupSelector):
         smoothness_weight: float | str = "auto",
         n_features_to_select: int | None = None,
         allocation: str | None = None,
-        n_groups_to_select: int | None = None,
+        n_groups_to_select: int | str | None = None,
         output: str = "features",
         ranking: str | None = None,
         alpha: float = 0.01,

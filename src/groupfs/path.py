@@ -135,7 +135,7 @@ class GroupFSPath(GroupSelector):
         smoothness_weight: float | str = "auto",
         n_features_to_select: int | None = None,
         allocation: str | None = None,
-        n_groups_to_select: int | None = None,
+        n_groups_to_select: int | str | None = None,
         output: str = "features",
         ranking: str | None = None,
         alpha: float = 0.01,
