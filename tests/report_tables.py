@@ -32,3 +32,12 @@ def many_features(n_features=7129, n_samples=20):
     X = shared * (labels < 9) + rng.standard_normal((n_samples, n_features))
     quick = {"max_epochs": 3, "n_init": 1, "ranking": "gate", "gate_start": "uniform"}
     return GroupFS(groups=labels, random_state=0, **quick).fit(X), X
+
+
+def many_groups(n_groups=2500):
+    """Known groups of two, more than a page can show."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((20, 2 * n_groups)).astype(np.float32)
+    quick = {"max_epochs": 1, "n_init": 1, "ranking": "gate", "gate_start": "uniform"}
+    settings = {"n_features_to_select": 20, "random_state": 0, **quick}
+    return GroupFS(groups=np.arange(2 * n_groups) // 2, **settings).fit(X), X

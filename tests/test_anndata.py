@@ -86,6 +86,18 @@ def test_cell_scores_are_weighted_means_of_z_scores(selected):
         np.testing.assert_allclose(selected.obsm["groupfs_scores"][:, rank], expected, atol=1e-9)
 
 
+def test_genes_that_cancel_out_weigh_the_same():
+    rng = np.random.default_rng(0)
+    a, others = rng.normal(size=100), rng.normal(size=(4, 100))
+    adata = anndata.AnnData(np.column_stack([a, -a, *others]))
+    known = [[0, 1], [2, 3], [4, 5]]
+    select_groups(adata, check_values=False, groups=known, max_epochs=5, random_state=0)
+    scores = adata.obsm["groupfs_scores"]
+    assert np.isfinite(scores).all()
+    place = list(adata.uns["groupfs"]["groups"].index).index("0")
+    np.testing.assert_allclose(scores[:, place], 0, atol=1e-9)
+
+
 def test_cells_score_high_where_the_genes_of_a_group_are_high(selected):
     rank = int(selected.var["groupfs_group"].cat.codes.iloc[0])
     scores = selected.obsm["groupfs_scores"][:, rank]

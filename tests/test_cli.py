@@ -1,5 +1,6 @@
 """The command: what it writes and prints, how it ends, and that nothing is left half done."""
 
+import csv
 import io
 import json
 import os
@@ -113,7 +114,7 @@ def test_every_decision_on_columns_is_said_and_kept(selected):
 def test_the_table_fits_80_columns_and_goes_to_stdout(selected):
     result, _ = selected
     lines = result.stdout.splitlines()
-    assert max(map(len, lines)) <= 80
+    assert max(len(line) for line in lines if "/" not in line) <= 80  # paths stay in one piece
     rows = [line for line in lines if re.match(r"\s+\d+\s+(yes|no)\s", line)]
     assert len(rows) >= 2 and "yes" in rows[0] and "no" in rows[-1]
     assert "Reading" not in result.stdout and "Reading" in result.stderr
@@ -124,6 +125,25 @@ def test_agreement_with_the_label_is_reported(selected):
     agreement = json.loads((out / "result.json").read_text())["agreement"]
     assert agreement["name"] == "outcome" and agreement["n_classes"] == 2
     assert "Agreement of k-means with outcome" in result.stdout
+
+
+def test_the_number_of_samples_with_a_label_is_told(folder):
+    some = people()
+    some["outcome"] = some["outcome"].astype(object)
+    some.loc[::3, "outcome"] = None
+    some.to_csv(folder / "some.csv", index=False)
+    arguments = ("--label", "outcome", "--groups", 6, "-o", folder / "some")
+    result = run("select", folder / "some.csv", *arguments)
+    n_labelled = int(some["outcome"].notna().sum())
+    assert f"(2 classes, {n_labelled} samples)" in " ".join(result.stdout.split())
+
+
+def test_a_label_of_one_value_is_refused_by_that_value(folder):
+    alone = people().assign(outcome="yes")
+    alone.loc[0, "outcome"] = None
+    alone.to_csv(folder / "alone.csv", index=False)
+    result = run("select", folder / "alone.csv", "--label", "outcome", "-o", folder / "alone")
+    assert result.exit_code == 4 and "one value only, yes." in " ".join(result.stderr.split())
 
 
 def test_the_label_plays_no_part_in_the_selection(selected, folder, table):
@@ -267,6 +287,7 @@ def test_doctor_tells_versions_device_and_extras():
         (("header.csv",), 3, "not one row"),
         (("twice.csv",), 3, "more than once: a (2 times)"),
         (("words.csv",), 4, "0 usable columns left"),
+        (("one.csv",), 4, "1 usable column left, and a choice needs at least 2"),
         (("good.csv", "--label", "c"), 4, "--label c: there is no column of that name"),
         (("good.csv", "--drop", "z*"), 4, "--drop z*: there is no column"),
         (("good.csv", "--groups", "9"), 4, "--groups 9 but the table has 3 features"),
@@ -284,6 +305,7 @@ def test_mistakes_end_with_one_sentence_a_code_and_no_output(
 ):
     monkeypatch.chdir(tmp_path)
     Path("header.csv").write_text("a,b\n")
+    Path("one.csv").write_text("a\n1.5\n2\n")
     Path("twice.csv").write_text("a,b,a\n1,2,3\n2,3,4\n")
     Path("words.csv").write_text("a,b\n" + "".join(f"p{i},q{i}\n" for i in range(9)))
     values = np.random.default_rng(0).standard_normal((9, 3))
@@ -381,10 +403,106 @@ def test_ctrl_c_in_the_middle_of_training_leaves_nothing_behind(tmp_path):
     assert everything(tmp_path) == ["t.csv"]
 
 
-def test_a_reader_that_stops_early_is_no_error(selected, table):
-    command = f"{sys.executable} -m groupfs apply {selected[1] / 'model.skops'} {table} | head -1"
-    done = subprocess.run(command, shell=True, capture_output=True, env=ENVIRONMENT, timeout=60)
-    assert done.stdout.count(b"\n") == 1 and b"Traceback" not in done.stderr
+@pytest.mark.parametrize("command", ["apply", "datasets"])
+def test_a_reader_that_stops_early_ends_the_command_without_a_word(command, selected, table):
+    reader, writer = os.pipe()
+    os.close(reader)
+    arguments = ["apply", selected[1] / "model.skops", table, "-q"]
+    command = arguments if command == "apply" else ["datasets"]
+    command = [sys.executable, "-m", "groupfs", *map(str, command)]
+    done = subprocess.run(
+        command, stdout=writer, stderr=subprocess.PIPE, env=ENVIRONMENT, timeout=60
+    )
+    os.close(writer)
+    assert done.returncode == 141 and done.stderr == b""
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_standard_output_without_room_is_an_output_that_cannot_be_written():
+    command = [sys.executable, "-m", "groupfs", "datasets"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, env=ENVIRONMENT)
+    assert done.returncode == 5
+    assert done.stderr == b"groupfs: standard output cannot be written: no space left on device.\n"
+
+
+def test_a_terminal_without_greek_letters_is_no_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("GROUPFS_DATA", str(tmp_path / "α"))
+    monkeypatch.setenv("COLUMNS", "200")
+    screen = io.TextIOWrapper(io.BytesIO(), encoding="cp1252")
+    monkeypatch.setattr("sys.stdout", screen)
+    app(["datasets"], standalone_mode=False)
+    assert rb"\u03b1." in screen.buffer.getvalue()
+
+
+@pytest.fixture(scope="module")
+def odd(folder):
+    """A run with odd names: of the file, of the folder of results and of a column."""
+    name, out = "t\udcff.csv", folder / "r[/final] :smile: [bold]"
+    frame = people()[[*CHOSEN, "w0", "w1"]].rename(columns={"u0": "u\r0", "v0": "α"})
+    try:
+        frame.to_csv(folder / name, index=False, quoting=csv.QUOTE_NONNUMERIC)
+    except (OSError, UnicodeError):
+        pytest.skip("this file system has no such names")
+    result = run("select", folder / name, "--groups", 4, "-o", out)
+    assert result.exit_code == 0, result.output
+    return result, folder / name, out, list(frame.columns)
+
+
+def test_odd_paths_are_printed_as_they_are(odd):
+    result, _, out, _ = odd
+    assert f"Open {out / 'report.html'} in a browser." in result.stdout
+    assert json.loads((out / "result.json").read_text())["table"]["source"].endswith(r"t\xff.csv")
+
+
+def test_a_carriage_return_in_a_name_breaks_no_csv(odd):
+    _, table, out, names = odd
+    with open(out / "groups.csv", newline="", encoding="utf-8") as file:
+        assert {row["feature"] for row in csv.DictReader(file)} == set(names)
+    small = run("apply", out / "model.skops", table, "-q").stdout_bytes
+    rows = list(csv.reader(io.StringIO(small.decode(), newline="")))
+    assert {"u\r0", "α"} <= set(rows[0]) and len(rows) == 61
+
+
+def test_json_for_machines_is_ascii(odd):
+    from groupfs.cli.show import outcome_as_json
+    from groupfs.cli.work import Outcome
+
+    printed = outcome_as_json(Outcome(json.loads((odd[2] / "result.json").read_text()), odd[2], 1))
+    assert printed.isascii() and "α" in json.loads(printed)["selected"]
+
+
+@pytest.fixture(scope="module")
+def headless(folder):
+    """A table whose first line is data although it has text, and a model of its numbers."""
+    from groupfs.cli.work import Request, prepare
+    from groupfs.tables import read_table
+
+    frame = people()[["sex", *CHOSEN]].round(6)
+    frame.to_csv(folder / "headless.csv", index=False, header=False)
+    table = read_table(folder / "headless.csv", header=False)
+    prepared = prepare(table, Request(folder, header=False))
+    selector = GroupFS(n_groups=3, n_features_to_select=1, max_epochs=5, random_state=0)
+    selector.fit(prepared.X)
+    persistence.save(selector, folder / "headless.skops", preparation=prepared.preparation)
+    (chosen,) = selector.get_feature_names_out()
+    return folder / "headless.skops", folder / "headless.csv", chosen, prepared.X[chosen]
+
+
+def test_a_file_without_header_is_applied_as_it_was_selected_from(headless):
+    model, table, _, values = headless
+    for option in ((), ("--no-header",)):
+        result = run("apply", model, table, "-q", *option)
+        assert result.exit_code == 0, result.output
+        read = pd.read_csv(io.StringIO(result.stdout)).iloc[:, 0]
+        np.testing.assert_allclose(read, values)
+
+
+def test_apply_needs_no_more_than_the_one_selected_column(headless, folder):
+    model, _, chosen, values = headless
+    values.to_frame().to_parquet(folder / "one.parquet")
+    result = run("apply", model, folder / "one.parquet", "-q")
+    assert result.exit_code == 0 and result.stdout.splitlines()[0] == chosen
 
 
 def real_file(name):

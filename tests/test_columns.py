@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 
 from groupfs.columns import ColumnsError, Preparation, learn_columns, numeric_columns
+from groupfs.tables import read_table
 
 
 def learn(**columns):
@@ -59,6 +60,38 @@ def test_measurements_are_not_taken_for_ids(name, values):
 def test_ids_can_be_used_when_asked():
     frame = pd.DataFrame({"id": [7, 3, 9, 4], "x": [1, 1, 0, 2]})
     assert learn_columns(frame, use=["id"]).names == ["id", "x"]
+
+
+DAYS = ["1970-01-03", None, "1970-01-02", "1970-01-02", "1970-01-06", "1970-01-03"]
+
+
+@pytest.mark.parametrize("dtype", ["object", "datetime64[ns]", "datetime64[ns, UTC]", "category"])
+def test_dates_are_ignored_and_days_when_asked_for(dtype):
+    frame = pd.DataFrame({"day": pd.Series(DAYS).astype(dtype), "x": [1.5, 2, 0, 1, 3, 3]})
+    ignoring = learn_columns(frame)
+    assert ignoring.names == ["x"] and told(ignoring, "of dates")[0].endswith(": day.")
+    using = learn_columns(frame, use=["day"])
+    assert using.apply(frame)[0]["day"].tolist() == [2, 2, 1, 1, 5, 2]
+    assert told(using, "days since 1970") and "day (1 row)" in told(using, "median")[0]
+
+
+def test_days_are_taken_alike_from_text_and_from_dates():
+    preparation = learn_columns(pd.DataFrame({"day": DAYS}), use=["day"])
+    other = pd.DataFrame({"day": ["1970-01-09 12:00", "soon"]})
+    table, notes = preparation.apply(other)
+    assert table["day"].tolist() == [8.5, 2] and "day (1)" in notes[0]
+
+
+def test_dates_that_no_calendar_has_are_no_values():
+    frame = pd.DataFrame({"day": ["0000-00-00", "0000-00-00"], "x": [1.5, 2]})
+    preparation = learn_columns(frame, use=["day"])
+    assert preparation.names == ["x"] and told(preparation, "without any value")
+
+
+def test_durations_are_ignored_also_when_asked_for():
+    frame = pd.DataFrame({"time": pd.to_timedelta([1, 5, 2], unit="h"), "x": [1.5, 2, 0]})
+    preparation = learn_columns(frame, use=["time"])
+    assert preparation.names == ["x"] and told(preparation, "durations")
 
 
 def test_free_text_dates_and_lists_are_ignored_each_with_its_reason(rng):
@@ -178,7 +211,37 @@ def test_another_table_is_encoded_as_the_first_was(people):
     table, notes = learn_columns(people).apply(other)
     assert list(table.columns) == ["sex", "job=p", "job=q", "job=r", "age"]
     assert table.to_numpy().tolist() == [[1, 1, 0, 0, 40], [1, 0, 0, 0, 99]]
-    assert notes == ["Replaced missing or unknown values (how many): age (1)."]
+    assert notes == [
+        "Replaced missing or unknown values (how many): age (1).",
+        "Left all 0 for values without a column of their own (how many): job (1).",
+    ]
+
+
+def test_a_gap_in_a_file_changes_no_other_cell(tmp_path):
+    """pandas reads flags with a gap as words, and codes that lost their letter as numbers."""
+    frame = pd.DataFrame(
+        {
+            "flag": ["True", "False", "True", "False", "True"] * 4,
+            "shout": ["TRUE", "FALSE", "TRUE", "perhaps", "FALSE"] * 4,
+            "code": ["1", "2", "3", "2", "X"] * 4,
+            "padded": ["007", "01", "3.10", "3.10", "-"] * 4,
+            "count": ["4", "3", "3", "1", "2"] * 4,
+            "sex": ["f", "m", "m", "f", "f"] * 4,
+        }
+    )
+    frame.to_csv(tmp_path / "first.csv", index=False)
+    gappy = frame.replace(["perhaps", "X", "-"], "")
+    gappy.iloc[0] = ""
+    gappy.to_csv(tmp_path / "second.csv", index=False)
+    first = read_table(tmp_path / "first.csv").values
+    second = read_table(tmp_path / "second.csv").values
+    preparation = learn_columns(first)
+    (before, _), (after, notes) = preparation.apply(first), preparation.apply(second)
+    for column in preparation.columns:
+        kept = (gappy[column.name] != "").to_numpy()
+        np.testing.assert_array_equal(after.loc[kept, column.outputs], before[column.outputs][kept])
+    counted = "flag (1), shout (5), code (5), padded (5), count (1), sex (1)"
+    assert notes == [f"Replaced missing or unknown values (how many): {counted}."]
 
 
 def test_an_unknown_value_of_two_is_replaced_and_said(people):

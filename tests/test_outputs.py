@@ -1,11 +1,21 @@
 """Results appear whole or not at all, and replace nothing unasked."""
 
+import csv
 import errno
+import io
 import os
+from pathlib import Path
 
 import pytest
 
-from groupfs.outputs import OutputError, check_file, check_folder, folder_aside, write_file
+from groupfs.outputs import (
+    OutputError,
+    check_file,
+    check_folder,
+    csv_quoting,
+    folder_aside,
+    write_file,
+)
 
 OWN = ("a.txt", "b.txt")
 
@@ -87,6 +97,36 @@ def test_an_empty_folder_is_in_nobodys_way(tmp_path):
     (tmp_path / "out").mkdir()
     fill(tmp_path / "out")
     assert (tmp_path / "out" / "a.txt").exists()
+
+
+@pytest.mark.parametrize("place", [".", "link", "disk"])
+def test_a_folder_that_must_stay_is_filled_and_not_replaced(place, tmp_path, monkeypatch):
+    """The folder we are in, one that a link leads to, and one that a disk is mounted on."""
+    folder = tmp_path / "real"
+    folder.mkdir()
+    (tmp_path / "link").symlink_to(folder)
+    if place == "disk":
+        monkeypatch.setattr("groupfs.outputs.os.path.ismount", lambda path: path == folder)
+    target = {".": Path("."), "link": tmp_path / "link", "disk": folder}[place]
+    monkeypatch.chdir(folder if place == "." else tmp_path)
+    number = folder.stat().st_ino
+    for text, force in (("old", False), ("new", True)):
+        check_folder(target, OWN, force)
+        fill(target, text, force)
+        assert everything(tmp_path) == ["link", "real", "real/a.txt", "real/b.txt"]
+        assert (tmp_path / "link" / "a.txt").read_text() == text
+    with pytest.raises(OutputError, match="exists; add --force"):
+        fill(target)
+    assert everything(tmp_path) == ["link", "real", "real/a.txt", "real/b.txt"]
+    assert place == "link" or folder.stat().st_ino == number
+
+
+def test_carriage_returns_are_quoted_in_csv():
+    for cells in (["a", 1.5], ["a\rb", 1.5]):
+        file = io.StringIO(newline="")
+        csv.writer(file, lineterminator="\n", quoting=csv_quoting(cells)).writerow(cells)
+        read = list(csv.reader(io.StringIO(file.getvalue(), newline="")))
+        assert read == [[cells[0], "1.5"]]
 
 
 def test_a_file_is_not_taken_for_a_folder(tmp_path):

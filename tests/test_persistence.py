@@ -1,5 +1,7 @@
 """Models in files: the same selector comes back, and no file runs code."""
 
+import dataclasses
+import json
 import pickle
 import zipfile
 
@@ -7,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from sklearn.preprocessing import StandardScaler
 
 from groupfs import GroupFS, GroupFSPath, persistence
 from groupfs.columns import learn_columns
@@ -45,9 +48,9 @@ def test_a_selector_comes_back_as_it_was(make, table, tmp_path):
         np.testing.assert_array_equal(loaded.stability_.labels, selector.stability_.labels)
 
 
-def test_what_was_done_to_the_columns_comes_along(selector, tmp_path):
-    people = pd.DataFrame({"sex": list("fmmf"), "age": [31, 28, None, 60]})
-    preparation = learn_columns(people)
+def test_what_was_done_to_the_columns_comes_along(table, selector, tmp_path):
+    preparation = learn_columns(table.assign(x1_1=np.where(table["x1_1"] > 0, "f", "m")))
+    preparation = dataclasses.replace(preparation, header=False)
     persistence.save(selector, tmp_path / "m.skops", preparation=preparation)
     assert persistence.load_model(tmp_path / "m.skops")[1] == preparation
 
@@ -129,6 +132,43 @@ def test_a_missing_file_is_named(tmp_path):
 def test_something_else_in_skops_is_refused(tmp_path):
     skops_io.dump({"format": "other"}, tmp_path / "m.skops")
     with pytest.raises(ModelError, match="not a model that groupfs wrote"):
+        persistence.load(tmp_path / "m.skops")
+
+
+def test_columns_of_another_table_are_not_saved(selector, tmp_path):
+    other = learn_columns(pd.DataFrame({"x": [1.5, 2, 0]}))
+    with pytest.raises(ModelError, match="fitted to 20 features, but the preparation makes 1"):
+        persistence.save(selector, tmp_path / "m.skops", preparation=other)
+    assert not (tmp_path / "m.skops").exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"selector": StandardScaler().fit([[1.0], [2.0]])},
+        {"selector": GroupFS()},
+        {"selector": None},
+        {"version": "x"},
+        {"version": None},
+        {"columns": "{}"},
+        {"columns": json.dumps({"columns": [], "notes": []})},
+        {"columns": json.dumps({"columns": [{"name": "a", "kind": "number"}], "notes": []})},
+    ],
+)
+def test_a_model_with_a_wrong_part_is_refused_in_one_sentence(wrong, selector, tmp_path):
+    model = {"format": "groupfs-model", "version": 1, "selector": selector, "columns": None}
+    skops_io.dump(model | wrong, tmp_path / "m.skops")
+    with pytest.raises(ModelError, match="not a whole model of groupfs") as caught:
+        persistence.load_model(tmp_path / "m.skops")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_small_model_that_would_fill_the_memory_is_not_loaded(selector, tmp_path, monkeypatch):
+    persistence.save(selector, tmp_path / "m.skops")
+    monkeypatch.setattr("groupfs.tables.content.MOST_TIMES", 0)
+    monkeypatch.setattr("groupfs.tables.content.MOST_BYTES", 1000)
+    monkeypatch.setattr(skops_io, "loads", lambda *args, **kwargs: pytest.fail("was loaded"))
+    with pytest.raises(ModelError, match="made to fill the memory"):
         persistence.load(tmp_path / "m.skops")
 
 

@@ -133,6 +133,22 @@ def test_scores_are_drawn_in_rank_order(selector):
     assert ax.get_title() == "First 4 of 12 groups, best first (2 kept, in blue)"
 
 
+@pytest.mark.parametrize("most", [2, 4, 12])
+@pytest.mark.parametrize("panels", [None, (13, 4), (7, 9)])
+def test_the_title_is_clear_of_the_headings_of_the_columns(selector, most, panels):
+    if panels is None:
+        ax = plot_groups(selector, most=most)
+        assert ax.figure.get_figwidth() == COLUMN_WIDTH
+    else:
+        axes = plt.subplots(1, 3, figsize=panels, layout="constrained")[1]
+        ax = plot_groups(selector, most=most, ax=axes[1])
+    ax.figure.canvas.draw()
+    title = ax.title.get_window_extent()
+    for heading in (text for text in ax.texts if text.get_text() in ("size", "p")):
+        box = heading.get_window_extent()
+        assert ax.bbox.y1 < box.y0 and box.y1 < title.y0
+
+
 def test_groups_are_called_after_their_representatives(selector):
     ax = plot_groups(selector)
     first = selector.feature_names_in_[selector.representatives_[0]]

@@ -1,5 +1,6 @@
 import copy
 import csv
+import importlib
 import json
 import re
 import sys
@@ -16,7 +17,7 @@ from groupfs.graphs import dense_feature_affinity
 from groupfs.report import groups_table, pictures, read, render, selected_table, summarize
 from groupfs.report.budgets import selected_groups
 from groupfs.report.packing import unpack
-from tests.report_tables import HOSTILE, fitted, many_features, moons_table
+from tests.report_tables import HOSTILE, fitted, many_features, many_groups, moons_table
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,99 @@ def test_a_budget_is_the_reason_where_there_is_one(table):
     reasons = {row["reason"] for row in groups_table(summary) if row["kept"]}
     assert all("the budget of 4 takes its 2 most central, this among them" in r for r in reasons)
     assert "a budget of 4 features was spent on 2 of them" in summary["sentences"][0]
+
+
+def blocks(sizes, shared, n_samples=60, seed=0):
+    """Columns that share one signal per block, and their blocks."""
+    rng = np.random.default_rng(seed)
+    one = [shared * rng.normal(size=(n_samples, 1)) for _ in sizes]
+    parts = [s + rng.normal(size=(n_samples, k)) for s, k in zip(one, sizes, strict=True)]
+    return np.hstack(parts), np.repeat(np.arange(len(sizes)), sizes)
+
+
+def reasons_of(selector, X):
+    """The reasons of every group, first in rank first."""
+    summary = summarize(selector, X)
+    rows = groups_table(summary)
+    return [
+        {row["reason"] for row in rows if str(row["group"]) == str(_called(group))}
+        for group in summary["groups"]
+    ]
+
+
+def _called(group):
+    return group["name"] if group["is_given"] else group["rank"]
+
+
+def test_a_spread_budget_passes_over_groups_no_better_than_chance():
+    X, known = blocks((3, 3, 3), 2.0)
+    quick = {"n_groups": "auto", "groups": known, "max_epochs": 2}
+    selector = fitted(X, n_features_to_select=2, **quick)
+    selector.group_pvalues_ = np.array([0.9, 0.001, 0.9])
+    selector._select()
+    first, second, _ = reasons_of(selector, X)
+    assert any("takes its 2 most central, this among them" in reason for reason in second)
+    (reason,) = first
+    assert "score not beyond chance (p = 0.9), so the budget of 2 goes to other groups" in reason
+
+
+def test_a_spread_budget_passes_over_scores_that_are_not_above_zero():
+    X, known = blocks((3, 3, 3), 2.0)
+    quick = {"n_groups": "auto", "groups": known, "max_epochs": 2, "n_groups_to_select": 2}
+    selector = fitted(X, n_features_to_select=2, **quick)
+    selector.group_scores_ = np.array([0.3, -0.1, -0.2])
+    selector._select()
+    (reason,) = reasons_of(selector, X)[1]
+    assert "score not above zero, so the budget of 2 goes to other groups first" in reason
+
+
+def test_a_whole_budget_goes_to_groups_in_rank_order():
+    X, known = blocks((3, 3, 3), 2.0)
+    quick = {"n_groups": "auto", "groups": known, "max_epochs": 2}
+    selector = fitted(X, n_features_to_select=4, allocation="whole", **quick)
+    reasons = reasons_of(selector, X)
+    assert all("takes all 3" in reason for reason in reasons[0])
+    assert any("its 1 most central, not this one" in reason for reason in reasons[1])
+    assert all("the budget of 4 goes to groups before it" in reason for reason in reasons[2])
+
+
+def test_a_spread_budget_below_the_number_of_groups_goes_to_the_first():
+    X, known = blocks((3, 3, 3), 2.0)
+    selector = fitted(X, n_groups="auto", groups=known, max_epochs=2, n_features_to_select=2)
+    assert selector.group_pvalues_.max() < 0.05
+    assert all("the budget of 2 goes to groups before it" in r for r in reasons_of(selector, X)[2])
+
+
+@pytest.mark.parametrize("output", ["features", "representatives"])
+def test_a_number_of_groups_is_the_reason_though_there_is_a_budget(output):
+    X, known = blocks((3, 3, 3), 2.0)
+    quick = {"n_groups": "auto", "groups": known, "max_epochs": 2, "output": output}
+    with pytest.warns(UserWarning, match="give only"):
+        selector = fitted(X, n_features_to_select=8, n_groups_to_select=1, **quick)
+    summary = summarize(selector, X)
+    (reason,) = reasons_of(selector, X)[1]
+    assert "number 2, and only the first is kept" in reason and "budget" not in reason
+    spent = int(selector.get_support().sum())
+    assert f"of a budget of 8 features {spent} w" in summary["sentences"][0]
+
+
+@pytest.mark.parametrize(
+    ("gates", "p_values", "kept", "words"),
+    [
+        ([0.9, 0.1, 0.1], [0.9, 0.001, 0.002], 1, "the first with a score beyond chance"),
+        ([0.1, 0.1, 0.1], [0.9, 0.001, 0.002], 1, "the first with a score beyond chance"),
+        ([0.1, 0.1, 0.1], [0.9, 0.9, 0.9], 0, "the first in rank, as all gates are closed"),
+    ],
+)
+def test_a_closed_group_is_kept_for_the_reason_the_selector_has(gates, p_values, kept, words):
+    X, known = blocks((3, 3, 3), 2.0)
+    selector = fitted(X, n_groups="auto", groups=known, max_epochs=2)
+    selector.group_gates_, selector.group_pvalues_ = np.array(gates), np.array(p_values)
+    with pytest.warns(UserWarning):
+        selector._select()
+    assert np.flatnonzero(selector.group_selected_).tolist() == [kept]
+    (reason,) = reasons_of(selector, X)[kept]
+    assert words in reason and "gate closed" in reason
 
 
 def test_constant_columns_are_listed_last_with_their_reason(table):
@@ -198,6 +292,36 @@ def test_labels_may_be_numbers_words_or_missing(selector, table):
     assert colours["classes"] == ["b", "missing"]
 
 
+@pytest.mark.parametrize("nothing", [None, float("nan"), pd.NA])
+def test_samples_without_a_label_are_no_class_of_the_agreement(selector, table, nothing):
+    X, labels = table
+    some = np.where(np.arange(len(X)) % 4 == 0, nothing, labels.astype(object))
+    measured = summarize(selector, X, labels=some)["agreement"]
+    present = np.arange(len(X)) % 4 != 0
+    assert (measured["n_samples"], measured["n_classes"]) == (150, 2)
+    assert measured["largest_class"] == pytest.approx((labels[present] == 0).mean(), abs=1e-3)
+    assert measured["accuracy_selected"] > 0.6
+
+
+def test_labels_of_one_class_and_gaps_have_no_agreement(selector, table):
+    some = np.array(["a", None] * 100, dtype=object)
+    assert summarize(selector, table[0], labels=some)["agreement"] is None
+
+
+def test_the_page_tells_how_many_samples_the_agreement_is_of(selector, table, monkeypatch):
+    X, labels = table
+    whole = render(summarize(selector, X, labels=labels))
+    assert "Measured on" not in whole
+    some = np.where(np.arange(len(X)) % 4 == 0, None, labels.astype(object))
+    assert "Measured on 150 samples that have a label." in render(
+        summarize(selector, X, labels=some)
+    )
+    monkeypatch.setattr(importlib.import_module("groupfs.report.summarize"), "MOST_ROWS", 100)
+    sampled = summarize(selector, X, labels=labels)
+    assert sampled["agreement"]["n_samples"] == 100
+    assert "Measured on 100 samples, picked at random." in render(sampled)
+
+
 def test_sparse_tables_give_the_same_summary(table):
     X = np.where(np.abs(table[0]) > 1, table[0], 0.0)
     dense = summarize(fitted(X, max_epochs=5), X)
@@ -261,7 +385,55 @@ def test_a_page_that_would_be_too_large_lists_fewer_features(summary):
     large["table"]["n_features"] = 20 * times
     page = render(large)
     assert len(page.encode()) < 2_000_000
-    assert re.search(r"Listed are the [\d,]+ features that come first, of 40,000", page)
+    assert re.search(r"Listed are [\d,]+ of 40,000 features, selected ones first", page)
+
+
+def data_in(page):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+
+
+@pytest.fixture(scope="module")
+def cut():
+    """A summary whose names are too long for a page, and what is left of it in the page."""
+    X, known = blocks((300, 300, 300, 300), 1.2)
+    selector = fitted(X, n_groups="auto", groups=known, max_epochs=2, n_groups_to_select=2)
+    summary = summarize(selector, X, feature_names=[f"g{i}_" + "q" * 2200 for i in range(1200)])
+    return summary, data_in(render(summary))
+
+
+def test_a_cut_page_lists_every_selected_feature(cut):
+    summary, data = cut
+    features = data["features"]
+    assert len(features["name"]) < 1200 and sum(features["kept"]) == 600
+    shown = {name for name, kept in zip(features["name"], features["kept"], strict=True) if kept}
+    assert shown == {row["feature"] for row in selected_table(summary)}
+    assert all(group["representative"] >= 0 for group in data["groups"])
+
+
+def test_a_cut_page_keeps_every_reason_with_its_feature(cut):
+    summary, data = cut
+    features = data["features"]
+    shown = {
+        name: data["reasons"][reason]
+        for name, reason in zip(features["name"], features["reason"], strict=True)
+    }
+    whole = {row["feature"]: row["reason"] for row in groups_table(summary)}
+    assert shown == {name: whole[name] for name in shown}
+
+
+def test_a_page_of_2500_groups_is_under_two_megabytes():
+    selector, X = many_groups()
+    summary = summarize(selector, X)
+    page = render(summary)
+    assert len(page.encode()) < 2_000_000
+    data, n_shown = data_in(page), page.count('<details class="group"')
+    assert 1000 < n_shown == len(data["groups"]) == len(data["correlations"]) < 2500
+    assert f"this page shows the first {n_shown:,};" in page
+    assert data["training"]["gates"]["shape"][1] == n_shown
+    whole = unpack(summary["training"]["gates"])
+    np.testing.assert_array_equal(unpack(data["training"]["gates"]), whole[:, :n_shown])
+    assert max(group for group in data["features"]["group"]) < n_shown
+    assert sum(data["features"]["kept"]) == summary["selection"]["n_features"] == 20
 
 
 @pytest.mark.parametrize(
@@ -278,6 +450,33 @@ def test_a_file_that_is_no_result_is_refused_with_a_sentence(tmp_path, content, 
     path.write_text(content)
     with pytest.raises(ValueError, match=words):
         read(path)
+
+
+def every_part(summary):
+    """The names of all parts, and of what is in those that are not free in what they hold."""
+    free = ("settings", "learned", "versions")
+    for part, value in summary.items():
+        if part not in ("format", "version"):
+            yield part
+        if isinstance(value, dict) and part not in free:
+            unused = {"features": {"score"}}.get(part, set())
+            yield from (f"{part}.{name}" for name in value.keys() - unused)
+
+
+def test_a_result_with_any_part_missing_is_refused_in_one_sentence(summary, tmp_path):
+    path = tmp_path / "result.json"
+    for name in every_part(summary):
+        cut, (part, *within) = copy.deepcopy(summary), name.split(".")
+        del (cut[part] if within else cut)[within[0] if within else part]
+        path.write_text(json.dumps(cut))
+        with pytest.raises(ValueError, match=rf"lacks {name}; it was cut or changed"):
+            read(path)
+
+
+@pytest.mark.parametrize("groups", [None, [], [1], [{"rank": 1}]])
+def test_a_result_without_groups_is_refused(summary, groups):
+    with pytest.raises(ValueError, match="summary lacks groups"):
+        render({**summary, "groups": groups})
 
 
 @pytest.mark.parametrize(

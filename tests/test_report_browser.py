@@ -2,6 +2,7 @@
 
 import base64
 import csv
+import importlib
 import io
 import json
 import os
@@ -13,7 +14,7 @@ import pytest
 
 from groupfs.report import groups_table, render, selected_table, summarize
 from groupfs.report.budgets import selected_groups
-from tests.report_tables import HOSTILE, fitted, many_features, moons_table
+from tests.report_tables import HOSTILE, fitted, many_features, many_groups, moons_table
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
 
@@ -71,6 +72,8 @@ def folder(tmp_path_factory, moons, genes):
     folder = tmp_path_factory.mktemp("reports")
     (folder / "moons.html").write_text(render(moons[1]), encoding="utf-8")
     (folder / "genes.html").write_text(render(genes), encoding="utf-8")
+    selector, X = many_groups()
+    (folder / "pathways.html").write_text(render(summarize(selector, X)), encoding="utf-8")
     return folder
 
 
@@ -327,3 +330,33 @@ def test_downloads_are_the_tables(show, moons, tmp_path, which):
         assert float(got["score"]) == expected["score"]
         assert float(got["p_value"]) == expected["p_value"]
         assert got.get("kept") == (str(expected["kept"]) if "kept" in expected else None)
+
+
+def test_a_cut_page_works_and_offers_only_whole_files(show):
+    browser = show("pathways")
+
+    def is_off(which):
+        button = f"document.querySelector('[data-download={which}]')"
+        return browser.execute_script(f"return {button}.disabled")
+
+    assert text(browser, "#status").startswith("20 features in")
+    assert is_off("groups") and not is_off("selected")
+    last = browser.execute_script("return document.getElementById('by-groups').max")
+    slide(browser, "by-groups", last)
+    assert text(browser, "#status").startswith(f"{2 * int(last):,} features in {int(last):,}")
+    slide(browser, "by-features", 4)
+    assert len(listed(browser)) == 5 and not is_off("selected")
+    assert browser.get_log("browser") == []
+
+
+def test_a_selection_that_is_not_listed_whole_cannot_be_downloaded(
+    show, folder, genes, monkeypatch
+):
+    monkeypatch.setattr(importlib.import_module("groupfs.report.render"), "LARGEST_PAGE", 300_000)
+    (folder / "cut.html").write_text(render(genes), encoding="utf-8")
+    browser = show("cut")
+    off = "return document.querySelector('[data-download=selected]').disabled"
+    slide(browser, "by-groups", 26)
+    assert text(browser, "#status").startswith("7,129 features") and browser.execute_script(off)
+    slide(browser, "by-features", 9)
+    assert len(listed(browser)) == 10 and not browser.execute_script(off)

@@ -18,6 +18,8 @@ MOST_INDICATORS = 10
 FEWEST_ROWS = 0.01
 #: A column of text is taken for numbers if at least this share of it reads as numbers.
 MOSTLY_NUMBERS = 0.95
+#: Dates as text, with or without the time of day.
+ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
 #: Names that ids go by; the values must all differ too.
 ID_NAME = re.compile(
     r"(?i:(^|[_\W])(id|uuid|guid|index|idx|row_?names?|row_?numbers?|barcode|accession)([_\W]|$))"
@@ -34,7 +36,8 @@ class Column:
     """What becomes of one column of a file."""
 
     name: str
-    kind: str  #: "number", "codes" (places in ``values``), "indicators" (one per value), "ignored"
+    #: "number", "date", "codes" (places in ``values``), "indicators" (one per value), "ignored"
+    kind: str
     values: tuple[str, ...] = ()
     fill: float | str | None = None  #: what stands in for a missing value, here and in other files
     why: str = ""  #: of an ignored column
@@ -71,7 +74,9 @@ _SENTENCES = {
     "dropped": "Left out {}, as asked",
     "id": "Ignored {} taken for ids (--use NAME keeps one)",
     "text": "Ignored {} of text with too many different values (--use NAME keeps one)",
-    "date": "Ignored {} of dates or durations; write them as numbers to use them",
+    "date": "Ignored {} of dates (--use NAME takes one as days since 1970)",
+    "span": "Ignored {} of durations, periods or intervals; write them as numbers to use them",
+    "days": "Took {} of dates for days since 1970, as asked",
     "object": "Ignored {} with neither numbers nor text",
     "empty": "Ignored {} without any value",
     "one_value": "Ignored {} of text with one value only",
@@ -87,12 +92,14 @@ _SENTENCES = {
 
 
 def decide(name: str, series: Any, use: bool, diary: Diary) -> Column:
-    """What a column is taken for, by its name and values; ``use`` spares what looks like an id."""
+    """What a column is taken for, by its name and values; ``use`` has it used all the same."""
     kind = series.dtype.kind if isinstance(series.dtype, np.dtype) else "O"
-    if kind in "mM" or str(series.dtype).startswith(("datetime", "period", "interval")):
-        return _ignored(name, "date", diary)
+    if str(series.dtype).startswith(("timedelta", "duration", "period", "interval")):
+        return _ignored(name, "span", diary)
     if series.isna().all():
         return _ignored(name, "empty", diary)
+    if _is_date(series):
+        return _date(name, _days(series), diary) if use else _ignored(name, "date", diary)
     if kind in "biuf" or _is_number_dtype(series):
         return _number(name, as_floats(series), use, diary)
     if kind == "c" or not _is_text(series):
@@ -114,15 +121,15 @@ def decide(name: str, series: Any, use: bool, diary: Diary) -> Column:
 
 def numbers_of(column: Column, series: Any) -> tuple[list[NDArray[np.float64]], int]:
     """The columns of numbers a column becomes, and how many of its values had to be replaced."""
-    if column.kind == "number":
-        numbers = as_floats(series) if _is_number_dtype(series) else _as_numbers(words(series))
+    if column.kind in ("number", "date"):
+        numbers = _days(series) if column.kind == "date" else _measured(series)
         gaps = np.isnan(numbers)
         if column.fill is None:  # nothing is filled in, so nothing may be lost either
             if (gaps & series.notna().to_numpy()).any():
                 raise ColumnsError(f"{column.name} holds text; it must hold numbers alone.")
             return [numbers], 0
         return [np.where(gaps, column.fill, numbers)], int(gaps.sum())
-    values = words(series)
+    values = _as_learned(words(series), column.values)
     gaps = values.isna().to_numpy()
     if column.kind == "codes":
         gaps |= ~values.isin(column.values).to_numpy()
@@ -145,6 +152,37 @@ def words(series: Any) -> Any:
     return text.where(text.notna() & (text != ""), None)
 
 
+def _measured(series: Any) -> NDArray[np.float64]:
+    if _is_number_dtype(series):
+        return as_floats(series)
+    # one gap makes words of a column of True and False
+    truth = {"true": "1", "false": "0"}
+    values = words(series).map(lambda v: truth.get(v.lower(), v), na_action="ignore")
+    return _as_numbers(values)
+
+
+def _days(series: Any) -> NDArray[np.float64]:
+    """Days since 1970; NaN for what is no date."""
+    import pandas as pd
+
+    stamps = pd.to_datetime(words(series), errors="coerce", utc=True, format="ISO8601")
+    return as_floats((stamps - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1))
+
+
+def _as_learned(values: Any, known: Sequence[str]) -> Any:
+    """Words as they were learned: 007 may come as 7.0 from a file with nothing but numbers here."""
+    spelled = {_plain(value): value for value in known} | {value: value for value in known}
+    return values.map(lambda v: spelled.get(v, spelled.get(_plain(v), v)), na_action="ignore")
+
+
+def _plain(word: str) -> str:
+    """One spelling for all of a number or a truth value."""
+    try:
+        return repr(float(word))
+    except ValueError:
+        return word.lower() if word.lower() in ("true", "false") else word
+
+
 def _ignored(name: str, why: str, diary: Diary) -> Column:
     diary.add(why, name)
     return Column(name, "ignored", why=why)
@@ -154,6 +192,14 @@ def _is_number_dtype(series: Any) -> bool:
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
     return bool(is_numeric_dtype(series.dtype) or is_bool_dtype(series.dtype))
+
+
+def _is_date(series: Any) -> bool:
+    """Dates of every type are ISO dates once they are written."""
+    if _is_number_dtype(series):
+        return False
+    present = words(series).dropna()
+    return len(present) > 0 and all(map(ISO_DATE.fullmatch, present))
 
 
 def _is_text(series: Any) -> bool:
@@ -178,7 +224,9 @@ def _as_numbers(values: Any) -> NDArray[np.float64]:
     return numbers
 
 
-def _number(name: str, numbers: NDArray[np.float64], use: bool, diary: Diary) -> Column:
+def _number(
+    name: str, numbers: NDArray[np.float64], use: bool, diary: Diary, kind: str = "number"
+) -> Column:
     gaps = np.isnan(numbers)
     present = numbers[~gaps]
     if not use and _is_id(name, present):
@@ -188,7 +236,14 @@ def _number(name: str, numbers: NDArray[np.float64], use: bool, diary: Diary) ->
         diary.add("median", f"{name} ({_rows(int(gaps.sum()))})")
     if (present == present[0]).all():
         diary.add("constant", name)
-    return Column(name, "number", fill=fill)
+    return Column(name, kind, fill=fill)
+
+
+def _date(name: str, days: NDArray[np.float64], diary: Diary) -> Column:
+    if np.isnan(days).all():  # such as 0000-00-00
+        return _ignored(name, "empty", diary)
+    diary.add("days", name)
+    return _number(name, days, True, diary, "date")
 
 
 def _is_id(name: str, present: NDArray[np.float64]) -> bool:

@@ -229,6 +229,8 @@ def _cell_scores(
     combine = np.zeros((len(mean), selector.n_groups_))
     for rank, group in enumerate(selector.groups_):
         central = np.maximum(selector.centrality_[group], 0)
+        if central.sum() < 1e-9:  # genes that cancel out have no middle: none weighs more
+            central = np.ones(len(group))
         combine[group, rank] = central / central.sum() / deviation[group]
     return np.asarray(X @ combine - mean @ combine)
 

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from groupfs._column import Column, ColumnsError, Diary, decide, numbers_of
 from groupfs.tables._table import listed
 
@@ -41,6 +43,7 @@ class Preparation:
 
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
+    header: bool | None = None  #: what was said of the file's first line, see ``read_table``
 
     @property
     def names(self) -> list[str]:
@@ -68,15 +71,26 @@ class Preparation:
         self.refuse_missing(frame.columns, wanted)
         made: dict[str, Any] = {}
         replaced: list[str] = []
+        unknown: list[str] = []
         for column in self.columns:
             if wanted & set(column.outputs):
                 numbers, n_replaced = numbers_of(column, frame[column.name])
                 made.update(zip(column.outputs, numbers, strict=True))
                 if n_replaced:
                     replaced.append(f"{column.name} ({n_replaced})")
-        notes = [f"Replaced missing or unknown values (how many): {listed(replaced, 12)}."]
+                n_unknown = int((np.sum(numbers, axis=0) == 0).sum())
+                if n_unknown and column.kind == "indicators":
+                    unknown.append(f"{column.name} ({n_unknown})")
+        notes = [
+            f"{words} (how many): {listed(columns, 12)}."
+            for words, columns in (
+                ("Replaced missing or unknown values", replaced),
+                ("Left all 0 for values without a column of their own", unknown),
+            )
+            if columns
+        ]
         table = pd.DataFrame(made, index=frame.index)
-        return table[[name for name in table.columns if name in wanted]], notes[: len(replaced)]
+        return table[[name for name in table.columns if name in wanted]], notes
 
     def refuse_missing(self, names: Iterable[str], outputs: Iterable[str]) -> None:
         """Complain by name about columns that are needed but not there."""
@@ -90,13 +104,13 @@ class Preparation:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for a file."""
-        return {"columns": [asdict(column) for column in self.columns], "notes": list(self.notes)}
+        return asdict(self)
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Preparation:
         """The inverse of :meth:`to_dict`."""
         columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
-        return cls(tuple(columns), tuple(stored["notes"]))
+        return cls(tuple(columns), tuple(stored["notes"]), stored.get("header"))
 
 
 def learn_columns(
@@ -107,7 +121,7 @@ def learn_columns(
     Ids (columns named so, or of text, whose values all differ; row numbers), free text and dates
     are ignored. Text with two values becomes 0 and 1 in alphabetical order; text with more becomes
     a 0/1 column for each of its frequent values, at most 10. Missing numbers become the median,
-    missing text the most frequent value.
+    missing text the most frequent value. Dates that are asked for become days since 1970.
 
     Parameters
     ----------
@@ -116,7 +130,7 @@ def learn_columns(
     drop : sequence of str
         Names or patterns (``*_mut``) of columns to leave out.
     use : sequence of str
-        Names or patterns of columns to use although they look like ids or free text.
+        Names or patterns of columns to use although they look like ids, dates or free text.
     label : str or None
         Name of the column to leave out because it is the label.
 

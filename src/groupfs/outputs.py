@@ -6,12 +6,14 @@ Nothing that exists is replaced without ``force``, and with it only what groupfs
 from __future__ import annotations
 
 import contextlib
+import csv
 import errno
 import os
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 
 class OutputError(OSError):
@@ -34,8 +36,8 @@ def check_folder(target: Path, own: Collection[str], force: bool) -> None:
     force : bool
         Whether a folder that exists may be replaced.
     """
-    if _is_there(target):
-        _refuse_to_replace(target, own, force)
+    target = _real(target)
+    _refuse_to_replace(target, own, force)
     _probe(target)
 
 
@@ -43,7 +45,7 @@ def check_file(target: Path, force: bool) -> None:
     """Refuse early a file that could not be written in the end."""
     if target.is_dir():
         raise OutputError(f"{target} is a folder; name a file to write.")
-    if _is_there(target) and not force:
+    if os.path.lexists(target) and not force:
         raise OutputError(f"{target} exists; add --force to replace it, or name another file.")
     _probe(target)
 
@@ -51,6 +53,9 @@ def check_file(target: Path, force: bool) -> None:
 @contextlib.contextmanager
 def folder_aside(target: Path, own: Collection[str], force: bool = False) -> Iterator[Path]:
     """A new folder to write into, which takes the place of ``target`` when all went well.
+
+    Where ``target`` cannot give up its place, being a disk or the folder we are in, the files are
+    moved into it.
 
     Examples
     --------
@@ -63,17 +68,20 @@ def folder_aside(target: Path, own: Collection[str], force: bool = False) -> Ite
     ...     sorted(path.name for path in Path(place).rglob("*"))
     ['a.txt', 'results']
     """
+    target = _real(target)
     with _place_for(target) as aside:
         aside.mkdir()
         yield aside
-        for path in aside.iterdir():
+        written = list(aside.iterdir())
+        for path in written:
             _settle(path)
-        if _is_there(target):
-            _refuse_to_replace(target, own, force)
+        _refuse_to_replace(target, own, force, aside)
+        if aside.parent == target:
+            for path in written:
+                os.replace(path, target / path.name)
+        elif target.is_dir():
             _swap(aside, target)
         else:
-            with contextlib.suppress(OSError):
-                target.rmdir()  # an empty folder is in nobody's way
             os.rename(aside, target)
 
 
@@ -98,12 +106,35 @@ def write_file(target: Path, write: Callable[[Path], object], force: bool = Fals
         os.replace(aside, target)
 
 
+def csv_quoting(cells: Iterable[Any]) -> Any:
+    """How to quote csv: its writer leaves a carriage return bare, which many take for a line's end.
+
+    Examples
+    --------
+    >>> import csv
+    >>> from groupfs.outputs import csv_quoting
+    >>> csv_quoting(["a", "b"]) == csv.QUOTE_MINIMAL
+    True
+    """
+    torn = any("\r" in str(cell) for cell in cells)
+    return csv.QUOTE_NONNUMERIC if torn else csv.QUOTE_MINIMAL
+
+
+def _real(target: Path) -> Path:
+    """The folder itself where a link to it is named, and the name of ``.``."""
+    return Path(os.path.realpath(target))
+
+
 @contextlib.contextmanager
 def _place_for(target: Path) -> Iterator[Path]:
-    """A path beside the target that is gone afterwards, as are folders made for it if it failed."""
+    """A path beside the target, or in it where it must stay.
+
+    It is gone afterwards, as are folders made for it if that failed.
+    """
     made: list[Path] = []
+    stays = os.path.isdir(target) and (os.path.ismount(target) or target == Path.cwd())
     # the ending stays last: writers of tables go by it
-    aside = target.parent / f".{secrets.token_hex(4)}-{target.name}"
+    aside = (target if stays else target.parent) / f".{secrets.token_hex(4)}-{target.name}"
     try:
         made = _make_parents(target)
         yield aside
@@ -142,16 +173,18 @@ def _settle(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-def _is_there(target: Path) -> bool:
-    return os.path.lexists(target) and not (target.is_dir() and not any(target.iterdir()))
-
-
-def _refuse_to_replace(target: Path, own: Collection[str], force: bool) -> None:
+def _refuse_to_replace(
+    target: Path, own: Collection[str], force: bool, aside: Path | None = None
+) -> None:
+    """Only a place that is free, an empty folder or with ``force`` our own results may go."""
+    if not os.path.lexists(target):
+        return
     if not target.is_dir():
         raise OutputError(f"{target} is a file; name a folder for the results.")
-    if not force:
+    there = sorted(path.name for path in target.iterdir() if path != aside)
+    if there and not force:
         raise OutputError(f"{target} exists; add --force to replace it, or name another --out.")
-    foreign = sorted(path.name for path in target.iterdir() if path.name not in own)
+    foreign = [name for name in there if name not in own]
     if foreign:
         raise OutputError(
             f"{target} holds files that groupfs did not write ({foreign[0]}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import zipfile
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from groupfs.columns import Preparation
+from groupfs.tables import TableError
+from groupfs.tables.content import refuse_bomb
 
 FORMAT, VERSION = "groupfs-model", 1
 #: Besides the types of numpy and scikit-learn that skops trusts, a model may hold these alone.
@@ -51,15 +54,13 @@ def save(
     >>> bool((loaded.transform(X) == selector.transform(X)).all())
     True
     """
-    from sklearn.utils.validation import check_is_fitted
-
-    io = _skops_io()
-    check_is_fitted(selector)
+    skops = _skops_io()
+    _refuse_unfit(selector, preparation)
     # one string of json: thousands of columns would be thousands of entries otherwise
     columns = None if preparation is None else json.dumps(preparation.to_dict())
     model = {"format": FORMAT, "version": VERSION, "selector": selector, "columns": columns}
-    data = io.dumps(model, compression=zipfile.ZIP_DEFLATED)
-    strange = sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
+    data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    strange = sorted(set(skops.get_untrusted_types(data=data)) - set(TRUSTED))
     if strange:
         raise ModelError(
             f"the selector holds {', '.join(strange)}, which a model file may not; give its "
@@ -81,28 +82,59 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
     """Read a selector and what is to be done to the columns of a file before it is used."""
-    from sklearn.utils.validation import check_is_fitted
-
-    io = _skops_io()
+    skops = _skops_io()
     data = _read(Path(path))
+    _refuse_bomb(data, path)
     try:
-        model = io.loads(data, trusted=list(TRUSTED))
+        model = skops.loads(data, trusted=list(TRUSTED))
     except Exception as reason:  # a file that was made to do harm may fail in any way
-        raise ModelError(_why_not(io, path, data, reason)) from reason
+        raise ModelError(_why_not(skops, path, data, reason)) from reason
     if not isinstance(model, dict) or model.get("format") != FORMAT:
         raise ModelError(f"{path} is not a model that groupfs wrote.")
-    if model["version"] > VERSION:
+    version = model.get("version")
+    if isinstance(version, int) and version > VERSION:
         raise ModelError(
-            f"{path} was written by a newer groupfs (model version {model['version']}, here "
-            f"{VERSION}); upgrade groupfs to read it."
+            f"{path} was written by a newer groupfs (model version {version}, here {VERSION}); "
+            "upgrade groupfs to read it."
         )
     try:
-        check_is_fitted(model["selector"])
+        if version != VERSION:
+            raise ValueError(f"version {version!r}")
         stored = model["columns"]
         preparation = None if stored is None else Preparation.from_dict(json.loads(stored))
-    except (KeyError, TypeError, ValueError, AttributeError) as reason:
-        raise ModelError(f"{path} is incomplete ({reason}); write it again.") from reason
+        _refuse_unfit(model["selector"], preparation)
+    except Exception as reason:  # parts of any type may be in a file that others made
+        why = " ".join(str(reason).split()).rstrip(".")
+        raise ModelError(f"{path} is not a whole model of groupfs ({why}).") from reason
     return model["selector"], preparation
+
+
+def _refuse_unfit(selector: Any, preparation: Preparation | None) -> None:
+    """A model is a fitted selector of ours, and the columns it was fitted to if it has any."""
+    from sklearn.utils.validation import check_is_fitted
+
+    from groupfs import GroupFS, GroupFSPath
+
+    if not isinstance(selector, GroupFS | GroupFSPath):
+        raise ModelError(f"{type(selector).__name__} is neither GroupFS nor GroupFSPath.")
+    check_is_fitted(selector)
+    n_features = len(selector.get_support())
+    n_prepared = n_features if preparation is None else len(preparation.names)
+    if not n_features == n_prepared == selector.n_features_in_:
+        raise ModelError(
+            f"The selector was fitted to {selector.n_features_in_} features, but the preparation "
+            f"makes {n_prepared}."
+        )
+
+
+def _refuse_bomb(data: bytes, path: str | os.PathLike[str]) -> None:
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            refuse_bomb(archive, len(data), str(path))
+    except TableError as reason:
+        raise ModelError(str(reason)) from reason
+    except (OSError, ValueError, zipfile.BadZipFile):
+        return  # skops says what is wrong with it
 
 
 def _skops_io() -> Any:
@@ -124,9 +156,9 @@ def _read(path: Path) -> bytes:
         raise ModelError(f"{path} cannot be read: {reason.strerror}.") from reason
 
 
-def _why_not(io: Any, path: str | os.PathLike[str], data: bytes, reason: Exception) -> str:
+def _why_not(skops: Any, path: str | os.PathLike[str], data: bytes, reason: Exception) -> str:
     try:
-        strange = sorted(set(io.get_untrusted_types(data=data)) - set(TRUSTED))
+        strange = sorted(set(skops.get_untrusted_types(data=data)) - set(TRUSTED))
     except Exception:
         strange = []
     if strange:

@@ -5,6 +5,7 @@ Whatever takes long to import is imported inside the commands.
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Callable
@@ -16,18 +17,31 @@ from rich.console import Console
 from rich.markup import escape
 
 from groupfs.cli import options
-from groupfs.cli.endings import CODES_HELP, INTERRUPTED, Code, one_sentence
+from groupfs.cli.endings import CODES_HELP, INTERRUPTED, Code, one_sentence, printing
 
 
 class Command(typer.Typer):
     """Also ends in one sentence if Ctrl-C comes before a command has begun."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # not every terminal has every letter
+                stream.reconfigure(errors="backslashreplace")
         try:
             return super().__call__(*args, **kwargs)
         except KeyboardInterrupt:
             typer.echo(f"groupfs: {INTERRUPTED}", err=True)
             sys.exit(int(Code.INTERRUPTED))
+
+
+class Screen(Console):
+    """Prints names as they are, and leaves readers that stop early to ``endings``."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(highlight=False, emoji=False, **settings)
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
 
 
 app = Command(
@@ -131,6 +145,7 @@ def apply(
     table: options.Table,
     keep: options.Keep = None,
     as_is: options.AsIs = False,
+    no_header: options.NoHeader = False,
     out: options.OutTable = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
@@ -150,9 +165,17 @@ def apply(
 
         say, remark = _voices(quiet)
         n_rows, n_columns = reuse.apply(
-            model, table, out, keep=keep or (), as_is=as_is, force=force, remark=remark
+            model,
+            table,
+            out,
+            keep=keep or (),
+            as_is=as_is,
+            header=False if no_header else None,
+            force=force,
+            remark=remark,
         )
-        say(f"Wrote {n_rows} rows and {n_columns} columns{f' to {out}' if out else ''}")
+        columns = "1 column" if n_columns == 1 else f"{n_columns} columns"
+        say(f"Wrote {n_rows} rows and {columns}{f' to {out}' if out else ''}")
 
 
 @app.command(epilog=CODES_HELP)
@@ -173,7 +196,8 @@ def report(
         target = result.with_name("report.html") if out is None else out
         reuse.report(result, target, force)
         if not quiet:
-            typer.echo(f"Open {target} in a browser.")
+            with printing():
+                typer.echo(f"Open {target} in a browser.")
 
 
 @app.command(epilog=CODES_HELP)
@@ -215,10 +239,11 @@ def datasets(as_json: options.AsJson = False) -> None:
         from groupfs.cli import inform, show
 
         found = inform.datasets()
-        if as_json:
-            typer.echo(json.dumps(found, indent=2))
-        else:
-            show.show_datasets(found, Console(highlight=False))
+        with printing():
+            if as_json:
+                typer.echo(json.dumps(found, indent=2))
+            else:
+                show.show_datasets(found, Screen())
 
 
 @app.command(epilog=CODES_HELP)
@@ -231,10 +256,11 @@ def doctor(as_json: options.AsJson = False) -> None:
         from groupfs.cli import inform, show
 
         found = inform.doctor()
-        if as_json:
-            typer.echo(json.dumps(found, indent=2))
-        else:
-            show.show_doctor(found, Console(highlight=False))
+        with printing():
+            if as_json:
+                typer.echo(json.dumps(found, indent=2))
+            else:
+                show.show_doctor(found, Screen())
 
 
 def _common_settings(seed: int, device: str, quiet: bool) -> dict[str, Any]:
@@ -245,7 +271,7 @@ def _common_settings(seed: int, device: str, quiet: bool) -> dict[str, Any]:
 
 def _voices(quiet: bool) -> tuple[Callable[[str], None], Callable[[str], None]]:
     """A voice for the steps and one for remarks on the columns, both on stderr."""
-    console = Console(stderr=True, highlight=False, quiet=quiet)
+    console = Screen(stderr=True, quiet=quiet)
 
     def say(text: str) -> None:
         console.print(f"[bold]{escape(text)}[/bold]", soft_wrap=True)
@@ -259,9 +285,10 @@ def _voices(quiet: bool) -> tuple[Callable[[str], None], Callable[[str], None]]:
 def _print_outcome(outcome: Any, as_json: bool) -> None:
     from groupfs.cli import show
 
-    if as_json:
-        typer.echo(show.outcome_as_json(outcome))
-        return
-    console = Console(highlight=False)
-    console.width = min(console.width, show.WIDEST)
-    show.show_outcome(outcome, console)
+    with printing():
+        if as_json:
+            typer.echo(show.outcome_as_json(outcome))
+            return
+        console = Screen()
+        console.width = min(console.width, show.WIDEST)
+        show.show_outcome(outcome, console)

@@ -65,7 +65,7 @@ def one_sentence() -> Iterator[None]:
     except (Interrupted, KeyboardInterrupt):
         end(INTERRUPTED, Code.INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _print_no_more()
         raise typer.Exit(Code.PIPE_CLOSED) from None
     except Exception as error:
         if os.environ.get("GROUPFS_TRACEBACK"):
@@ -73,10 +73,31 @@ def one_sentence() -> Iterator[None]:
         end(*_words_and_code(error))
 
 
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """Take what standard output refuses for a result that cannot be written."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as reason:
+        from groupfs.outputs import OutputError
+
+        _print_no_more()
+        why = str(reason.strerror).lower()
+        raise OutputError(f"standard output cannot be written: {why}.") from reason
+
+
 def end(sentence: str, code: Code) -> None:
     """Say a sentence on stderr and leave."""
     typer.echo(f"groupfs: {sentence}", err=True)
     raise typer.Exit(int(code))
+
+
+def _print_no_more() -> None:
+    """Python prints what is left when it ends, which would fail once more."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager

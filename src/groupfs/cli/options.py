@@ -37,7 +37,7 @@ Use = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="Use a column although it looks like an id or free text.",
+        help="Use a column although it looks like an id, a date or free text.",
         rich_help_panel=COLUMNS,
     ),
 ]

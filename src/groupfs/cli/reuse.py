@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from groupfs import outputs, persistence
+from groupfs.cli.endings import printing
 from groupfs.columns import ColumnsError, Preparation, no_column, numeric_columns
 from groupfs.tables import Table, TableError, read_table
 
 #: Endings of files that a selection can be written to, and pandas' writers.
 WRITERS: dict[str, Callable[[Any, Path], Any]] = {
-    ".csv": lambda frame, path: frame.to_csv(path, index=False),
-    ".tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
+    ".csv": lambda frame, path: _write_csv(frame, path),
+    ".tsv": lambda frame, path: _write_csv(frame, path, sep="\t"),
     ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
     ".feather": lambda frame, path: frame.to_feather(path),
     ".npy": lambda frame, path: _write_array(frame, path),
@@ -28,6 +29,7 @@ def apply(
     *,
     keep: Sequence[str] = (),
     as_is: bool = False,
+    header: bool | None = None,
     force: bool = False,
     remark: Callable[[str], None],
 ) -> tuple[int, int]:
@@ -42,7 +44,7 @@ def apply(
                 selector, "feature_names_in_", [f"x{i}" for i in range(selector.n_features_in_)]
             )
         )
-    table = read_table(path)
+    table = read_table(path, header=preparation.header if header is None else header)
     _refuse_other_layout(table, preparation, model)
     support = selector.get_support()
     names = [name for name, kept in zip(preparation.names, support, strict=True) if kept]
@@ -128,15 +130,15 @@ def _with_kept(selected: Any, table: Table, keep: Sequence[str]) -> Any:
 
 
 def _print_csv(frame: Any) -> None:
-    try:
-        frame.to_csv(sys.stdout, index=False)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as reason:
-        raise outputs.OutputError(
-            f"standard output cannot be written: {str(reason.strerror).lower()}."
-        ) from reason
+    """The same bytes that a file would get, whatever the terminal's encoding."""
+    with printing():
+        _write_csv(frame, sys.stdout.buffer)
+
+
+def _write_csv(frame: Any, target: Any, sep: str = ",") -> None:
+    text = frame.select_dtypes(exclude="number").to_numpy().ravel()
+    quoting = outputs.csv_quoting([*frame.columns, *text])
+    frame.to_csv(target, index=False, sep=sep, quoting=quoting)
 
 
 def _writer(out: Path) -> Callable[[Any, Path], Any]:

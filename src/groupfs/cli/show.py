@@ -33,15 +33,17 @@ def show_outcome(outcome: Outcome, console: Console) -> None:
     agreement = summary.get("agreement")
     if agreement:
         console.print(escape(agreement_sentence(agreement)))
-    console.print(f"\nWritten in {outcome.seconds:.0f} s: {outcome.out}/")
+    out = escape(str(outcome.out))
+    console.print(f"\nWritten in {outcome.seconds:.0f} s: {out}/", soft_wrap=True)
     console.print("  " + ", ".join(FILES))
-    console.print(f"Open {outcome.out / 'report.html'} in a browser.", soft_wrap=True)
+    console.print(f"Open {escape(str(outcome.out / 'report.html'))} in a browser.", soft_wrap=True)
 
 
 def agreement_sentence(agreement: dict[str, Any]) -> str:
     """How k-means clusters meet the labels, before and after."""
     return (
-        f"Agreement of k-means with {agreement['name']} ({agreement['n_classes']} classes): "
+        f"Agreement of k-means with {agreement['name']} ({agreement['n_classes']} classes, "
+        f"{agreement['n_samples']:,} samples): "
         f"accuracy {agreement['accuracy_all']:.3f} on all features, "
         f"{agreement['accuracy_selected']:.3f} on the selected ones; adjusted Rand index "
         f"{agreement['adjusted_rand_all']:.3f} and {agreement['adjusted_rand_selected']:.3f}."
@@ -73,7 +75,6 @@ def outcome_as_json(outcome: Outcome) -> str:
             "files": list(FILES),
             "seconds": round(outcome.seconds, 2),
         },
-        ensure_ascii=False,
         allow_nan=False,
         indent=2,
     )

@@ -7,7 +7,7 @@ import json
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +113,7 @@ def prepare(table: Table, request: Request) -> Prepared:
         preparation = learn_columns(
             columns, drop=request.drop, use=request.use, label=request.label
         )
+        preparation = replace(preparation, header=request.header)
         X, _ = preparation.apply(columns)
         notes = [*notes, *preparation.notes]
     else:
@@ -159,7 +160,8 @@ def _labels(table: Table, label: str | None) -> tuple[Any, list[str]]:
         values = values.to_numpy(dtype=object, na_value=None)
         note = f"{note[:-1]}; agreement is that with its two halves, {low} and {high}."
     elif n_classes == 1:
-        raise ColumnsError(f"--label {label}: the column has one value only, {values[0]}.")
+        present = series.dropna().iloc[0]
+        raise ColumnsError(f"--label {label}: the column has one value only, {present}.")
     return values, [note]
 
 
@@ -220,6 +222,7 @@ def _write_results(
 
 def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        quoting = outputs.csv_quoting(cell for row in rows for cell in row.values())
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n", quoting=quoting)
         writer.writeheader()
         writer.writerows(rows)

@@ -13,6 +13,8 @@ from groupfs.plotting import _style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: Height in ems between the Axes and the title that the headings of the columns take.
+HEADINGS = 2.0
 #: Features are named beside the affinity if there are no more than this.
 NAMED_FEATURES = 25
 #: The colours of the affinity end at one if there are no more features than this.
@@ -58,7 +60,7 @@ def plot_groups(selector: Any, *, most: int = 20, ax: Axes | None = None) -> Axe
         _write_column(ax, 1.6, "size", [str(len(group)) for group in selector.groups_[:shown]])
         if selector.group_pvalues_ is not None:
             _write_column(ax, 4.9, "p", [_chance(p) for p in selector.group_pvalues_[:shown]])
-        ax.set_title(_groups_title(selector, shown), pad=1.9 * _style.font_size())
+        ax.set_title(_groups_title(selector, shown), pad=HEADINGS * _style.font_size())
         _style.without_frame(ax)
         ax.spines["left"].set_visible(False)
     return ax
@@ -116,16 +118,18 @@ def plot_affinity(selector: Any, X: Any, *, most: int = 1500, ax: Axes | None = 
 def _write_column(ax: Axes, right: float, heading: str, entries: list[str]) -> None:
     """Text beside the bars, as in a table; ``right`` is its right edge in ems from the Axes."""
     style: dict[str, Any] = {
-        "xytext": (right * _style.font_size(), 0),
-        "xycoords": ax.get_yaxis_transform(),
         "textcoords": "offset points",
         "ha": "right",
         "fontsize": "small",
         "annotation_clip": False,
     }
-    ax.annotate(heading, (1, -0.7), va="bottom", style="italic", **style)
+    em = _style.font_size()
+    # not at a place in the data: where bars are thick, that would be far up in the title
+    above: dict[str, Any] = {"xytext": (right * em, 0.3 * em), "xycoords": "axes fraction"}
+    ax.annotate(heading, (1, 1), va="bottom", style="italic", **above, **style)
+    beside: dict[str, Any] = {"xytext": (right * em, 0), "xycoords": ax.get_yaxis_transform()}
     for place, entry in enumerate(entries):
-        ax.annotate(entry, (1, place), va="center", **style)
+        ax.annotate(entry, (1, place), va="center", **beside, **style)
 
 
 def _chance(p_value: float) -> str:

@@ -50,6 +50,15 @@ def pack(
     }
 
 
+def first_columns(packed: dict[str, Any], n: int) -> dict[str, Any]:
+    """What :func:`pack` made of a matrix, for its first n columns."""
+    size = packed["bits"] // 8
+    rows, columns = packed["shape"]
+    raw = np.frombuffer(base64.b64decode(packed["data"]), "u1").reshape(rows, columns * size)
+    data = base64.b64encode(raw[:, : n * size].tobytes()).decode("ascii")
+    return {**packed, "shape": [rows, min(n, columns)], "data": data}
+
+
 def unpack(packed: dict[str, Any]) -> NDArray[np.float64]:
     """What :func:`pack` packed, up to the rounding."""
     kind = "<u2" if packed["bits"] == 16 else "u1"

@@ -67,14 +67,20 @@ def embeddings(
 def agreement(
     Z: FloatArray, support: NDArray[np.bool_], labels: NDArray[Any] | None, name: str | None
 ) -> dict[str, Any] | None:
-    """How well k-means meets the classes, on all features and on the selected ones."""
+    """How well k-means meets the classes, on all features and on the selected ones.
+
+    Samples without a label are left out: missing is no class.
+    """
     if labels is None:
         return None
-    classes, codes = _classes(labels)
+    labelled = np.array([not _is_missing(value) for value in labels])
+    Z = Z[labelled]
+    classes, codes = _classes(labels[labelled])
     if not 2 <= len(classes) <= MOST_CLASSES or len(classes) >= len(Z):
         return None
     measured: dict[str, Any] = {
         "name": name or "label",
+        "n_samples": len(Z),
         "n_classes": len(classes),
         "largest_class": tidy(np.bincount(codes).max() / len(codes), 4),
     }
@@ -188,9 +194,15 @@ def _classes(labels: NDArray[Any]) -> tuple[list[str], IntArray]:
 
 
 def _as_text(value: Any) -> str:
-    if value is None or value != value:
+    if _is_missing(value):
         return "missing"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ == "NAType":  # pandas.NA is neither equal nor unequal
+        return True
+    return bool(value != value)
 
 
 def _is_number(text: str) -> bool:

@@ -13,6 +13,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from groupfs.report.packing import first_columns
+from groupfs.report.pictures import MOST_CELLS
 from groupfs.report.tables import check
 from groupfs.report.words import count, in_p
 
@@ -30,12 +32,29 @@ SCRIPTS = (
     "downloads.js",
     "main.js",
 )
-#: Largest size of a page in bytes; beyond it the list of features is cut.
+#: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
 LARGEST_PAGE = 1_950_000
+#: What is listed however large the page; the affinity map shows so many groups.
+FEWEST_FEATURES, FEWEST_GROUPS = 100, MOST_CELLS
+#: What the scripts need to know of a group; the rest is in its row.
+OF_A_GROUP = (
+    "rank",
+    "name",
+    "title",
+    "is_given",
+    "size",
+    "score",
+    "p_value",
+    "n_kept",
+    "representative_name",
+)
 
 
 def render(summary: dict[str, Any]) -> str:
     """One self-contained HTML page of at most 2 MB.
+
+    Where a table has too many features or groups for that, the selected features are listed first
+    and the page says how many are left out.
 
     Parameters
     ----------
@@ -62,22 +81,28 @@ def render(summary: dict[str, Any]) -> str:
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "longest_bar": max([abs(group["score"] or 0) for group in summary["groups"]] + [1e-12]),
     }
-    n_listed = len(summary["features"]["name"])
+    n_features, n_groups = len(summary["features"]["name"]), len(summary["groups"])
     while True:
-        page: str = template.render(data=_data(summary, n_listed), n_listed=n_listed, **shown)
-        if len(page.encode()) <= LARGEST_PAGE or n_listed <= 100:
+        data = page_data(summary, n_features, n_groups)
+        n_listed = len(data["features"]["name"])
+        page: str = template.render(
+            data=_as_json(data), n_listed=n_listed, n_groups=n_groups, **shown
+        )
+        size = len(page.encode())
+        if size <= LARGEST_PAGE or (n_features <= FEWEST_FEATURES and n_groups <= FEWEST_GROUPS):
             return page
-        n_listed //= 2
+        part = min(0.95, LARGEST_PAGE / size)
+        n_features = min(n_listed, max(FEWEST_FEATURES, int(part * n_features)))
+        n_groups = min(n_groups, max(FEWEST_GROUPS, int(part * n_groups)))
 
 
-def page_data(summary: dict[str, Any], n_listed: int) -> dict[str, Any]:
-    """What the scripts need, with the first ``n_listed`` features that a budget would take."""
+def page_data(summary: dict[str, Any], n_listed: int, n_groups: int) -> dict[str, Any]:
+    """What the scripts need, of so many features and of the first so many groups."""
     features, chosen = summary["features"], summary["selection"]
-    n_features = len(features["name"])
-    listed = list(range(n_features))
-    if n_listed < n_features:
-        first = [group["representative"] for group in summary["groups"]] + chosen["order"]
-        listed = sorted(list(dict.fromkeys(first + listed))[:n_listed])
+    groups, n_features = summary["groups"][:n_groups], len(features["name"])
+    listed = _listed(summary, n_listed, n_groups)
+    reasons = sorted({features["reason"][i] for i in listed})
+    reason_at = {reason: where for where, reason in enumerate(reasons)}
     place = {feature: where for where, feature in enumerate(listed)}
     order = [place.get(feature, -1) for feature in chosen["order"]]
     known = order.index(-1) if -1 in order else len(order)
@@ -86,23 +111,25 @@ def page_data(summary: dict[str, Any], n_listed: int) -> dict[str, Any]:
     return {
         "n_features": n_features,
         "features": {
-            "column": None if n_listed >= n_features else listed,
+            "column": None if len(listed) == n_features else listed,
             "frequency": frequency and [frequency[i] for i in listed],
             **{
                 name: [features[name][i] for i in listed]
-                for name in ("name", "group", "rank", "centrality", "kept", "reason")
+                for name in ("name", "group", "rank", "centrality", "kept")
             },
+            "reason": [reason_at[features["reason"][i]] for i in listed],
         },
-        "reasons": summary["reasons"],
+        "reasons": [summary["reasons"][reason] for reason in reasons],
         "groups": [
             {
-                **{name: value for name, value in group.items() if name != "features"},
+                **{name: group[name] for name in OF_A_GROUP},
                 "representative": place.get(group["representative"], -1),
             }
-            for group in summary["groups"]
+            for group in groups
         ],
         "output": chosen["output"],
         "n_selected": chosen["n_features"],
+        "n_groups_selected": chosen["n_groups"],
         "order": order[:known],
         "levels": [level for level in chosen["levels"] if level <= known],
         "affinity": {
@@ -111,17 +138,39 @@ def page_data(summary: dict[str, Any], n_listed: int) -> dict[str, Any]:
         },
         "correlations": [
             {**block, "features": [place.get(i, -1) for i in block["features"]]}
-            for block in summary["correlations"]
+            for block in summary["correlations"][:n_groups]
         ],
-        **{part: summary[part] for part in ("training", "path", "embedding", "image")},
+        "training": _of_groups(summary["training"], n_groups),
+        "path": summary["path"] and _of_groups(summary["path"], n_groups),
+        **{part: summary[part] for part in ("embedding", "image")},
     }
 
 
-def _data(summary: dict[str, Any], n_listed: int) -> Any:
+def _listed(summary: dict[str, Any], most: int, n_groups: int) -> list[int]:
+    """The features to list: selected ones first, then representatives, then as budgets go."""
+    features, order = summary["features"], summary["selection"]["order"]
+    every = [i for i, group in enumerate(features["group"]) if group is None or group < n_groups]
+    if most >= len(every):
+        return every
+    kept = [i for i in order if features["kept"][i]]
+    kept += [i for i in every if features["kept"][i]]
+    middle = [group["representative"] for group in summary["groups"]]
+    known = set(every)
+    first = [i for i in dict.fromkeys(kept + middle + order + every) if i in known]
+    return sorted(first[:most])
+
+
+def _of_groups(part: dict[str, Any], n_groups: int) -> dict[str, Any]:
+    """Lines over epochs or sparsities, of the first groups; the page draws nothing else of them."""
+    shown = {name: value for name, value in part.items() if name != "closing_sparsity"}
+    return {**shown, "gates": first_columns(part["gates"], n_groups)}
+
+
+def _as_json(data: dict[str, Any]) -> Any:
     """The json block: no character of it can end the element or start a tag."""
     from markupsafe import Markup
 
-    text = json.dumps(page_data(summary, n_listed), allow_nan=False, separators=(",", ":"))
+    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
 
 

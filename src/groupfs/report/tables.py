@@ -9,16 +9,35 @@ from typing import Any
 
 from groupfs.report.summarize import FORMAT, VERSION
 
-_PARTS = (
-    "table",
-    "groups",
-    "features",
-    "selection",
-    "reasons",
-    "sentences",
-    "settings",
-    "versions",
-)
+#: The parts of a summary, and what they hold where the page or the csv files take it by name.
+_PARTS: dict[str, str] = {
+    "table": "source n_samples n_features n_constant notes",
+    "groups": "rank name title is_given size score p_value gate open n_kept representative "
+    "representative_name",
+    "features": "name group rank centrality kept reason",
+    "reasons": "",
+    "selection": "n_features n_groups output levels order",
+    "training": "epochs loss gates",
+    "path": "sparsities gates gain chosen",
+    "stability": "n_resamples selection_frequency kuncheva",
+    "embedding": "n_points before fitted by_features by_groups colours",
+    "agreement": "name n_samples n_classes largest_class accuracy_all accuracy_selected "
+    "adjusted_rand_all adjusted_rand_selected",
+    "affinity": "cells cells_per_group features n_features",
+    "correlations": "features values",
+    "image": "height width order mean",
+    "created": "",
+    "estimator": "",
+    "settings": "",
+    "changed": "",
+    "learned": "",
+    "seed": "",
+    "versions": "groupfs",
+    "code": "",
+    "sentences": "",
+}
+#: Parts that are null where there is nothing to tell.
+_OPTIONAL = ("path", "stability", "agreement", "image", "seed")
 
 
 def groups_table(summary: dict[str, Any]) -> list[dict[str, Any]]:
@@ -104,12 +123,29 @@ def check(summary: Any, what: str) -> None:
             f"{what} has version {summary.get('version')!r}, but this groupfs reads version "
             f"{VERSION}; write it again with groupfs select."
         )
-    missing = [part for part in _PARTS if part not in summary]
+    missing = [name for part in _PARTS for name in _missing(summary, part)]
     if missing:
+        more = f" and {len(missing) - 8} more" if len(missing) > 8 else ""
         raise ValueError(
-            f"{what} lacks {', '.join(missing)}; it was cut or changed, so write it again with "
-            "groupfs select."
+            f"{what} lacks {', '.join(missing[:8])}{more}; it was cut or changed, so write "
+            "it again with groupfs select."
         )
+
+
+def _missing(summary: dict[str, Any], part: str) -> list[str]:
+    """What of a part is not there: the part by its name, or what it lacks."""
+    if part not in summary:
+        return [part]
+    value = summary[part]
+    if value is None:
+        return [] if part in _OPTIONAL else [part]
+    wanted = _PARTS[part].split()
+    if not wanted:
+        return []
+    records = value if isinstance(value, list) else [value]
+    if not records or not all(isinstance(record, dict) for record in records):
+        return [part]
+    return [f"{part}.{name}" for name in wanted if any(name not in record for record in records)]
 
 
 def _in_order(features: dict[str, Any]) -> list[int]:

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from groupfs.presets import PRESETS
+
 CONSTANT = "Constant: it carries no information and is in no group."
 #: Readers in pandas for the endings of file names; others are left to the reader of the report.
 READERS = {
@@ -27,13 +29,14 @@ def sentences(selector: Any, summary: dict[str, Any]) -> list[str]:
 
 def reasons(selector: Any, groups: list[dict[str, Any]]) -> tuple[list[str], list[int]]:
     """The reasons there are, and for every feature the place of its own among them."""
-    support = selector.get_support()
-    written: dict[str, int] = {}
-    places = []
-    for i, j in enumerate(selector.group_labels_):
-        text = CONSTANT if j < 0 else _reason(selector, groups, groups[j], bool(support[i]))
-        places.append(written.setdefault(text, len(written)))
-    return list(written), places
+    taken = [group for group in groups if group["n_kept"]]
+    fates = list(zip(selector.group_labels_.tolist(), selector.get_support().tolist(), strict=True))
+    text = {
+        (j, kept): CONSTANT if j < 0 else _reason(selector, taken, groups[j], kept)
+        for j, kept in dict.fromkeys(fates)
+    }
+    written = {reason: place for place, reason in enumerate(dict.fromkeys(text.values()))}
+    return list(written), [written[text[fate]] for fate in fates]
 
 
 def settings(selector: Any) -> dict[str, Any]:
@@ -85,7 +88,13 @@ def _how_many(selector: Any, summary: dict[str, Any]) -> str:
     found += "given" if known else "found"
     of_them = f"{chosen['n_groups']} of them"
     features = count(chosen["n_features"], "feature")
-    if selector.n_features_to_select is not None:
+    budget = selector.n_features_to_select
+    if budget is not None:
+        if chosen["n_features"] < budget:
+            spent = f"{chosen['n_features']} {'was' if chosen['n_features'] == 1 else 'were'} spent"
+            return (
+                f"{where}{found}; of a budget of {count(budget, 'feature')} {spent}, on {of_them}."
+            )
         return f"{where}{found}; a budget of {features} was spent on {of_them}."
     kept = f"{of_them}, with {features}, {'is' if chosen['n_groups'] == 1 else 'are'} kept"
     if selector.output == "representatives":
@@ -146,23 +155,24 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:] if text.startswith("group ") else text
 
 
-def _reason(selector: Any, groups: list[dict[str, Any]], group: dict[str, Any], kept: bool) -> str:
-    """Why features of a group are kept or not."""
+def _reason(selector: Any, taken: list[dict[str, Any]], group: dict[str, Any], kept: bool) -> str:
+    """Why features of a group are kept or not; ``taken`` are the groups with features kept."""
     if selector.n_features_to_select is not None:
-        return _reason_of_budget(selector, group, kept)
+        return _reason_of_budget(selector, taken, group, kept)
     if not group["kept"]:
         return f"In {group['title']}: {_why_dropped(selector, group)}."
-    why = f"{group['title']}: {_why_kept(selector, groups, group)}."
+    why = f"{group['title']}: {_why_kept(selector, group)}."
     if selector.output == "representatives":
         return f"{'It' if kept else group['representative_name']} stands for {why}"
     return f"In {why}"
 
 
-def _reason_of_budget(selector: Any, group: dict[str, Any], kept: bool) -> str:
+def _reason_of_budget(
+    selector: Any, taken: list[dict[str, Any]], group: dict[str, Any], kept: bool
+) -> str:
     budget, share, name = selector.n_features_to_select, group["n_kept"], group["title"]
     if not share:
-        doubt = f" ({_no_more_than_chance(group)})" if group["stands_out"] is False else ""
-        return f"In {name}: the budget of {budget} goes to groups before it{doubt}."
+        return f"In {name}: {_why_no_share(selector, taken, group)}."
     if selector.output == "representatives":
         what = "It" if kept else group["representative_name"]
         return f"{what} stands for {name}, which is within the budget of {budget}."
@@ -171,25 +181,67 @@ def _reason_of_budget(selector: Any, group: dict[str, Any], kept: bool) -> str:
     return f"In {name}: the budget of {budget} takes {part}{among}."
 
 
-def _why_kept(selector: Any, groups: list[dict[str, Any]], group: dict[str, Any]) -> str:
-    if selector.n_groups_to_select is not None:
-        return f"one of the first {selector.n_groups_to_select}"
+def _why_no_share(selector: Any, taken: list[dict[str, Any]], group: dict[str, Any]) -> str:
+    """Why a budget leaves a group out, by the rule it is spent by."""
+    budget, asked = selector.n_features_to_select, selector.n_groups_to_select
+    if asked is not None and group["rank"] > asked:
+        return _beyond_the_first(asked, group)
+    spread = (selector.allocation or PRESETS[selector.preset]["allocation"]) == "spread"
+    if spread and selector.output == "features":
+        doubt = _why_passed_over(taken, group, asked is not None)
+        if doubt:
+            return f"{doubt}, so the budget of {budget} goes to other groups first"
+        if any(other["rank"] > group["rank"] for other in taken):
+            return f"the budget of {budget} goes to groups with higher scores"
+    return f"the budget of {budget} goes to groups before it"
+
+
+def _why_passed_over(
+    taken: list[dict[str, Any]], group: dict[str, Any], asked_for: bool
+) -> str | None:
+    """What keeps a group from a share of a budget that is spread; None if it may have one.
+
+    Groups that stand out, or have scores above zero, come first: if there are any, some are taken.
+    """
+    if not asked_for:
+        if group["stands_out"] is None and not group["open"]:
+            return "gate closed"
+        if any(other["stands_out"] for other in taken) and not group["stands_out"]:
+            return _no_more_than_chance(group)
+    some_above_zero = any(other["score"] > 0 for other in taken)
+    return "score not above zero" if some_above_zero and group["score"] <= 0 else None
+
+
+def _why_kept(selector: Any, group: dict[str, Any]) -> str:
+    asked = selector.n_groups_to_select
+    if asked is not None:
+        return "the first, and one is asked for" if asked == 1 else f"one of the first {asked}"
     if group["open"] and group["stands_out"]:
         return f"gate open, score beyond chance ({in_p(group['p_value'])})"
     if group["open"] and group["stands_out"] is None:
         return "gate open"
-    if group["open"] and not any(other["stands_out"] for other in groups):
+    if group["open"]:
         return f"gate open, though no score is beyond chance ({in_p(group['p_value'])})"
-    return "the first in rank, as no group meets all conditions"
+    if group["stands_out"]:
+        return (
+            f"gate closed, but the first with a score beyond chance ({in_p(group['p_value'])}), as "
+            "no group has both this and an open gate"
+        )
+    return "gate closed, but the first in rank, as all gates are closed"
 
 
 def _why_dropped(selector: Any, group: dict[str, Any]) -> str:
     if selector.n_groups_to_select is not None:
-        return f"number {group['rank']}, and the first {selector.n_groups_to_select} are kept"
+        return _beyond_the_first(selector.n_groups_to_select, group)
     doubts = [] if group["open"] else ["gate closed"]
     if group["stands_out"] is False:
         doubts.append(_no_more_than_chance(group))
     return ", ".join(doubts)
+
+
+def _beyond_the_first(asked: int, group: dict[str, Any]) -> str:
+    kept = "only the first is" if asked == 1 else f"the first {asked} are"
+    return f"number {group['rank']}, and {kept} kept"
 
 
 def _no_more_than_chance(group: dict[str, Any]) -> str:

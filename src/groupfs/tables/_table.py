@@ -46,17 +46,12 @@ def refuse_duplicates(names: Sequence[str], source: str) -> None:
         )
 
 
-def refuse_too_small(table: Table) -> None:
-    """A choice among columns takes two of them, and a graph of samples takes two rows."""
-    n_rows, n_columns = table.values.shape
-    if n_columns < 2:
+def refuse_no_rows(table: Table) -> None:
+    n_columns = len(table.names)
+    if table.n_rows == 0:
         raise TableError(
-            f"{table.source} has {n_columns} column{'s' if n_columns == 0 else ''}; a table to "
-            "select from needs at least 2."
-        )
-    if n_rows == 0:
-        raise TableError(
-            f"{table.source} has {n_columns} columns ({listed(table.names)}) but not one row."
+            f"{table.source} has {n_columns} column{'' if n_columns == 1 else 's'} "
+            f"({listed(table.names)}) but not one row."
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.tables._table import Table, TableError, listed, numbered
-from groupfs.tables.content import Content
+from groupfs.tables.content import Content, refuse_bomb
 from groupfs.tables.text import _pandas
 
 #: Where the table is looked for in files of several arrays, before the largest one is taken.
@@ -19,15 +19,17 @@ TABLE_NAMES = ("X", "x", "data")
 COLUMN_NAMES = ("feature_names", "columns", "names", "var_names")
 
 
-def read_npy(content: Content) -> Table:
-    """The one array of an npy file."""
-    array = _load(content)
-    return _table(content.source, array, numbered(_width(content.source, array)), named=False)
+def read_numpy(content: Content) -> Table:
+    """The one array of an npy file; of an npz file the table, arrays of as many rows beside it.
 
-
-def read_npz(content: Content) -> Table:
-    """The table among the arrays of an npz file, arrays as long as it has rows beside it."""
-    with _load(content) as stored:
+    Which of the two it is the file says itself, whatever its name.
+    """
+    stored = _load(content)
+    if isinstance(stored, np.ndarray):
+        names = numbered(_width(content.source, stored))
+        return _table(content.source, stored, names, named=False)
+    with stored:
+        refuse_bomb(stored.zip, content.size(), content.source)
         try:
             arrays = {name: stored[name] for name in stored.files}
         except (OSError, ValueError, zipfile.BadZipFile, zlib.error) as reason:

@@ -7,12 +7,14 @@ import difflib
 import gzip
 import io
 import lzma
+import os
 import sys
 import zipfile
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
 from groupfs.tables._table import TableError, listed
 
@@ -31,12 +33,14 @@ KINDS = {
     ".ods": "excel",
 }
 #: How packed files begin, and what unpacks them.
-PACKERS: dict[bytes, Callable[[bytes], bytes]] = {
-    b"\x1f\x8b": gzip.decompress,
-    b"BZh": bz2.decompress,
-    b"\xfd7zXZ\x00": lzma.decompress,
+PACKERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\x00": lzma.LZMAFile,
 }
 PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
+#: Files may unpack to this many times their size, and in any case to this many bytes.
+MOST_TIMES, MOST_BYTES = 200, 2**30
 
 
 @dataclass(frozen=True)
@@ -50,6 +54,9 @@ class Content:
 
     def bytes(self) -> bytes:
         return self.data if self.data is not None else _read_bytes(self._place())
+
+    def size(self) -> int:
+        return len(self.data) if self.data is not None else self._place().stat().st_size
 
     def file(self) -> str | io.BytesIO:
         """What a reader can open; files of many gigabytes are not read into memory twice."""
@@ -71,11 +78,22 @@ def find_content(path: str | Path) -> Content:
     if kind != "text" and not packed:
         if path.is_file() and path.stat().st_size == 0:
             raise TableError(f"{path} is empty (0 bytes).")
-        return Content(str(path), kind, path=path)
+        return Content(printable(path), kind, path=path)
     data = _read_bytes(path)
     if not data:
         raise TableError(f"{path} is empty (0 bytes).")
-    return Content(str(path), kind, data=_unpacked(data, path))
+    return Content(printable(path), kind, data=_unpacked(data, path))
+
+
+def refuse_bomb(archive: zipfile.ZipFile, packed: int, source: str) -> None:
+    """Refuse an archive that was made to fill the memory, before anything in it is read."""
+    if sum(member.file_size for member in archive.infolist()) > _most(packed):
+        raise TableError(_bomb(source, packed))
+
+
+def printable(path: str | Path) -> str:
+    """A path as text that every file and terminal takes, also if it is no Unicode."""
+    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
 
 
 def _from_stdin() -> Content:
@@ -120,12 +138,34 @@ def _unpacked(data: bytes, path: Path) -> bytes:
     try:
         if path.suffix.lower() == ".zip":
             return _only_member(data, path)
-        for beginning, unpack in PACKERS.items():
+        for beginning, opened in PACKERS.items():
             if data.startswith(beginning):
-                return unpack(data)
+                with opened(io.BytesIO(data)) as file:
+                    return _all_of(file, len(data), path)
     except (EOFError, OSError, RuntimeError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as e:
         raise TableError(f"{path} cannot be unpacked ({e}); it may be cut off.") from e
     return data
+
+
+def _all_of(file: IO[bytes], packed: int, path: Path) -> bytes:
+    """Read piece by piece, since only reading tells how much there is."""
+    unpacked = io.BytesIO()
+    while piece := file.read(2**24):
+        if unpacked.tell() + len(piece) > _most(packed):
+            raise TableError(_bomb(str(path), packed))
+        unpacked.write(piece)
+    return unpacked.getvalue()
+
+
+def _most(packed: int) -> int:
+    return MOST_TIMES * packed + MOST_BYTES
+
+
+def _bomb(source: str, packed: int) -> str:
+    return (
+        f"{source} has {packed} bytes but would unpack to more than {_most(packed)}, so it was "
+        "not unpacked; it may have been made to fill the memory."
+    )
 
 
 def _only_member(data: bytes, path: Path) -> bytes:
@@ -140,4 +180,5 @@ def _only_member(data: bytes, path: Path) -> bytes:
                 f"{path} holds {len(members)} files ({listed(members, 3) or 'none'}); unpack it "
                 "and name the one you mean."
             )
-        return archive.read(members[0])
+        with archive.open(members[0]) as file:
+            return _all_of(file, len(data), path)

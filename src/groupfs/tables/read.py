@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from groupfs.tables._table import Table, TableError, refuse_duplicates, refuse_too_small
+from groupfs.tables._table import Table, TableError, refuse_duplicates, refuse_no_rows
 from groupfs.tables.content import Content, find_content
 
 
@@ -46,7 +46,7 @@ def read_table(path: str | Path, *, header: bool | None = None) -> Table:
     content = find_content(path)
     table = _read(content, header)
     refuse_duplicates(table.names, table.source)
-    refuse_too_small(table)
+    refuse_no_rows(table)
     return table
 
 
@@ -63,8 +63,8 @@ def _read(content: Content, header: bool | None) -> Table:
     from groupfs.tables import arrays, frames
 
     readers = {
-        "npy": arrays.read_npy,
-        "npz": arrays.read_npz,
+        "npy": arrays.read_numpy,
+        "npz": arrays.read_numpy,
         "mat": arrays.read_mat,
         "parquet": frames.read_parquet,
         "feather": frames.read_feather,

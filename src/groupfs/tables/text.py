@@ -16,8 +16,11 @@ SEPARATORS = (",", ";", "\t", "|", " ")
 IN_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 #: Lines looked at to find the separator.
 SAMPLED_LINES = 50
-#: Besides pandas' own words for a missing value: UCI's and those of statistics packages.
-MISSING_WORDS = ["?", "."]
+#: Words for a missing value. "None" is not among them: to people it is an answer.
+MISSING_WORDS = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?", "."]
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+#: Could as well be thousands.
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 
 def read_text(content: Content, header: bool | None) -> Table:
@@ -33,7 +36,8 @@ def read_text(content: Content, header: bool | None) -> Table:
     names = _names(rows, has_header)
     if has_header:
         refuse_duplicates(names, content.source)
-    decimal = "," if separator == ";" and _has_decimal_commas(rows) else "."
+    below = rows[1:] if has_header else rows
+    decimal = "," if separator != "," and _has_decimal_commas(below, separator) else "."
     try:
         with warnings.catch_warnings():
             # pandas would cut lines that are too long, with a warning
@@ -46,6 +50,7 @@ def read_text(content: Content, header: bool | None) -> Table:
                 index_col=False,
                 decimal=decimal,
                 na_values=MISSING_WORDS,
+                keep_default_na=False,
                 skipinitialspace=True,
                 low_memory=False,
             )
@@ -138,7 +143,23 @@ def _separator(lines: list[str]) -> str:
             usual,
         )
 
-    return max(SEPARATORS, key=quality)
+    best = max(SEPARATORS, key=quality)
+    if best == ",":  # decimal commas also split every line alike
+        return next((s for s in SEPARATORS[1:] if _leaves_decimals(lines, s)), best)
+    return best
+
+
+def _leaves_decimals(lines: list[str], separator: str) -> bool:
+    """Whether lines split at a separator are a table whose commas are all decimal signs."""
+    rows = _split(lines, separator)
+    below = rows[1:] or rows
+    cells = [cell for row in below for cell in row]
+    return (
+        len({len(row) for row in rows}) == 1 < len(rows[0])
+        and all(DECIMAL_COMMA.fullmatch(cell) for cell in cells if "," in cell)
+        and _has_decimal_commas(below, separator)
+        and (separator != " " or all(_as_number(cell) is not None for cell in cells))
+    )
 
 
 def _split(lines: list[str], separator: str) -> list[list[str]]:
@@ -150,7 +171,7 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
 
 def _is_data(cells: list[str]) -> bool:
     """Whether a first line is numbers, and not those of columns that are counted."""
-    known = [cell for cell in cells if cell.lower() not in ("?", ".", "na", "nan")]
+    known = [cell for cell in cells if cell == "" or cell not in MISSING_WORDS]
     values = [_as_number(cell) for cell in known]
     if not known or any(value is None for value in values):
         return False
@@ -176,11 +197,12 @@ def _names(rows: list[list[str]], has_header: bool) -> list[str]:
     return names
 
 
-def _has_decimal_commas(rows: list[list[str]]) -> bool:
-    cells = [cell for row in rows[1:] for cell in row]
-    return any(re.fullmatch(r"-?\d+,\d+", cell) for cell in cells) and not any(
-        re.fullmatch(r"-?\d+\.\d+", cell) for cell in cells
-    )
+def _has_decimal_commas(rows: list[list[str]], separator: str) -> bool:
+    cells = [cell for row in rows for cell in row]
+    decimals = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
+    if separator != ";":  # those who write semicolons write no commas into thousands
+        decimals = [cell for cell in decimals if not THOUSANDS.fullmatch(cell)]
+    return bool(decimals) and not any(re.fullmatch(r"-?\d+\.\d+", cell) for cell in cells)
 
 
 def _parser_sentence(source: str, reason: str, separator: str) -> str:

@@ -23,6 +23,19 @@ function asCsv(rows) {
   return rows.map((row) => row.map(field).join(",") + "\n").join("");
 }
 
+// A page too large for all features offers only the files that it can write whole.
+function showDownloads() {
+  const whole = {
+    selected: current.mask.reduce((sum, kept) => sum + kept, 0) === current.nFeatures,
+    groups: nListed === DATA.n_features,
+  };
+  for (const button of document.querySelectorAll("[data-download]")) {
+    const lacks = !whole[button.dataset.download];
+    button.disabled = lacks;
+    button.title = lacks ? "This page does not list all features of the file." : "";
+  }
+}
+
 function setUpDownloads() {
   for (const button of document.querySelectorAll("[data-download]")) {
     button.addEventListener("click", () => {

@@ -14,6 +14,7 @@ function update(mode, n) {
   showLines();
   if (DATA.image) showPixels();
   showFeatures();
+  showDownloads();
 }
 
 function showStatus() {
@@ -35,7 +36,8 @@ function nearestLevel(n) {
 
 function setUpSliders() {
   const byFeatures = byId("by-features");
-  byFeatures.max = DATA.levels.length - 1;
+  byFeatures.max = Math.max(0, DATA.levels.length - 1);
+  byFeatures.disabled = DATA.levels.length === 0;
   byFeatures.addEventListener("input", () => update("features", DATA.levels[byFeatures.value]));
   byId("by-groups").addEventListener("input", () => update("groups", Number(byId("by-groups").value)));
   byId("fitted").addEventListener("click", () => update("fitted", 0));

@@ -58,8 +58,10 @@ function select(mode, n) {
       mask[i] = group !== null && group < n && (!one || groups[group].representative === i) ? 1 : 0;
     }
   }
-  current.nFeatures = counts.reduce((sum, count) => sum + count, 0);
-  current.nGroups = counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
+  // the fit may have selected features and groups that a page too large does not list
+  const fitted = mode === "fitted";
+  current.nFeatures = fitted ? DATA.n_selected : counts.reduce((sum, count) => sum + count, 0);
+  current.nGroups = fitted ? DATA.n_groups_selected : counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
 }
 
 const isKept = (group) => current.counts[group] > 0;
