@@ -1,6 +1,7 @@
 """The command: what it writes and prints, how it ends, and that nothing is left half done."""
 
 import csv
+import html
 import io
 import json
 import os
@@ -23,7 +24,7 @@ from typer.testing import CliRunner
 
 from groupfs import GroupFS, persistence
 from groupfs.cli import app
-from groupfs.cli.work import FILES
+from groupfs.cli.work import FILES, Request, same_again
 
 SOURCE = Path(__file__).parents[1] / "src"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1", "COLUMNS": "80"}
@@ -532,3 +533,30 @@ def test_gaps_of_the_heart_table_are_filled_and_said():
     prepared = prepare(table, Request(Path("out"), label="x13"))
     assert prepared.X.shape == (303, 13) and not prepared.X.isna().any(axis=None)
     assert any("x11 (4 rows), x12 (2 rows)" in note for note in prepared.notes)
+
+
+def test_the_report_names_the_command_that_does_it_again(selected):
+    _, out = selected
+    (command,) = json.loads((out / "result.json").read_text())["code"]
+    assert command.startswith("groupfs select ") and "--label outcome" in command
+    assert command in html.unescape((out / "report.html").read_text())
+
+
+def test_the_command_has_every_option_that_bears_on_the_result():
+    request = Request(
+        out=Path("r"),
+        drop=["a b"],
+        use=["id"],
+        header=False,
+        image_shape=(4, 3),
+        along_path=True,
+        settings={
+            "n_features_to_select": 5,
+            "n_groups_to_select": "significant",
+            "random_state": 7,
+        },
+    )
+    assert same_again("t.csv", request) == (
+        "groupfs select t.csv --drop 'a b' --use id --no-header --image 4x3 --path --significant "
+        "--budget 5 --seed 7"
+    )

@@ -97,7 +97,7 @@ def test_every_feature_has_the_reason_of_its_fate(selector, summary):
             assert "gate open, score beyond chance" in row["reason"]
         else:
             assert ("gate closed" in row["reason"]) == (not group["open"])
-            doubt = "not beyond chance" in row["reason"] or "single feature" in row["reason"]
+            doubt = "not beyond chance" in row["reason"] or "alone" in row["reason"]
             assert doubt == (not group["stands_out"])
 
 
@@ -520,3 +520,10 @@ def test_the_selector_is_left_as_it_was(selector, table):
     summarize(selector, table[0])
     assert selector.get_params() == parameters
     np.testing.assert_array_equal(selector.get_support(), support)
+
+
+def test_reasons_say_what_stands_out_where_gates_do_not_count(table):
+    selector = fitted(table[0], n_groups_to_select="significant")
+    rows = groups_table(summarize(selector, table[0]))
+    kept = {row["reason"].split(": ")[1] for row in rows if row["kept"]}
+    assert kept and all(reason.startswith("score beyond chance (p ") for reason in kept)

@@ -163,7 +163,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         """Which groups are kept, and the features they stand for."""
         ranked = np.arange(self.n_groups_)
         if isinstance(self.n_groups_to_select, Integral):
-            self.group_selected_ = ranked < self.n_groups_to_select
+            self.group_selected_ = ranked < int(self.n_groups_to_select)
         else:
             is_open = self.group_gates_ > OPEN
             significant = self._significant()

@@ -132,7 +132,7 @@ def numbers_of(column: Column, series: Any) -> tuple[list[NDArray[np.float64]], 
     values = _as_learned(words(series), column.values)
     gaps = values.isna().to_numpy()
     if column.kind == "codes":
-        gaps |= ~values.isin(column.values).to_numpy()
+        gaps = gaps | ~values.isin(column.values).to_numpy()
     values = values.where(~gaps, str(column.fill))
     if column.kind == "codes":
         places = {value: float(place) for place, value in enumerate(column.values)}

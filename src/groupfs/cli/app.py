@@ -89,6 +89,7 @@ def select(
     image: options.Image = None,
     budget: options.Budget = None,
     groups: options.Groups = None,
+    significant: options.Significant = False,
     sparsity: options.Sparsity = None,
     path: options.Path24 = False,
     seed: options.Seed = 0,
@@ -104,7 +105,7 @@ def select(
     you are told what was done to which column. A folder appears with
 
       [bold]report.html[/bold]    what was found; open it in a browser
-      [bold]selected.csv[/bold]   the selected features
+      [bold]selected.csv[/bold]   the selected features by name; groupfs apply gives their columns
       [bold]groups.csv[/bold]     every feature, its group, and why it was kept or not
       [bold]result.json[/bold]    all of it, for programs and for groupfs report
       [bold]model.skops[/bold]    the fitted model, for groupfs apply
@@ -123,6 +124,8 @@ def select(
         settings: dict[str, Any] = {"n_features_to_select": budget}
         if groups is not None:
             settings["n_groups"] = groups
+        if significant:
+            settings["n_groups_to_select"] = "significant"
         if sparsity is not None:
             settings["sparsity"] = sparsity
         request = work.Request(

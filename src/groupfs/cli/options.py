@@ -70,6 +70,14 @@ Groups = Annotated[
         rich_help_panel=METHOD,
     ),
 ]
+Significant = Annotated[
+    bool,
+    typer.Option(
+        "--significant",
+        help="Keep every group whose score stands out from chance, its gate open or not.",
+        rich_help_panel=METHOD,
+    ),
+]
 Sparsity = Annotated[
     float | None,
     typer.Option(

@@ -37,6 +37,8 @@ def show_outcome(outcome: Outcome, console: Console) -> None:
     console.print(f"\nWritten in {outcome.seconds:.0f} s: {out}/", soft_wrap=True)
     console.print("  " + ", ".join(FILES))
     console.print(f"Open {escape(str(outcome.out / 'report.html'))} in a browser.", soft_wrap=True)
+    model = escape(str(outcome.out / "model.skops"))
+    console.print(f"The selected columns of a table: groupfs apply {model} TABLE", soft_wrap=True)
 
 
 def agreement_sentence(agreement: dict[str, Any]) -> str:

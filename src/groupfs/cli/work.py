@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shlex
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -42,6 +43,15 @@ class Request:
     image_shape: tuple[int, int] | None = None
     along_path: bool = False  #: whether a path of sparsities is trained
     settings: dict[str, Any] = field(default_factory=dict)  #: of the estimator
+
+
+#: The options that set parameters of the estimator.
+SETTING_OPTIONS = {
+    "n_features_to_select": "--budget",
+    "n_groups": "--groups",
+    "sparsity": "--sparsity",
+    "random_state": "--seed",
+}
 
 
 @dataclass(frozen=True)
@@ -99,9 +109,26 @@ def select_from(table: Table, request: Request, say: Say, remark: Say) -> Outcom
         source=table.source,
         notes=[*prepared.notes, *warned],
     )
+    summary["code"] = [same_again(table.source, request)]
     with outputs.folder_aside(request.out, FILES, request.force) as aside:
         _write_results(aside, summary, selector, prepared.preparation)
     return Outcome(summary, request.out, time.perf_counter() - started)
+
+
+def same_again(source: str, request: Request) -> str:
+    """The command that selects the same from the same file."""
+    words = ["groupfs", "select", source]
+    words += ["--label", request.label] if request.label is not None else []
+    words += [word for name in request.drop for word in ("--drop", name)]
+    words += [word for name in request.use for word in ("--use", name)]
+    words += ["--no-header"] if request.header is False else []
+    words += ["--image", "x".join(map(str, request.image_shape))] if request.image_shape else []
+    words += ["--path"] if request.along_path else []
+    words += ["--significant"] if "n_groups_to_select" in request.settings else []
+    for name, option in SETTING_OPTIONS.items():
+        if request.settings.get(name) is not None:
+            words += [option, str(request.settings[name])]
+    return shlex.join(words)
 
 
 def prepare(table: Table, request: Request) -> Prepared:

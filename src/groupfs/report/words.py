@@ -183,7 +183,7 @@ def _reason_of_budget(
 
 def _why_no_share(selector: Any, taken: list[dict[str, Any]], group: dict[str, Any]) -> str:
     """Why a budget leaves a group out, by the rule it is spent by."""
-    budget, asked = selector.n_features_to_select, selector.n_groups_to_select
+    budget, asked = selector.n_features_to_select, _number_asked_for(selector)
     if asked is not None and group["rank"] > asked:
         return _beyond_the_first(asked, group)
     spread = (selector.allocation or PRESETS[selector.preset]["allocation"]) == "spread"
@@ -213,9 +213,11 @@ def _why_passed_over(
 
 
 def _why_kept(selector: Any, group: dict[str, Any]) -> str:
-    asked = selector.n_groups_to_select
+    asked = _number_asked_for(selector)
     if asked is not None:
         return "the first, and one is asked for" if asked == 1 else f"one of the first {asked}"
+    if selector.n_groups_to_select == "significant" and group["stands_out"]:
+        return f"score beyond chance ({in_p(group['p_value'])})"
     if group["open"] and group["stands_out"]:
         return f"gate open, score beyond chance ({in_p(group['p_value'])})"
     if group["open"] and group["stands_out"] is None:
@@ -231,12 +233,18 @@ def _why_kept(selector: Any, group: dict[str, Any]) -> str:
 
 
 def _why_dropped(selector: Any, group: dict[str, Any]) -> str:
-    if selector.n_groups_to_select is not None:
-        return _beyond_the_first(selector.n_groups_to_select, group)
+    asked = _number_asked_for(selector)
+    if asked is not None:
+        return _beyond_the_first(asked, group)
     doubts = [] if group["open"] else ["gate closed"]
     if group["stands_out"] is False:
         doubts.append(_no_more_than_chance(group))
     return ", ".join(doubts)
+
+
+def _number_asked_for(selector: Any) -> int | None:
+    asked = selector.n_groups_to_select
+    return None if asked == "significant" else asked
 
 
 def _beyond_the_first(asked: int, group: dict[str, Any]) -> str:
@@ -246,7 +254,7 @@ def _beyond_the_first(asked: int, group: dict[str, Any]) -> str:
 
 def _no_more_than_chance(group: dict[str, Any]) -> str:
     if group["size"] == 1:
-        return "a single feature, which shares nothing with others"
+        return "alone in its group, so it has no score"
     return f"score not beyond chance ({in_p(group['p_value'])})"
 
 
