@@ -24,6 +24,7 @@ from typer.testing import CliRunner
 
 from groupfs import GroupFS, persistence
 from groupfs.cli import app
+from groupfs.cli.show import closed_sentence
 from groupfs.cli.work import FILES, Request, same_again
 
 SOURCE = Path(__file__).parents[1] / "src"
@@ -560,3 +561,25 @@ def test_the_command_has_every_option_that_bears_on_the_result():
         "groupfs select t.csv --drop 'a b' --use id --no-header --image 4x3 --path --significant "
         "--budget 5 --seed 7"
     )
+
+
+def test_groups_that_stand_out_behind_closed_gates_are_named_with_the_way_to_keep_them():
+    groups = [
+        {"rank": 1, "stands_out": True, "kept": True},
+        {"rank": 2, "stands_out": True, "kept": False},
+        {"rank": 3, "stands_out": False, "kept": False},
+    ]
+    summary = {"groups": groups, "settings": dict.fromkeys(["n_features_to_select"], None)}
+    summary["settings"]["n_groups_to_select"] = None
+    assert closed_sentence(summary).startswith("Group 2 stands out from chance too")
+    summary["settings"]["n_features_to_select"] = 5
+    assert closed_sentence(summary) is None
+
+
+def test_the_folder_of_results_stands_for_the_model_and_the_result_in_it(selected, tmp_path):
+    _, out = selected
+    new = tmp_path / "new.csv"
+    people(20, seed=5).to_csv(new, index=False)
+    assert run("apply", out, new).stdout == run("apply", out / "model.skops", new).stdout
+    page = tmp_path / "again.html"
+    assert run("report", out, "--out", page).exit_code == 0 and page.exists()

@@ -196,6 +196,7 @@ def report(
     with one_sentence():
         from groupfs.cli import reuse
 
+        result = result / "result.json" if result.is_dir() else result
         target = result.with_name("report.html") if out is None else out
         reuse.report(result, target, force)
         if not quiet:

@@ -37,6 +37,7 @@ def apply(
     if out is not None:
         _writer(out)
         outputs.check_file(out, force)
+    model = model / "model.skops" if model.is_dir() else model
     selector, preparation = persistence.load_model(model)
     if preparation is None:
         preparation = numeric_columns(

@@ -30,6 +30,8 @@ def show_outcome(outcome: Outcome, console: Console) -> None:
     hidden = len(summary["groups"]) - MOST_GROUPS
     if hidden > 0:
         console.print(f"... and {hidden} more group{'' if hidden == 1 else 's'} in groups.csv")
+    if hint := closed_sentence(summary):
+        console.print(hint)
     agreement = summary.get("agreement")
     if agreement:
         console.print(escape(agreement_sentence(agreement)))
@@ -39,6 +41,18 @@ def show_outcome(outcome: Outcome, console: Console) -> None:
     console.print(f"Open {escape(str(outcome.out / 'report.html'))} in a browser.", soft_wrap=True)
     model = escape(str(outcome.out / "model.skops"))
     console.print(f"The selected columns of a table: groupfs apply {model} TABLE", soft_wrap=True)
+
+
+def closed_sentence(summary: dict[str, Any]) -> str | None:
+    """What to do where the model closed groups that stand out, if it did."""
+    settings = summary["settings"]
+    if settings["n_features_to_select"] is not None or settings["n_groups_to_select"] is not None:
+        return None
+    ranks = [str(g["rank"]) for g in summary["groups"] if g["stands_out"] and not g["kept"]]
+    if not ranks:
+        return None
+    which = f"Group {ranks[0]} stands" if len(ranks) == 1 else f"Groups {', '.join(ranks)} stand"
+    return f"{which} out from chance too, with closed gates: --significant keeps all of these."
 
 
 def agreement_sentence(agreement: dict[str, Any]) -> str:
