@@ -55,7 +55,7 @@ def options(
 ) -> Options:
     """Read the command line; ``--again`` forgets the cells of some methods at once."""
     parser = argparse.ArgumentParser(description=about)
-    parser.add_argument("--tables", help=f"some of: {','.join(tables)}")
+    parser.add_argument("--tables", "--datasets", help=f"some of: {','.join(tables)}")
     parser.add_argument("--methods", help=f"some of: {','.join(known)}")
     parser.add_argument("--again", default="", help="methods to compute again")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])

@@ -69,7 +69,7 @@ def test_a_failing_method_is_named_and_tried_again_next_time(tmp_path, monkeypat
 
 
 def test_again_drops_the_cells_of_a_method_on_the_tables_named(tmp_path):
-    run(scenario1, tmp_path, "--methods", "LS,VARIANCE", "--tables", "heart_disease,yale")
+    run(scenario1, tmp_path, "--methods", "LS,VARIANCE", "--datasets", "heart_disease,yale")
     path = tmp_path / "scenario1.jsonl"
     stale = [{**r, "settings": "stale"} for r in Store(path)]
     path.write_text("".join(json.dumps(record) + "\n" for record in stale))
