@@ -351,3 +351,9 @@ def test_demo_prints_the_groups_and_writes_the_figure(tmp_path, monkeypatch, cap
     printed = capsys.readouterr().out
     assert "x1_1, x1_2, x1_3, x1_4, x1_5" in printed and "Selected: x1_1" in printed
     assert (tmp_path / demo.FIGURE).stat().st_size > 10_000
+
+
+def test_a_selector_without_a_path_is_told_what_to_draw_instead(table):
+    fitted = GroupFS(n_groups=3, max_epochs=2, random_state=0).fit(table)
+    with pytest.raises(TypeError, match="GroupFS has no path to draw: .* plot_history"):
+        plot_path(fitted)

@@ -79,6 +79,11 @@ def plot_path(path: Any, *, ax: Axes | None = None) -> Axes:
     """
     if hasattr(path, "fit"):
         check_is_fitted(path)
+        if not hasattr(path, "path_"):
+            raise TypeError(
+                f"{type(path).__name__} has no path to draw: it trains one sparsity; fit a "
+                "GroupFSPath, or draw it with plot_history."
+            )
         path = path.path_
     seed, place = path.chosen
     height = np.clip(path.gates[seed], 0, 1) * np.maximum(path.scores, 0)
