@@ -80,9 +80,19 @@ def test_every_row_is_seen_in_every_epoch_in_batches_of_one_size(rng, monkeypatc
     seen = []
     monkeypatch.setattr(rows, "take", lambda index, out: seen.append(index.numpy()))
     step.run = lambda: None
-    assert step.on_batches(rng.permutation(30)) == 4
+    assert step.epoch(rng) == 4
     assert {len(batch) for batch in seen} == {8}
     assert set(np.concatenate(seen)) == set(range(30))
+
+
+def test_an_epoch_may_be_a_random_part_of_the_rows(rng, monkeypatch):
+    model, objective, rows, plan, noise = task(rng, batch_size=8, steps_per_epoch=2)
+    step = trainer.TrainStep(model, objective, rows, plan, noise)
+    seen = []
+    monkeypatch.setattr(rows, "take", lambda index, out: seen.append(index.numpy()))
+    step.run = lambda: None
+    assert step.epoch(rng) == 2
+    assert len(set(np.concatenate(seen))) == 16
 
 
 def test_training_stops_when_settled_and_not_before(rng):

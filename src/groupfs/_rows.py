@@ -6,6 +6,7 @@ taken, its columns multiplied without being filled in.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -30,6 +31,9 @@ class Rows(Protocol):
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         """Rows by index, (B, d); into ``out`` if given."""
 
+    def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
+        """Fill ``out`` (B, d) with other random rows for every step of an epoch."""
+
     def columns(self, start: int, stop: int) -> FloatArray:
         """Columns start..stop, (N, stop - start)."""
 
@@ -52,7 +56,24 @@ class Rows(Protocol):
         """Some of the rows, centred and, if so wanted, standardised anew."""
 
 
-class DenseRows:
+class _RowsInMemory:
+    """Batches of rows that can be taken one by one."""
+
+    shape: tuple[int, int]
+    device: torch.device
+
+    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
+        raise NotImplementedError
+
+    def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
+        """The rows in a random order; a last batch is filled up with the first of them."""
+        order = np.resize(rng.permutation(self.shape[0]), n_steps * len(out))
+        for batch in torch.from_numpy(order).to(self.device).split(len(out)):
+            self.take(batch, out=out)
+            yield
+
+
+class DenseRows(_RowsInMemory):
     """Rows of a dense table."""
 
     def __init__(self, Z: FloatArray) -> None:
@@ -101,7 +122,7 @@ class DenseRows:
         return DenseRows(Z / _at_least_rounding(Z.std(0), 1.0) if standardize else Z)
 
 
-class SparseRows:
+class SparseRows(_RowsInMemory):
     """Rows of a sparse table, standardised as (x - mean) / scale when they are taken."""
 
     def __init__(

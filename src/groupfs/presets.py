@@ -9,6 +9,8 @@ from typing import Any
 LARGE_BATCH = 512
 #: Steps a default training run may take at most, and epochs it takes at least.
 MAX_STEPS, MIN_EPOCHS = 400, 20
+#: Steps of a default epoch at most: beyond 20,480 rows an epoch is a random part of them.
+LONGEST_EPOCH = 40
 
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {
@@ -49,9 +51,11 @@ def resolve(parameters: dict[str, Any], n_samples: int, n_features: int) -> dict
     }
     if settings["batch_size"] == "auto":
         settings["batch_size"] = large_batch(n_samples)
+    settings["steps_per_epoch"] = None
     if settings["max_epochs"] == "auto":
-        steps_per_epoch = -(-n_samples // settings["batch_size"])
-        settings["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // steps_per_epoch)
+        n_steps = min(-(-n_samples // settings["batch_size"]), LONGEST_EPOCH)
+        settings["steps_per_epoch"] = n_steps
+        settings["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
     neighbors = settings["feature_neighbors"]
     if neighbors == "auto":
         neighbors = KEPT_NEIGHBORS if n_features > DENSE_FEATURES else "all"

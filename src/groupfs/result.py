@@ -141,6 +141,7 @@ def schedule(problem: Problem) -> Schedule:
         start_temperature=settings["start_temperature"],
         end_temperature=settings["end_temperature"],
         stop_early=settings["early_stopping"],
+        steps_per_epoch=settings["steps_per_epoch"],
     )
 
 

@@ -40,6 +40,7 @@ class Schedule:
     start_temperature: float
     end_temperature: float
     stop_early: bool
+    steps_per_epoch: int | None = None  #: at most; None goes through all rows
     optimizer: str = "adam"  #: or "sgd", without momentum
     record_gates: bool = True
 
@@ -229,18 +230,16 @@ class TrainStep:
         }
         return TrainStep(model, self.objective, self.rows, self.schedule, self.noise, moments)
 
-    def on_batches(self, order: NDArray[np.int64]) -> int:
-        """Go through the rows in the given order; returns the number of steps.
-
-        Every batch has the same size: the last is filled up with the first rows of the order.
-        """
-        if self.batch_size == len(order):
+    def epoch(self, rng: np.random.Generator) -> int:
+        """Go through the rows in random order, in batches of one size; returns how many."""
+        N = self.rows.shape[0]
+        if self.batch_size == N:
             self.run()
             return 1
-        n_steps = -(-len(order) // self.batch_size)
-        index = torch.from_numpy(np.resize(order, n_steps * self.batch_size))
-        for batch in index.to(self.rows.device).split(self.batch_size):
-            self.rows.take(batch, out=self.X)
+        n_steps = -(-N // self.batch_size)
+        if self.schedule.steps_per_epoch is not None:
+            n_steps = min(n_steps, self.schedule.steps_per_epoch)
+        for _ in self.rows.batches(n_steps, rng, self.X):
             self.run()
         return n_steps
 
@@ -324,7 +323,7 @@ def _run_epoch(
     )
     step.temperature.fill_(heat)
     step.terms.zero_()
-    n_steps = step.on_batches(batches.permutation(step.rows.shape[0]))
+    n_steps = step.epoch(batches)
     history.models.append(crew.names)
     history.terms.append(step.terms / n_steps)
     if schedule.record_gates:
