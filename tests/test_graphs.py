@@ -56,11 +56,8 @@ def test_feature_walk_equals_identity_minus_the_literal_laplacian(rng):
 
 
 @pytest.mark.parametrize("block", [2**23, 100])
-def test_sparse_affinity_is_the_dense_one_where_either_end_is_a_near_neighbour(
-    rng, block, monkeypatch
-):
-    monkeypatch.setattr(graphs, "BLOCK_ENTRIES", block)
-    rows = DenseRows(columns(rng))
+def test_sparse_affinity_is_the_dense_one_where_either_end_is_a_near_neighbour(rng, block):
+    rows = DenseRows(columns(rng), block)
     dense = graphs.FeatureGraph(rows, 7, None).affinity
     sparse = graphs.FeatureGraph(rows, 7, 10).affinity
     assert sp.issparse(sparse)

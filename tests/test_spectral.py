@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
+from sklearn.metrics import adjusted_rand_score
 
-from groupfs import spectral
+from groupfs import graphs, spectral
 from groupfs._rows import DenseRows
 from groupfs.datasets import load_two_moons
 from groupfs.graphs import FeatureGraph
@@ -137,3 +138,34 @@ def test_no_cluster_is_empty_even_when_rows_coincide():
 
 def test_as_many_clusters_as_features():
     np.testing.assert_array_equal(spectral.cluster_features(np.eye(3), 3), [0, 1, 2])
+
+
+def test_a_fall_of_the_eigenvalues_tells_the_number_of_groups():
+    curve = dict.fromkeys(range(2, 12), 0.1)
+    falling = np.array([1, 0.9, 0.9, 0.9, 0.9, 0.3, 0.25, 0.2, 0.2, 0.2, 0.2])
+    assert spectral.choose_n_groups(curve, 1000, None, falling) == 5
+    loose = {**curve, 6: 0.05}  # the features that belong nowhere are a group too
+    assert spectral.choose_n_groups(loose, 1000, None, falling) == 6
+
+
+def test_a_slow_fall_and_the_fall_after_one_or_two_eigenvalues_tell_nothing():
+    curve = {2: 1.0, 3: 1.0, 4: 0.1, 5: 1.0, 6: 1.0}
+    slow = np.array([1, 0.9, 0.8, 0.7, 0.6, 0.5])
+    early = np.array([1, 0.9, 0.2, 0.2, 0.1, 0.1])
+    assert spectral.choose_n_groups(curve, 100, None, slow) == 4
+    assert spectral.choose_n_groups(curve, 100, None, early) == 4
+
+
+def test_modules_are_counted_right_beside_features_that_belong_nowhere(rng):
+    module = np.repeat(np.arange(8), 90)
+    X = rng.standard_normal((1500, 8))[:, module] + 1.5 * rng.standard_normal((1500, 720))
+    Z = np.hstack([X, rng.standard_normal((1500, 180))])
+    rows = DenseRows((Z - Z.mean(0)) / Z.std(0))
+    walk = graphs.FeatureGraph(rows, 7, 50).walk
+    vectors = spectral.leading_eigenvectors(walk, 20)
+    clusters = spectral.clusters_by_number(vectors)
+    curve = spectral.distortion_curve(vectors, clusters)
+    values = spectral.smoothness_of(walk, vectors)
+    C = spectral.choose_n_groups(curve, 900, spectral.lone_features(clusters), values)
+    assert C in (8, 9)
+    assert adjusted_rand_score(module, clusters[C][:720]) > 0.99

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from groupfs._memory import fits_in_memory, memory_budget
+from groupfs._moments import gather_moments
+from groupfs._sources import PartSource, SlicedSource, read_whole
 from groupfs._validation import listed
 
 #: Entries of a file, zeros included, that are read at a time: 256 MB if dense.
 BLOCK_ENTRIES = 1 << 25
 
 
-def read_matrix(adata: Any, layer: str | None, columns: NDArray[np.int64]) -> Any:
-    """Some columns of X or of a layer, (n_obs, len(columns)): sparse rows, or a dense array."""
+def read_matrix(
+    adata: Any, layer: str | None, columns: NDArray[np.int64], max_memory: Any = None
+) -> Any:
+    """Some columns of X or of a layer, (n_obs, len(columns)): sparse rows, or a dense array.
+
+    A matrix in a file that is too large is not read, but comes as a source of rows.
+    """
     if layer is not None and layer not in adata.layers:
         there = listed(list(adata.layers)) or "none"
         raise ValueError(f"layer={layer!r} is not in adata.layers; it has {there}.")
@@ -31,11 +40,36 @@ def read_matrix(adata: Any, layer: str | None, columns: NDArray[np.int64]) -> An
         return X if every else X[:, columns]
     if getattr(X, "format", None) == "csc":
         return _read_columns(X, columns)
-    return _read_rows(X, columns, every)
+    source = PartSource(SlicedSource(X), columns=None if every else columns)
+    if not fits_in_memory(source.shape, source.n_entries, memory_budget(max_memory)):
+        return source
+    return read_whole(source)
+
+
+def blocks_of(X: Any) -> Iterator[Any]:
+    """The matrix itself, or blocks of the rows of one that is read in pieces."""
+    if not isinstance(X, PartSource):
+        yield X
+        return
+    step = max(1, BLOCK_ENTRIES // max(1, X.shape[1]))
+    for start in range(0, X.shape[0], step):
+        yield X.read(start, min(start + step, X.shape[0]))
+
+
+def some_columns(X: Any, columns: NDArray[np.int64]) -> Any:
+    """Some columns of a matrix or of a source of rows."""
+    return PartSource(X, columns=columns) if isinstance(X, PartSource) else X[:, columns]
 
 
 def refuse_values(X: Any, names: list[str], what: str, check_values: bool) -> None:
     """Refuse NaN and infinity, and with ``check_values`` negative values, by name of the gene."""
+    for place, block in enumerate(blocks_of(X)):
+        _refuse_block(block, names, what, check_values)
+        if check_values and place == 0:  # the first block tells counts from other values
+            _warn_of_counts(block, what)
+
+
+def _refuse_block(X: Any, names: list[str], what: str, check_values: bool) -> None:
     values = X.data if sp.issparse(X) else X
     if values.dtype.kind == "f" and not np.isfinite(values).all():
         which = _genes_where(X, ~np.isfinite(values))
@@ -53,19 +87,28 @@ def refuse_values(X: Any, names: list[str], what: str, check_values: bool) -> No
             f"{listed([names[i] for i in which])}; give normalised, log-transformed values, or "
             "set check_values=False if these are right."
         )
+
+
+def _warn_of_counts(X: Any, what: str) -> None:
+    values = X.data if sp.issparse(X) else X
+    if not values.size:
+        return
     if values.max() > 1 and (values.dtype.kind in "iu" or (values == np.floor(values)).all()):
         warnings.warn(
             f"{what} holds whole numbers up to {int(values.max())}, as counts do; normalise and "
             "log-transform them first, or groups may follow the depth of the cells.",
             UserWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 
 def moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and deviation of every column, 0 where it is only rounding; a sparse X stays so."""
     n = X.shape[0]
-    if not sp.issparse(X):
+    if isinstance(X, PartSource):
+        found = gather_moments(X, 1, max(1, BLOCK_ENTRIES // X.shape[1]), lambda block: None, False)
+        mean, deviation = found.mean, found.spread
+    elif not sp.issparse(X):
         mean = X.mean(axis=0, dtype=np.float64)
         deviation = X.std(axis=0, dtype=np.float64)
     else:
@@ -83,18 +126,6 @@ def _tidy(rows: sp.csr_array) -> sp.csr_array:
     rows = rows.copy()
     rows.sum_duplicates()
     return rows
-
-
-def _read_rows(X: Any, columns: NDArray[np.int64], every: bool) -> Any:
-    """Blocks of rows of a file, of which the wanted columns are kept."""
-    step = max(1, BLOCK_ENTRIES // max(1, X.shape[1]))
-    blocks = []
-    for start in range(0, X.shape[0], step):
-        block = X[start : start + step]
-        blocks.append(block if every else block[:, columns])
-    if sp.issparse(blocks[0]):
-        return sp.csr_array(sp.vstack(blocks, format="csr"))
-    return np.concatenate([np.asarray(block) for block in blocks])
 
 
 def _read_columns(X: Any, columns: NDArray[np.int64]) -> sp.csr_array:

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupfs import presets, selection
 from groupfs._repr import groups_html
+from groupfs._sources import as_source, is_lazy, read_columns
 from groupfs._validation import Table
 from groupfs.model import OPEN
 from groupfs.problem import Problem
@@ -58,6 +59,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
         "standardize": ["boolean"],
         "device": [str, torch.device],
+        "max_memory": [Interval(Real, 0, None, closed="neither"), str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
@@ -66,6 +68,30 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         mask: NDArray[np.bool_] = self._support_mask
         return mask
+
+    def transform(self, X: Any) -> Any:
+        """The selected columns of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            A table like the one ``fit`` has seen. One that is not in memory, as a memory-mapped
+            array, is read in blocks, and only the selected columns are kept.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_samples, n_selected)
+        """
+        source = as_source(X) if is_lazy(X) else None
+        if source is None:
+            return super().transform(X)
+        support = self.get_support(indices=True)
+        if source.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {source.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return read_columns(source, support)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -101,6 +127,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             )
         settings = presets.resolve(self.get_params(deep=False), n_samples, n_features)
         settings.pop("groups", None)  # as labels they come in where they are known
+        self._hold_batch_in_memory(table, settings)
         if self.end_temperature > settings["start_temperature"]:
             raise ValueError(
                 f"end_temperature={self.end_temperature} is above start_temperature="
@@ -116,6 +143,18 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             )
             settings["n_neighbors"] = fewest - 1
         return settings
+
+    def _hold_batch_in_memory(self, table: Table, settings: dict[str, Any]) -> None:
+        """Smaller batches by default, refusal of one asked for, where rows are very long."""
+        most = getattr(getattr(table.rows, "plan", None), "batch_rows", None)
+        if most is None or settings["batch_size"] <= most:
+            return
+        if self.batch_size is not None:
+            raise ValueError(
+                f"batch_size={self.batch_size} does not fit into memory beside the rest; rows of "
+                f"{table.rows.shape[1]:,} features allow {most}: lower it or raise max_memory."
+            )
+        settings["batch_size"] = int(most)
 
     def _falling_back(self, solve: Callable[[torch.device], Any], device: torch.device) -> Any:
         """Solve on the device, or on the CPU if it is MPS and lacks an operation."""

@@ -6,8 +6,9 @@ taken, its columns multiplied without being filled in.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 FloatArray = NDArray[np.float64]
+#: Products of columns are computed in blocks of about so many numbers (64 MB).
+BLOCK_ENTRIES = 2**23
 
 
 class Rows(Protocol):
@@ -25,14 +28,39 @@ class Rows(Protocol):
     device: torch.device  #: where indices of rows are wanted
     column_norms: FloatArray  #: squared norm of every column, (d,)
 
+    @property
+    def columns_at_once(self) -> int:
+        """Columns to ask the products of at a time."""
+
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
         """Fix where batches go."""
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         """Rows by index, (B, d); into ``out`` if given."""
 
+    def some(self, n_rows: int, rng: np.random.Generator) -> Tensor:
+        """Random rows, or all where there are no more, (n_rows, d)."""
+
     def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
         """Fill ``out`` (B, d) with other random rows for every step of an epoch."""
+
+    def column_products(self, start: int, stop: int) -> Tensor:
+        """Inner products of columns start..stop with all, (stop - start, d), double precision."""
+
+    def group_products(
+        self, labels: NDArray[np.int64], n_groups: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Products of every column with the sum of its group, (d,), and norms of the sums, (C,)."""
+
+    def shuffled(self, rng: np.random.Generator) -> Rows:
+        """The same columns, each shuffled on its own."""
+
+    def resampled(self, index: NDArray[np.int64], standardize: bool) -> Rows:
+        """Some of the rows, centred and, if so wanted, standardised anew."""
+
+
+class RowsInMemory(Rows, Protocol):
+    """Rows that can also be asked for whole columns and for products of all rows."""
 
     def columns(self, start: int, stop: int) -> FloatArray:
         """Columns start..stop, (N, stop - start)."""
@@ -43,27 +71,44 @@ class Rows(Protocol):
     def combine(self, weights: FloatArray) -> FloatArray:
         """Weighted sums of the columns, (d, m) to (N, m)."""
 
-    def column_products(self, start: int, stop: int) -> Tensor:
-        """Inner products of columns start..stop with all, (stop - start, d), double precision."""
-
     def row_products(self, start: int, stop: int) -> Tensor:
         """Inner products of rows start..stop with all, (stop - start, N), double precision."""
 
-    def shuffled(self, rng: np.random.Generator) -> Rows:
-        """The same columns, each shuffled on its own."""
 
-    def resampled(self, index: NDArray[np.int64], standardize: bool) -> Rows:
-        """Some of the rows, centred and, if so wanted, standardised anew."""
-
-
-class _RowsInMemory:
-    """Batches of rows that can be taken one by one."""
+class _InMemory(ABC):
+    """What follows from rows that can be taken one by one and columns that can be added up."""
 
     shape: tuple[int, int]
     device: torch.device
+    block_entries: int = BLOCK_ENTRIES
 
+    @abstractmethod
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        raise NotImplementedError
+        """Rows by index."""
+
+    @abstractmethod
+    def project(self, vectors: FloatArray) -> FloatArray:
+        """The columns' products with vectors over the samples."""
+
+    @abstractmethod
+    def combine(self, weights: FloatArray) -> FloatArray:
+        """Weighted sums of the columns."""
+
+    @property
+    def columns_at_once(self) -> int:
+        return max(1, self.block_entries // self.shape[1])
+
+    def some(self, n_rows: int, rng: np.random.Generator) -> Tensor:
+        """Random rows, or all where there are no more."""
+        return self.take(torch.from_numpy(rng.permutation(self.shape[0])[:n_rows]))
+
+    def group_products(
+        self, labels: NDArray[np.int64], n_groups: int
+    ) -> tuple[FloatArray, FloatArray]:
+        """Products of every column with the sum of its group, and norms of the sums."""
+        sums = self.combine(np.eye(n_groups)[labels])
+        products = self.project(sums)[np.arange(len(labels)), labels]
+        return products, np.linalg.norm(sums, axis=0)
 
     def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
         """The rows in a random order; a last batch is filled up with the first of them."""
@@ -73,13 +118,14 @@ class _RowsInMemory:
             yield
 
 
-class DenseRows(_RowsInMemory):
-    """Rows of a dense table."""
+class DenseRows(_InMemory):
+    """Rows of a dense table, in double precision or, as the sample of a large one, in single."""
 
-    def __init__(self, Z: FloatArray) -> None:
+    def __init__(self, Z: NDArray[np.floating[Any]], block_entries: int = BLOCK_ENTRIES) -> None:
         self.Z = Z
+        self.block_entries = block_entries
         self.shape = (Z.shape[0], Z.shape[1])
-        self.column_norms = np.einsum("ij,ij->j", Z, Z)
+        self.column_norms = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
         self.device = torch.device("cpu")
         self._tensor: Tensor | None = None
         self._double: Tensor | None = None
@@ -93,7 +139,7 @@ class DenseRows(_RowsInMemory):
         return torch.index_select(self._tensor, 0, index.to(self.device), out=out)
 
     def columns(self, start: int, stop: int) -> FloatArray:
-        return self.Z[:, start:stop]
+        return np.asarray(self.Z[:, start:stop], dtype=np.float64)
 
     def project(self, vectors: FloatArray) -> FloatArray:
         return self.Z.T @ vectors
@@ -104,7 +150,7 @@ class DenseRows(_RowsInMemory):
     def column_products(self, start: int, stop: int) -> Tensor:
         if self._double is None:
             self._double = torch.as_tensor(self.Z, device=self.device)
-        return self._double[:, start:stop].T @ self._double
+        return (self._double[:, start:stop].T @ self._double).double()
 
     def row_products(self, start: int, stop: int) -> Tensor:
         if self.device.type == "cpu":  # the threads of numpy are awake already
@@ -114,15 +160,15 @@ class DenseRows(_RowsInMemory):
         return self._double[start:stop] @ self._double.T
 
     def shuffled(self, rng: np.random.Generator) -> DenseRows:
-        return DenseRows(rng.permuted(self.Z, axis=0))
+        return DenseRows(rng.permuted(self.Z, axis=0), self.block_entries)
 
     def resampled(self, index: NDArray[np.int64], standardize: bool) -> DenseRows:
         Z = self.Z[index]
         Z -= Z.mean(0)
-        return DenseRows(Z / _at_least_rounding(Z.std(0), 1.0) if standardize else Z)
+        return DenseRows(Z / at_least_rounding(Z.std(0), 1.0) if standardize else Z)
 
 
-class SparseRows(_RowsInMemory):
+class SparseRows(_InMemory):
     """Rows of a sparse table, standardised as (x - mean) / scale when they are taken."""
 
     def __init__(
@@ -185,10 +231,10 @@ class SparseRows(_RowsInMemory):
         mean = np.asarray(X.sum(axis=0)).ravel() / len(index)
         square = np.asarray(X.multiply(X).sum(axis=0)).ravel() / len(index)
         deviation = np.sqrt(np.maximum(square - mean**2, 0))
-        scale = _at_least_rounding(deviation, self.scale) if standardize else self.scale
+        scale = at_least_rounding(deviation, self.scale) if standardize else self.scale
         return SparseRows(X, mean, scale, len(index) * (deviation / scale) ** 2)
 
 
-def _at_least_rounding(spread: FloatArray, unit: FloatArray | float) -> FloatArray:
+def at_least_rounding(spread: FloatArray, unit: FloatArray | float) -> FloatArray:
     """A unit in place of deviations that are zero: some rows of a column may all be equal."""
     return np.where(spread > 1e-12 * unit, spread, unit)

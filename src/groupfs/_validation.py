@@ -12,7 +12,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
-from groupfs._rows import DenseRows, FloatArray, Rows, SparseRows
+from groupfs._memory import PER_ENTRY, PER_NUMBER, fits_in_memory, memory_budget, shown
+from groupfs._rows import DenseRows, FloatArray, Rows, RowsInMemory, SparseRows
+from groupfs._sources import as_source, is_lazy, read_whole
 
 #: Sparse tables whose columns' means exceed their deviations by more than this are filled in:
 #: products of columns would lose their digits otherwise, and such tables hold few zeros.
@@ -41,6 +43,13 @@ class Table:
         return int(self.twins.max()) + 1
 
 
+@dataclass(frozen=True)
+class TableInMemory(Table):
+    """A table whose rows are all in memory."""
+
+    rows: RowsInMemory
+
+
 def validate_table(
     estimator: Any,
     X: Any,
@@ -48,30 +57,50 @@ def validate_table(
     constant: str = "left out of every group",
     fewest: int = 2,
     stacklevel: int = 4,
-) -> Table:
+) -> TableInMemory:
     """Check X, set ``n_features_in_`` and ``feature_names_in_``, standardise.
 
     ``constant`` says in a warning what became of columns that do not vary, of which ``stacklevel``
     is the depth; with fewer than ``fewest`` columns that vary the table is refused.
     """
+    if is_lazy(X):
+        X = _whole(X, type(estimator).__name__)
     X = _to_matrix(estimator, X)
-    names = _names(estimator, X.shape[1])
-    _refuse_missing(X, names, type(estimator).__name__)
+    names = names_of(estimator, X.shape[1])
+    refuse_missing(X, names, type(estimator).__name__)
     center, spread, X = _centered(X, names)
     varies = spread > 0
-    _refuse_too_few(varies, names, fewest)
-    _report_constant(varies, names, constant, stacklevel + 1)
+    refuse_too_few(varies, names, fewest)
+    report_constant(varies, names, constant, stacklevel + 1)
 
     columns = np.flatnonzero(varies)
     order, twins = _canonical_order(X, center, spread, columns)
     columns = columns[order]
-    return Table(_rows(X, columns, center, spread, standardize), columns, twins, names, spread)
+    rows = _rows(X, columns, center, spread, standardize)
+    return TableInMemory(rows, columns, twins, names, spread)
+
+
+def _whole(X: Any, who: str) -> Any:
+    """All rows of a table that is elsewhere, if they fit into memory."""
+    source = as_source(X)
+    if source is None:
+        return X
+    budget = memory_budget(None)
+    if not fits_in_memory(source.shape, source.n_entries, budget):
+        N, d = source.shape
+        each = PER_NUMBER * N * d if source.n_entries is None else PER_ENTRY * source.n_entries
+        raise ValueError(
+            f"{who} needs the whole table in memory, {N:,} x {d:,} with about {shown(each)} of "
+            f"work on it, and {shown(budget)} are free; give it fewer rows, or use GroupFS, which "
+            "reads large tables in pieces."
+        )
+    return read_whole(source)
 
 
 def _to_matrix(estimator: Any, X: Any) -> FloatArray | sp.csr_array:
     if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor
         X = X.detach().cpu().double().numpy()
-    _refuse_text(X)
+    refuse_text(X)
     try:
         X = validate_data(
             estimator,
@@ -97,7 +126,7 @@ def _to_matrix(estimator: Any, X: Any) -> FloatArray | sp.csr_array:
     return np.ascontiguousarray(X, dtype=np.float64)
 
 
-def _refuse_text(X: Any) -> None:
+def refuse_text(X: Any) -> None:
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
         return
@@ -143,12 +172,12 @@ class _Numbered(Sequence[str]):
         return f"x{self.places[place]}"
 
 
-def _names(estimator: Any, n_features: int) -> Sequence[str]:
+def names_of(estimator: Any, n_features: int) -> Sequence[str]:
     given = getattr(estimator, "feature_names_in_", None)
     return _Numbered(n_features) if given is None else list(given)
 
 
-def _refuse_missing(X: FloatArray | sp.csr_array, names: Sequence[str], who: str) -> None:
+def refuse_missing(X: FloatArray | sp.csr_array, names: Sequence[str], who: str) -> None:
     if sp.issparse(X):
         bad = np.unique(sp.coo_array(X).coords[1][~np.isfinite(X.data)])
         nan = bool(np.isnan(X.data).any())
@@ -202,17 +231,24 @@ def _centered(
             )
             deviations += n_zeros * center**2
         spread = np.sqrt(deviations / N)
+    return center, checked_spread(center, spread, N, names), X
+
+
+def checked_spread(
+    center: FloatArray, spread: FloatArray, n_rows: int, names: Sequence[str]
+) -> FloatArray:
+    """The deviations, zero where they are only rounding; refused where they overflow."""
     too_large = np.flatnonzero(~np.isfinite(spread))
     if len(too_large):
         raise ValueError(
             f"values of X overflow when squared, as distances need (columns "
             f"{listed([names[int(i)] for i in too_large])}); rescale these columns first."
         )
-    spread[spread <= 10 * np.finfo(np.float64).eps * np.sqrt(N) * np.abs(center)] = 0
-    return center, spread, X
+    rounding = 10 * np.finfo(np.float64).eps * np.sqrt(n_rows) * np.abs(center)
+    return np.where(spread <= rounding, 0.0, spread)
 
 
-def _refuse_too_few(varies: NDArray[np.bool_], names: Sequence[str], fewest: int) -> None:
+def refuse_too_few(varies: NDArray[np.bool_], names: Sequence[str], fewest: int) -> None:
     if varies.sum() >= fewest:
         return
     if not varies.any():
@@ -226,7 +262,7 @@ def _refuse_too_few(varies: NDArray[np.bool_], names: Sequence[str], fewest: int
     )
 
 
-def _report_constant(
+def report_constant(
     varies: NDArray[np.bool_], names: Sequence[str], what_became: str, stacklevel: int
 ) -> None:
     constant = np.flatnonzero(~varies)
@@ -257,7 +293,11 @@ def _canonical_order(
         keys = (X.T @ vectors)[columns] / spread[columns, None]
     else:
         keys = _rows(X, columns, center, spread, True).project(vectors)
-    keys /= np.sqrt(X.shape[0])
+    return order_by_keys(keys / np.sqrt(X.shape[0]))
+
+
+def order_by_keys(keys: FloatArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The order of columns by their first key, and which of them have the same keys, (d, 3)."""
     order = np.argsort(keys[:, 0], kind="stable")
     steps = np.abs(np.diff(keys[order], axis=0)).max(axis=1)
     twins = np.concatenate([[0], np.cumsum(steps > 1e-9)])[: len(order)]
@@ -270,7 +310,7 @@ def _rows(
     center: FloatArray,
     spread: FloatArray,
     standardize: bool,
-) -> Rows:
+) -> RowsInMemory:
     """Standardised columns of a centred dense or a sparse X."""
     mean, deviation = center[columns], spread[columns]
     # without standardising, one scale for the whole table: results do not depend on its unit

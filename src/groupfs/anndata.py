@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupfs._anndata_matrix import moments, read_matrix, refuse_values
+from groupfs._anndata_matrix import (
+    blocks_of,
+    moments,
+    read_matrix,
+    refuse_values,
+    some_columns,
+)
 from groupfs._groups import parse_groups
 from groupfs._validation import listed
 from groupfs.estimator import GroupFS
@@ -85,7 +91,8 @@ def select_groups(
     A sparse matrix stays sparse; in memory there are, beside adata, about four copies of its
     entries in double precision, and batches of about 512 dense rows (1.0 GB in all for 20,000 cells
     and 3,000 genes with 95 % zeros, ``python -m benchmarks.anndata_workflow``). Of a backed file
-    blocks are read and only the genes in ``mask_var`` are kept, sparse if the file is; results are
+    blocks are read and only the genes in ``mask_var`` are kept, sparse if the file is; where they
+    are too many for ``max_memory`` they stay in the file and are read several times. Results are
     in the object until ``adata.write()``. A dense matrix needs about three dense copies.
 
     Groups are kept that have an open gate and a score beyond chance. Where there are many modules
@@ -108,13 +115,13 @@ def select_groups(
     adata = adata.copy() if copy else adata
     names = [str(name) for name in adata.var_names]
     columns = np.flatnonzero(_mask(adata, mask_var))
-    X = read_matrix(adata, layer, columns)
+    X = read_matrix(adata, layer, columns, settings.get("max_memory"))
     refuse_values(X, [names[i] for i in columns], "X" if layer is None else layer, check_values)
     mean, deviation = moments(X)
     varying = np.flatnonzero(deviation > 0)
     _report_constant([names[i] for i in columns[deviation == 0]])
     if len(varying) < len(columns):
-        X, mean, deviation = X[:, varying], mean[varying], deviation[varying]
+        X, mean, deviation = some_columns(X, varying), mean[varying], deviation[varying]
     columns = columns[varying]
 
     settings, group_names = _known_groups(settings, names, columns)
@@ -232,7 +239,7 @@ def _cell_scores(
         if central.sum() < 1e-9:  # genes that cancel out have no middle: none weighs more
             central = np.ones(len(group))
         combine[group, rank] = central / central.sum() / deviation[group]
-    return np.asarray(X @ combine - mean @ combine)
+    return np.concatenate([block @ combine for block in blocks_of(X)]) - mean @ combine
 
 
 def _write(

@@ -16,7 +16,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from groupfs._base import GroupSelector
 from groupfs._device import derive_seeds, resolve_device
 from groupfs._groups import check_places, parse_groups
-from groupfs._validation import Table, listed, validate_table
+from groupfs._opening import open_table
+from groupfs._validation import Table, listed
 from groupfs.problem import Problem, prepare
 from groupfs.result import GroupResult, read_off, train_models
 
@@ -110,6 +111,11 @@ class GroupFS(GroupSelector):
         this the table as a whole is scaled.
     device : str or torch.device, default="auto"
         "auto" is CUDA where there is one, else the CPU.
+    max_memory : int, str or None, default=None
+        Memory the process may hold, in bytes or as in "4GB"; None is three quarters of what is free
+        when ``fit`` begins. Tables that would need more are read in blocks, several times, and
+        neither they nor their standardised values are ever in memory as a whole. Memory of a GPU is
+        not counted.
     random_state : int, RandomState instance or None, default=None
         Seed of the warm start, the noise and the batches.
     verbose : int, default=0
@@ -217,6 +223,7 @@ class GroupFS(GroupSelector):
         gate_noise: float = 0.5,
         standardize: bool = True,
         device: str | torch.device = "auto",
+        max_memory: int | str | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -247,6 +254,7 @@ class GroupFS(GroupSelector):
         self.gate_noise = gate_noise
         self.standardize = standardize
         self.device = device
+        self.max_memory = max_memory
         self.random_state = random_state
         self.verbose = verbose
 
@@ -257,12 +265,16 @@ class GroupFS(GroupSelector):
         Parameters
         ----------
         X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
-            The table.
+            The table. Also memory-mapped arrays, dask arrays, h5py and zarr datasets, AnnData's
+            backed matrices, and whatever else has a shape and gives rows when sliced: where it is
+            too large for ``max_memory`` it is read in blocks of rows.
         y : ignored
             Labels are never looked at.
         """
         device = resolve_device(self.device)
-        table = validate_table(self, X, self.standardize)
+        table = open_table(
+            self, X, self.standardize, self.max_memory, self.n_init, bool(self.verbose)
+        )
         settings = self._settings(table)
         names: list[Any] = []
         if self.groups is not None:

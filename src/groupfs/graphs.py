@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from groupfs._rows import DenseRows, FloatArray, Rows
+from groupfs._stream import StreamRows
 
 #: Squared bandwidths are at least this share of the mean squared distance. Points with more than K
 #: exact copies would otherwise have none, and rounding errors would decide their affinities.
@@ -29,12 +30,13 @@ TINY = 1e-20
 #: Below it exp gives subnormal numbers, five times as slow and equal to nothing beside the one of
 #: the diagonal.
 LEAST_EXPONENT = -80.0
-#: Feature distances are computed in blocks of about so many numbers (64 MB).
-BLOCK_ENTRIES = 2**23
 #: Features up to which the feature graph is dense on CUDA (256 MB).
 DENSE_ON_CUDA = 8192
 #: Features up to which neighbours are searched exactly even where faiss is installed.
 EXACT_FEATURES = 20_000
+#: Candidates from a sample of the rows for each neighbour that is kept, and multiplications that
+#: choosing among them may take.
+CANDIDATES, RERANKED_PRODUCTS = 3, {"cpu": 2e11, "cuda": 2e13}
 
 
 @dataclass
@@ -212,6 +214,8 @@ def sparse_feature_affinity(rows: Rows, n_neighbors: int, n_kept: int) -> sp.csr
     n_kept = max(n_kept, n_neighbors)
     if d > EXACT_FEATURES and isinstance(rows, DenseRows) and find_spec("faiss") is not None:
         distances, nearest, mean = approximate_neighbors(rows, n_kept)
+    elif isinstance(rows, StreamRows) and not rows.is_exact:
+        distances, nearest, mean = sketched_neighbors(rows, n_kept)
     else:
         distances, nearest, mean = exact_neighbors(rows, n_kept)
     bandwidth = np.sqrt(np.maximum(distances[:, n_neighbors], BANDWIDTH_FLOOR * mean + TINY))
@@ -227,7 +231,7 @@ def sparse_feature_affinity(rows: Rows, n_neighbors: int, n_kept: int) -> sp.csr
 def exact_neighbors(rows: Rows, n_kept: int) -> tuple[FloatArray, NDArray[np.int64], float]:
     """Squared distances to the nearest columns, themselves first, which they are, and the mean."""
     d = rows.shape[1]
-    size = max(1, BLOCK_ENTRIES // d)
+    size = rows.columns_at_once
     squared, nearest, total = [], [], 0.0
     for start in range(0, d, size):
         block = _column_distances(rows, start, min(d, start + size))
@@ -257,6 +261,31 @@ def approximate_neighbors(
     nearest = np.where(missing, np.arange(d)[:, None], nearest)
     squared = np.where(missing, squared[~missing].max(), np.maximum(squared, 0))
     return squared.astype(np.float64), nearest, float(2 * rows.column_norms.mean())
+
+
+def sketched_neighbors(
+    rows: StreamRows, n_kept: int
+) -> tuple[FloatArray, NDArray[np.int64], float]:
+    """The same where a pass for all products is too much: candidates from a sample of the rows.
+
+    Of each feature's nearest in the sample, several times as many as are kept, the distances over
+    the whole table decide.
+    """
+    N, d = rows.shape
+    n_candidates = min(CANDIDATES * n_kept, d - 1)
+    sample = rows.sample
+    if d > EXACT_FEATURES and find_spec("faiss") is not None and sample.device.type == "cpu":
+        _, candidates, _ = approximate_neighbors(sample, n_candidates)
+    else:
+        _, candidates, _ = exact_neighbors(sample, n_candidates)
+    most = RERANKED_PRODUCTS.get(sample.device.type, RERANKED_PRODUCTS["cpu"])
+    products = rows.pair_products(candidates, int(most / (d * n_candidates)))
+    norms = rows.column_norms
+    distances = np.maximum(norms[:, None] + norms[candidates] - 2 * products, 0)
+    distances[candidates == np.arange(d)[:, None]] = 0
+    order = np.argsort(distances, axis=1, kind="stable")[:, : n_kept + 1]
+    nearest = np.take_along_axis(candidates, order, axis=1)
+    return np.take_along_axis(distances, order, axis=1), nearest, float(2 * norms.mean())
 
 
 def _column_distances(rows: Rows, start: int, stop: int) -> Tensor:

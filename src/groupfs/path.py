@@ -18,8 +18,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from groupfs import stability
 from groupfs._base import GroupSelector
 from groupfs._device import derive_seeds, memory_for_models, resolve_device
+from groupfs._opening import open_table
 from groupfs._rows import FloatArray
-from groupfs._validation import Table, validate_table
+from groupfs._validation import Table
 from groupfs.model import OPEN
 from groupfs.problem import Problem, prepare
 from groupfs.result import GroupResult, Trained, closing_sparsity, read_off, train_models
@@ -88,7 +89,7 @@ class GroupFSPath(GroupSelector):
     smoothness_weight, n_features_to_select, allocation, n_groups_to_select, output, ranking, alpha,
     preset, bandwidth_gradient, gate_start, start_temperature, end_temperature, batch_size,
     max_epochs, early_stopping, learning_rate, n_neighbors, feature_neighbors, diffusion_steps,
-    gate_noise, standardize, device, random_state, verbose
+    gate_noise, standardize, device, max_memory, random_state, verbose
         As in :class:`GroupFS`.
 
     Attributes
@@ -154,6 +155,7 @@ class GroupFSPath(GroupSelector):
         gate_noise: float = 0.5,
         standardize: bool = True,
         device: str | torch.device = "auto",
+        max_memory: int | str | None = None,
         n_jobs: int | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
@@ -185,6 +187,7 @@ class GroupFSPath(GroupSelector):
         self.gate_noise = gate_noise
         self.standardize = standardize
         self.device = device
+        self.max_memory = max_memory
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -196,13 +199,17 @@ class GroupFSPath(GroupSelector):
         Parameters
         ----------
         X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
-            The table.
+            The table. Also memory-mapped arrays, dask arrays, h5py and zarr datasets, AnnData's
+            backed matrices, and whatever else has a shape and gives rows when sliced: where it is
+            too large for ``max_memory`` it is read in blocks of rows.
         y : ignored
             Labels are never looked at.
         """
         sparsities = self._checked_sparsities()
         device = resolve_device(self.device)
-        table = validate_table(self, X, self.standardize)
+        table = open_table(
+            self, X, self.standardize, self.max_memory, self.n_init, bool(self.verbose)
+        )
         settings = self._settings(table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
 

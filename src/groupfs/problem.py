@@ -24,6 +24,7 @@ from groupfs.spectral import (
     distortion_curve,
     leading_eigenvectors,
     lone_features,
+    smoothness_of,
 )
 
 IntArray = NDArray[np.int64]
@@ -189,7 +190,9 @@ def _number_of_groups(
     eigenvectors = leading_eigenvectors(walk, max(most, 2))
     clusters = clusters_by_number(eigenvectors)
     curve = distortion_curve(eigenvectors, clusters)
-    return choose_n_groups(curve, d, lone_features(clusters)), curve, eigenvectors
+    values = smoothness_of(walk, eigenvectors)
+    n_groups = choose_n_groups(curve, d, lone_features(clusters), values)
+    return n_groups, curve, eigenvectors
 
 
 def _gate_starts(
@@ -226,10 +229,8 @@ def _score(
     n_shuffles: int,
     seed: int,
 ) -> GroupScores:
-    N = rows.shape[0]
-    index = np.random.default_rng(seed).permutation(N)[: min(N, SCORED_ROWS)]
     return score_groups(
-        rows.take(torch.from_numpy(index)),
+        rows.some(SCORED_ROWS, np.random.default_rng(seed)),
         groups,
         n_neighbors=settings["n_neighbors"],
         steps=settings["diffusion_steps"],

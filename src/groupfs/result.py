@@ -146,9 +146,7 @@ def schedule(problem: Problem) -> Schedule:
 
 
 def evaluation_rows(problem: Problem) -> torch.Tensor:
-    N = problem.table.rows.shape[0]
-    index = np.random.default_rng(problem.seeds[0]).permutation(N)[: min(N, SCORED_ROWS)]
-    return problem.table.rows.take(torch.from_numpy(index))
+    return problem.table.rows.some(SCORED_ROWS, np.random.default_rng(problem.seeds[0]))
 
 
 def closing_sparsity(gates: FloatArray, sparsities: FloatArray) -> FloatArray:
@@ -158,7 +156,5 @@ def closing_sparsity(gates: FloatArray, sparsities: FloatArray) -> FloatArray:
 
 def centrality(rows: Rows, labels: IntArray, n_groups: int) -> FloatArray:
     """Correlation of every feature with the mean of its group, (d,)."""
-    sums = rows.combine(np.eye(n_groups)[labels])
-    norms = np.linalg.norm(sums, axis=0)[labels] * np.sqrt(rows.column_norms)
-    products = rows.project(sums)[np.arange(len(labels)), labels]
-    return products / np.maximum(norms, 1e-12)
+    products, norms = rows.group_products(labels, n_groups)
+    return products / np.maximum(norms[labels] * np.sqrt(rows.column_norms), 1e-12)

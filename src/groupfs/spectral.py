@@ -24,6 +24,8 @@ N_RANDOM_STARTS, MAX_STEPS = 4, 30
 USUAL_GROUPS = 20
 #: Distortion per feature that counts as none, and that counts.
 NOTHING, SOMETHING = 0.002, 0.02
+#: A fall of the eigenvalues from one to the next that says how many groups there are.
+CLEAR_GAP = 0.3
 
 
 def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> FloatArray:
@@ -38,6 +40,12 @@ def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> Flo
     order = np.argsort(-values, kind="stable")
     result: FloatArray = vectors[:, order]
     return result
+
+
+def smoothness_of(walk: FloatArray | sp.csr_array, eigenvectors: FloatArray) -> FloatArray:
+    """The eigenvalues that belong to eigenvectors of the walk, (n_vectors,)."""
+    values: FloatArray = np.einsum("ij,ij->j", eigenvectors, walk @ eigenvectors)
+    return values
 
 
 def embed(eigenvectors: FloatArray, n_groups: int) -> FloatArray:
@@ -128,21 +136,31 @@ def lone_features(clusters: dict[int, NDArray[np.int64]]) -> dict[int, int]:
 
 
 def choose_n_groups(
-    curve: dict[int, float], n_features: int, lone: dict[int, int] | None = None
+    curve: dict[int, float],
+    n_features: int,
+    lone: dict[int, int] | None = None,
+    eigenvalues: FloatArray | None = None,
 ) -> int:
-    r"""The number of groups that the distortion curve speaks for.
+    r"""The number of groups that the eigenvalues or the distortion curve speak for.
 
-    That is the first clear dip: either E(C) is at most half of E(C - 1) and of E(C + 1), or it is
-    next to nothing and E(C + 1) is not, as when the graph falls apart into C pieces. The smallest
-    value itself says little: E(2) is small whatever the data, and E(d) is zero; so two groups that
-    are told apart perfectly give way to a dip behind them. Without a clear dip the curve is mostly
-    noise: then the deepest dip within half of :math:`\sqrt{2d}` (at most 20) on either side of it,
-    or that number itself.
+    In large tables, where each feature has many neighbours of its own group, eigenvalues stay near
+    one up to the number of groups C and then fall at once; that settles it. C + 1 is taken if its
+    distortion is lower: the features that belong nowhere are a group too.
+
+    Otherwise it is the first clear dip: either E(C) is at most half of E(C - 1) and of E(C + 1), or
+    it is next to nothing and E(C + 1) is not, as when the graph falls apart into C pieces. The
+    smallest value itself says little: E(2) is small whatever the data, and E(d) is zero; so two
+    groups that are told apart perfectly give way to a dip behind them. Without a clear dip the
+    curve is mostly noise: then the deepest dip within half of :math:`\sqrt{2d}` (at most 20) on
+    either side of it, or that number itself.
 
     Beyond the true number the features of a tight group fall apart, one by one, before a loose
     group does. So numbers at which features stand alone (``lone``, how many by C) do not count: of
     clear dips those with two or more; otherwise those with any, unless there is no other.
     """
+    at_gap = _gap(curve, eigenvalues)
+    if at_gap is not None:
+        return at_gap
     lone = lone or dict.fromkeys(curve, 0)
     dips = {C: min(_rise(curve, C, C - 1), _rise(curve, C, C + 1)) for C in curve}
     dips = {C: depth for C, depth in dips.items() if depth > 0}
@@ -160,6 +178,17 @@ def choose_n_groups(
     if not near and lone[usual]:
         near = whole or {C: float(C) for C in range(2, usual + 1) if not lone[C]}
     return max(near, key=lambda C: near[C]) if near else usual
+
+
+def _gap(curve: dict[int, float], eigenvalues: FloatArray | None) -> int | None:
+    """The number of eigenvalues before they fall for good, from three on, or one more."""
+    if eigenvalues is None or len(eigenvalues) < 4:
+        return None
+    falls = -np.diff(eigenvalues)
+    C = 3 + int(np.argmax(falls[2:]))
+    if falls[C - 1] < CLEAR_GAP:
+        return None
+    return min((C, C + 1), key=lambda number: curve.get(number, np.inf))
 
 
 def _rise(curve: dict[int, float], C: int, other: int) -> float:

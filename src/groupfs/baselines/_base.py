@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs._rows import FloatArray
-from groupfs._validation import Table, validate_table
+from groupfs._validation import Table, TableInMemory, validate_table
 
 #: Constraints of parameters that several baselines have; each takes those it needs.
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {
@@ -50,7 +50,7 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _check_table(self, X: Any, standardize: bool, fewest: int = 2) -> Table:
+    def _check_table(self, X: Any, standardize: bool, fewest: int = 2) -> TableInMemory:
         table = validate_table(
             self, X, standardize, constant="ranked last", fewest=fewest, stacklevel=5
         )

@@ -16,7 +16,7 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 
 from groupfs._noise import CounterNoise
-from groupfs._rows import Rows
+from groupfs._rows import RowsInMemory
 from groupfs.baselines._composite import Learners, gate_penalty, prediction_loss
 
 
@@ -45,7 +45,7 @@ class Split:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: RowsInMemory,
         codes: NDArray[np.int64],
         training: NDArray[np.int64],
         validation: NDArray[np.int64],

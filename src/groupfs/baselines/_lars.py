@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from groupfs._rows import FloatArray, Rows
+from groupfs._rows import FloatArray, RowsInMemory
 
 #: Features up to which all products of columns are computed at once (128 MB).
 WHOLE = 4096
@@ -29,7 +29,7 @@ ROUNDING = 1e-9
 class ColumnProducts:
     """Products of the columns of a table: all at once where there are few, else on demand."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: RowsInMemory) -> None:
         rows.to(torch.device("cpu"), torch.float64)
         N, d = rows.shape
         self.rows = rows

@@ -20,8 +20,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor
 
 from groupfs._device import resolve_device
-from groupfs._rows import DenseRows, FloatArray, Rows
-from groupfs.graphs import BANDWIDTH_FLOOR, BLOCK_ENTRIES, TINY, self_tuning_graph
+from groupfs._rows import BLOCK_ENTRIES, DenseRows, FloatArray, RowsInMemory
+from groupfs.graphs import BANDWIDTH_FLOOR, TINY, self_tuning_graph
 
 Affinity: TypeAlias = FloatArray | sp.csr_array
 
@@ -40,7 +40,7 @@ GRAPH_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 def sample_affinity(
-    rows: Rows,
+    rows: RowsInMemory,
     graph: Any,
     n_neighbors: int,
     kept_neighbors: int | str | None,
@@ -51,7 +51,7 @@ def sample_affinity(
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowsInMemory
         Standardised table; afterwards it is back on the CPU, in double precision.
     graph : "self-tuning", "cosine", "heat" or (N, N) array or sparse array
         Kind of graph, or the graph itself.
@@ -81,7 +81,7 @@ def sample_affinity(
 
 
 def self_tuning_affinity(
-    rows: Rows, n_neighbors: int, kept_neighbors: int | str | None
+    rows: RowsInMemory, n_neighbors: int, kept_neighbors: int | str | None
 ) -> Affinity:
     r""":math:`\exp(-d_{ij}^2 / (g_i g_j))` with :math:`g_i` the distance to the K-th neighbour."""
     N = rows.shape[0]
@@ -96,7 +96,7 @@ def self_tuning_affinity(
     return _joined(nearest, np.exp(-squared / (g[:, None] * g[nearest])))
 
 
-def cosine_affinity(rows: Rows, n_neighbors: int) -> sp.csr_array:
+def cosine_affinity(rows: RowsInMemory, n_neighbors: int) -> sp.csr_array:
     """The cosine of the angle between a row and each of the k rows with the largest cosines.
 
     Neighbours more than a right angle away get no weight.
@@ -105,7 +105,7 @@ def cosine_affinity(rows: Rows, n_neighbors: int) -> sp.csr_array:
     return _joined(nearest, np.maximum(1 - dissimilarity, 0))
 
 
-def heat_affinity(rows: Rows, n_neighbors: int, bandwidth: float | None) -> sp.csr_array:
+def heat_affinity(rows: RowsInMemory, n_neighbors: int, bandwidth: float | None) -> sp.csr_array:
     r""":math:`\exp(-d_{ij}^2 / 2t^2)` between each row and its k nearest rows."""
     squared, nearest, _ = nearest_rows(rows, n_neighbors)
     t = float(np.sqrt(squared).mean()) if bandwidth is None else bandwidth
@@ -113,7 +113,7 @@ def heat_affinity(rows: Rows, n_neighbors: int, bandwidth: float | None) -> sp.c
 
 
 def nearest_rows(
-    rows: Rows, n_kept: int, cosine: bool = False
+    rows: RowsInMemory, n_kept: int, cosine: bool = False
 ) -> tuple[FloatArray, NDArray[np.int64], float]:
     """Squared distances (or 1 - cosine) to the nearest other rows, which they are, and the mean.
 
@@ -174,7 +174,7 @@ def _possible_neighbors(n_neighbors: int, n_samples: int) -> int:
     return n_samples - 1
 
 
-def _row_norms(rows: Rows) -> Tensor:
+def _row_norms(rows: RowsInMemory) -> Tensor:
     """Squared norms of all rows, (N,)."""
     if isinstance(rows, DenseRows):
         return torch.from_numpy(np.einsum("ij,ij->i", rows.Z, rows.Z))
@@ -182,7 +182,9 @@ def _row_norms(rows: Rows) -> Tensor:
     return torch.cat([rows.take(part).square_().sum(1) for part in parts])
 
 
-def _dissimilarities(rows: Rows, norms: Tensor, start: int, stop: int, cosine: bool) -> Tensor:
+def _dissimilarities(
+    rows: RowsInMemory, norms: Tensor, start: int, stop: int, cosine: bool
+) -> Tensor:
     """Squared distances or 1 - cosine from rows start..stop to all, (stop - start, N)."""
     products = rows.row_products(start, stop)
     norms = norms.to(products.device)

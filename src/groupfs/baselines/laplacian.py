@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import _fit_context
 
-from groupfs._rows import FloatArray, Rows
+from groupfs._rows import FloatArray, RowsInMemory
 from groupfs.baselines._base import RankingSelector, shared_constraints
 from groupfs.baselines._sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
 
@@ -148,7 +148,7 @@ def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
     return scores
 
 
-def smoothness(rows: Rows, W: Affinity) -> FloatArray:
+def smoothness(rows: RowsInMemory, W: Affinity) -> FloatArray:
     r""":math:`\tilde f^\top W \tilde f / \tilde f^\top D \tilde f - 1` of every column, (d,).
 
     That is the Laplacian Score with a minus sign. A few columns are taken at a time, which keeps

@@ -1,0 +1,90 @@
+"""The door for tables of any size: read into memory where they fit, else opened to be streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from groupfs._memory import Plan, fits_in_memory, memory_budget, plan_rows
+from groupfs._moments import gather_moments
+from groupfs._sources import Block, Source, as_source, is_lazy, read_whole
+from groupfs._stream import StreamRows
+from groupfs._validation import (
+    Table,
+    checked_spread,
+    names_of,
+    order_by_keys,
+    refuse_missing,
+    refuse_text,
+    refuse_too_few,
+    report_constant,
+    validate_table,
+)
+
+
+def open_table(
+    estimator: Any,
+    X: Any,
+    standardize: bool,
+    max_memory: Any = None,
+    n_models: int = 2,
+    verbose: bool = False,
+    stacklevel: int = 4,
+) -> Table:
+    """Check X, set ``n_features_in_`` and ``feature_names_in_``, and stream it if it is large.
+
+    ``n_models`` are trained side by side, ``stacklevel`` is the depth of a warning.
+    """
+    budget = memory_budget(max_memory)
+    source = as_source(X)
+    if source is None or fits_in_memory(source.shape, source.n_entries, budget):
+        if source is not None and is_lazy(X):
+            X = read_whole(source)
+        return validate_table(estimator, X, standardize, stacklevel=stacklevel + 1)
+    refuse_text(X)
+    _remember_columns(estimator, X, source)
+    plan = plan_rows(*source.shape, n_models, budget, max_memory)
+    return _streamed(estimator, source, standardize, plan, verbose, stacklevel + 1)
+
+
+def _streamed(
+    estimator: Any, source: Source, standardize: bool, plan: Plan, verbose: bool, stacklevel: int
+) -> Table:
+    names = names_of(estimator, source.shape[1])
+    found = gather_moments(
+        source, plan.sample_rows, plan.block_rows, _refuser(estimator, names), verbose
+    )
+    N = source.shape[0]
+    spread = checked_spread(found.mean, found.spread, N, names)
+    varies = spread > 0
+    refuse_too_few(varies, names, fewest=2)
+    report_constant(varies, names, "left out of every group", stacklevel + 1)
+    columns = np.flatnonzero(varies)
+    order, twins = order_by_keys(found.keys[columns] / (spread[columns, None] * np.sqrt(N)))
+    columns = columns[order]
+    mean, deviation = found.mean[columns], spread[columns]
+    scale = deviation if standardize else np.full(len(columns), np.sqrt(np.mean(deviation**2)))
+    norms = N * (deviation / scale) ** 2
+    rows = StreamRows(source, columns, mean, scale, norms, found.sample, plan, verbose)
+    return Table(rows, columns, twins, names, spread)
+
+
+def _refuser(estimator: Any, names: Sequence[str]) -> Any:
+    """Raises on a block with missing values."""
+
+    def refuse(block: Block) -> None:
+        refuse_missing(block, names, type(estimator).__name__)
+
+    return refuse
+
+
+def _remember_columns(estimator: Any, X: Any, source: Source) -> None:
+    """What scikit-learn notes of a table, without looking at its values."""
+    estimator.n_features_in_ = source.shape[1]
+    if hasattr(estimator, "feature_names_in_"):
+        del estimator.feature_names_in_
+    names = getattr(X, "columns", None)
+    if names is not None and all(isinstance(name, str) for name in names):
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)

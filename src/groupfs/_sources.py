@@ -1,0 +1,246 @@
+"""Tables that are read in pieces: files, dask arrays, whatever has a shape and rows to slice."""
+
+from __future__ import annotations
+
+import contextlib
+import mmap
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+#: A few rows as they came: a dense array or a scipy CSR array.
+Block: TypeAlias = Any
+#: Rows drawn together for training are no more than this, however large the pieces of a file are.
+MOST_DRAWN, FEWEST_DRAWN = 1024, 64
+
+
+class Source(Protocol):
+    """N rows of d columns, read from start to stop."""
+
+    shape: tuple[int, int]
+    n_entries: int | None  #: stored entries of a sparse table, as far as known; None if dense
+    drawn_rows: int  #: rows in a row that are best read together; 1 if any can be had at once
+
+    def read(self, start: int, stop: int) -> Block:
+        """Rows start..stop, a copy."""
+
+    def gather(self, rows: NDArray[np.int64]) -> Block:
+        """Rows by number, in any order."""
+
+
+def is_lazy(X: Any) -> bool:
+    """Whether X is not yet in memory, but has a shape and gives rows when sliced."""
+    if isinstance(X, PartSource):
+        return True
+    if isinstance(X, np.ndarray) or sp.issparse(X) or hasattr(X, "columns") or hasattr(X, "detach"):
+        return isinstance(X, np.memmap)
+    shape = getattr(X, "shape", None)
+    return isinstance(shape, tuple) and len(shape) == 2 and hasattr(X, "__getitem__")
+
+
+def as_source(X: Any) -> Source | None:
+    """How to read X in pieces; None if it is not a table of numbers of a known kind."""
+    if isinstance(X, PartSource):
+        return X
+    shape = getattr(X, "shape", None)
+    if not isinstance(shape, tuple) or len(shape) != 2 or hasattr(X, "detach"):
+        return None
+    if isinstance(X, np.ndarray):
+        return ArraySource(X) if X.dtype.kind in "fiub" else None
+    if sp.issparse(X):
+        return SparseSource(X) if X.dtype.kind in "fiub" else None
+    if hasattr(X, "iloc"):
+        return FrameSource(X)
+    if hasattr(X, "columns") or not hasattr(X, "__getitem__"):
+        return None
+    if getattr(X, "format", None) == "csc":  # rows of such a file are all over it
+        return SparseSource(X.to_memory() if hasattr(X, "to_memory") else X[:])
+    return SlicedSource(X)
+
+
+def read_whole(source: Source) -> Block:
+    """All rows."""
+    step = max(1, 2**25 // max(1, source.shape[1]))
+    blocks = [source.read(a, min(a + step, source.shape[0])) for a in _starts(source, step)]
+    return stacked(blocks) if blocks else np.zeros(source.shape)
+
+
+def read_columns(source: Source, columns: NDArray[np.int64]) -> Block:
+    """All rows of some columns."""
+    return read_whole(PartSource(source, columns=columns))
+
+
+class ArraySource:
+    """An array in memory or mapped into it; pages of a file are given back once they are read."""
+
+    n_entries: int | None = None
+
+    def __init__(self, X: NDArray[Any]) -> None:
+        self.X = X
+        self.drawn_rows = FEWEST_DRAWN if isinstance(X, np.memmap) else 1
+        self.shape = (X.shape[0], X.shape[1])
+        mapped = getattr(X, "_mmap", None)
+        # changes to a private copy ("c") are in the pages themselves
+        self.pages = mapped if getattr(X, "mode", None) in ("r", "r+") else None
+
+    def read(self, start: int, stop: int) -> Block:
+        block = np.array(self.X[start:stop], order="C", subok=False)
+        if isinstance(self.pages, mmap.mmap) and hasattr(self.pages, "madvise"):
+            with contextlib.suppress(OSError, ValueError):
+                self.pages.madvise(mmap.MADV_DONTNEED)
+        return block
+
+    def gather(self, rows: NDArray[np.int64]) -> Block:
+        return np.asarray(self.X[rows])
+
+
+class SparseSource:
+    """A scipy matrix in memory, by rows."""
+
+    drawn_rows: int = 1
+
+    def __init__(self, X: Any) -> None:
+        self.X = sp.csr_array(X)
+        self.shape = (X.shape[0], X.shape[1])
+        self.n_entries: int | None = int(self.X.nnz)
+
+    def read(self, start: int, stop: int) -> Block:
+        return _tidy(self.X[start:stop])
+
+    def gather(self, rows: NDArray[np.int64]) -> Block:
+        return _tidy(self.X[rows])
+
+
+class FrameSource:
+    """A DataFrame whose columns are numbers."""
+
+    n_entries: int | None = None
+    drawn_rows: int = 1
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.shape = (X.shape[0], X.shape[1])
+
+    def read(self, start: int, stop: int) -> Block:
+        return self.X.iloc[start:stop].to_numpy(dtype=np.float64, na_value=np.nan)
+
+    def gather(self, rows: NDArray[np.int64]) -> Block:
+        return self.X.iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+class SlicedSource:
+    """Anything else that gives rows when sliced: h5py, zarr, dask, AnnData's backed matrices."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        self.n_entries = None
+        if getattr(X, "format", None) in ("csr", "csc"):  # AnnData's sparse matrices in files
+            self.n_entries = _stored_entries(X)
+        chunk = _rows_of_chunk(X)
+        self.drawn_rows = min(max(chunk, FEWEST_DRAWN), MOST_DRAWN)
+
+    def read(self, start: int, stop: int) -> Block:
+        block = self.X[start:stop]
+        if hasattr(block, "compute"):  # dask
+            block = block.compute()
+        if sp.issparse(block):
+            return _tidy(sp.csr_array(block))
+        block = np.asarray(block)
+        if block.shape != (stop - start, self.shape[1]) or block.dtype.kind not in "fiub":
+            raise ValueError(
+                f"X[{start}:{stop}] of a {type(self.X).__name__} gave {block.dtype} of shape "
+                f"{block.shape}, not {stop - start} rows of {self.shape[1]} numbers; give a table "
+                "whose slices are its rows."
+            )
+        return block
+
+    def gather(self, rows: NDArray[np.int64]) -> Block:
+        return _gathered(self, rows)
+
+
+class PartSource:
+    """Some rows (ascending, may repeat) or some columns of another source."""
+
+    def __init__(
+        self,
+        source: Source,
+        rows: NDArray[np.int64] | None = None,
+        columns: NDArray[np.int64] | None = None,
+    ) -> None:
+        self.source, self.rows, self.columns = source, rows, columns
+        n_rows = source.shape[0] if rows is None else len(rows)
+        self.shape = (n_rows, source.shape[1] if columns is None else len(columns))
+        self.n_entries, self.drawn_rows = source.n_entries, source.drawn_rows
+
+    def read(self, start: int, stop: int) -> Block:
+        if self.rows is None:
+            block = self.source.read(start, stop)
+        else:
+            block = _in_runs(self.source, self.rows[start:stop])
+        return block if self.columns is None else block[:, self.columns]
+
+    def gather(self, rows: NDArray[np.int64]) -> Block:
+        block = self.source.gather(rows if self.rows is None else self.rows[rows])
+        return block if self.columns is None else block[:, self.columns]
+
+
+def stacked(pieces: list[Block]) -> Block:
+    """Blocks one below the other."""
+    if len(pieces) == 1:
+        return pieces[0]
+    if sp.issparse(pieces[0]):
+        return sp.csr_array(sp.vstack(pieces, format="csr"))
+    return np.concatenate(pieces)
+
+
+def _gathered(source: Source, rows: NDArray[np.int64]) -> Block:
+    """Rows by number of a source that only knows runs of rows."""
+    ascending, back = np.unique(rows, return_inverse=True)
+    return _in_runs(source, ascending)[back]
+
+
+def _in_runs(source: Source, rows: NDArray[np.int64]) -> Block:
+    """Ascending rows."""
+    return stacked(
+        [source.read(int(run[0]), int(run[-1]) + 1)[run - run[0]] for run in _runs(rows)]
+    )
+
+
+def _runs(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Ascending rows in parts that are near each other, none spanning more than there are rows."""
+    far_apart = np.flatnonzero(np.diff(rows) > FEWEST_DRAWN) + 1
+    runs = []
+    for run in np.split(rows, far_apart):
+        span = (run - run[0]) // len(rows)
+        runs.extend(np.split(run, np.flatnonzero(np.diff(span)) + 1))
+    return runs
+
+
+def _starts(source: Source, step: int) -> range:
+    return range(0, source.shape[0], step)
+
+
+def _tidy(block: sp.csr_array) -> sp.csr_array:
+    if not block.has_canonical_format:
+        block.sum_duplicates()
+    return block
+
+
+def _stored_entries(X: Any) -> int:
+    group = getattr(X, "group", None)
+    try:
+        return int(group["data"].shape[0]) if group is not None else int(X.nnz)
+    except (AttributeError, KeyError, TypeError):
+        return X.shape[0] * X.shape[1]
+
+
+def _rows_of_chunk(X: Any) -> int:
+    chunks = getattr(X, "chunks", None)
+    try:
+        first = chunks[0] if chunks else 1
+        return int(max(first)) if isinstance(first, tuple) else int(first)
+    except (TypeError, ValueError):
+        return 1
