@@ -75,17 +75,11 @@ def make_counts(N: int, d: int, n_modules: int, device: str) -> sp.csr_array:
         depth = 0.3 * normal(n, 1)
         rate = (log_rate + depth + activity[:, own] * fold).exp_()
         counts = torch.poisson(rate, generator=generator).log1p_()
-        block = counts.to_sparse_csr()
-        parts.append(
-            sp.csr_array(
-                (
-                    block.values().cpu().numpy(),
-                    block.col_indices().to(torch.int32).cpu().numpy(),
-                    block.crow_indices().cpu().numpy(),
-                ),
-                shape=(n, d),
-            )
-        )
+        row, column = counts.nonzero(as_tuple=True)
+        values = counts[row, column].cpu().numpy()
+        ends = np.cumsum(np.bincount(row.cpu().numpy(), minlength=n))
+        places = (column.to(torch.int32).cpu().numpy(), np.append(0, ends))
+        parts.append(sp.csr_array((values, *places), shape=(n, d)))
     return sp.csr_array(sp.vstack(parts, format="csr"))
 
 

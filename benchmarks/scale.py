@@ -3,7 +3,8 @@
 Run with ``python -m benchmarks.scale``; every point is a process of its own, so that its peak
 memory is its own. Training takes a fixed number of steps. The search for the features' neighbours
 is reported apart: it is exact, and quadratic in d, up to 20,000 features. ``--wide`` times one
-default fit of 500 samples and 50,000 features instead.
+default fit of 500 samples and 50,000 features instead; ``--fits`` whole fits of tables in files,
+from a thousand to a million rows and a hundred to 100,000 columns (``benchmarks.growth``).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from benchmarks.growth import measure_fit, measure_growth
 from groupfs._device import DTYPE
 from groupfs._validation import validate_table
 from groupfs.estimator import GroupFS
@@ -128,11 +130,22 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--axes", default="N,d,C,R,B")
     parser.add_argument("--wide", action="store_true", help="time one fit of 500 x 50,000")
+    parser.add_argument("--fits", action="store_true", help="whole fits, from files")
+    parser.add_argument("--device", default="cpu", help="of whole fits")
+    parser.add_argument("--max-memory", default="4GB", help="of whole fits")
+    parser.add_argument("--fit-file", help="fit one file and print what it took")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--point", help="measure one point, given as json, and print it")
     parser.add_argument("--out", type=Path, default=Path("out/scale.json"))
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
+    if options.fit_file:
+        print(json.dumps(measure_fit(options.fit_file, options.device, options.max_memory)))
+        return
+    if options.fits:
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        measure_growth(options.device, options.max_memory, options.threads, options.out)
+        return
     if options.wide:
         wide_fit()
         return

@@ -92,12 +92,13 @@ def test_tables_that_are_elsewhere_are_told_from_those_in_memory(table, tmp_path
     assert is_lazy(KINDS[kind](table, tmp_path)) is not in_memory
 
 
-def test_what_is_read_is_a_copy(table, tmp_path):
-    for kind in ("array", "memmap", "frame"):
-        block = as_source(KINDS[kind](table, tmp_path)).read(0, 5)
-        before = table.copy()
-        block[:] = 99
-        np.testing.assert_array_equal(table, before)
+def test_duplicate_entries_are_added_up_without_touching_the_table():
+    X = sp.csr_array(([1.0, 2.0, 3.0], [4, 4, 0], [0, 2, 3]), shape=(2, D))
+    source = as_source(X)
+    np.testing.assert_array_equal(source.read(0, 1).toarray(), [[0, 0, 0, 0, 3, 0, 0]])
+    np.testing.assert_array_equal(source.gather(np.array([1, 0])).toarray()[1, 4], 3)
+    np.testing.assert_array_equal(X.data, [1, 2, 3])
+    np.testing.assert_array_equal(X.indices, [4, 4, 0])
 
 
 def test_rows_of_large_pieces_are_drawn_together(table, tmp_path):

@@ -24,7 +24,7 @@ class Source(Protocol):
     drawn_rows: int  #: rows in a row that are best read together; 1 if any can be had at once
 
     def read(self, start: int, stop: int) -> Block:
-        """Rows start..stop, a copy."""
+        """Rows start..stop, to be looked at, not to be changed."""
 
     def gather(self, rows: NDArray[np.int64]) -> Block:
         """Rows by number, in any order."""
@@ -105,12 +105,27 @@ class SparseSource:
         self.X = sp.csr_array(X)
         self.shape = (X.shape[0], X.shape[1])
         self.n_entries: int | None = int(self.X.nnz)
+        self.is_tidy = bool(self.X.has_canonical_format)
 
     def read(self, start: int, stop: int) -> Block:
-        return _tidy(self.X[start:stop])
+        first, last = self.X.indptr[start], self.X.indptr[stop]
+        parts = (self.X.data[first:last], self.X.indices[first:last])
+        block = sp.csr_array(
+            (*parts, self.X.indptr[start : stop + 1] - first),
+            shape=(stop - start, self.shape[1]),
+            copy=not self.is_tidy,  # tidying up must not reach the table itself
+        )
+        return self._marked(block)
 
     def gather(self, rows: NDArray[np.int64]) -> Block:
-        return _tidy(self.X[rows])
+        return self._marked(self.X[rows])
+
+    def _marked(self, block: sp.csr_array) -> Block:
+        """A block that need not be looked through again if the table was in order."""
+        if not self.is_tidy:
+            return _tidy(block)
+        block.has_sorted_indices = block.has_canonical_format = True
+        return block
 
 
 class FrameSource:

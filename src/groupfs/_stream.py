@@ -196,16 +196,6 @@ class StreamRows:
             seen += len(Z)
         return (products * (self.shape[0] / seen)).cpu().numpy()
 
-    def project_sample(self, n_directions: int, seed: int) -> Tensor:
-        """The columns' products with random directions over all rows, (m, d)."""
-        rng = np.random.default_rng(seed)
-        d = self.shape[1]
-        products = torch.zeros((n_directions, d), dtype=torch.float64, device=self._target)
-        for Z in self._passes("sketch of the features"):
-            signs = torch.from_numpy(rng.integers(2, size=(n_directions, len(Z)), dtype=np.int8))
-            products += self._sent(signs).to(Z.dtype).mul_(2).sub_(1) @ Z
-        return products / np.sqrt(n_directions)
-
     def group_products(
         self, labels: NDArray[np.int64], n_groups: int
     ) -> tuple[FloatArray, FloatArray]:

@@ -179,6 +179,9 @@ def names_of(estimator: Any, n_features: int) -> Sequence[str]:
 
 def refuse_missing(X: FloatArray | sp.csr_array, names: Sequence[str], who: str) -> None:
     if sp.issparse(X):
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(np.sum(X.data)):
+                return
         bad = np.unique(sp.coo_array(X).coords[1][~np.isfinite(X.data)])
         nan = bool(np.isnan(X.data).any())
     else:

@@ -218,6 +218,17 @@ def sparse_feature_affinity(rows: Rows, n_neighbors: int, n_kept: int) -> sp.csr
         distances, nearest, mean = sketched_neighbors(rows, n_kept)
     else:
         distances, nearest, mean = exact_neighbors(rows, n_kept)
+    return affinity_of_neighbors(distances, nearest, n_neighbors, mean)
+
+
+def affinity_of_neighbors(
+    distances: FloatArray, nearest: NDArray[np.int64], n_neighbors: int, mean: float
+) -> sp.csr_array:
+    """Self-tuning affinities from squared distances to the nearest columns, (d, n_kept + 1).
+
+    ``mean`` is the mean squared distance of all columns.
+    """
+    d, n_kept = len(nearest), nearest.shape[1] - 1
     bandwidth = np.sqrt(np.maximum(distances[:, n_neighbors], BANDWIDTH_FLOOR * mean + TINY))
     source = np.repeat(np.arange(d), n_kept + 1)
     target = nearest.ravel()
