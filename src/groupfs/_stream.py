@@ -25,6 +25,9 @@ from groupfs._sources import Block, PartSource, Source, stacked
 
 #: Multiplications of the products of all columns with all that are still done one by one.
 EXACT_PRODUCTS = {"cpu": 1e13, "cuda": 1e15}
+#: Random sums of rows that stand for all rows where neighbours are looked for, and multiplications
+#: they may take: of very many rows only some are added up.
+SKETCH_ROWS, SKETCH_PRODUCTS = 1024, {"cpu": 1e13, "cuda": 1e15}
 #: Bytes for each product of two columns, with the distance that is made of it.
 PER_PRODUCT = 40
 
@@ -166,7 +169,7 @@ class StreamRows:
     def is_exact(self) -> bool:
         """Whether the products of all columns with all are affordable."""
         N, d = self.shape
-        return N * d**2 <= EXACT_PRODUCTS.get(self._target.type, 1e13)
+        return N * d**2 <= EXACT_PRODUCTS.get(self._target.type, EXACT_PRODUCTS["cpu"])
 
     @property
     def columns_at_once(self) -> int:
@@ -195,6 +198,23 @@ class StreamRows:
                 products[part] += (others @ by_column[part].unsqueeze(-1)).squeeze(-1)
             seen += len(Z)
         return (products * (self.shape[0] / seen)).cpu().numpy()
+
+    def sketch(self) -> DenseRows:
+        """The columns over a few random sums of rows, as many as the sample has, with random signs.
+
+        Inner products of its columns estimate those of the table's.
+        """
+        rng = np.random.default_rng(0)
+        m, d = self.sample.shape
+        m = min(m, SKETCH_ROWS)
+        most = SKETCH_PRODUCTS.get(self._target.type, SKETCH_PRODUCTS["cpu"])
+        sums = torch.zeros((m, d), dtype=torch.float32, device=self._target)
+        for Z in self._passes("sketch of the features", max(4 * m, int(most / (m * d)))):
+            signs = torch.from_numpy(rng.integers(2, size=(m, len(Z)), dtype=np.int8))
+            sums += self._sent(signs).to(Z.dtype).mul_(2).sub_(1) @ Z
+        found = DenseRows((sums / np.sqrt(m)).cpu().numpy(), self.sample.block_entries)
+        found.to(self._target, self._dtype)
+        return found
 
     def group_products(
         self, labels: NDArray[np.int64], n_groups: int

@@ -34,7 +34,7 @@ LEAST_EXPONENT = -80.0
 DENSE_ON_CUDA = 8192
 #: Features up to which neighbours are searched exactly even where faiss is installed.
 EXACT_FEATURES = 20_000
-#: Candidates from a sample of the rows for each neighbour that is kept, and multiplications that
+#: Candidates from a sketch of the rows for each neighbour that is kept, and multiplications that
 #: choosing among them may take.
 CANDIDATES, RERANKED_PRODUCTS = 3, {"cpu": 2e11, "cuda": 2e13}
 
@@ -277,19 +277,19 @@ def approximate_neighbors(
 def sketched_neighbors(
     rows: StreamRows, n_kept: int
 ) -> tuple[FloatArray, NDArray[np.int64], float]:
-    """The same where a pass for all products is too much: candidates from a sample of the rows.
+    """The same where all products are too many: candidates from random sums of the rows.
 
-    Of each feature's nearest in the sample, several times as many as are kept, the distances over
+    Of each feature's nearest in this sketch, several times as many as are kept, the distances over
     the whole table decide.
     """
     N, d = rows.shape
     n_candidates = min(CANDIDATES * n_kept, d - 1)
-    sample = rows.sample
-    if d > EXACT_FEATURES and find_spec("faiss") is not None and sample.device.type == "cpu":
-        _, candidates, _ = approximate_neighbors(sample, n_candidates)
+    sketch = rows.sketch()
+    if d > EXACT_FEATURES and find_spec("faiss") is not None and sketch.device.type == "cpu":
+        _, candidates, _ = approximate_neighbors(sketch, n_candidates)
     else:
-        _, candidates, _ = exact_neighbors(sample, n_candidates)
-    most = RERANKED_PRODUCTS.get(sample.device.type, RERANKED_PRODUCTS["cpu"])
+        _, candidates, _ = exact_neighbors(sketch, n_candidates)
+    most = RERANKED_PRODUCTS.get(sketch.device.type, RERANKED_PRODUCTS["cpu"])
     products = rows.pair_products(candidates, int(most / (d * n_candidates)))
     norms = rows.column_norms
     distances = np.maximum(norms[:, None] + norms[candidates] - 2 * products, 0)
