@@ -8,7 +8,7 @@ import pytest
 import torch
 from joblib import parallel_config
 
-from groupfs import GroupFS, GroupFSPath, path
+from groupfs import GroupFS, GroupFSPath, _parts
 from groupfs.datasets import load_two_moons
 from groupfs.metrics import (
     jaccard_stability,
@@ -95,7 +95,7 @@ def test_splitting_the_path_changes_nothing(moons, split, monkeypatch):
     settings = {"n_groups": 3, "sparsities": SPARSITIES, "random_state": 0}
     whole = GroupFSPath(**settings).fit(moons.data)
     if split == "memory":
-        monkeypatch.setattr(path, "memory_for_models", lambda device: 64 * 20 * 3 * 2)
+        monkeypatch.setattr(_parts, "memory_for_models", lambda device: 64 * 20 * 3 * 2)
         parts = GroupFSPath(**settings).fit(moons.data)
     else:
         with parallel_config(backend="loky", inner_max_num_threads=1):
@@ -114,7 +114,7 @@ def test_several_numbers_of_groups_are_compared_by_gain(moons):
 
 
 def test_an_operation_that_mps_lacks_sends_the_path_to_the_cpu(moons, monkeypatch):
-    prepare, devices = path.prepare, []
+    prepare, devices = _parts.prepare, []
 
     def unimplemented_on_mps(table, settings, seeds, device):
         devices.append(device.type)
@@ -123,7 +123,7 @@ def test_an_operation_that_mps_lacks_sends_the_path_to_the_cpu(moons, monkeypatc
         return prepare(table, settings, seeds, device)
 
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
-    monkeypatch.setattr(path, "prepare", unimplemented_on_mps)
+    monkeypatch.setattr(_parts, "prepare", unimplemented_on_mps)
     with pytest.warns(UserWarning, match="lacks an operation.*the CPU was used"):
         GroupFSPath(device="mps", sparsities=[0.7], n_init=1, random_state=0).fit(moons.data)
     assert devices == ["mps", "cpu"]

@@ -4,6 +4,7 @@ import torch
 
 from groupfs import trainer
 from groupfs._rows import DenseRows
+from groupfs.history import TERMS
 from groupfs.model import NoiseSource, Objective, warm_start
 from groupfs.trainer import Schedule, train
 
@@ -69,7 +70,7 @@ def test_history_has_a_record_per_epoch(rng):
     assert heats == sorted(heats, reverse=True) and heats[0] == 1.0
     np.testing.assert_allclose(records[-1]["gates"], model.mu[0])
     for record in records:
-        terms = [record[name] for name in trainer.TERMS]
+        terms = [record[name] for name in TERMS]
         assert record["loss"] == pytest.approx(sum(terms))
         assert record["seconds"] > 0
 

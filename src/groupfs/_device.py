@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,19 @@ def resolve_device(device: Any) -> torch.device:
             'choose device="cpu" or "auto".'
         )
     return resolved
+
+
+def resolve_devices(device: Any) -> list[torch.device]:
+    """The devices that may share work: all visible CUDA devices, if none is singled out."""
+    first = resolve_device(device)
+    if first.type != "cuda" or first.index is not None or torch.cuda.device_count() == 1:
+        return [first]
+    return [torch.device("cuda", place) for place in range(torch.cuda.device_count())]
+
+
+def working_on(device: torch.device) -> AbstractContextManager[Any]:
+    """Streams and recorded graphs belong to the device that is current in a thread."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def derive_seeds(random_state: np.random.RandomState, n_seeds: int) -> list[int]:

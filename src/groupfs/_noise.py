@@ -56,6 +56,11 @@ class CounterNoise:
         self.step += 1
         return self.ahead.pop()
 
+    def go_to(self, step: int) -> None:
+        """Go on as if so many draws had been made."""
+        self.step.fill_(step)
+        self.ahead = []
+
     def keep(self, which: Tensor) -> None:
         """Go on with some of the streams only."""
         self.keys = self.keys[which]

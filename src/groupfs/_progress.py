@@ -8,12 +8,12 @@ from typing import Any, Self
 class Progress:
     """A bar over epochs with the loss of the best model and the mean number of open gates."""
 
-    def __init__(self, n_epochs: int, shown: bool, name: str) -> None:
+    def __init__(self, n_epochs: int, shown: bool, name: str, done: int = 0) -> None:
         self.bar: Any = None
         if shown:
             from tqdm import tqdm
 
-            self.bar = tqdm(total=n_epochs, desc=name, unit="epoch")
+            self.bar = tqdm(total=n_epochs, initial=done, desc=name, unit="epoch")
 
     @property
     def shown(self) -> bool:

@@ -334,17 +334,26 @@ def walk_tensor(
         walk = walk.toarray() if walk.shape[0] <= DENSE_ON_CUDA else walk
     if isinstance(walk, np.ndarray):
         return torch.as_tensor(walk, dtype=dtype, device=device)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-        return torch.sparse_csr_tensor(
-            torch.from_numpy(walk.indptr.astype(np.int64)),
-            torch.from_numpy(walk.indices.astype(np.int64)),
-            torch.from_numpy(walk.data),
-            size=walk.shape,
-            dtype=dtype,
-            device=device,
-            check_invariants=False,
-        )
+    return _csr_tensor(walk, device, dtype)
+
+
+def _csr_tensor(matrix: sp.csr_array, device: torch.device, dtype: torch.dtype) -> Tensor:
+    return torch.sparse_csr_tensor(
+        torch.from_numpy(matrix.indptr.astype(np.int64)),
+        torch.from_numpy(matrix.indices.astype(np.int64)),
+        torch.from_numpy(matrix.data),
+        size=matrix.shape,
+        dtype=dtype,
+        device=device,
+        check_invariants=False,
+    )
+
+
+# torch says once in a process that these tensors are new. It is silenced here and not where they
+# are made: there other threads may be at work, and warnings are silenced for all of them.
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+    _csr_tensor(sp.csr_array(np.eye(2)), torch.device("cpu"), torch.float32)
 
 
 def apply_laplacian(walk: Tensor, F: Tensor) -> Tensor:

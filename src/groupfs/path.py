@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral
@@ -9,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import torch
-from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
@@ -17,13 +17,16 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs import stability
 from groupfs._base import GroupSelector
-from groupfs._device import derive_seeds, memory_for_models, resolve_device
+from groupfs._device import derive_seeds, resolve_devices
+from groupfs._keeping import digest
 from groupfs._opening import open_table
+from groupfs._parts import prepared, refit_all, train_path
 from groupfs._rows import FloatArray
 from groupfs._validation import Table
+from groupfs.checkpoints import Checkpoint, open_checkpoint
 from groupfs.model import OPEN
-from groupfs.problem import Problem, prepare
-from groupfs.result import GroupResult, Trained, closing_sparsity, read_off, train_models
+from groupfs.problem import Problem
+from groupfs.result import GroupResult, Trained, closing_sparsity, read_off
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,7 +88,14 @@ class GroupFSPath(GroupSelector):
     resample : {"subsample", "bootstrap"}, default="subsample"
         Half of the rows without replacement, or as many as there are with replacement.
     n_jobs : int or None, default=None
-        Processes that share the path and the refits, through joblib and its backends.
+        Processes that share the path and the refits, through joblib and its backends. The result
+        does not depend on it.
+    checkpoint : str, path or None, default=None
+        A folder in which finished parts and the state of training are kept while ``fit`` is at
+        work. A fit that was killed and is started again, with the same table and parameters, goes
+        on from there and ends with the same result to the last bit, on the same machine. What was
+        kept is removed when ``fit`` has ended; damaged files and those of other tables or
+        parameters are not used. Needs a ``random_state``.
     smoothness_weight, n_features_to_select, allocation, n_groups_to_select, output, ranking, alpha,
     preset, bandwidth_gradient, gate_start, start_temperature, end_temperature, batch_size,
     max_epochs, early_stopping, learning_rate, n_neighbors, feature_neighbors, diffusion_steps,
@@ -123,6 +133,7 @@ class GroupFSPath(GroupSelector):
         "n_resamples": [Interval(Integral, 0, None, closed="left")],
         "resample": [StrOptions({"subsample", "bootstrap"})],
         "n_jobs": [Integral, None],
+        "checkpoint": [str, os.PathLike, None],
     }
 
     def __init__(
@@ -157,6 +168,7 @@ class GroupFSPath(GroupSelector):
         device: str | torch.device = "auto",
         max_memory: int | str | None = None,
         n_jobs: int | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
         verbose: int = 0,
     ) -> None:
@@ -189,6 +201,7 @@ class GroupFSPath(GroupSelector):
         self.device = device
         self.max_memory = max_memory
         self.n_jobs = n_jobs
+        self.checkpoint = checkpoint
         self.random_state = random_state
         self.verbose = verbose
 
@@ -206,16 +219,26 @@ class GroupFSPath(GroupSelector):
             Labels are never looked at.
         """
         sparsities = self._checked_sparsities()
-        device = resolve_device(self.device)
+        devices = resolve_devices(self.device)
         table = open_table(
             self, X, self.standardize, self.max_memory, self.n_init, bool(self.verbose)
         )
         settings = self._settings(table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
+        settings |= {"sparsities": sparsities, "n_groups": self._numbers_of_groups()}
+        checkpoint = self._opened(table, settings, seeds, devices[0])
 
-        problem, trained = self._falling_back(
-            lambda where: self._best(table, settings, seeds, sparsities, where), device
+        problem, trained, interrupted = self._falling_back(
+            lambda where: self._best(
+                table,
+                settings,
+                seeds,
+                devices if where == devices[0] else [where],
+                checkpoint if where == devices[0] else None,
+            ),
+            devices[0],
         )
+        sparsities = sparsities[: trained.gain.shape[1]]  # Ctrl-C may have ended the path early
         seed, place = np.unravel_index(int(trained.gain.argmax()), trained.gain.shape)
         result = read_off(problem, trained, int(seed), int(place))
 
@@ -226,29 +249,58 @@ class GroupFSPath(GroupSelector):
         self.path_ = _describe_path(self, table, trained, sparsities, result, chosen)
         self.stability_ = None
         if self.n_resamples:
-            self.stability_ = self._resampled(table, problem, settings, seeds[0])
+            refits = refit_all(self, problem, seeds[0], checkpoint)
+            interrupted |= any(refit.interrupted for refit in refits)
+            self.stability_ = stability.summarise(
+                refits, table.columns, self.n_features_in_, problem.n_groups
+            )
+        if checkpoint is not None and not interrupted:
+            checkpoint.remove()
         return self
+
+    def _opened(
+        self, table: Table, settings: dict[str, Any], seeds: list[int], device: torch.device
+    ) -> Checkpoint | None:
+        """The checkpoint of this table and these settings, if one is wanted."""
+        if self.checkpoint is None:
+            return None
+        if self.random_state is None:
+            raise ValueError(
+                f"checkpoint={str(self.checkpoint)!r} but random_state=None: every fit draws "
+                "other seeds, so none could go on from another; set random_state to a number."
+            )
+        return open_checkpoint(self.checkpoint, digest(table, settings, seeds, device))
 
     def _best(
         self,
         table: Table,
         settings: dict[str, Any],
         seeds: list[int],
-        sparsities: FloatArray,
-        device: torch.device,
-    ) -> tuple[Problem, Trained]:
-        """The path of the number of groups with the largest gain."""
-        tried = [self.n_groups] if isinstance(self.n_groups, str) else np.atleast_1d(self.n_groups)
+        devices: list[torch.device],
+        checkpoint: Checkpoint | None,
+    ) -> tuple[Problem, Trained, bool]:
+        """The path of the number of groups with the largest gain; whether Ctrl-C cut it short."""
         self.gains_by_n_groups_ = {}
         best: tuple[Problem, Trained] | None = None
-        for n_groups in tried:
-            problem = prepare(table, {**settings, "n_groups": n_groups}, seeds, device)
-            trained = _train(problem, sparsities * problem.critical_sparsity_weight, self.n_jobs)
+        for place, n_groups in enumerate(settings["n_groups"]):
+            task = table, {**settings, "n_groups": n_groups}, seeds, devices[0]
+            problem = prepared(task, checkpoint, f"problem-{place}")
+            weights = settings["sparsities"] * problem.critical_sparsity_weight
+            trained = train_path(
+                problem, weights, self.n_jobs, devices, checkpoint, f"path-{place}"
+            )
             self.gains_by_n_groups_[problem.n_groups] = float(trained.gain.max())
             if best is None or trained.gain.max() > best[1].gain.max():
                 best = problem, trained
+            if trained.interrupted:
+                break
         assert best is not None
-        return best
+        return *best, trained.interrupted
+
+    def _numbers_of_groups(self) -> list[int | str]:
+        if isinstance(self.n_groups, str):
+            return [self.n_groups]
+        return [int(n_groups) for n_groups in np.atleast_1d(self.n_groups)]
 
     def _checked_sparsities(self) -> FloatArray:
         if self.sparsities is None:
@@ -260,46 +312,6 @@ class GroupFSPath(GroupSelector):
                 "critical weight; None takes 24 values from 0.25 to 3."
             )
         return values
-
-    def _resampled(
-        self,
-        table: Table,
-        problem: Problem,
-        settings: dict[str, Any],
-        seed: int,
-    ) -> stability.Stability:
-        rng = np.random.default_rng(seed)
-        settings = {**settings, "n_groups": problem.n_groups}
-        tasks = [
-            (stability.resample_rows(table.rows.shape[0], self.resample, rng), int(s))
-            for s in rng.integers(2**31, size=self.n_resamples)
-        ]
-        found = Parallel(n_jobs=self.n_jobs)(
-            delayed(stability.refit)(table, index, settings, self.sparsity_, s, problem.device)
-            for index, s in tasks
-        )
-        return stability.summarise(found, table.columns, self.n_features_in_, problem.n_groups)
-
-
-def _train(problem: Problem, weights: FloatArray, n_jobs: int | None) -> Trained:
-    """Train all weights in as many runs as processes or memory ask for."""
-    d, C, S = problem.table.rows.shape[1], problem.n_groups, len(problem.seeds)
-    at_once = max(1, memory_for_models(problem.device) // (64 * d * C * S))
-    n_runs = max(effective_n_jobs(n_jobs), -(-len(weights) // at_once))
-    parts = np.array_split(weights, min(n_runs, len(weights)))
-    if len(parts) == 1:
-        return train_models(problem, weights)
-    runs = Parallel(n_jobs=n_jobs)(delayed(train_models)(problem, part) for part in parts)
-    return Trained(
-        sparsity_weights=weights,
-        logits=np.concatenate([run.logits for run in runs], axis=1),
-        gates=np.concatenate([run.gates for run in runs], axis=1),
-        loss=np.concatenate([run.loss for run in runs], axis=1),
-        gain=np.concatenate([run.gain for run in runs], axis=1),
-        terms=np.concatenate([run.terms for run in runs], axis=1),
-        histories=[run.histories[0] for run in runs],
-        smoothness_weight=runs[0].smoothness_weight,
-    )
 
 
 def _describe_path(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -56,6 +57,17 @@ class Problem:
     def is_fixed(self) -> bool:
         """Whether the groups were known beforehand."""
         return self.settings.get("labels") is not None
+
+    def on(self, device: torch.device) -> Problem:
+        """The same problem with its table and graph on another device."""
+        rows, walk = copy.copy(self.table.rows), self.objective.walk
+        rows.to(device, DTYPE)
+        return replace(
+            self,
+            table=replace(self.table, rows=rows),
+            objective=replace(self.objective, walk=None if walk is None else walk.to(device)),
+            device=device,
+        )
 
     def model(self, sparsity_weights: FloatArray) -> GroupModel | GateModel:
         """Untrained models: every seed with every sparsity weight."""

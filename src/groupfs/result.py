@@ -11,10 +11,12 @@ import torch
 from numpy.typing import NDArray
 
 from groupfs._rows import FloatArray, Rows
+from groupfs.checkpoints import Keeper
+from groupfs.history import History
 from groupfs.model import OPEN, NoiseSource
 from groupfs.problem import SCORED_ROWS, IntArray, Problem, as_groups
 from groupfs.selection import merge_twins, rank_groups
-from groupfs.trainer import History, Schedule, train
+from groupfs.trainer import Schedule, train
 
 
 @dataclass
@@ -56,12 +58,22 @@ class Trained:
         terms = (1.0, self.smoothness_weight, float(self.sparsity_weights[weight]))
         return self.histories[run].of(place, terms)
 
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the training of some of the models."""
+        return any(history.interrupted for history in self.histories)
+
     def best_seed(self, weight: int) -> int:
         """The seed with the largest gain at one weight."""
         return int(np.argmax(self.gain[:, weight]))
 
 
-def train_models(problem: Problem, sparsity_weights: FloatArray) -> Trained:
+def train_models(
+    problem: Problem,
+    sparsity_weights: FloatArray,
+    keeper: Keeper | None = None,
+    name: str = "GroupFS",
+) -> Trained:
     """Train every seed of the problem at every weight, side by side."""
     settings, objective = problem.settings, problem.objective
     S, P = len(problem.seeds), len(sparsity_weights)
@@ -74,6 +86,8 @@ def train_models(problem: Problem, sparsity_weights: FloatArray) -> Trained:
         NoiseSource(problem.seeds, settings["gate_noise"], problem.device),
         batch_seed=problem.seeds[0],
         verbose=bool(settings["verbose"]),
+        name=name,
+        keeper=keeper,
     )
     X = evaluation_rows(problem)
     with torch.no_grad():

@@ -6,7 +6,6 @@ that is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
 
 from __future__ import annotations
 
-import functools
 import math
 
 import numpy as np
@@ -15,11 +14,12 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
-from threadpoolctl import ThreadpoolController
 
 FloatArray = NDArray[np.float64]
 #: Starts of k-means, beside the deterministic one, and steps from each at most.
 N_RANDOM_STARTS, MAX_STEPS = 4, 30
+#: Products up to this many multiplications are done by one thread in the usual BLAS libraries.
+SMALL_PRODUCT = 2**18
 #: Groups that wide tables are divided into where the graph itself does not say.
 USUAL_GROUPS = 20
 #: Distortion per feature that counts as none, and that counts.
@@ -73,16 +73,8 @@ def cluster_features(
         for seed in rng.integers(2**31, size=N_RANDOM_STARTS):
             centers, _ = kmeans_plusplus(embedding, n_groups, random_state=int(seed))
             starts.append(centers)
-    # the products are so small that threads get in each other's way
-    with _blas().limit(limits=1, user_api="blas"):
-        labels, _ = min((_lloyd(embedding, start) for start in starts), key=lambda found: found[1])
+    labels, _ = min((_lloyd(embedding, start) for start in starts), key=lambda found: found[1])
     return _renumber(_fill_empty(labels, n_groups))
-
-
-@functools.cache
-def _blas() -> ThreadpoolController:
-    """Finding the libraries takes longer than what they are slowed down for, so it is done once."""
-    return ThreadpoolController()
 
 
 def _lloyd(points: FloatArray, centers: FloatArray) -> tuple[NDArray[np.int64], float]:
@@ -93,7 +85,7 @@ def _lloyd(points: FloatArray, centers: FloatArray) -> tuple[NDArray[np.int64], 
     """
     labels = np.full(len(points), -1)
     for _ in range(MAX_STEPS):
-        nearest = (points @ centers.T - 0.5 * np.square(centers).sum(1)).argmax(1)
+        nearest = _nearest(points, centers)
         if np.array_equal(nearest, labels):
             break
         labels = nearest
@@ -105,6 +97,19 @@ def _lloyd(points: FloatArray, centers: FloatArray) -> tuple[NDArray[np.int64], 
         means = (indicator.T @ points) / np.maximum(counts, 1)
         centers = np.where(counts > 0, means, centers)
     return labels, float(np.square(points - centers[labels]).sum())
+
+
+def _nearest(points: FloatArray, centers: FloatArray) -> NDArray[np.int64]:
+    """The nearest center of every point, (d,).
+
+    In blocks that one thread multiplies: more would get in each other's way, and telling the
+    library so, which is one for the whole process, would change the sums of whoever else is at
+    work in it.
+    """
+    half = 0.5 * np.square(centers).sum(1)
+    size = max(1, SMALL_PRODUCT // centers.size)
+    blocks = [points[start : start + size] for start in range(0, len(points), size)]
+    return np.concatenate([(block @ centers.T - half).argmax(1) for block in blocks])
 
 
 def distortion(embedding: FloatArray, labels: NDArray[np.int64]) -> float:

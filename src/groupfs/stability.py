@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from groupfs._validation import Table
+from groupfs.checkpoints import Keeper
 from groupfs.metrics import jaccard_stability, kuncheva_stability
 from groupfs.model import OPEN
 from groupfs.problem import IntArray, as_groups, prepare
@@ -53,6 +54,15 @@ class Stability:
         return jaccard_stability(self.selected)
 
 
+@dataclass
+class Refit:
+    """What one refit found, (d,) each, in the table's own order."""
+
+    labels: IntArray
+    selected: NDArray[np.bool_]
+    interrupted: bool = False
+
+
 def resample_rows(n_rows: int, kind: str, rng: np.random.Generator) -> IntArray:
     """Rows of a bootstrap sample or of a subsample of half of them."""
     if kind == "bootstrap":
@@ -67,7 +77,8 @@ def refit(
     sparsity: float,
     seed: int,
     device: torch.device,
-) -> tuple[IntArray, NDArray[np.bool_]]:
+    keeper: Keeper | None = None,
+) -> Refit:
     """Groups and selection on some of the rows, (d,) each, in the table's own order."""
     part = replace(table, rows=table.rows.resampled(index, settings["standardize"]))
     fewest = min(settings["batch_size"], len(index))
@@ -78,7 +89,8 @@ def refit(
         "verbose": 0,
     }
     problem = prepare(part, settings, [seed], device)
-    trained = train_models(problem, np.array([sparsity * problem.critical_sparsity_weight]))
+    weight = np.array([sparsity * problem.critical_sparsity_weight])
+    trained = train_models(problem, weight, keeper)
     result = read_off(problem, trained, 0, 0)
     significant = (
         None if result.p_values is None else discoveries(result.p_values, settings["alpha"])
@@ -89,18 +101,16 @@ def refit(
     for rank, group in enumerate(result.groups):
         labels[group] = rank
         selected[group] = kept[rank]
-    return labels, selected
+    return Refit(labels, selected, trained.interrupted)
 
 
-def summarise(
-    found: list[tuple[IntArray, NDArray[np.bool_]]], columns: IntArray, n_features: int, C: int
-) -> Stability:
+def summarise(found: list[Refit], columns: IntArray, n_features: int, C: int) -> Stability:
     """Put refits together, in the user's order of the columns."""
     labels = np.full((len(found), n_features), -1)
     selected = np.zeros((len(found), n_features), dtype=bool)
-    for place, (group_of, chosen) in enumerate(found):
-        labels[place, columns] = group_of
-        selected[place, columns] = chosen
+    for place, refitted in enumerate(found):
+        labels[place, columns] = refitted.labels
+        selected[place, columns] = refitted.selected
     consensus = [columns[group] for group in _agreed_groups(labels[:, columns], C)]
     frequency = selected.mean(axis=0)
     consensus.sort(key=lambda group: -frequency[group].mean())

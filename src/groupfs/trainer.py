@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
+import threading
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from groupfs._device import working_on
 from groupfs._progress import Progress
 from groupfs._rows import Rows
+from groupfs.checkpoints import Keeper, State
+from groupfs.history import History
 from groupfs.model import OPEN, GatedModel, NoiseSource, Objective
 from groupfs.relaxations import temperature
 
@@ -25,9 +28,10 @@ LOOK_EVERY = 10
 PATIENCE = 3
 #: Features that may still change groups between two looks, as a share of all.
 RESTLESS = 0.002
+#: Held by the thread that records its step as a CUDA graph.
+ONE_RECORDS = threading.Lock()
 #: A gate mean that moved less than this between two looks is at rest.
 AT_REST = 0.02
-TERMS = ("sample_smoothness", "feature_smoothness", "group_sparsity")
 
 
 @dataclass(frozen=True)
@@ -45,54 +49,6 @@ class Schedule:
     record_gates: bool = True
 
 
-@dataclass
-class History:
-    """What happened in each epoch, for the models that were still being trained."""
-
-    models: list[NDArray[np.int64]] = field(default_factory=list)  #: which, (A,) each
-    terms: list[Any] = field(default_factory=list)  #: means over batches, (A, 3) each
-    gates: list[Any] = field(default_factory=list)  #: gate means, (A, C) each
-    temperature: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    n_epochs: dict[int, int] = field(default_factory=dict)  #: epochs until a model settled
-
-    def off_device(self) -> History:
-        """The same in numpy arrays, fetched together."""
-        self.terms, self.gates = _fetched(self.terms), _fetched(self.gates)
-        return self
-
-    def of(self, model: int, weights: tuple[float, float, float]) -> list[dict[str, Any]]:
-        """One record per epoch of one model; ``weights`` combine the terms into the loss."""
-        records = []
-        for epoch in range(self.n_epochs.get(model, len(self.terms))):
-            place = int(np.flatnonzero(self.models[epoch] == model)[0])
-            terms = self.terms[epoch][place]
-            records.append(
-                {
-                    "epoch": epoch,
-                    "loss": float(terms @ np.array(weights)),
-                    **dict(zip(TERMS, terms.tolist(), strict=True)),
-                    "gates": self.gates[epoch][place],
-                    "temperature": self.temperature[epoch],
-                    "seconds": self.seconds[epoch],
-                }
-            )
-        return records
-
-    def last_terms(self, model: int) -> NDArray[np.float64]:
-        """The terms of a model in its last epoch, (3,)."""
-        epoch = self.n_epochs.get(model, len(self.terms)) - 1
-        return self.terms[epoch][int(np.flatnonzero(self.models[epoch] == model)[0])]
-
-
-def _fetched(tensors: list[Tensor]) -> list[NDArray[np.float64]]:
-    """Tensors of a few shapes as arrays, with one transfer per run of equal shapes."""
-    arrays: list[NDArray[np.float64]] = []
-    for _, run in itertools.groupby(tensors, key=lambda tensor: tensor.shape):
-        arrays.extend(torch.stack(list(run)).double().cpu().numpy())
-    return arrays
-
-
 @torch.no_grad()
 def train(
     model: GatedModel,
@@ -104,36 +60,47 @@ def train(
     verbose: bool = False,
     name: str = "GroupFS",
     stacklevel: int = 9,
+    keeper: Keeper | None = None,
 ) -> History:
     """Train all models in place, each until it has settled, whatever the others do.
 
     Ctrl-C ends training after the first epoch with a warning, ``stacklevel`` calls up from here.
+    A ``keeper`` is given the state of training between epochs; if it has one from before, training
+    goes on from there, to the same end.
     """
-    crew = Crew(model, objective, rows, schedule, noise)
-    history = History()
-    progress = Progress(schedule.max_epochs, verbose, name)
-    batches = np.random.default_rng(batch_seed)
-    try:
-        for epoch in range(schedule.max_epochs):
-            _run_epoch(crew, epoch, schedule, batches, history)
-            if progress.shown:
-                progress.advance(*_standing(history, crew.model, objective))
-            look = schedule.stop_early and (epoch + 1) % LOOK_EVERY == 0
-            if look and crew.dismiss_settled(history):
-                break
-    except KeyboardInterrupt:
-        if not history.terms:
-            raise
-        warnings.warn(
-            f"Training was interrupted after {len(history.terms)} of {schedule.max_epochs} epochs; "
-            "groups and gates are those reached so far.",
-            UserWarning,
-            stacklevel=stacklevel,
-        )
-    finally:
-        progress.close()
-    crew.hand_back_the_rest()
-    return history.off_device()
+    with working_on(model.mu.device):
+        state = None if keeper is None else keeper.last()
+        history, batches = History(), np.random.default_rng(batch_seed)
+        if state is not None:
+            history = History.from_state(state.part("history"), model.mu.device)
+            batches.bit_generator.state = state.facts["batches"]
+        standing = None if state is None else state.part("crew")
+        crew = Crew(model, objective, rows, schedule, noise, standing)
+        progress = Progress(schedule.max_epochs, verbose, name, done=len(history.terms))
+        try:
+            for epoch in range(len(history.terms), schedule.max_epochs):
+                _run_epoch(crew, epoch, schedule, batches, history)
+                if progress.shown:
+                    progress.advance(*_standing(history, crew.model, objective))
+                look = schedule.stop_early and (epoch + 1) % LOOK_EVERY == 0
+                if look and crew.dismiss_settled(history):
+                    break
+                if keeper is not None:
+                    keeper.offer(partial(_state, crew, history, batches))
+        except KeyboardInterrupt:
+            if not history.terms:
+                raise
+            history.interrupted = True
+            warnings.warn(
+                f"Training was interrupted after {len(history.terms)} of {schedule.max_epochs} "
+                "epochs; groups and gates are those reached so far.",
+                UserWarning,
+                stacklevel=stacklevel,
+            )
+        finally:
+            progress.close()
+        crew.hand_back_the_rest()
+        return history.off_device()
 
 
 class Crew:
@@ -146,13 +113,20 @@ class Crew:
         rows: Rows,
         schedule: Schedule,
         noise: NoiseSource,
+        state: State | None = None,
     ) -> None:
         self.all = model
+        self.noise = noise
         self.names = np.arange(len(model))  # places in all of the models in training
-        self.model = model.some(torch.from_numpy(self.names))
-        self.step = TrainStep(self.model, objective, rows, schedule, noise)
-        self.watch = Watch(self.model)
         self.at_work = np.ones(len(model), dtype=bool)
+        if state is not None:
+            self.names, self.at_work = state.arrays["names"], state.arrays["at_work"]
+        self.model = model.some(torch.from_numpy(self.names).to(model.mu.device))
+        moments = None if state is None else self._recall(state)
+        self.step = TrainStep(self.model, objective, rows, schedule, noise, moments)
+        self.watch = Watch(self.model)
+        if state is not None:
+            self.watch.recall(state)
 
     def dismiss_settled(self, history: History) -> bool:
         """Hand back the models that have just settled; True when no one is left."""
@@ -167,6 +141,33 @@ class Crew:
 
     def hand_back_the_rest(self) -> None:
         self._hand_back(self.at_work)
+
+    def state(self) -> State:
+        """Parameters, moments, the noise's counter and what the watch remembers."""
+        kept = {"quiet": self.watch.quiet, "labels": self.watch.labels, "mu": self.watch.mu}
+        for place, own in enumerate(self.model.parameters()):
+            kept[f"all.{place}"] = self.all.parameters()[place]
+            kept[f"own.{place}"] = own
+            for name, value in self.step.moments(own).items():
+                kept[f"{name}.{place}"] = value
+        arrays = {name: value.cpu().numpy() for name, value in kept.items()}
+        names = list(self.step.moments(self.model.mu))
+        return State(
+            {**arrays, "names": self.names, "at_work": self.at_work},
+            {"noise": int(self.noise.stream.step), "moments": names},
+        )
+
+    def _recall(self, state: State) -> dict[str, list[Tensor]]:
+        """Put parameters and noise back as they were; returns the moments."""
+        # torch's own memory, and not numpy's: how sums round may depend on where numbers lie
+        device = self.all.mu.device
+        kept = {name: torch.tensor(a, device=device) for name, a in state.arrays.items()}
+        places = range(len(self.model.parameters()))
+        for place in places:
+            self.all.parameters()[place].copy_(kept[f"all.{place}"])
+            self.model.parameters()[place].copy_(kept[f"own.{place}"])
+        self.noise.stream.go_to(state.facts["noise"])
+        return {name: [kept[f"{name}.{p}"] for p in places] for name in state.facts["moments"]}
 
     def _hand_back(self, which: NDArray[np.bool_]) -> None:
         theirs = torch.from_numpy(np.flatnonzero(which)).to(self.all.mu.device)
@@ -223,7 +224,7 @@ class TrainStep:
 
     def without_the_others(self, model: GatedModel, stay: Tensor) -> TrainStep:
         """The step for some of the models, with their moments."""
-        states = [self._moments(parameter) for parameter in self.model.parameters()]
+        states = [self.moments(parameter) for parameter in self.model.parameters()]
         moments = {
             name: [s[name] if name == "step" else s[name][stay].clone() for s in states]
             for name in states[0]
@@ -261,23 +262,24 @@ class TrainStep:
                 self._step()
         torch.cuda.current_stream().wait_stream(side)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        # others may be at work on this device or another meanwhile, but not be recording too
+        with ONE_RECORDS, torch.cuda.graph(graph, capture_error_mode="thread_local"):
             self._step()
         for tensor, value in zip(self._touched(), before, strict=False):
             tensor.copy_(value)
         if fresh:
             for parameter in self.model.parameters():
-                for value in self._moments(parameter).values():
+                for value in self.moments(parameter).values():
                     value.zero_()
         return graph.replay
 
     def _touched(self) -> list[Tensor]:
         """Everything a step changes; the moments last, as they may not be there yet."""
-        states = [self._moments(parameter) for parameter in self.model.parameters()]
+        states = [self.moments(parameter) for parameter in self.model.parameters()]
         moments = [value for state in states for value in state.values()]
         return [*self.model.parameters(), self.noise.stream.step, self.terms, *moments]
 
-    def _moments(self, parameter: Tensor) -> dict[str, Tensor]:
+    def moments(self, parameter: Tensor) -> dict[str, Tensor]:
         """What the optimiser remembers of a parameter; with SGD or at the start, nothing."""
         state = self.optimizer.state.get(parameter, {})
         return {name: value for name, value in state.items() if isinstance(value, Tensor)}
@@ -303,6 +305,13 @@ class Watch:
 
     def without_the_others(self, model: GatedModel, stay: Tensor) -> Watch:
         return Watch(model, self.quiet[stay])
+
+    def recall(self, state: State) -> None:
+        """Go on from what was remembered before."""
+        device = self.model.mu.device
+        self.quiet = torch.tensor(state.arrays["quiet"], device=device)
+        self.labels = torch.tensor(state.arrays["labels"], device=device)
+        self.mu = torch.tensor(state.arrays["mu"], device=device)
 
     def _remember(self) -> None:
         self.labels = self.model.labels()
@@ -330,6 +339,12 @@ def _run_epoch(
         history.gates.append(step.model.mu.clone())
     history.temperature.append(heat)
     history.seconds.append(time.perf_counter() - began)
+
+
+def _state(crew: Crew, history: History, batches: np.random.Generator) -> State:
+    """All that the next epoch depends on, and what is known of those before."""
+    order = State(facts=dict(batches.bit_generator.state))
+    return State.joined(crew=crew.state(), history=history.state(), batches=order)
 
 
 def _standing(history: History, model: GatedModel, objective: Objective) -> tuple[float, float]:
