@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
-import os
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -185,10 +183,8 @@ def forget(path: Path, unwanted: Callable[[dict[str, Any]], bool]) -> None:
     """Drop finished cells, so that they are computed again."""
     if not path.exists():
         return
-    kept = [record for record in Store(path) if not unwanted(record)]
-    aside = path.with_suffix(".part")
-    aside.write_text("".join(json.dumps(record) + "\n" for record in kept))
-    os.replace(aside, path)
+    store = Store(path)
+    store.rewrite([record for record in store if not unwanted(record)])
 
 
 def _guarded(compute: Callable[[Key], dict[str, Any]], key: Key) -> dict[str, Any]:

@@ -1,16 +1,19 @@
 """Finished cells of an experiment, one json line each: nothing finished is computed again.
 
-A line is written whole and flushed to disk before the next cell begins, so a run that is killed
-loses at most the cells in work; a last line that was cut short is ignored and overwritten.
+A line is on the disk before the next cell is asked for, so a run that is killed loses at most the
+cells in work. Each line has a checksum; one that was cut short or damaged is ignored with a warning
+and its cell computed again. Older lines have no checksum and need only be json.
 """
 
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import os
 import platform
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -19,7 +22,10 @@ from typing import Any
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
+from groupfs.outputs import settle_folder, write_file
+
 RESULTS = Path(__file__).parent / "results"
+CHECKSUM = "checksum"
 PACKAGES = ("groupfs", "numpy", "scipy", "scikit-learn", "torch")
 
 #: what makes a cell the cell it is: experiment-specific names and values
@@ -38,6 +44,7 @@ class Store:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.parent.mkdir(parents=True, exist_ok=True)
+        self.damaged = False
         self.records = self._read()
 
     def __contains__(self, key: Key) -> bool:
@@ -48,22 +55,39 @@ class Store:
 
     def add(self, record: dict[str, Any]) -> None:
         """Append a finished cell, safely on disk when this returns."""
+        if self.damaged:  # what was ignored must not stand before it
+            self.rewrite(self.records.values())
+        is_new = not self.path.exists()
         with self.path.open("ab") as file:
-            file.write(json.dumps(record).encode() + b"\n")
+            file.write(_line(record))
             file.flush()
             os.fsync(file.fileno())
+        if is_new:
+            settle_folder(self.path.parent)
         self.records[_name(record["key"])] = record
+
+    def rewrite(self, records: Iterable[dict[str, Any]]) -> None:
+        """Keep these cells and no others."""
+        content = b"".join(map(_line, records))
+        write_file(self.path, lambda aside: aside.write_bytes(content), force=True)
+        self.records, self.damaged = self._read(), False
 
     def _read(self) -> dict[str, dict[str, Any]]:
         if not self.path.exists():
             return {}
-        content = self.path.read_bytes()
-        whole = content[: content.rfind(b"\n") + 1]
-        if len(whole) < len(content):
-            with self.path.open("r+b") as file:
-                file.truncate(len(whole))
-        records = (json.loads(line) for line in whole.splitlines())
-        return {_name(record["key"]): record for record in records}
+        *lines, rest = self.path.read_bytes().split(b"\n")
+        found = _records(lines)
+        bad = [place for place, record in enumerate(found, 1) if record is None]
+        bad += [len(lines) + 1] if rest else []
+        self.damaged = bool(bad)
+        for place in bad:
+            warnings.warn(
+                f"{self.path}, line {place}, is damaged or was cut short and is ignored; its cell "
+                "is computed again.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return {_name(record["key"]): record for record in found if record is not None}
 
 
 def run(
@@ -88,12 +112,14 @@ def write_csv(store: Store, path: Path, leave_out: Iterable[str] = ("selected",)
     rows = [{**r["key"], **{k: v for k, v in r.items() if k != "key"}} for r in store]
     rows = [{k: v for k, v in row.items() if not isinstance(v, (dict, list))} for row in rows]
     names = list(dict.fromkeys(name for row in rows for name in row if name not in leave_out))
-    aside = path.with_suffix(".part")
-    with aside.open("w", newline="") as file:
-        writer = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(sorted(rows, key=lambda row: [str(row.get(name)) for name in names]))
-    os.replace(aside, path)
+
+    def write(aside: Path) -> None:
+        with aside.open("w", newline="") as file:
+            writer = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(sorted(rows, key=lambda row: [str(row.get(name)) for name in names]))
+
+    write_file(path, write, force=True)
 
 
 def machine(device: str) -> dict[str, Any]:
@@ -111,6 +137,34 @@ def _installed(package: str) -> bool:
     except ModuleNotFoundError:
         return False
     return True
+
+
+def _line(record: dict[str, Any]) -> bytes:
+    """A record with its checksum, which is that of the line without it."""
+    plain = json.dumps(record)
+    return f'{plain[:-1]}, "{CHECKSUM}": "{_checksum(plain)}"}}\n'.encode()
+
+
+def _records(lines: Iterable[bytes]) -> list[dict[str, Any] | None]:
+    """The records of lines; None for those that are not what was written.
+
+    Lines without a checksum are older ones: they stand before all others.
+    """
+    records, is_old = [], True
+    for line in lines:
+        try:
+            record = json.loads(line)
+            checksum = record.pop(CHECKSUM, None)
+            is_whole = checksum == _checksum(json.dumps(record)) or (checksum is None and is_old)
+            is_old &= checksum is None
+            records.append(record if is_whole and isinstance(record["key"], dict) else None)
+        except (ValueError, AttributeError, KeyError, TypeError):
+            records.append(None)
+    return records
+
+
+def _checksum(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def _timed(compute: Callable[[Key], dict[str, Any]], key: Key) -> dict[str, Any]:

@@ -33,7 +33,7 @@ LONGEST_WAIT = 0.3
 TIME_LIMIT = 120
 
 
-def fitted(folder=None):
+def fitted(folder=None, max_epochs=60):
     """The path of the test: two numbers of groups, several parts each, and resamples."""
     X = load_two_moons(150, random_state=0).data
     path = GroupFSPath(
@@ -41,7 +41,7 @@ def fitted(folder=None):
         sparsities=np.geomspace(0.3, 2.5, 9),
         n_init=2,
         n_resamples=3,
-        max_epochs=60,
+        max_epochs=max_epochs,
         batch_size=50,
         random_state=0,
         checkpoint=folder,
@@ -76,12 +76,12 @@ def _pieces(value):
         yield repr(value).encode()
 
 
-def child(folder, result, log):
-    """Fit with a checkpoint after every epoch, and say what came out."""
+def child(folder, result, log, max_epochs):
+    """Fit with many checkpoints, and say what came out."""
     os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), sys.stderr.fileno())
     warnings.simplefilter("always")
-    checkpoints.SAVE_EVERY, checkpoints.SAVE_SHARE = 0.0, 1.0
-    found = fingerprints(fitted(folder))
+    checkpoints.SAVE_EVERY, checkpoints.SAVE_SHARE = 0.05, 1.0
+    found = fingerprints(fitted(folder, max_epochs))
     aside = Path(result).with_suffix(".part")
     aside.write_text(json.dumps(found))
     os.replace(aside, result)
@@ -90,9 +90,9 @@ def child(folder, result, log):
 class Disturbance:
     """Fits that are killed and damaged; counts what happened."""
 
-    def __init__(self, place, seed):
+    def __init__(self, place, seed, max_epochs=60):
         self.folder, self.result, self.log = place / "kept", place / "result.json", place / "log"
-        self.rng = np.random.default_rng(seed)
+        self.rng, self.max_epochs = np.random.default_rng(seed), max_epochs
         self.processes = multiprocessing.get_context("forkserver")
         self.processes.set_forkserver_preload(["groupfs.path", "groupfs.datasets"])
         self.kills, self.damages = Counter(), Counter()
@@ -102,7 +102,8 @@ class Disturbance:
 
     def files(self):
         """Names of the files that are kept, and of those being written."""
-        found = [path for path in self.folder.rglob("*") if path.is_file()]
+        walked = os.walk(self.folder)  # which does not mind what goes away meanwhile
+        found = [Path(folder) / name for folder, _, names in walked for name in names]
         aside = [path for path in found if path.name.startswith(".")]
         return [path for path in found if path not in aside], aside
 
@@ -164,7 +165,8 @@ class Disturbance:
 
     def _started(self):
         process = self.processes.Process(
-            target=child, args=(str(self.folder), str(self.result), str(self.log))
+            target=child,
+            args=(str(self.folder), str(self.result), str(self.log), self.max_epochs),
         )
         process.start()
         return process

@@ -1,6 +1,14 @@
 """The store of finished cells: nothing finished is lost or computed again."""
 
 import csv
+import json
+import multiprocessing
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
 
 from experiments import store
 
@@ -26,10 +34,68 @@ def test_a_line_that_was_cut_short_is_computed_again(tmp_path):
     store.run("squares", [{"cell": 1}, {"cell": 2}], square, tmp_path)
     path = tmp_path / "squares.jsonl"
     path.write_bytes(path.read_bytes()[:-20])
-    assert [record["value"] for record in store.Store(path)] == [1]
-    finished = store.run("squares", [{"cell": 1}, {"cell": 2}], square, tmp_path)
+    with pytest.warns(UserWarning, match="squares.jsonl, line 2, is damaged or was cut short"):
+        assert [record["value"] for record in store.Store(path)] == [1]
+    with pytest.warns(UserWarning, match="line 2"):
+        finished = store.run("squares", [{"cell": 1}, {"cell": 2}], square, tmp_path)
     assert [record["value"] for record in finished] == [1, 4]
     assert len(path.read_text().splitlines()) == 2
+    assert len(store.Store(path).records) == 2
+
+
+@pytest.mark.parametrize("length", range(1, 40, 6))
+def test_a_line_is_taken_whole_or_not_at_all(tmp_path, length):
+    store.run("squares", [{"cell": 1}], square, tmp_path)
+    path = tmp_path / "squares.jsonl"
+    path.write_bytes(path.read_bytes()[:-length])
+    with pytest.warns(UserWarning, match="line 1"):
+        assert not store.Store(path).records
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_line_in_which_a_bit_has_changed_is_ignored(tmp_path, seed):
+    store.run("squares", [{"cell": i} for i in range(3)], square, tmp_path)
+    path = tmp_path / "squares.jsonl"
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    rng, damaged = np.random.default_rng(seed), bytearray(second[:-1])
+    damaged[rng.integers(len(damaged))] ^= 1 << int(rng.integers(8))
+    path.write_bytes(first + damaged + b"\n" + third)
+    with pytest.warns(UserWarning, match="ignored; its cell is computed again"):
+        found = [record["value"] for record in store.Store(path)]
+    assert found == [0, 4]
+
+
+def test_lines_from_before_there_were_checksums_are_read(tmp_path):
+    path = tmp_path / "squares.jsonl"
+    path.write_text(json.dumps({"key": {"cell": 1}, "value": 1}) + "\n")
+    finished = store.run("squares", [{"cell": 1}, {"cell": 2}], square, tmp_path)
+    assert [record["value"] for record in finished] == [1, 4]
+    assert path.read_text().startswith('{"key": {"cell": 1}, "value": 1}\n')
+    assert [record["value"] for record in store.Store(path)] == [1, 4]
+
+
+def test_stored_results_are_read_and_left_as_they_are():
+    for path in sorted(store.RESULTS.glob("*.jsonl")):
+        before = path.read_bytes()
+        assert len(store.Store(path).records) == len(before.splitlines())
+        assert path.read_bytes() == before
+
+
+def test_a_run_that_is_killed_loses_only_the_cell_in_work(tmp_path):
+    context = multiprocessing.get_context("forkserver")
+    process = context.Process(target=endless, args=(tmp_path,))
+    process.start()
+    path = tmp_path / "squares.jsonl"
+    while not path.exists() or path.read_bytes().count(b"\n") < 3:
+        time.sleep(0.01)
+    os.kill(process.pid, signal.SIGKILL)
+    process.join()
+    done = path.read_bytes().count(b"\n")
+    assert [r["value"] for r in store.Store(path)][:done] == [i**2 for i in range(done)]
+
+
+def endless(folder):
+    store.run("squares", ({"cell": i} for i in range(10**5)), square, folder)
 
 
 def test_cells_spread_over_processes_are_stored_alike(tmp_path):

@@ -127,14 +127,22 @@ class DenseRows(_InMemory):
         self.shape = (Z.shape[0], Z.shape[1])
         self.column_norms = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
         self.device = torch.device("cpu")
+        self._dtype = torch.float32
         self._tensor: Tensor | None = None
         self._double: Tensor | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The table goes to other processes once, without its copies as tensors."""
+        return {**self.__dict__, "_tensor": None, "_double": None}
+
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
-        self.device, self._double = device, None
+        self.device, self._dtype = device, dtype
+        self._double = None
         self._tensor = torch.as_tensor(self.Z, dtype=dtype, device=device)
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
+        if self._tensor is None:
+            self.to(self.device, self._dtype)
         assert self._tensor is not None
         return torch.index_select(self._tensor, 0, index.to(self.device), out=out)
 

@@ -15,6 +15,7 @@ import os
 import re
 import time
 import warnings
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -205,9 +206,12 @@ def _decoded(content: bytes, label: str) -> State | None:
     payload = content[start:]
     if content[:start] != HEADER + _checksum(payload, label):
         return None
-    with np.load(io.BytesIO(payload), allow_pickle=False) as stored:
-        arrays = dict(stored)
-    return State(arrays, json.loads(arrays.pop(FACTS).tobytes()))
+    try:
+        with np.load(io.BytesIO(payload), allow_pickle=False) as stored:
+            arrays = dict(stored)
+        return State(arrays, json.loads(arrays.pop(FACTS).tobytes()))
+    except (ValueError, KeyError, zipfile.BadZipFile):  # made by others, with a fitting checksum
+        return None
 
 
 def _checksum(payload: bytes, label: str) -> bytes:

@@ -83,6 +83,7 @@ def folder_aside(target: Path, own: Collection[str], force: bool = False) -> Ite
             _swap(aside, target)
         else:
             os.rename(aside, target)
+        settle_folder(target.parent)
 
 
 def write_file(target: Path, write: Callable[[Path], object], force: bool = False) -> None:
@@ -104,6 +105,17 @@ def write_file(target: Path, write: Callable[[Path], object], force: bool = Fals
         _settle(aside)
         check_file(target, force)
         os.replace(aside, target)
+        settle_folder(target.parent)
+
+
+def settle_folder(folder: Path) -> None:
+    """Have the names in a folder on the disk, where the system lets one ask for it."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
 
 
 def csv_quoting(cells: Iterable[Any]) -> Any:

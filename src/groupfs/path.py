@@ -249,7 +249,9 @@ class GroupFSPath(GroupSelector):
         self.path_ = _describe_path(self, table, trained, sparsities, result, chosen)
         self.stability_ = None
         if self.n_resamples:
-            refits = refit_all(self, problem, seeds[0], checkpoint)
+            # a path that was cut short may choose another model than when it goes on
+            kept = None if interrupted else checkpoint
+            refits = refit_all(self, problem, seeds[0], kept)
             interrupted |= any(refit.interrupted for refit in refits)
             self.stability_ = stability.summarise(
                 refits, table.columns, self.n_features_in_, problem.n_groups

@@ -176,7 +176,7 @@ def prepare(
         distortion=distortion,
         clusters=clusters,
         gate_start=_gate_starts(rows, clusters, n_groups, settings, seeds),
-        critical_sparsity_weight=start.critical_sparsity_weight,
+        critical_sparsity_weight=float(start.critical_sparsity_weight),
     )
 
 

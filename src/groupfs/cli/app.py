@@ -92,6 +92,7 @@ def select(
     significant: options.Significant = False,
     sparsity: options.Sparsity = None,
     path: options.Path24 = False,
+    checkpoint: options.Checkpoint = None,
     seed: options.Seed = 0,
     device: options.Device = "auto",
     out: options.OutFolder = None,
@@ -121,6 +122,8 @@ def select(
 
         if path and sparsity is not None:
             raise typer.BadParameter("--path tries many sparsities; leave out --sparsity.")
+        if checkpoint is not None and not path:
+            raise typer.BadParameter("--checkpoint keeps the state of a path; add --path.")
         settings: dict[str, Any] = {"n_features_to_select": budget}
         if groups is not None:
             settings["n_groups"] = groups
@@ -128,6 +131,8 @@ def select(
             settings["n_groups_to_select"] = "significant"
         if sparsity is not None:
             settings["sparsity"] = sparsity
+        if checkpoint is not None:
+            settings["checkpoint"] = str(checkpoint)
         request = work.Request(
             out=options.default_folder(table) if out is None else out,
             force=force,

@@ -42,6 +42,7 @@ OPTIONS = (
     (r"n_features_to_select=", "--budget "),
     (r"n_groups=", "--groups "),
     (r"""\bdevice=['"]([\w:.]+)['"]""", r"--device \1"),
+    (r"""\bcheckpoint=['"](.*?)['"]""", r"--checkpoint \1"),
     (r"n_features_to_select", "--budget"),
     (r"n_groups", "--groups"),
     (r' or "auto"\.', ", or leave it out."),
@@ -130,7 +131,7 @@ def _words_and_code(error: Exception) -> tuple[str, Code]:
     if isinstance(error, ColumnsError):
         return text, Code.TABLE
     if isinstance(error, OutputError):
-        return text, Code.OUTPUT
+        return as_options(text), Code.OUTPUT
     if isinstance(error, ImportError):
         return text, Code.EXTRA
     if isinstance(error, MemoryError) or "out of memory" in text.lower():

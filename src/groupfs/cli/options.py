@@ -95,6 +95,14 @@ Path24 = Annotated[
         rich_help_panel=METHOD,
     ),
 ]
+Checkpoint = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="With --path: keep the state of training here; if killed, run it again to go on.",
+        rich_help_panel=METHOD,
+    ),
+]
 Seed = Annotated[
     int,
     typer.Option(

@@ -229,6 +229,8 @@ def _fit(prepared: Prepared, request: Request) -> tuple[Any, list[str]]:
         warnings.simplefilter("always")
         selector = estimator(**request.settings).fit(prepared.X)
     selector.verbose = 0  # the bar was for this terminal, not for whoever reads the model
+    if request.along_path:
+        selector.checkpoint = None  # nor is a folder of this machine
     told = [as_options(str(w.message)) for w in caught if w.category is UserWarning]
     constants_told = any("never change" in note for note in prepared.notes)
     return selector, [w for w in told if not (constants_told and "constant column" in w)]

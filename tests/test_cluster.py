@@ -1,0 +1,94 @@
+"""A path on a cluster is the path on one machine, also when a worker is lost on the way."""
+
+import os
+import pickle
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+
+from groupfs import GroupFSPath, _parallel
+from groupfs.datasets import load_two_moons
+from tests.kill_path import fingerprints
+from tests.problems import prepared
+
+distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+
+SETTINGS = {
+    "n_groups": 3,
+    "sparsities": np.geomspace(0.3, 2.5, 12),
+    "n_resamples": 3,
+    "max_epochs": 40,
+    "random_state": 0,
+}
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return load_two_moons(200, random_state=0).data
+
+
+@pytest.fixture(scope="module")
+def alone(moons):
+    return fingerprints(GroupFSPath(**SETTINGS).fit(moons))
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        distributed.LocalCluster(
+            n_workers=2, processes=True, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def test_a_cluster_gives_the_result_of_one_process(client, moons, alone):
+    with parallel_config(backend="dask"):
+        path = GroupFSPath(**SETTINGS).fit(moons)
+    assert fingerprints(path) == alone
+
+
+@pytest.mark.parametrize("table", ["small", "sent once"])
+def test_a_worker_that_is_killed_half_way_changes_nothing(table, client, moons, alone, monkeypatch):
+    if table == "sent once":
+        monkeypatch.setattr(_parallel, "SENT_ONCE", 0)
+    client.wait_for_workers(2)
+    killed = []
+    killer = threading.Thread(target=kill_a_worker, args=(client, killed))
+    killer.start()
+    with parallel_config(backend="dask"):
+        path = GroupFSPath(**SETTINGS).fit(moons)
+    killer.join()
+    assert killed
+    assert fingerprints(path) == alone
+
+
+def kill_a_worker(client, killed):
+    """Wait until both workers are at work, then take one of them away."""
+    while sum(bool(tasks) for tasks in client.processing().values()) < 2:
+        time.sleep(0.01)
+    time.sleep(0.1)
+    worker, pid = next(iter(client.run(os.getpid).items()))
+    os.kill(pid, signal.SIGKILL)
+    killed.append(worker)
+
+
+def test_a_problem_travels_without_copies_of_its_table():
+    X = np.random.default_rng(0).standard_normal((2000, 30))
+    problem = prepared(X, n_groups=3)
+    assert len(pickle.dumps(problem)) < 1.1 * X.nbytes
+    again = pickle.loads(pickle.dumps(problem))
+    index = np.arange(7)
+    rows = [p.table.rows.take(_tensor(index)) for p in (problem, again)]
+    np.testing.assert_array_equal(*rows)
+
+
+def _tensor(index):
+    import torch
+
+    return torch.from_numpy(index)
