@@ -190,11 +190,13 @@ def test_a_path_of_sparsities_an_h5ad_and_its_labels(folder):
 
     cells.X = sp.csr_matrix(cells.X)
     cells.write_h5ad(folder / "cells.h5ad")
-    arguments = ("--label", "outcome", "--path", "--groups", 4, "-o", folder / "cells")
+    kept = ("--checkpoint", folder / "kept")
+    arguments = ("--label", "outcome", "--path", *kept, "--groups", 4, "-o", folder / "cells")
     result = run("select", folder / "cells.h5ad", *arguments)
     assert result.exit_code == 0, result.output
     summary = json.loads((folder / "cells" / "result.json").read_text())
     assert summary["estimator"] == "GroupFSPath" and len(summary["path"]["sparsities"]) == 24
+    assert summary["settings"]["checkpoint"] is None and not list((folder / "kept").iterdir())
     small = run("apply", folder / "cells" / "model.skops", folder / "cells.h5ad", "-q")
     assert len(small.stdout.splitlines()) == 61
 
@@ -299,6 +301,12 @@ def test_doctor_tells_versions_device_and_extras():
         (("good.csv", "-o", "good.csv"), 5, "good.csv is a file; name a folder"),
         (("good.csv", "--image", "big"), 2, "--image big"),
         (("good.csv", "--path", "--sparsity", "1"), 2, "leave out --sparsity"),
+        (("good.csv", "--checkpoint", "kept"), 2, "add --path"),
+        (
+            ("good.csv", "--path", "--checkpoint", "good.csv"),
+            5,
+            "--checkpoint good.csv: the folder",
+        ),
         (("good.csv", "--sparsity", "-1"), 2, "0.01"),
     ],
 )

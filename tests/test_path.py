@@ -1,5 +1,7 @@
 """The path: many models in one run are the models one would get one by one."""
 
+import threading
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -8,7 +10,8 @@ import pytest
 import torch
 from joblib import parallel_config
 
-from groupfs import GroupFS, GroupFSPath, _parts
+from groupfs import GroupFS, GroupFSPath, _parts, path
+from groupfs._device import resolve_devices
 from groupfs.datasets import load_two_moons
 from groupfs.metrics import (
     jaccard_stability,
@@ -17,6 +20,7 @@ from groupfs.metrics import (
     selection_rates,
 )
 from groupfs.result import train_models
+from tests.kill_path import fingerprints
 from tests.problems import prepared
 from tests.tables import real_table
 
@@ -102,8 +106,42 @@ def test_splitting_the_path_changes_nothing(moons, split, monkeypatch):
             parts = GroupFSPath(**settings, n_jobs=2).fit(moons.data)
     np.testing.assert_allclose(parts.path_.gain, whole.path_.gain, atol=1e-4)
     np.testing.assert_allclose(parts.path_.gates, whole.path_.gates, atol=1e-2)
+    if split == "processes":
+        assert fingerprints(parts) == fingerprints(whole)
     assert parts.n_iter_ == whole.n_iter_ == len(parts.history_)
     assert [g.tolist() for g in parts.groups_] == [g.tolist() for g in whole.groups_]
+
+
+def test_devices_that_share_a_path_change_nothing(moons, monkeypatch):
+    settings = {"n_groups": 3, "n_init": 1, "max_epochs": 20, "random_state": 0}
+    one = GroupFSPath(**settings).fit(moons.data)
+    threads, train = set(), _parts.train_models
+
+    def noted(problem, *rest):
+        threads.add((threading.get_ident(), id(problem)))
+        return train(problem, *rest)
+
+    monkeypatch.setattr(_parts, "train_models", noted)
+    monkeypatch.setattr(path, "resolve_devices", lambda device: [torch.device("cpu")] * 3)
+    shared = GroupFSPath(**settings).fit(moons.data)
+    assert len(threads) == 3
+    assert fingerprints(shared) == fingerprints(one)
+
+
+@pytest.mark.parametrize(
+    ("asked", "n_visible", "expected"),
+    [
+        ("auto", 2, ["cuda:0", "cuda:1"]),
+        ("cuda", 3, ["cuda:0", "cuda:1", "cuda:2"]),
+        ("cuda", 1, ["cuda"]),
+        ("cuda:1", 2, ["cuda:1"]),
+        ("cpu", 2, ["cpu"]),
+    ],
+)
+def test_a_path_takes_all_devices_unless_one_is_named(asked, n_visible, expected, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: n_visible)
+    assert [str(device) for device in resolve_devices(asked)] == expected
 
 
 def test_several_numbers_of_groups_are_compared_by_gain(moons):

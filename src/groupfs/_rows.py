@@ -138,7 +138,7 @@ class DenseRows(_InMemory):
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
         self.device, self._dtype = device, dtype
         self._double = None
-        self._tensor = torch.as_tensor(self.Z, dtype=dtype, device=device)
+        self._tensor = torch.tensor(self.Z, dtype=dtype, device=device)
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         if self._tensor is None:

@@ -139,8 +139,8 @@ def fixed_start(
     """S x P models with the groups given by labels (d,), seed-major; gates start at (S, C)."""
     S, C = gate_start.shape
     P = len(sparsity_weights)
-    membership = torch.nn.functional.one_hot(torch.as_tensor(labels), C)
-    mu = torch.as_tensor(gate_start).repeat_interleave(P, 0)
+    membership = torch.nn.functional.one_hot(torch.tensor(labels), C)
+    mu = torch.tensor(gate_start).repeat_interleave(P, 0)
     weights = torch.as_tensor(np.tile(sparsity_weights, S), dtype=dtype)
     return GateModel(
         mu=mu.to(device=device, dtype=dtype),

@@ -267,7 +267,7 @@ def warm_start(
     Q = torch.stack(
         [_projection(labels, C, seed) for labels, seed in zip(clusters, seeds, strict=True)]
     )
-    mu = torch.as_tensor(gate_start)
+    mu = torch.tensor(gate_start)
 
     def on_device(values: Tensor) -> Tensor:
         return values.repeat_interleave(P, 0).to(device=device, dtype=dtype)
@@ -279,7 +279,7 @@ def warm_start(
 
 def _membership_logits(labels: NDArray[np.int64], C: int) -> Tensor:
     lead = math.log(P_MAIN * (C - 1) / (1 - P_MAIN))
-    return lead * torch.nn.functional.one_hot(torch.as_tensor(labels), C).double()
+    return lead * torch.nn.functional.one_hot(torch.tensor(labels), C).double()
 
 
 def _projection(labels: NDArray[np.int64], C: int, seed: int) -> Tensor:
