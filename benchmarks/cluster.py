@@ -79,9 +79,9 @@ ARRAYS = ("gates", "gain", "loss", "terms", "kept", "scores", "labels", "selecte
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--samples", type=int, default=400)
-    parser.add_argument("--features", type=int, default=300)
-    parser.add_argument("--epochs", type=int, default=100)
+    parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("--features", type=int, default=120)
+    parser.add_argument("--epochs", type=int, default=60)
     parser.add_argument("--resamples", type=int, default=12)
     given = parser.parse_args()
     X = planted(given.samples, given.features, 10)
