@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -153,3 +155,12 @@ def test_pages_of_a_private_copy_are_kept(table, tmp_path):
     source = as_source(X)
     assert source.read(0, 1)[0, 0] == 42
     assert source.read(0, 1)[0, 0] == 42
+
+
+def test_a_mapped_file_goes_to_other_processes_by_name(tmp_path, table):
+    X = memmap(table, tmp_path)
+    sent = pickle.dumps(as_source(X))
+    assert len(sent) < 1000
+    np.testing.assert_array_equal(pickle.loads(sent).read(5, 9), table[5:9])
+    part = pickle.loads(pickle.dumps(as_source(X[10:])))
+    np.testing.assert_array_equal(part.read(0, 4), table[10:14])

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.metrics import adjusted_rand_score
 
-from groupfs import GroupFS, GroupFSPath, _memory, _stream
+from groupfs import GroupFS, GroupFSPath, _memory, _parts, _stream
 from groupfs._moments import gather_moments
 from groupfs._opening import open_table
 from groupfs._prefetch import ahead
@@ -194,6 +194,36 @@ def test_paths_and_resamples_are_streamed(rng, small_memory):
     assert adjusted_rand_score(labels, path.group_labels_) == 1
     for found in path.stability_.labels:
         assert adjusted_rand_score(labels, found) == 1
+
+
+def test_a_path_from_a_file_is_shared_among_processes(rng, small_memory, tmp_path):
+    np.save(tmp_path / "x.npy", planted(rng, N=900, d=20)[0])
+    X = np.load(tmp_path / "x.npy", mmap_mode="r")
+    settings = {"sparsities": [0.5, 1.0, 1.5], **FAST, "n_init": 4}
+    alone = GroupFSPath(4, **settings).fit(X)
+    together = GroupFSPath(4, n_jobs=2, **settings).fit(X)
+    np.testing.assert_array_equal(alone.path_.gates, together.path_.gates)
+
+
+def test_a_killed_path_over_a_streamed_table_goes_on(rng, small_memory, tmp_path, monkeypatch):
+    X, settings = planted(rng, N=900, d=20)[0], {"sparsities": [0.5, 1.0, 1.5], **FAST}
+    settings["n_init"] = 4
+    whole = GroupFSPath(4, **settings).fit(X)
+    trained, calls = _parts.train_models, []
+
+    def fails_later(*args):
+        if calls:
+            raise MemoryError
+        calls.append(1)
+        return trained(*args)
+
+    monkeypatch.setattr(_parts, "train_models", fails_later)
+    with pytest.raises(MemoryError):
+        GroupFSPath(4, checkpoint=tmp_path, **settings).fit(X)
+    monkeypatch.setattr(_parts, "train_models", trained)
+    again = GroupFSPath(4, checkpoint=tmp_path, **settings).fit(X)
+    np.testing.assert_array_equal(whole.path_.gates, again.path_.gates)
+    np.testing.assert_array_equal(whole.membership_, again.membership_)
 
 
 def test_no_more_rows_than_planned_are_read_at_a_time(rng, small_memory):

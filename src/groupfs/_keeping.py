@@ -24,7 +24,7 @@ from groupfs.result import Trained
 from groupfs.stability import Refit
 
 #: Parameters that change how the work is done or shown, but not what comes out.
-WITHOUT_EFFECT = ("verbose", "n_jobs", "checkpoint")
+WITHOUT_EFFECT = ("verbose", "n_jobs", "checkpoint", "max_memory")
 PACKAGES = ("groupfs", "numpy", "scipy", "scikit-learn", "torch")
 #: Rows that stand for a table which is not in memory, beside the norms of its columns.
 SAMPLED_ROWS = 256
@@ -34,6 +34,8 @@ def digest(table: Table, settings: dict[str, Any], seeds: list[int], device: tor
     """A name for a table and all that its path depends on, 32 hexadecimal digits."""
     matters = {k: v for k, v in settings.items() if k not in WITHOUT_EFFECT}
     matters |= {"random_state": seeds, "device": device.type}
+    # how much of a streamed table is held decides which rows meet in a batch
+    matters["plan"] = repr(getattr(table.rows, "plan", None))
     matters |= {"versions": [_version(package) for package in PACKAGES], "shape": table.rows.shape}
     found = hashlib.blake2b(json.dumps(matters, sort_keys=True, default=_plain).encode())
     found.update(table.columns.tobytes())

@@ -28,6 +28,8 @@ PER_FEATURE = 8192
 #: Most rows of the sample that stays in memory, of the buffer that batches are drawn from, and of a
 #: block that is read at a time; and the fewest rows anything can be done with.
 SAMPLE_ROWS, BUFFER_ROWS, BLOCK_ROWS, FEWEST_ROWS = 4096, 16_384, 8192, 64
+#: Most bytes of the products of columns at a time.
+SLAB_BYTES = 2**31
 #: Numbers of the sample above which it has fewer rows: chance groups are looked for in it.
 SAMPLE_NUMBERS = 2**27
 
@@ -72,7 +74,10 @@ def fits_in_memory(shape: tuple[int, int], n_entries: int | None, budget: int) -
 
 
 def plan_rows(n_rows: int, n_features: int, n_models: int, budget: int, max_memory: Any) -> Plan:
-    """Divide the budget among what holds rows; refuse where not even a few fit."""
+    """Divide the budget among what holds rows; refuse where not even a few fit.
+
+    Sizes are powers of two, so that a little more or less free memory does not change a result.
+    """
     per_row = 4 * n_features
     rest = budget - PER_FEATURE * n_features
     share = rest // 4
@@ -87,11 +92,13 @@ def plan_rows(n_rows: int, n_features: int, n_models: int, budget: int, max_memo
         needed = PER_FEATURE * n_features + 4 * FEWEST_ROWS * costliest
         _refuse(n_features, needed, budget, max_memory)
     return Plan(
-        sample_rows=min(n_rows, sample, SAMPLE_ROWS, max(512, SAMPLE_NUMBERS // n_features)),
-        buffer_rows=min(buffer, BUFFER_ROWS),
-        block_rows=min(block, BLOCK_ROWS),
-        batch_rows=batch,
-        slab_bytes=share,
+        sample_rows=min(
+            n_rows, _even(sample), SAMPLE_ROWS, max(512, _even(SAMPLE_NUMBERS // n_features))
+        ),
+        buffer_rows=min(_even(buffer), BUFFER_ROWS),
+        block_rows=min(_even(block), BLOCK_ROWS),
+        batch_rows=min(_even(batch), BUFFER_ROWS),
+        slab_bytes=min(_even(share), SLAB_BYTES),
     )
 
 
@@ -102,6 +109,11 @@ def shown(n_bytes: float) -> str:
         if n_bytes >= size:
             return f"{n_bytes / size:.1f} {unit}"
     return f"{int(n_bytes)} bytes"
+
+
+def _even(size: int) -> int:
+    """The largest power of two that is no larger; 0 stays 0."""
+    return 1 << (size.bit_length() - 1) if size else 0
 
 
 def _refuse(n_features: int, needed: int, budget: int, max_memory: Any) -> None:

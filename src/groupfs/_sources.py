@@ -85,6 +85,15 @@ class ArraySource:
         # changes to a private copy ("c") are in the pages themselves
         self.pages = mapped if getattr(X, "mode", None) in ("r", "r+") else None
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Other processes open the file themselves where X is one, as a whole."""
+        X: Any = self.X
+        whole = isinstance(X, np.memmap) and isinstance(X.base, mmap.mmap)
+        if not whole or X.filename is None or self.pages is None:
+            return ArraySource, (np.asarray(X),)
+        order = "C" if X.flags.c_contiguous else "F"
+        return _mapped, (str(X.filename), X.dtype, X.offset, X.shape, order)
+
     def read(self, start: int, stop: int) -> Block:
         block = np.array(self.X[start:stop], order="C", subok=False)
         if isinstance(self.pages, mmap.mmap) and hasattr(self.pages, "madvise"):
@@ -236,6 +245,10 @@ def _runs(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 def _starts(source: Source, step: int) -> range:
     return range(0, source.shape[0], step)
+
+
+def _mapped(name: str, dtype: Any, offset: int, shape: tuple[int, int], order: Any) -> ArraySource:
+    return ArraySource(np.memmap(name, dtype, "r", offset, shape, order))
 
 
 def _tidy(block: sp.csr_array) -> sp.csr_array:

@@ -8,6 +8,7 @@ takes them from a sample that stays in memory.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from typing import Any
 
@@ -91,6 +92,12 @@ class StreamRows:
         self._on_device()
         entries = min(BLOCK_ENTRIES, plan.slab_bytes // PER_PRODUCT)
         self.sample = DenseRows(self.standardized(Staged(sample)).numpy(), entries)
+
+    def __copy__(self) -> StreamRows:
+        """Rows that may go to another device; the sample goes with them."""
+        other = object.__new__(StreamRows)
+        other.__dict__ = {**self.__dict__, "sample": copy.copy(self.sample)}
+        return other
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
         self._target, self._dtype = device, dtype
