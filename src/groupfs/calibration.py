@@ -11,10 +11,11 @@ from scipy.special import ndtr
 from torch import Tensor
 
 from groupfs._rows import Rows
+from groupfs.compact_model import CompactModel
 from groupfs.gate_model import GateModel
-from groupfs.losses import feature_smoothness, group_sparsity
-from groupfs.model import GroupModel, NoiseSource, Objective, sample_term
-from groupfs.relaxations import gates, gates_pullback, membership
+from groupfs.losses import group_sparsity
+from groupfs.model import GroupModel, NoiseSource, Objective
+from groupfs.relaxations import gates, gates_pullback
 
 #: Candidates for the weight of the feature term, as in the paper.
 SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)
@@ -57,27 +58,22 @@ class Start:
 
 @torch.no_grad()
 def measure_start(
-    model: GroupModel, objective: Objective, rows: Rows, batch_size: int, seed: int
+    model: GroupModel | CompactModel, objective: Objective, rows: Rows, batch_size: int, seed: int
 ) -> Start:
     """Average over batches and noise; the model's first replica is looked at."""
-    assert objective.walk is not None
-    logits, mu, Q = model.logits[:1], model.mu[:1], model.Q[:1]
-    noise = NoiseSource([seed], objective.gate_noise, logits.device)
+    first = model.some(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
+    mu = first.mu
+    noise = NoiseSource([seed], objective.gate_noise, mu.device)
     batches = _batches(rows, batch_size, seed)
     draws: list[list[float]] = []
     while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
-        batch = next(batches)
-        draw = noise.draw(logits, model.stream[:1])
-        M = membership(logits, draw.gumbel, SOFT_TEMPERATURE)
+        draw = first.draw(noise)
+        push, pull, smooth, rough = first.starting_forces(
+            objective, next(batches), draw, SOFT_TEMPERATURE
+        )
         z = gates(mu, draw.gate)
-        weight = (M @ z.unsqueeze(-1)).squeeze(-1)
-        smooth, grad_square = sample_term(objective, batch, weight.square())
-        grad_z = M.mT @ (2 * weight * grad_square).unsqueeze(-1)
-        push = gates_pullback(z, grad_z.squeeze(-1)).sum()
-        _, pull, _ = group_sparsity(mu, M, objective.gate_noise)
-        rough, _, _ = feature_smoothness(M, Q, objective.walk, 0.0)
         leverage = z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
-        terms = torch.stack([push, leverage, pull.sum(), smooth[0], rough[0]])
+        terms = torch.stack([push.sum(), leverage, pull.sum(), smooth[0], rough[0]])
         draws.append(terms.tolist())
     push, leverage, pull, smooth, rough = np.mean(draws, axis=0)
     expected = _expected_leverage(float(mu[0, 0]), objective.gate_noise, mu.shape[1])

@@ -52,7 +52,7 @@ class Objective:
 class Noise:
     """One draw for all models."""
 
-    gumbel: Tensor  #: (R, d, C)
+    gumbel: Tensor  #: (R, d, C), or k where features have k candidate groups
     gate: Tensor  #: (R, C)
 
 
@@ -63,12 +63,15 @@ class NoiseSource:
         self.gate_noise = gate_noise
         self.stream = CounterNoise(seeds, device)
 
-    def draw(self, logits: Tensor, stream: Tensor) -> Noise:
-        """The next noise for logits (R, d, C); ``stream`` (R,) says whose."""
-        _, d, C = logits.shape
-        uniform = self.stream.uniform(d * C + C, logits.dtype)
-        gumbel = gumbel_noise(uniform[:, : d * C]).view(-1, d, C)
-        gate = torch.special.ndtri(uniform[:, d * C :]).mul_(self.gate_noise)
+    def draw(self, logits: Tensor, stream: Tensor, n_gates: int | None = None) -> Noise:
+        """The next noise for logits (R, d, C); ``stream`` (R,) says whose.
+
+        There are as many gates as logits of a feature, unless these are of its candidates only.
+        """
+        _, d, k = logits.shape
+        uniform = self.stream.uniform(d * k + (n_gates or k), logits.dtype)
+        gumbel = gumbel_noise(uniform[:, : d * k]).view(-1, d, k)
+        gate = torch.special.ndtri(uniform[:, d * k :]).mul_(self.gate_noise)
         if len(logits) == 1 == len(gumbel):
             return Noise(gumbel, gate)
         return Noise(gumbel[stream], gate[stream])
@@ -113,7 +116,7 @@ class GatedModel(ABC):
 
     @abstractmethod
     def membership_logits(self) -> Tensor:
-        """Log-probabilities of the memberships, up to a constant per feature, (R, d, C)."""
+        """Log-probabilities of the memberships, up to a constant per feature, (R, d, C or k)."""
 
     @abstractmethod
     def some(self, which: Tensor) -> Self:
@@ -175,11 +178,14 @@ class GroupModel(GatedModel):
     def membership_logits(self) -> Tensor:
         return self.logits
 
+    def draw(self, noise: NoiseSource) -> Noise:
+        """The next noise for all models."""
+        return noise.draw(self.logits, self.stream)
+
     def step(
         self, objective: Objective, X: Tensor, noise: NoiseSource, temperature: Tensor
     ) -> Tensor:
-        draw = noise.draw(self.logits, self.stream)
-        return self.loss_and_gradient(objective, X, draw, temperature)
+        return self.loss_and_gradient(objective, X, self.draw(noise), temperature)
 
     def total(self, objective: Objective, terms: Tensor) -> Tensor:
         smooth, coherent, sparse = terms.unbind(-1)
@@ -208,6 +214,24 @@ class GroupModel(GatedModel):
         self.mu.grad = gates_pullback(z, grad_z).add_(lambda2 * grad_mu)
         self.Q.grad = grad_Q.mul_(lambda1)
         return torch.stack([smooth, coherent, sparse], -1)
+
+    def starting_forces(
+        self, objective: Objective, X: Tensor, noise: Noise, temperature: float
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """What the weights of the terms are calibrated on.
+
+        Gradients of L_s and L_reg on the gates, (R, C) each, L_s, and L_f without its
+        orthogonality, (R,) each.
+        """
+        assert objective.walk is not None
+        M = membership(self.logits, noise.gumbel, temperature)
+        z = gates(self.mu, noise.gate)
+        weight = (M @ z.unsqueeze(-1)).squeeze(-1)
+        smooth, grad_square = sample_term(objective, X, weight.square())
+        grad_z = M.mT @ (2 * weight * grad_square).unsqueeze(-1)
+        _, pull, _ = group_sparsity(self.mu, M, objective.gate_noise)
+        rough, _, _ = feature_smoothness(M, self.Q, objective.walk, 0.0)
+        return gates_pullback(z, grad_z.squeeze(-1)), pull, smooth, rough
 
     def settled_loss(self, objective: Objective, X: Tensor, open_gates: Tensor | None) -> Tensor:
         """The loss without noise and with every feature in its one group, (R,).
@@ -265,7 +289,7 @@ def warm_start(
     P = len(sparsity_weights)
     logits = torch.stack([_membership_logits(labels, C) for labels in clusters])
     Q = torch.stack(
-        [_projection(labels, C, seed) for labels, seed in zip(clusters, seeds, strict=True)]
+        [projection(labels, C, seed) for labels, seed in zip(clusters, seeds, strict=True)]
     )
     mu = torch.tensor(gate_start)
 
@@ -277,13 +301,13 @@ def warm_start(
     return GroupModel(on_device(logits), on_device(mu), on_device(Q), weights, stream)
 
 
-def _membership_logits(labels: NDArray[np.int64], C: int) -> Tensor:
-    lead = math.log(P_MAIN * (C - 1) / (1 - P_MAIN))
-    return lead * torch.nn.functional.one_hot(torch.tensor(labels), C).double()
-
-
-def _projection(labels: NDArray[np.int64], C: int, seed: int) -> Tensor:
+def projection(labels: NDArray[np.int64], C: int, seed: int) -> Tensor:
     """Random orthonormal, each row divided by the size of its cluster."""
     square, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((C, C)))
     sizes = np.maximum(np.bincount(labels, minlength=C), 1)
     return torch.from_numpy(square / sizes[:, None])
+
+
+def _membership_logits(labels: NDArray[np.int64], C: int) -> Tensor:
+    lead = math.log(P_MAIN * (C - 1) / (1 - P_MAIN))
+    return lead * torch.nn.functional.one_hot(torch.tensor(labels), C).double()
