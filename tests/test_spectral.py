@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse as sp
 import torch
 from sklearn.metrics import adjusted_rand_score
@@ -7,7 +8,7 @@ from sklearn.metrics import adjusted_rand_score
 from groupfs import graphs, spectral
 from groupfs._rows import DenseRows
 from groupfs.datasets import load_two_moons
-from groupfs.graphs import FeatureGraph
+from groupfs.graphs import FeatureGraph, symmetric_walk
 from tests import reference
 
 
@@ -169,3 +170,80 @@ def test_modules_are_counted_right_beside_features_that_belong_nowhere(rng):
     C = spectral.choose_n_groups(curve, 900, spectral.lone_features(clusters), values)
     assert C in (8, 9)
     assert adjusted_rand_score(module, clusters[C][:720]) > 0.99
+
+
+def planted_walk(sizes, rng, n_kept=12, stray=0.1):
+    """A sparse walk on features that know others of their own block, and now and then of another's.
+
+    Blocks of equal size have nearly equal eigenvalues.
+    """
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    d = len(labels)
+    source = np.repeat(np.arange(d), n_kept)
+    own = np.concatenate(
+        [rng.choice(np.flatnonzero(labels == labels[i]), n_kept) for i in range(d)]
+    )
+    target = np.where(rng.random(len(own)) < stray, rng.integers(d, size=len(own)), own)
+    kept = sp.csr_array((rng.uniform(0.5, 1, len(own)), (source, target)), shape=(d, d))
+    return symmetric_walk(sp.csr_array(kept.maximum(kept.T) + sp.eye_array(d))), labels
+
+
+def test_blocks_of_eigenvectors_span_what_single_ones_do(rng, monkeypatch):
+    walk, labels = planted_walk([100] * 8, rng)
+    exact = spectral.leading_eigenvectors(walk, 8)
+    monkeypatch.setattr(spectral, "BLOCK_FEATURES", 100)
+    found = spectral.leading_eigenvectors(walk, 8)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found.T @ found, np.eye(8), atol=1e-4)
+    np.testing.assert_allclose(np.linalg.svd(exact.T @ found)[1], 1, atol=1e-3)
+    assert adjusted_rand_score(labels, spectral.cluster_features(found, 8)) == 1
+    np.testing.assert_array_equal(found, spectral.leading_eigenvectors(walk, 8))
+
+
+@pytest.mark.parametrize("trouble", ["too few steps", "fell apart"])
+def test_eigenvectors_that_are_not_good_enough_are_found_one_by_one(trouble, rng, monkeypatch):
+    walk, _ = planted_walk([60] * 5, rng)
+    exact = spectral.leading_eigenvectors(walk, 5)
+    monkeypatch.setattr(spectral, "BLOCK_FEATURES", 100)
+    if trouble == "too few steps":
+        monkeypatch.setattr(spectral, "ROUND_STEPS", 1)
+        monkeypatch.setattr(spectral, "MOST_ROUNDS", 1)
+    else:
+        monkeypatch.setattr(
+            spectral.scipy.sparse.linalg, "lobpcg", lambda *a, **k: np.linalg.cholesky(-np.eye(2))
+        )
+    np.testing.assert_array_equal(spectral.leading_eigenvectors(walk, 5), exact)
+
+
+def test_spare_vectors_need_not_be_good(rng, monkeypatch):
+    # of four blocks four eigenvectors stand out, the others are a crowd that takes long
+    walk, _ = planted_walk([150] * 4, rng)
+    monkeypatch.setattr(spectral, "MOST_ROUNDS", 3)
+    assert spectral._by_blocks(walk, 4) is not None
+
+
+def test_pivots_are_those_of_pivoted_qr(rng):
+    U = rng.standard_normal((300, 12)) * np.linspace(1, 3, 300)[:, None]
+    _, expected = scipy.linalg.qr(U.T, mode="r", pivoting=True)
+    np.testing.assert_array_equal(spectral._pivots(U), expected[:12])
+
+
+@pytest.mark.parametrize("rng_for_starts", [None, np.random.default_rng(0)])
+def test_a_sample_of_features_gives_the_clusters_of_all(rng_for_starts, rng, monkeypatch):
+    walk, labels = planted_walk([400, 300, 200, 100, 13], rng)  # the last may miss the sample
+    vectors = spectral.leading_eigenvectors(walk, 5)
+    monkeypatch.setattr(spectral, "SAMPLED_FEATURES", 150)
+    found = spectral.cluster_features(vectors.astype(np.float32), 5, rng_for_starts)
+    assert adjusted_rand_score(labels, found) == 1
+
+
+def test_a_sample_of_features_says_how_many_groups_there_are(rng, monkeypatch):
+    walk, _ = planted_walk([150] * 6, rng)
+    vectors = spectral.leading_eigenvectors(walk, 15)
+    np.testing.assert_array_equal(spectral.representative_rows(vectors), vectors)
+    monkeypatch.setattr(spectral, "SAMPLED_FEATURES", 200)
+    seen = spectral.representative_rows(vectors)
+    assert len(seen) == 200
+    clusters = spectral.clusters_by_number(seen)
+    curve = spectral.distortion_curve(seen, clusters)
+    assert spectral.choose_n_groups(curve, 200, spectral.lone_features(clusters)) == 6

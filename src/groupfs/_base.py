@@ -19,6 +19,7 @@ from groupfs import presets, selection
 from groupfs._repr import groups_html
 from groupfs._sources import as_source, is_lazy, read_columns
 from groupfs._validation import Table
+from groupfs.memberships import place_rows
 from groupfs.model import OPEN
 from groupfs.problem import Problem
 from groupfs.result import GroupResult
@@ -176,9 +177,8 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         self.n_groups_ = len(result.groups)
         self.groups_ = [np.sort(columns[group]) for group in result.groups]
         self.group_labels_ = np.full(d, -1)
-        self.membership_ = np.zeros((d, self.n_groups_))
+        self.membership_ = place_rows(result.membership, columns, d)
         self.centrality_ = np.zeros(d)
-        self.membership_[columns] = result.membership
         self.centrality_[columns] = result.centrality
         for rank, group in enumerate(self.groups_):
             self.group_labels_[group] = rank

@@ -22,6 +22,7 @@ from groupfs._anndata_matrix import (
 from groupfs._groups import parse_groups
 from groupfs._validation import listed
 from groupfs.estimator import GroupFS
+from groupfs.memberships import place_rows
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -254,16 +255,14 @@ def _write(
     selector, n_vars, names = found.selector, adata.n_vars, found.group_names
     labels = np.full(n_vars, -1)
     selected, worth = np.zeros(n_vars, dtype=bool), np.zeros(n_vars)
-    membership = np.zeros((n_vars, selector.n_groups_))
     labels[found.columns] = selector.group_labels_
     selected[found.columns] = selector.get_support()
     worth[found.columns] = selector.feature_scores_
-    membership[found.columns] = selector.membership_
 
     adata.var[f"{key}_selected"] = selected
     adata.var[f"{key}_group"] = pd.Categorical.from_codes(labels, names)
     adata.var[f"{key}_score"] = worth
-    adata.varm[f"{key}_membership"] = membership
+    adata.varm[f"{key}_membership"] = place_rows(selector.membership_, found.columns, n_vars)
     adata.obsm[f"{key}_scores"] = scores
     adata.uns[key] = {
         "params": _storable({**params, **selector.get_params(deep=False)}),

@@ -75,9 +75,9 @@ def measure_start(
         leverage = z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
         terms = torch.stack([push.sum(), leverage, pull.sum(), smooth[0], rough[0]])
         draws.append(terms.tolist())
-    push, leverage, pull, smooth, rough = np.mean(draws, axis=0)
+    mean_push, mean_leverage, *others = np.mean(draws, axis=0)
     expected = _expected_leverage(float(mu[0, 0]), objective.gate_noise, mu.shape[1])
-    return Start(push / leverage * expected, pull, smooth, rough)
+    return Start(mean_push / mean_leverage * expected, *others)
 
 
 @torch.no_grad()

@@ -27,7 +27,7 @@ from groupfs.model import (
     sample_term,
 )
 from groupfs.relaxations import gates, gates_pullback, membership, membership_pullback
-from groupfs.spectral import embed
+from groupfs.spectral import embed, sums_by_cluster
 
 #: Bytes that a membership takes in training: itself, gradient, moments, noise, temporary copies;
 #: and where few are kept of each feature, which are noted beside them.
@@ -78,7 +78,8 @@ class CompactModel(GatedModel):
 
     def some(self, which: Tensor) -> Self:
         parts = (*self.parameters(), self.sparsity_weight, self.stream)
-        return type(self)(*(part[which].clone() for part in parts), self.candidates)
+        logits, mu, Q, weight, stream = (part[which].clone() for part in parts)
+        return type(self)(logits, mu, Q, weight, stream, self.candidates)
 
     def parameters(self) -> list[Tensor]:
         return [self.logits, self.mu, self.Q]
@@ -205,14 +206,16 @@ def nearest_clusters(
     blocks = [slice(start, min(start + size, d)) for start in range(0, d, size)]
     centers = np.zeros((n_groups, n_groups))
     for rows in blocks:
-        np.add.at(centers, labels[rows], embed(eigenvectors[rows], n_groups))
+        centers += sums_by_cluster(embed(eigenvectors[rows], n_groups), labels[rows], n_groups)
     centers /= np.maximum(np.bincount(labels, minlength=n_groups), 1)[:, None]
     found = np.empty((d, k), dtype=np.int64)
     for rows in blocks:
         nearness = embed(eigenvectors[rows], n_groups) @ centers.T
         nearness -= 0.5 * np.square(centers).sum(1)
-        nearness[np.arange(len(nearness)), labels[rows]] = np.inf
-        found[rows] = np.argsort(-nearness, axis=1, kind="stable")[:, :k]
+        np.put_along_axis(nearness, labels[rows, None], np.inf, axis=1)
+        best = np.argpartition(-nearness, k - 1, axis=1)[:, :k]
+        order = np.argsort(-np.take_along_axis(nearness, best, axis=1), axis=1, kind="stable")
+        found[rows] = np.take_along_axis(best, order, axis=1)
     return found
 
 
@@ -227,27 +230,31 @@ def memberships_kept(d: int, C: int, R: int, budget_bytes: int) -> int | None:
     >>> memberships_kept(1_000_000, 100, 2, 2**31)
     11
     """
-    if DENSE_BYTES * d * C * R <= budget_bytes:
+    needed = memory_of_models(d, C, R, None)
+    if needed <= budget_bytes:
         return None
-    kept = min(C, budget_bytes // (COMPACT_BYTES * d * R))
-    if kept < min(FEWEST, C):
-        needed = memory_of_models(d, min(FEWEST, C), R, is_compact=True)
+    fewest = min(FEWEST, C)
+    kept = budget_bytes // memory_of_models(d, C, R, 1)
+    if kept < fewest:
+        least = memory_of_models(d, C, R, fewest)
         raise ValueError(
-            f"{R} model{'s' if R > 1 else ''} of {d} features and {C} groups need "
-            f"{in_words(DENSE_BYTES * d * C * R)} of memory, and {in_words(needed)} with only "
-            f"{min(FEWEST, C)} groups to choose from for each feature, but there are "
-            f"{in_words(budget_bytes)}; choose n_init=1 or fewer groups, allow more memory "
-            "(max_memory), or leave out columns."
+            f"{d} features in {C} groups need {_in_words(needed)} of memory for {R} "
+            f"model{'s' if R > 1 else ''} side by side, and {_in_words(least)} if each feature "
+            f"keeps the {fewest} groups nearest to it, but {_in_words(budget_bytes)} are "
+            f"available; {'choose n_init=1, ' if R > 1 else ''}raise max_memory or leave out "
+            "columns."
         )
-    return kept
+    return min(kept, C)
 
 
-def memory_of_models(d: int, width: int, R: int, is_compact: bool) -> int:
-    """Bytes that R models take in training with ``width`` memberships of every feature."""
-    return (COMPACT_BYTES if is_compact else DENSE_BYTES) * d * width * R
+def memory_of_models(d: int, C: int, R: int, best_memberships: int | None) -> int:
+    """Bytes that R models take in training with all or the best memberships of each feature."""
+    if best_memberships is None:
+        return DENSE_BYTES * d * C * R
+    return COMPACT_BYTES * d * best_memberships * R
 
 
-def in_words(n_bytes: int) -> str:
+def _in_words(n_bytes: int) -> str:
     """Bytes in the unit that people would use."""
     for unit, size in (("GB", 10**9), ("MB", 10**6)):
         if n_bytes >= size:

@@ -139,8 +139,9 @@ class GroupFS(GroupSelector):
         Which groups are kept; with a budget, which have selected features.
     representatives_ : ndarray of shape (n_groups_,)
         The most central feature of each group.
-    membership_ : ndarray of shape (n_features_in_, n_groups_)
-        Probabilities of membership; rows of constant columns are zero.
+    membership_ : ndarray or csr_array of shape (n_features_in_, n_groups_)
+        Probabilities of membership; rows of constant columns are zero. Sparse where so many
+        features were given that each kept only its nearest groups.
     centrality_ : ndarray of shape (n_features_in_,)
         Correlation of each feature with the mean of its group.
     feature_scores_ : ndarray of shape (n_features_in_,)

@@ -329,7 +329,7 @@ def _describe_path(
     frequency = np.zeros((P, selector.n_features_in_))
     for s in range(S):
         for p in range(P):
-            frequency[p, table.columns] += is_open[s, p][trained.logits[s, p].argmax(-1)]
+            frequency[p, table.columns] += is_open[s, p][trained.memberships(s, p).labels()]
     gates = trained.gates[:, :, result.places]
     return GroupPath(
         sparsities=sparsities,

@@ -20,6 +20,7 @@ TRUSTED = (
     "groupfs.path.GroupFSPath",
     "groupfs.path.GroupPath",
     "groupfs.stability.Stability",
+    "scipy.sparse._csr.csr_array",  # memberships, where few of each feature are kept
 )
 
 

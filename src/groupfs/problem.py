@@ -10,10 +10,16 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from groupfs._device import DTYPE
+from groupfs._device import DTYPE, memory_for_models
 from groupfs._rows import FloatArray, Rows
 from groupfs._validation import Table
 from groupfs.calibration import measure_fixed_start, measure_start
+from groupfs.compact_model import (
+    CompactModel,
+    compact_start,
+    memberships_kept,
+    nearest_clusters,
+)
 from groupfs.gate_model import GateModel, fixed_start
 from groupfs.graphs import FeatureGraph, walk_tensor
 from groupfs.model import GroupModel, Objective, warm_start
@@ -25,6 +31,7 @@ from groupfs.spectral import (
     distortion_curve,
     leading_eigenvectors,
     lone_features,
+    representative_rows,
     smoothness_of,
 )
 
@@ -52,6 +59,7 @@ class Problem:
     clusters: list[IntArray]  #: one clustering of the features per seed
     gate_start: FloatArray  #: (S, C)
     critical_sparsity_weight: float
+    candidates: IntArray | None  #: groups each feature may belong to if not all, (S, d, k)
 
     @property
     def is_fixed(self) -> bool:
@@ -69,14 +77,19 @@ class Problem:
             device=device,
         )
 
-    def model(self, sparsity_weights: FloatArray) -> GroupModel | GateModel:
+    def model(self, sparsity_weights: FloatArray) -> GroupModel | CompactModel | GateModel:
         """Untrained models: every seed with every sparsity weight."""
         if self.is_fixed:
             return fixed_start(
                 self.clusters[0], self.gate_start, sparsity_weights, self.device, DTYPE
             )
-        return warm_start(
-            self.clusters, self.gate_start, sparsity_weights, self.seeds, self.device, DTYPE
+        return _warm_start(
+            self.clusters,
+            self.candidates,
+            self.gate_start,
+            sparsity_weights,
+            self.seeds,
+            self.device,
         )
 
     def score(self, groups: list[IntArray], n_shuffles: int = FINAL_SHUFFLES) -> GroupScores:
@@ -124,7 +137,7 @@ def prepare(
 
     Groups that are known (``settings["labels"]``) need no graph and no choice.
     """
-    rows = table.rows
+    rows, d = table.rows, table.rows.shape[1]
     rows.to(device, DTYPE)
     objective = Objective(
         walk=None,
@@ -135,6 +148,7 @@ def prepare(
         through_bandwidth=settings["bandwidth_gradient"] == "exact",
     )
     distortion: dict[int, float] = {}
+    candidates, kept = None, None
     known = settings.get("labels")
     if known is not None:
         n_groups = int(known.max()) + 1
@@ -148,15 +162,27 @@ def prepare(
             seeds[0],
         )
     else:
+        budget = memory_for_models(device)
+        asked_for = settings["n_groups"]
+        # refused before the hours it may take to build the graph
+        memberships_kept(d, 3 if asked_for == "auto" else asked_for, len(seeds), budget)
         walk = _feature_walk(rows, settings)
         n_groups, distortion, eigenvectors = _number_of_groups(table, walk, settings)
+        kept = settings.get("best_memberships")
+        kept = kept or memberships_kept(d, n_groups, len(seeds), budget)
         clusters = [
             cluster_features(eigenvectors, n_groups, np.random.default_rng(seed)) for seed in seeds
         ]
+        if kept is not None:
+            candidates = np.stack(
+                [nearest_clusters(eigenvectors, labels, n_groups, kept) for labels in clusters]
+            )
+        del eigenvectors
         level = np.full((1, n_groups), 0.5)
         objective = replace(objective, walk=walk_tensor(walk, device, DTYPE))
+        first = None if candidates is None else candidates[:1]
         start = measure_start(
-            warm_start(clusters[:1], level, np.ones(1), seeds[:1], device, DTYPE),
+            _warm_start(clusters[:1], first, level, np.ones(1), seeds[:1], device),
             objective,
             rows,
             settings["batch_size"],
@@ -168,7 +194,7 @@ def prepare(
         objective = replace(objective, smoothness_weight=float(weight))
     return Problem(
         table=table,
-        settings=settings,
+        settings={**settings, "best_memberships": kept},
         seeds=seeds,
         device=device,
         objective=objective,
@@ -177,6 +203,7 @@ def prepare(
         clusters=clusters,
         gate_start=_gate_starts(rows, clusters, n_groups, settings, seeds),
         critical_sparsity_weight=float(start.critical_sparsity_weight),
+        candidates=candidates,
     )
 
 
@@ -200,11 +227,26 @@ def _number_of_groups(
     d = table.rows.shape[1]
     most = min(MOST_GROUPS + 1, table.n_distinct, d)
     eigenvectors = leading_eigenvectors(walk, max(most, 2))
-    clusters = clusters_by_number(eigenvectors)
-    curve = distortion_curve(eigenvectors, clusters)
+    seen = representative_rows(eigenvectors)
+    clusters = clusters_by_number(seen)
+    curve = {C: E * (d / len(seen)) for C, E in distortion_curve(seen, clusters).items()}
     values = smoothness_of(walk, eigenvectors)
     n_groups = choose_n_groups(curve, d, lone_features(clusters), values)
     return n_groups, curve, eigenvectors
+
+
+def _warm_start(
+    clusters: list[IntArray],
+    candidates: IntArray | None,
+    gate_start: FloatArray,
+    sparsity_weights: FloatArray,
+    seeds: list[int],
+    device: torch.device,
+) -> GroupModel | CompactModel:
+    """Models that start from clusters, with all memberships or those in the candidates."""
+    if candidates is None:
+        return warm_start(clusters, gate_start, sparsity_weights, seeds, device, DTYPE)
+    return compact_start(candidates, gate_start, sparsity_weights, seeds, device, DTYPE)
 
 
 def _gate_starts(

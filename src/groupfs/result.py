@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.special
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
 from groupfs._rows import FloatArray, Rows
 from groupfs.checkpoints import Keeper
 from groupfs.history import History
+from groupfs.memberships import Memberships
 from groupfs.model import OPEN, NoiseSource
 from groupfs.problem import SCORED_ROWS, IntArray, Problem, as_groups
-from groupfs.selection import merge_twins, rank_groups
+from groupfs.selection import rank_groups
 from groupfs.trainer import Schedule, train
 
 
@@ -24,7 +25,7 @@ class GroupResult:
     """One trained model: its groups from best to worst, indices into the table's own order."""
 
     groups: list[IntArray]
-    membership: FloatArray  #: (d, C)
+    membership: FloatArray | sp.csr_array  #: (d, C); sparse where few memberships are kept
     centrality: FloatArray  #: (d,)
     scores: FloatArray  #: (C,)
     p_values: FloatArray | None  #: (C,)
@@ -41,13 +42,19 @@ class Trained:
     """Every seed trained at every sparsity weight, (S, P, ...) arrays."""
 
     sparsity_weights: FloatArray  #: (P,)
-    logits: NDArray[np.float32]  #: (S, P, d, C)
+    logits: NDArray[np.float32]  #: (S, P, d, C), or k with candidates
     gates: FloatArray  #: (S, P, C)
     loss: FloatArray  #: without noise, (S, P)
     gain: FloatArray  #: over the better of the two trivial models, (S, P)
     terms: FloatArray  #: of the loss in the last epoch, unweighted, (S, P, 3)
     histories: list[History]  #: one per run
     smoothness_weight: float
+    candidates: IntArray | None = None  #: the k groups a feature may belong to, (S, d, k)
+
+    def memberships(self, seed: int, weight: int) -> Memberships:
+        """What one model says of the groups of the features."""
+        candidates = None if self.candidates is None else self.candidates[seed]
+        return Memberships(self.logits[seed, weight], self.gates.shape[-1], candidates)
 
     def records(self, seed: int, weight: int) -> list[dict[str, Any]]:
         """The history of one model; runs divide the weights among them in order."""
@@ -103,17 +110,18 @@ def train_models(
         terms=np.array([history.last_terms(r) for r in range(S * P)]).reshape(S, P, 3),
         histories=[history],
         smoothness_weight=objective.smoothness_weight,
+        candidates=problem.candidates,
     )
 
 
 def read_off(problem: Problem, trained: Trained, seed: int, weight: int) -> GroupResult:
     """One of the trained models: its groups, scored, ranked and described."""
     C = problem.n_groups
-    logits = trained.logits[seed, weight].astype(np.float64)
+    memberships = trained.memberships(seed, weight)
     if not problem.is_fixed:
-        logits = merge_twins(logits, problem.table.twins)
+        memberships = memberships.merged(problem.table.twins)
     gates = trained.gates[seed, weight]
-    labels = logits.argmax(1)
+    labels = memberships.labels()
     groups = as_groups(labels, C)
     sizes = np.array([len(group) for group in groups])
     p_values = None
@@ -129,11 +137,10 @@ def read_off(problem: Problem, trained: Trained, seed: int, weight: int) -> Grou
         scores = closing_sparsity(trained.gates[seed], relative)
     ranked = rank_groups(scores, gates)
     order = ranked[sizes[ranked] > 0]
-    membership = scipy.special.softmax(logits, axis=1)[:, order]
     records = trained.records(seed, weight)
     return GroupResult(
         groups=[groups[j] for j in order],
-        membership=membership / membership.sum(1, keepdims=True),
+        membership=memberships.probabilities(order),
         centrality=centrality(problem.table.rows, labels, C),
         scores=scores[order],
         p_values=None if p_values is None else p_values[order],

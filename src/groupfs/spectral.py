@@ -7,6 +7,7 @@ that is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import scipy.linalg
@@ -26,20 +27,65 @@ USUAL_GROUPS = 20
 NOTHING, SOMETHING = 0.002, 0.02
 #: A fall of the eigenvalues from one to the next that says how many groups there are.
 CLEAR_GAP = 0.3
+#: Above this number of features eigenvectors come from lobpcg, in single precision.
+BLOCK_FEATURES = 50_000
+#: It has vectors to spare, is looked at after every round of steps, and given up after the last.
+SPARE_VECTORS, ROUND_STEPS, MOST_ROUNDS = 8, 6, 15
+#: An eigenvector v with eigenvalue a is good enough if |S v - a v| is at most this.
+RESIDUAL = 0.01
+#: Above this number of features centers of clusters and their number come from a sample this large.
+SAMPLED_FEATURES = 100_000
 
 
 def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> FloatArray:
-    """The ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors)."""
+    """The ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
+
+    Of very many features they are found by lobpcg, all at once: the eigenvalues of groups are
+    nearly equal, which costs a method that goes vector by vector many restarts. They are as exact
+    as clusters need them then, and not more.
+    """
     d = walk.shape[0]
     if sp.issparse(walk) and n_vectors < d - 1:
-        start = np.random.default_rng(0).standard_normal(d)
-        values, vectors = scipy.sparse.linalg.eigsh(walk, n_vectors, which="LA", v0=start)
+        found = _by_blocks(walk, n_vectors) if d > BLOCK_FEATURES else None
+        values, vectors = found or _one_by_one(walk, n_vectors)
     else:
         dense = walk if isinstance(walk, np.ndarray) else walk.toarray()
         values, vectors = scipy.linalg.eigh(dense, subset_by_index=(d - n_vectors, d - 1))
     order = np.argsort(-values, kind="stable")
     result: FloatArray = vectors[:, order]
     return result
+
+
+def _one_by_one(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray]:
+    start = np.random.default_rng(0).standard_normal(walk.shape[0])
+    values, vectors = scipy.sparse.linalg.eigsh(walk, n_vectors, which="LA", v0=start)
+    return values, vectors
+
+
+def _by_blocks(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray] | None:
+    """Eigenvalues and eigenvectors, descending, or None where they have not become good enough.
+
+    lobpcg stops when all of its vectors are good; the spare ones need not be.
+    """
+    single = walk.astype(np.float32)
+    shape = (walk.shape[0], n_vectors + SPARE_VECTORS)
+    vectors = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
+    for _ in range(MOST_ROUNDS):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # that it has not converged yet
+                values, vectors = scipy.sparse.linalg.lobpcg(
+                    single, vectors, largest=True, tol=RESIDUAL / 2, maxiter=ROUND_STEPS
+                )
+        except (np.linalg.LinAlgError, ValueError):  # its basis has fallen apart
+            return None
+        order = np.argsort(-values, kind="stable")
+        values, vectors = values[order], vectors[:, order]
+        wanted = vectors[:, :n_vectors]
+        residual = np.linalg.norm(single @ wanted - wanted * values[:n_vectors], axis=0)
+        if residual.max() <= RESIDUAL:
+            return values[:n_vectors], np.ascontiguousarray(wanted)
+    return None
 
 
 def smoothness_of(walk: FloatArray | sp.csr_array, eigenvectors: FloatArray) -> FloatArray:
@@ -61,20 +107,72 @@ def cluster_features(
 
     It starts from the rows that pivoted QR finds most unlike each other and, with ``rng``, from
     random ones too; the tightest result is taken. Pivots are looked for among the rows before they
-    are scaled to unit length: of rows of one length, rounding would choose.
+    are scaled to unit length: of rows of one length, rounding would choose. Of very many features
+    a sample is clustered, the pivots among it, and the others go to the nearest center.
     """
     d = eigenvectors.shape[0]
     if n_groups >= d:
         return np.arange(d, dtype=np.int64)
+    if d > SAMPLED_FEATURES:
+        return _renumber(_fill_empty(_cluster_by_sample(eigenvectors, n_groups, rng), n_groups))
     embedding = embed(eigenvectors, n_groups)
     _, pivots = scipy.linalg.qr(eigenvectors[:, :n_groups].T, mode="r", pivoting=True)
-    starts = [embedding[pivots[:n_groups]]]
+    labels = _tightest(embedding, embedding[pivots[:n_groups]], rng)
+    return _renumber(_fill_empty(labels, n_groups))
+
+
+def _tightest(
+    embedding: FloatArray, start: FloatArray, rng: np.random.Generator | None
+) -> NDArray[np.int64]:
+    """The best of k-means from the given start and, with ``rng``, from random ones."""
+    starts, n_groups = [start], len(start)
     if rng is not None:
         for seed in rng.integers(2**31, size=N_RANDOM_STARTS):
             centers, _ = kmeans_plusplus(embedding, n_groups, random_state=int(seed))
             starts.append(centers)
     labels, _ = min((_lloyd(embedding, start) for start in starts), key=lambda found: found[1])
-    return _renumber(_fill_empty(labels, n_groups))
+    return labels
+
+
+def _cluster_by_sample(
+    eigenvectors: FloatArray, n_groups: int, rng: np.random.Generator | None
+) -> NDArray[np.int64]:
+    """Clusters of a sample, and of all other features those of the nearest center."""
+    d = len(eigenvectors)
+    pivots = _pivots(eigenvectors[:, :n_groups])
+    some = np.union1d(_sample(d), pivots)
+    embedding = embed(eigenvectors[some], n_groups).astype(np.float64)
+    labels = _tightest(embedding, embedding[np.searchsorted(some, pivots)], rng)
+    counts = np.bincount(labels, minlength=n_groups)
+    centers = sums_by_cluster(embedding, labels, n_groups) / np.maximum(counts, 1)[:, None]
+    bias = np.where(counts > 0, 0.5 * np.square(centers).sum(1), np.inf)
+    found = np.empty(d, dtype=np.int64)
+    for start in range(0, d, SAMPLED_FEATURES):
+        rows = slice(start, start + SAMPLED_FEATURES)
+        found[rows] = (embed(eigenvectors[rows], n_groups) @ centers.T - bias).argmax(1)
+    return found
+
+
+def _sample(d: int) -> NDArray[np.int64]:
+    """Features that stand for all where there are very many, always the same, ascending."""
+    return np.sort(np.random.default_rng(0).choice(d, SAMPLED_FEATURES, replace=False))
+
+
+def _pivots(U: FloatArray) -> NDArray[np.int64]:
+    """The rows that pivoted QR of the transpose would choose, without its copies of U."""
+    left = np.einsum("ij,ij->i", U, U, dtype=np.float64)
+    basis = np.zeros((0, U.shape[1]))
+    chosen = []
+    for _ in range(U.shape[1]):
+        chosen.append(int(left.argmax()))
+        direction = U[chosen[-1]].astype(np.float64)
+        for _ in range(2):  # once more: rounding leaves something of the others
+            direction -= basis.T @ (basis @ direction)
+        direction /= max(float(np.linalg.norm(direction)), 1e-300)
+        basis = np.vstack([basis, direction])
+        left -= np.square(U @ direction.astype(U.dtype))
+        left[chosen[-1]] = -np.inf
+    return np.array(chosen)
 
 
 def _lloyd(points: FloatArray, centers: FloatArray) -> tuple[NDArray[np.int64], float]:
@@ -89,12 +187,8 @@ def _lloyd(points: FloatArray, centers: FloatArray) -> tuple[NDArray[np.int64], 
         if np.array_equal(nearest, labels):
             break
         labels = nearest
-        indicator = sp.csr_array(
-            (np.ones(len(points)), labels, np.arange(len(points) + 1)),
-            shape=(len(points), len(centers)),
-        )
         counts = np.bincount(labels, minlength=len(centers))[:, None]
-        means = (indicator.T @ points) / np.maximum(counts, 1)
+        means = sums_by_cluster(points, labels, len(centers)) / np.maximum(counts, 1)
         centers = np.where(counts > 0, means, centers)
     return labels, float(np.square(points - centers[labels]).sum())
 
@@ -112,6 +206,14 @@ def _nearest(points: FloatArray, centers: FloatArray) -> NDArray[np.int64]:
     return np.concatenate([(block @ centers.T - half).argmax(1) for block in blocks])
 
 
+def sums_by_cluster(points: FloatArray, labels: NDArray[np.int64], n_groups: int) -> FloatArray:
+    """Sums of the points of every cluster, (C, m)."""
+    n = len(points)
+    indicator = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_groups))
+    sums: FloatArray = indicator.T @ points
+    return sums
+
+
 def distortion(embedding: FloatArray, labels: NDArray[np.int64]) -> float:
     r"""How far the embedding is from indicators of the clusters, after the best rotation.
 
@@ -120,6 +222,12 @@ def distortion(embedding: FloatArray, labels: NDArray[np.int64]) -> float:
     indicator = np.eye(embedding.shape[1])[labels]
     A, _, Bt = np.linalg.svd(embedding.T @ indicator)
     return float(np.square(embedding @ (A @ Bt) - indicator).sum())
+
+
+def representative_rows(eigenvectors: FloatArray) -> FloatArray:
+    """All rows, or a sample of very many: enough to see how many groups there are."""
+    d = len(eigenvectors)
+    return eigenvectors if d <= SAMPLED_FEATURES else eigenvectors[_sample(d)].astype(np.float64)
 
 
 def clusters_by_number(eigenvectors: FloatArray) -> dict[int, NDArray[np.int64]]:

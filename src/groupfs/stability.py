@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
@@ -20,6 +21,8 @@ from groupfs.spectral import cluster_features
 
 #: Share of the rows in a subsample.
 SUBSAMPLE = 0.5
+#: Memberships of all features in all refits are kept dense up to this number.
+DENSE_ENTRIES = 2**27
 
 
 @dataclass
@@ -123,8 +126,18 @@ def _agreed_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
     Inner products of memberships count the refits that put two features together, so their leading
     directions stand in for those of the d x d table of co-grouping.
     """
+    n, d = labels.shape
     most = labels.max() + 1
-    indicators = np.concatenate([np.eye(most)[row] for row in labels], axis=1)
-    leading, sizes, _ = np.linalg.svd(indicators, full_matrices=False)
-    found = cluster_features(leading[:, :n_groups] * sizes[:n_groups], n_groups)
+    if d * n * most > DENSE_ENTRIES:
+        place = (labels + most * np.arange(n)[:, None]).T.ravel()
+        indicators = sp.csr_array(
+            (np.ones(n * d), place, np.arange(0, n * d + 1, n)), shape=(d, n * most)
+        )
+        _, directions = np.linalg.eigh((indicators.T @ indicators).toarray())
+        embedding = indicators @ directions[:, : -n_groups - 1 : -1]
+    else:
+        indicators = np.concatenate([np.eye(most)[row] for row in labels], axis=1)
+        leading, sizes, _ = np.linalg.svd(indicators, full_matrices=False)
+        embedding = leading[:, :n_groups] * sizes[:n_groups]
+    found = cluster_features(embedding, n_groups)
     return [group for group in as_groups(found, n_groups) if len(group)]
