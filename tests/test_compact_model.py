@@ -22,6 +22,7 @@ from groupfs.compact_model import (
     CompactModel,
     compact_start,
     memberships_kept,
+    memory_of_models,
     nearest_clusters,
 )
 from groupfs.graphs import walk_tensor
@@ -60,7 +61,7 @@ def two_models(rng, R, k, is_sparse):
 def blocks(request, monkeypatch):
     if request.param == "in pieces":
         monkeypatch.setitem(compact_losses.BLOCK_ENTRIES, "cpu", 5 * C)
-        monkeypatch.setitem(compact_losses.WALK_ENTRIES, "cpu", 2 * D)
+        monkeypatch.setattr(compact_losses, "WALK_COLUMNS", 2)
 
 
 @pytest.mark.parametrize("is_sparse", [False, True], ids=["dense walk", "sparse walk"])
@@ -179,12 +180,13 @@ def test_as_many_memberships_are_kept_as_fit():
     assert memberships_kept(1000, 50, 1, 64 * 1000 * 50) is None
     kept = memberships_kept(1000, 50, 1, 64 * 1000 * 50 - 1)
     assert 3 <= kept < 50
-    assert memberships_kept(1000, 50, 2, 64 * 1000 * 50) <= kept // 2 + 1
-    assert memberships_kept(1000, 50, 1, 96 * 1000 * 3) == 3
+    assert memory_of_models(1000, 50, 1, kept) < 64 * 1000 * 50
+    assert memory_of_models(1000, 50, 1, kept + 1) >= 64 * 1000 * 50
+    assert memberships_kept(1000, 50, 1, memory_of_models(1000, 50, 1, 3)) == 3
 
 
 def test_what_cannot_fit_is_refused_with_what_it_would_take():
-    with pytest.raises(ValueError, match=r"12\.8 GB .* 576\.0 MB .* 100\.0 MB .* n_init=1, raise"):
+    with pytest.raises(ValueError, match=r"12\.8 GB .* 832\.0 MB .* 100\.0 MB .* n_init=1, raise"):
         memberships_kept(1_000_000, 100, 2, 10**8)
 
 
@@ -203,6 +205,7 @@ LITTLE = 96 * 60 * 3
 
 def fit_within(budget, selector, table, monkeypatch):
     monkeypatch.setattr(problem, "memory_for_models", lambda device: budget)
+    monkeypatch.setattr(compact_model, "FEATURE_BYTES", 0)  # much for groups as few as here
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # the constant column
         return selector.fit(table)

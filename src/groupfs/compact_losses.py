@@ -13,9 +13,11 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
-#: Entries of a block of rows of M, and of the columns of M that the walk is applied to at a time.
+#: Entries of a block of rows of M that are worked on at a time.
 BLOCK_ENTRIES = {"cpu": 2**21, "cuda": 2**26}
-WALK_ENTRIES = {"cpu": 2**24, "cuda": 2**28}
+#: Columns of M that the walk is applied to at a time: looking up a neighbour costs more than its
+#: numbers, so they are many.
+WALK_COLUMNS = 32
 
 
 def compact_feature_smoothness(
@@ -108,9 +110,8 @@ def _along_the_walk(
     B = torch.zeros_like(K)
     at_candidates = torch.zeros_like(M)
     K = K.to(M.dtype)
-    width = min(C, max(1, WALK_ENTRIES.get(M.device.type, 2**24) // d))
-    for start in range(0, C, width):
-        stop = min(start + width, C)
+    for start in range(0, C, WALK_COLUMNS):
+        stop = min(start + WALK_COLUMNS, C)
         # entries of other columns are added as zeros to the first or the last of these
         inside = (candidates >= start) & (candidates < stop)
         places = (candidates - start).clamp_(0, stop - start - 1)

@@ -15,7 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from groupfs.compact_losses import compact_feature_smoothness, per_group_sums
+from groupfs.compact_losses import WALK_COLUMNS, compact_feature_smoothness, per_group_sums
 from groupfs.losses import group_sparsity
 from groupfs.model import (
     P_MAIN,
@@ -30,8 +30,8 @@ from groupfs.relaxations import gates, gates_pullback, membership, membership_pu
 from groupfs.spectral import embed, sums_by_cluster
 
 #: Bytes that a membership takes in training: itself, gradient, moments, noise, temporary copies;
-#: and where few are kept of each feature, which are noted beside them.
-DENSE_BYTES, COMPACT_BYTES = 64, 96
+#: where few are kept of each feature, also which; then a feature takes some of its own, once.
+DENSE_BYTES, COMPACT_BYTES, FEATURE_BYTES = 64, 96, 2 * 4 * WALK_COLUMNS
 #: With fewer candidates features could hardly move between groups.
 FEWEST = 3
 #: Features whose distances to all clusters are worked out at a time, times clusters.
@@ -228,13 +228,13 @@ def memberships_kept(d: int, C: int, R: int, budget_bytes: int) -> int | None:
     >>> memberships_kept(20_000, 30, 2, 2**31) is None
     True
     >>> memberships_kept(1_000_000, 100, 2, 2**31)
-    11
+    9
     """
     needed = memory_of_models(d, C, R, None)
     if needed <= budget_bytes:
         return None
     fewest = min(FEWEST, C)
-    kept = budget_bytes // memory_of_models(d, C, R, 1)
+    kept = (budget_bytes // d - FEATURE_BYTES) // (COMPACT_BYTES * R)
     if kept < fewest:
         least = memory_of_models(d, C, R, fewest)
         raise ValueError(
@@ -251,7 +251,7 @@ def memory_of_models(d: int, C: int, R: int, best_memberships: int | None) -> in
     """Bytes that R models take in training with all or the best memberships of each feature."""
     if best_memberships is None:
         return DENSE_BYTES * d * C * R
-    return COMPACT_BYTES * d * best_memberships * R
+    return (COMPACT_BYTES * best_memberships * R + FEATURE_BYTES) * d
 
 
 def _in_words(n_bytes: int) -> str:

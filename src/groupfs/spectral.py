@@ -67,7 +67,8 @@ def _by_blocks(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArr
 
     lobpcg stops when all of its vectors are good; the spare ones need not be.
     """
-    single = walk.astype(np.float32)
+    entries = walk.data.astype(np.float32)
+    single = sp.csr_array((entries, walk.indices, walk.indptr), shape=walk.shape)
     shape = (walk.shape[0], n_vectors + SPARE_VECTORS)
     vectors = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
     for _ in range(MOST_ROUNDS):
