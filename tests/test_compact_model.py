@@ -241,7 +241,6 @@ def test_a_model_with_few_memberships_can_be_kept_in_a_file(few, tmp_path):
 
 
 def test_a_path_in_little_memory_describes_all_of_its_models(table, monkeypatch):
-    monkeypatch.setattr(path, "memory_for_models", lambda device: 2 * LITTLE)
     monkeypatch.setattr(stability, "DENSE_ENTRIES", 0)
     selector = GroupFSPath(
         6, sparsities=[0.5, 2], n_resamples=2, max_epochs=10, ranking="gate", random_state=0
@@ -252,6 +251,21 @@ def test_a_path_in_little_memory_describes_all_of_its_models(table, monkeypatch)
     assert {frozenset(group) for group in found.stability_.consensus_groups} == {
         frozenset(range(start, start + 10)) for start in range(0, 60, 10)
     }
+
+
+def test_a_path_with_few_memberships_goes_on_from_its_checkpoint(table, monkeypatch, tmp_path):
+    settings = {"sparsities": [0.5, 2], "max_epochs": 5, "ranking": "gate", "random_state": 0}
+    whole = fit_within(2 * LITTLE, GroupFSPath(6, **settings), table, monkeypatch)
+    read_off = path.read_off
+    monkeypatch.setattr(path, "read_off", None)  # all is trained, nothing is described
+    with pytest.raises(TypeError):
+        fit_within(2 * LITTLE, GroupFSPath(6, checkpoint=tmp_path, **settings), table, monkeypatch)
+    monkeypatch.setattr(path, "read_off", read_off)
+    again = fit_within(
+        2 * LITTLE, GroupFSPath(6, checkpoint=tmp_path, **settings), table, monkeypatch
+    )
+    assert (again.membership_ != whole.membership_).nnz == 0
+    np.testing.assert_array_equal(again.path_.gates, whole.path_.gates)
 
 
 def test_a_table_that_cannot_fit_is_refused_before_its_graph_is_made(table, monkeypatch):

@@ -58,9 +58,10 @@ def test_the_parts_of_a_plan_stay_within_the_budget(n_features, n_models):
     per_row = 4 * n_features
     graph = 10 * per_row * plan.block_rows + plan.slab_bytes
     training = per_row * (2 * plan.buffer_rows + (2 * n_models + 4) * plan.batch_rows)
+    training += plan.model_bytes
     always = 4 * per_row * plan.sample_rows + _memory.PER_FEATURE * n_features
     assert always + max(graph, training) <= budget
-    assert min(plan.block_rows, plan.buffer_rows, plan.batch_rows) >= _memory.FEWEST_ROWS
+    assert min(plan.buffer_rows, plan.batch_rows, plan.sample_rows) >= _memory.FEWEST_ROWS
 
 
 def test_refusal_says_what_would_do():
@@ -68,7 +69,7 @@ def test_refusal_says_what_would_do():
         _memory.plan_rows(1000, 10**6, 2, 10**9, "1GB")
     enough = re.search(r"set max_memory to ([\d.]+ GB)", str(refusal.value))[1]
     budget = _memory.memory_budget(enough)
-    assert _memory.plan_rows(1000, 10**6, 2, budget, enough).block_rows >= _memory.FEWEST_ROWS
+    assert _memory.plan_rows(1000, 10**6, 2, budget, enough).batch_rows >= _memory.FEWEST_ROWS
 
 
 def test_amounts_are_shown_in_fitting_units():

@@ -99,7 +99,7 @@ def test_splitting_the_path_changes_nothing(moons, split, monkeypatch):
     settings = {"n_groups": 3, "sparsities": SPARSITIES, "random_state": 0}
     whole = GroupFSPath(**settings).fit(moons.data)
     if split == "memory":
-        monkeypatch.setattr(_parts, "memory_for_models", lambda device: 64 * 20 * 3 * 2)
+        monkeypatch.setattr(_parts, "models_budget", lambda rows, device: 64 * 20 * 3 * 2)
         parts = GroupFSPath(**settings).fit(moons.data)
     else:
         with parallel_config(backend="loky", inner_max_num_threads=1):

@@ -53,12 +53,15 @@ def pack_problem(problem: Problem) -> State:
         "gate_start": problem.gate_start,
         **_pack_walk(walk),
     }
+    if problem.candidates is not None:
+        arrays["candidates"] = problem.candidates
     facts = {
         "n_groups": problem.n_groups,
         "distortion": list(problem.distortion.items()),
         "critical_sparsity_weight": problem.critical_sparsity_weight,
         "smoothness_weight": problem.objective.smoothness_weight,
         "n_features": walk.shape[0],
+        "best_memberships": problem.settings["best_memberships"],
     }
     return State(arrays, facts)
 
@@ -83,7 +86,7 @@ def unpack_problem(
     )
     return Problem(
         table=table,
-        settings=settings,
+        settings={**settings, "best_memberships": facts["best_memberships"]},
         seeds=seeds,
         device=device,
         objective=objective,
@@ -92,14 +95,15 @@ def unpack_problem(
         clusters=list(state.arrays["clusters"]),
         gate_start=state.arrays["gate_start"],
         critical_sparsity_weight=facts["critical_sparsity_weight"],
+        candidates=state.arrays.get("candidates"),
     )
 
 
 def pack_trained(trained: Trained) -> State:
     """A trained part of a path; its history is one."""
-    names = ("sparsity_weights", "logits", "gates", "loss", "gain", "terms")
+    names = ("sparsity_weights", "logits", "gates", "loss", "gain", "terms", "candidates")
     found = State(
-        {name: getattr(trained, name) for name in names},
+        {name: getattr(trained, name) for name in names if getattr(trained, name) is not None},
         {"smoothness_weight": trained.smoothness_weight},
     )
     return State.joined(found=found, history=trained.histories[0].state())

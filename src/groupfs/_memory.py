@@ -26,8 +26,8 @@ MOST_SPARSE = 2**30
 #: Bytes of the feature graph, its eigenvectors and the search for them, for each feature.
 PER_FEATURE = 8192
 #: Most rows of the sample that stays in memory, of the buffer that batches are drawn from, and of a
-#: block that is read at a time; and the fewest rows anything can be done with.
-SAMPLE_ROWS, BUFFER_ROWS, BLOCK_ROWS, FEWEST_ROWS = 4096, 16_384, 8192, 64
+#: block that is read at a time; and the fewest rows of a sample or a batch, and of a block.
+SAMPLE_ROWS, BUFFER_ROWS, BLOCK_ROWS, FEWEST_ROWS, SMALLEST_BLOCK = 4096, 16_384, 8192, 64, 8
 #: Most bytes of the products of columns at a time.
 SLAB_BYTES = 2**31
 #: Numbers of the sample above which it has fewer rows: chance groups are looked for in it.
@@ -43,6 +43,7 @@ class Plan:
     block_rows: int  #: read at a time in a pass over the table
     batch_rows: int  #: of a step of training, at most
     slab_bytes: int  #: products of columns
+    model_bytes: int  #: models trained side by side
 
 
 def parse_memory(value: Any) -> int:
@@ -87,9 +88,8 @@ def plan_rows(n_rows: int, n_features: int, n_models: int, budget: int, max_memo
     sample = share // (per_row * 4)
     buffer = share // (per_row * 2)
     block = share // (per_row * 10)
-    if min(batch, sample, buffer, block) < FEWEST_ROWS:
-        costliest = per_row * max(2 * n_models + 4, 10)
-        needed = PER_FEATURE * n_features + 4 * FEWEST_ROWS * costliest
+    if min(batch, sample, buffer) < FEWEST_ROWS or block < SMALLEST_BLOCK:
+        needed = PER_FEATURE * n_features + 4 * FEWEST_ROWS * per_row * (2 * n_models + 4)
         _refuse(n_features, needed, budget, max_memory)
     return Plan(
         sample_rows=min(
@@ -99,6 +99,7 @@ def plan_rows(n_rows: int, n_features: int, n_models: int, budget: int, max_memo
         block_rows=min(_even(block), BLOCK_ROWS),
         batch_rows=min(_even(batch), BUFFER_ROWS),
         slab_bytes=min(_even(share), SLAB_BYTES),
+        model_bytes=_even(share),
     )
 
 

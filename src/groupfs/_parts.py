@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from joblib import Parallel, delayed
 
-from groupfs._device import memory_for_models
 from groupfs._keeping import (
     pack_problem,
     pack_refit,
@@ -22,7 +21,8 @@ from groupfs._parallel import runs_here, shared
 from groupfs._rows import FloatArray
 from groupfs._validation import Table
 from groupfs.checkpoints import Checkpoint, Keeper
-from groupfs.problem import Problem, prepare
+from groupfs.compact_model import memory_of_models
+from groupfs.problem import Problem, models_budget, prepare
 from groupfs.result import Trained, train_models
 from groupfs.stability import Refit, refit, resample_rows
 
@@ -83,6 +83,7 @@ def train_path(
         terms=np.concatenate([run.terms for run in runs], axis=1),
         histories=[run.histories[0] for run in runs],
         smoothness_weight=runs[0].smoothness_weight,
+        candidates=problem.candidates,
     )
 
 
@@ -111,8 +112,9 @@ def _number_of_parts(problem: Problem, n_weights: int, n_devices: int) -> int:
     few side by side gain nothing, the parts are the same whoever trains them; on other devices
     there are as few as devices and memory allow.
     """
-    d, C, S = problem.table.rows.shape[1], problem.n_groups, len(problem.seeds)
-    at_once = max(1, memory_for_models(problem.device) // (64 * d * C * S))
+    d, S = problem.table.rows.shape[1], len(problem.seeds)
+    each = memory_of_models(d, problem.n_groups, S, problem.settings["best_memberships"])
+    at_once = max(1, models_budget(problem.table.rows, problem.device) // each)
     if problem.device.type == "cpu":
         at_once = min(at_once, max(1, MODELS_OF_A_PART // S))
         n_devices = 1

@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from groupfs._memory import shown
 from groupfs.compact_losses import WALK_COLUMNS, compact_feature_smoothness, per_group_sums
 from groupfs.losses import group_sparsity
 from groupfs.model import (
@@ -238,9 +239,9 @@ def memberships_kept(d: int, C: int, R: int, budget_bytes: int) -> int | None:
     if kept < fewest:
         least = memory_of_models(d, C, R, fewest)
         raise ValueError(
-            f"{d} features in {C} groups need {_in_words(needed)} of memory for {R} "
-            f"model{'s' if R > 1 else ''} side by side, and {_in_words(least)} if each feature "
-            f"keeps the {fewest} groups nearest to it, but {_in_words(budget_bytes)} are "
+            f"{d} features in {C} groups need {shown(needed)} of memory for {R} "
+            f"model{'s' if R > 1 else ''} side by side, and {shown(least)} if each feature "
+            f"keeps the {fewest} groups nearest to it, but {shown(budget_bytes)} are "
             f"available; {'choose n_init=1, ' if R > 1 else ''}raise max_memory or leave out "
             "columns."
         )
@@ -252,14 +253,6 @@ def memory_of_models(d: int, C: int, R: int, best_memberships: int | None) -> in
     if best_memberships is None:
         return DENSE_BYTES * d * C * R
     return (COMPACT_BYTES * best_memberships * R + FEATURE_BYTES) * d
-
-
-def _in_words(n_bytes: int) -> str:
-    """Bytes in the unit that people would use."""
-    for unit, size in (("GB", 10**9), ("MB", 10**6)):
-        if n_bytes >= size:
-            return f"{n_bytes / size:.1f} {unit}"
-    return f"{n_bytes} bytes"
 
 
 def _sample_term(

@@ -162,7 +162,7 @@ def prepare(
             seeds[0],
         )
     else:
-        budget = memory_for_models(device)
+        budget = models_budget(rows, device)
         asked_for = settings["n_groups"]
         # refused before the hours it may take to build the graph
         memberships_kept(d, 3 if asked_for == "auto" else asked_for, len(seeds), budget)
@@ -205,6 +205,14 @@ def prepare(
         critical_sparsity_weight=float(start.critical_sparsity_weight),
         candidates=candidates,
     )
+
+
+def models_budget(rows: Rows, device: torch.device) -> int:
+    """Bytes that the models trained side by side may take."""
+    plan = getattr(rows, "plan", None)
+    if plan is None or device.type == "cuda":
+        return memory_for_models(device)
+    return int(plan.model_bytes)
 
 
 def as_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
