@@ -22,6 +22,8 @@ LARGEST_OFFSET = 1e3
 #: Above so many rows the error of a mean, added up row by row, is more than rounding; the mean of
 #: what is left after centring corrects it.
 MANY_ROWS = 1000
+#: Squares of deviations below this lose digits or vanish: such columns are measured in other units.
+FAINT = 1e-140
 
 
 @dataclass(frozen=True)
@@ -121,6 +123,7 @@ def _to_matrix(estimator: Any, X: Any) -> FloatArray | sp.csr_array:
     if sp.issparse(X):
         X = sp.csr_array(X, dtype=np.float64, copy=True)
         X.sum_duplicates()
+        X.eliminate_zeros()  # or zeros that are stored would be shuffled as numbers of their own
         return X
     # one memory order, so that sums over rows round alike whatever the user's is
     return np.ascontiguousarray(X, dtype=np.float64)
@@ -220,7 +223,12 @@ def _centered(
                 rest = X.mean(axis=0)
                 X -= rest
                 center += rest
-            deviations = np.einsum("ij,ij->j", X, X)
+            spread = np.sqrt(np.einsum("ij,ij->j", X, X) / N)
+            faint = np.flatnonzero(spread < FAINT)
+            if len(faint):
+                _, exponents = np.frexp(np.abs(X[:, faint]).max(axis=0))
+                lifted = np.ldexp(X[:, faint], -exponents)
+                spread[faint] = np.ldexp(np.linalg.norm(lifted, axis=0) / np.sqrt(N), exponents)
         else:
             center = np.asarray(X.sum(axis=0)).ravel() / N
             squares = sp.csc_array(X)
@@ -229,11 +237,13 @@ def _centered(
             if N > MANY_ROWS:
                 rest = np.bincount(filled, squares.data - center[filled], minlength=X.shape[1])
                 center += (rest - n_zeros * center) / N
-            deviations = np.bincount(
-                filled, (squares.data - center[filled]) ** 2, minlength=X.shape[1]
-            )
-            deviations += n_zeros * center**2
-        spread = np.sqrt(deviations / N)
+            _, exponents = np.frexp(abs(squares).max(axis=0).toarray().ravel())
+            exponents = np.where(exponents < np.log2(FAINT), exponents, 0)
+            lifted = np.ldexp(squares.data - center[filled], -exponents[filled])
+            deviations = np.bincount(filled, lifted**2, minlength=X.shape[1])
+            where_zero = np.where(n_zeros > 0, np.ldexp(center, -exponents), 0)
+            deviations = deviations + n_zeros * where_zero**2
+            spread = np.ldexp(np.sqrt(deviations / N), exponents)
     return center, checked_spread(center, spread, N, names), X
 
 
@@ -316,13 +326,20 @@ def _rows(
 ) -> RowsInMemory:
     """Standardised columns of a centred dense or a sparse X."""
     mean, deviation = center[columns], spread[columns]
-    # without standardising, one scale for the whole table: results do not depend on its unit
-    scale = deviation if standardize else np.full(len(columns), np.sqrt(np.mean(deviation**2)))
+    scale = deviation
+    if not standardize:  # one scale for the whole table: results do not depend on its unit
+        _, exponent = np.frexp(deviation.max())
+        common = np.sqrt(np.mean(np.ldexp(deviation, -exponent) ** 2))
+        scale = np.full(len(columns), np.ldexp(common, exponent))
     if isinstance(X, np.ndarray):
         Z = np.take(X, columns, axis=1)
         Z /= scale
         return DenseRows(Z)
     table = sp.csr_array(sp.csc_array(X)[:, columns])
+    if scale.min() < FAINT:
+        _, exponents = np.frexp(scale)
+        table.data = np.ldexp(table.data, -exponents[table.indices])
+        mean, deviation, scale = (np.ldexp(v, -exponents) for v in (mean, deviation, scale))
     if (np.abs(mean) <= LARGEST_OFFSET * deviation).all():
         return SparseRows(table, mean, scale, X.shape[0] * (deviation / scale) ** 2)
     return DenseRows((table.toarray() - mean) / scale)

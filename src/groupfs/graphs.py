@@ -30,6 +30,8 @@ TINY = 1e-20
 #: Below it exp gives subnormal numbers, five times as slow and equal to nothing beside the one of
 #: the diagonal.
 LEAST_EXPONENT = -80.0
+#: Columns whose mean squared distance is below this share of their norms count as nearly one.
+ALIKE = 1e-6
 #: Features up to which the feature graph is dense on CUDA (256 MB).
 DENSE_ON_CUDA = 8192
 #: Features up to which neighbours are searched exactly even where faiss is installed.
@@ -193,11 +195,28 @@ class FeatureGraph:
 
     def __init__(self, rows: Rows, n_neighbors: int, n_kept: int | None) -> None:
         d = rows.shape[1]
+        rows = told_apart(rows)
         if n_kept is None or n_kept >= d - 1:
             self.affinity = dense_feature_affinity(rows, n_neighbors)
         else:
             self.affinity = sparse_feature_affinity(rows, n_neighbors, n_kept)
         self.walk = symmetric_walk(self.affinity)
+
+
+def told_apart(rows: Rows) -> Rows:
+    """The same rows or, where all columns are nearly one, what is left of them without that one.
+
+    Distances stay the same, but those computed from inner products would have no digits left. An
+    outlier row of a million deviations, say, makes all columns so alike.
+    """
+    if not isinstance(rows, DenseRows):
+        return rows
+    shared = rows.Z.mean(axis=1, keepdims=True)
+    if 1 - np.square(shared).sum() / rows.column_norms.mean() > ALIKE:
+        return rows
+    apart = DenseRows(rows.Z - shared)
+    apart.device = rows.device
+    return apart
 
 
 def dense_feature_affinity(rows: Rows, n_neighbors: int) -> FloatArray:

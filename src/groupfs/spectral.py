@@ -21,6 +21,9 @@ FloatArray = NDArray[np.float64]
 N_RANDOM_STARTS, MAX_STEPS = 4, 30
 #: Products up to this many multiplications are done by one thread in the usual BLAS libraries.
 SMALL_PRODUCT = 2**18
+#: Features up to which all eigenvectors are found at once where Lanczos gets nowhere (512 MB), and
+#: steps of the way that is taken beyond.
+DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200
 #: Groups that wide tables are divided into where the graph itself does not say.
 USUAL_GROUPS = 20
 #: Distortion per feature that counts as none, and that counts.
@@ -35,6 +38,8 @@ SPARE_VECTORS, ROUND_STEPS, MOST_ROUNDS = 8, 6, 15
 RESIDUAL = 0.01
 #: Above this number of features centers of clusters and their number come from a sample this large.
 SAMPLED_FEATURES = 100_000
+#: Distortion per feature that rounding may leave of none.
+ROUNDING = 1e-9
 
 
 def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> FloatArray:
@@ -57,9 +62,19 @@ def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> Flo
 
 
 def _one_by_one(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray]:
-    start = np.random.default_rng(0).standard_normal(walk.shape[0])
-    values, vectors = scipy.sparse.linalg.eigsh(walk, n_vectors, which="LA", v0=start)
-    return values, vectors
+    """Lanczos, or a slower way where the largest eigenvalues are too close for it to converge."""
+    d = walk.shape[0]
+    rng = np.random.default_rng(0)
+    try:
+        return scipy.sparse.linalg.eigsh(walk, n_vectors, which="LA", v0=rng.standard_normal(d))
+    except scipy.sparse.linalg.ArpackError:
+        if d <= DIRECT_FEATURES:
+            return scipy.linalg.eigh(walk.toarray(), subset_by_index=(d - n_vectors, d - 1))
+    with warnings.catch_warnings():
+        # what has not converged is smooth all the same
+        warnings.simplefilter("ignore", UserWarning)
+        start = rng.standard_normal((d, n_vectors))
+        return scipy.sparse.linalg.lobpcg(walk, start, maxiter=LOBPCG_STEPS)
 
 
 def _by_blocks(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray] | None:
@@ -276,17 +291,19 @@ def choose_n_groups(
     if at_gap is not None:
         return at_gap
     lone = lone or dict.fromkeys(curve, 0)
-    dips = {C: min(_rise(curve, C, C - 1), _rise(curve, C, C + 1)) for C in curve}
-    dips = {C: depth for C, depth in dips.items() if depth > 0}
+    usual = min(USUAL_GROUPS, max(2, round(math.sqrt(2 * n_features))), max(curve))
     nothing, something = NOTHING * n_features, SOMETHING * n_features
+    curve = _without_ties(curve, ROUNDING * n_features)
+    before, after = _rises(curve)
+    dips = {C: min(before[C], after[C]) for C in curve}
+    dips = {C: depth for C, depth in dips.items() if depth > 0}
     clear = {C for C, depth in dips.items() if depth >= curve[C]}
-    clear |= {C for C in curve if curve[C] <= nothing and _rise(curve, C, C + 1) >= something}
+    clear |= {C for C in curve if curve[C] <= nothing and after[C] >= something}
     clear = {C for C in clear if lone[C] <= 1}
     if any(C > 2 and depth >= curve[C] / 2 and not lone[C] for C, depth in dips.items()):
         clear.discard(2)
     if clear:
         return min(clear)
-    usual = min(USUAL_GROUPS, max(2, round(math.sqrt(2 * n_features))), max(curve))
     whole = {C: depth for C, depth in dips.items() if not lone[C]}
     near = {C: depth for C, depth in whole.items() if usual / 2 <= C <= 1.5 * usual}
     if not near and lone[usual]:
@@ -305,9 +322,21 @@ def _gap(curve: dict[int, float], eigenvalues: FloatArray | None) -> int | None:
     return min((C, C + 1), key=lambda number: curve.get(number, np.inf))
 
 
-def _rise(curve: dict[int, float], C: int, other: int) -> float:
-    """How much higher the curve is at another number; it ends at zero on either side."""
-    return curve.get(other, 0.0) - curve[C]
+def _without_ties(curve: dict[int, float], rounding: float) -> dict[int, float]:
+    """Of numbers in a row at which the distortion is zero but for rounding, only the last.
+
+    A graph in m pieces has m eigenvectors of eigenvalue one, of which the solver returns any
+    mixture: whether the first few of them are without distortion, too, is a matter of rounding.
+    """
+    return {C: E for C, E in curve.items() if max(E, curve.get(C + 1, math.inf)) > rounding}
+
+
+def _rises(curve: dict[int, float]) -> tuple[dict[int, float], dict[int, float]]:
+    """How much higher the curve is one number before and one after; beyond its ends it is zero."""
+    heights = [0.0, *curve.values(), 0.0]
+    before = {C: left - E for (C, E), left in zip(curve.items(), heights, strict=False)}
+    after = {C: right - E for (C, E), right in zip(curve.items(), heights[2:], strict=True)}
+    return before, after
 
 
 def _renumber(labels: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
@@ -185,7 +185,7 @@ def leading_but_trivial(walk: Affinity, trivial: FloatArray, n_vectors: int) -> 
                 maxiter=LANCZOS_RESTARTS,
             )
             return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
-        except ArpackNoConvergence:
+        except ArpackError:
             pass  # the direct way is slow for so many samples, but it ends
     dense: FloatArray = walk if isinstance(walk, np.ndarray) else walk.toarray()
     vectors = scipy.linalg.eigh(

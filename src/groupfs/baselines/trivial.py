@@ -123,5 +123,6 @@ class VarianceSelector(RankingSelector):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Measure the variances; ``y`` is ignored."""
         table = self._check_table(X, standardize=False)
-        self._rank(table, table.deviations[table.columns] ** 2, self._budget(table))
+        deviations = table.deviations[table.columns]
+        self._rank(table, deviations**2, self._budget(table), tie_breaker=deviations)
         return self

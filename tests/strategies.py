@@ -1,0 +1,304 @@
+"""Tables that people have and that nobody expects, for hypothesis; and the forms they come in.
+
+A table is drawn as a kind of content, a shape, a seed and some twists: a failing example is printed
+as these few words, from which ``build`` makes the table again.
+"""
+
+import tempfile
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import scipy.sparse as sp
+import torch
+from hypothesis import strategies as st
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to make a table."""
+
+    content: str
+    n_samples: int
+    n_features: int
+    seed: int
+    twists: tuple[str, ...] = ()
+
+
+def build(recipe):
+    """The table of a recipe, (n, d) float64."""
+    rng = np.random.default_rng(recipe.seed)
+    X = CONTENTS[recipe.content](rng, recipe.n_samples, recipe.n_features)
+    for twist in recipe.twists:
+        X = TWISTS[twist](rng, X)
+    return np.ascontiguousarray(X)
+
+
+def _grouped(rng, n, d):
+    factors = rng.standard_normal((n, max(1, d // 3)))
+    return factors[:, np.arange(d) % factors.shape[1]] + 0.3 * rng.standard_normal((n, d))
+
+
+def _one_row_differs(rng, n, d):
+    X = np.tile(rng.standard_normal(d), (n, 1))
+    X[rng.integers(n)] += rng.standard_normal(d)
+    return X
+
+
+def _clusters(rng, n, d):
+    return 50 * rng.integers(2, size=(n, 1)) + 1e-3 * rng.standard_normal((n, d))
+
+
+CONTENTS = {
+    "normal": lambda rng, n, d: rng.standard_normal((n, d)),
+    "groups": _grouped,
+    "clusters": _clusters,
+    "whole numbers": lambda rng, n, d: rng.integers(-3, 4, size=(n, d)).astype(float),
+    "counts": lambda rng, n, d: rng.integers(100, size=(n, d)).astype(float),
+    "binary": lambda rng, n, d: rng.integers(2, size=(n, d)).astype(float),
+    "mostly zero": lambda rng, n, d: rng.poisson(0.2, size=(n, d)).astype(float),
+    "rank one": lambda rng, n, d: np.outer(rng.standard_normal(n), rng.standard_normal(d)),
+    "rank two": lambda rng, n, d: rng.standard_normal((n, 2)) @ rng.standard_normal((2, d)),
+    "one row differs": _one_row_differs,
+    "cauchy": lambda rng, n, d: rng.standard_cauchy((n, d)),
+    "lognormal": lambda rng, n, d: rng.lognormal(sigma=5, size=(n, d)),
+}
+
+
+def _some(rng, d):
+    """Some of the columns, at least one."""
+    return rng.permutation(d)[: rng.integers(1, d + 1)]
+
+
+def _scale_columns(rng, X):
+    return X * 10.0 ** rng.uniform(-30, 30, X.shape[1])
+
+
+def _scale_table(rng, X):
+    return X * 10.0 ** rng.uniform(-30, 30)
+
+
+def _offset(rng, X):
+    return X + X.std(0) * 10.0 ** rng.uniform(0, 17, X.shape[1])
+
+
+def _copy_columns(rng, X):
+    X[:, _some(rng, X.shape[1])] = X[:, [0]]
+    return X
+
+
+def _negate_copies(rng, X):
+    where = _some(rng, X.shape[1])
+    X[:, where] = X[:, [0]] * rng.choice([-1, 1], len(where))
+    return X
+
+
+def _rescale_copies(rng, X):
+    where = _some(rng, X.shape[1])
+    X[:, where] = X[:, [0]] * 10.0 ** rng.uniform(-9, 9, len(where)) + rng.standard_normal()
+    return X
+
+
+def _nearly_copy(rng, X):
+    where = _some(rng, X.shape[1])
+    noise = rng.standard_normal((len(X), len(where))) * 10.0 ** rng.uniform(-15, -2)
+    X[:, where] = X[:, [0]] + noise * X[:, [0]].std()
+    return X
+
+
+def _constant(rng, X):
+    X[:, _some(rng, X.shape[1])] = rng.choice([0.0, 0.1, -7.0, 1e20, 1e-20])
+    return X
+
+
+def _constant_but_one(rng, X):
+    where = _some(rng, X.shape[1])
+    X[:, where] = 0.1
+    X[rng.integers(len(X)), where] = rng.choice([0.0, 0.2, 1e9])
+    return X
+
+
+def _constant_but_a_bit(rng, X):
+    where = _some(rng, X.shape[1])
+    X[:, where] = rng.choice([0.1, 1.0, 1e10])
+    row = rng.integers(len(X))
+    X[row, where] = np.nextafter(X[row, where], np.inf)
+    return X
+
+
+def _outlier(rng, X):
+    X[rng.integers(len(X))] *= 10.0 ** rng.uniform(1, 30)
+    return X
+
+
+def _repeat_rows(rng, X):
+    return X[rng.integers(max(1, len(X) // 3), size=len(X))]
+
+
+def _denormal(rng, X):
+    return X * 10.0 ** rng.uniform(-320, -140)
+
+
+def _huge(rng, X):
+    return X * 10.0 ** rng.uniform(100, 150)
+
+
+def _round(rng, X):
+    size = np.abs(X).max() or 1.0
+    return np.round(X / size, 1) * size
+
+
+TWISTS = {
+    "scale columns": _scale_columns,
+    "scale table": _scale_table,
+    "offset": _offset,
+    "copy columns": _copy_columns,
+    "negate copies": _negate_copies,
+    "rescale copies": _rescale_copies,
+    "nearly copy": _nearly_copy,
+    "constant": _constant,
+    "constant but one": _constant_but_one,
+    "constant but a bit": _constant_but_a_bit,
+    "outlier": _outlier,
+    "repeat rows": _repeat_rows,
+    "denormal": _denormal,
+    "huge": _huge,
+    "round": _round,
+}
+
+#: Small shapes of every proportion, and a few that take the ways of long and of wide tables.
+SHAPES = st.one_of(
+    st.tuples(st.integers(2, 9), st.integers(2, 9)),
+    st.tuples(st.integers(10, 60), st.integers(2, 12)),
+    st.tuples(st.integers(2, 12), st.integers(10, 40)),
+    st.sampled_from([(1100, 3), (3, 90), (150, 25)]),
+)
+SEEDS = st.integers(0, 2**16)
+
+
+@st.composite
+def recipes(draw, contents=tuple(CONTENTS), twists=tuple(TWISTS), most_twists=3):
+    """Any table."""
+    n, d = draw(SHAPES)
+    return Recipe(
+        content=draw(st.sampled_from(contents)),
+        n_samples=n,
+        n_features=d,
+        seed=draw(SEEDS),
+        twists=tuple(draw(st.lists(st.sampled_from(twists), max_size=most_twists))),
+    )
+
+
+#: All but the last hold whole numbers up to 100, and that one 0 and 1.
+DTYPES = [
+    *("float16", "float32", "float64", "longdouble", ">f4", ">f8", "object"),
+    *("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", ">i2", "bool"),
+]
+
+
+def _strided(X):
+    wide = np.zeros((2 * X.shape[0], 3 * X.shape[1]), X.dtype)
+    wide[::2, ::3] = X
+    return wide[::2, ::3]
+
+
+def _reversed(X):
+    return np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
+
+
+def _read_only(X):
+    X = X.copy()
+    X.flags.writeable = False
+    return X
+
+
+def _odd_frame(X):
+    names = ["", "a", "a ", "ß", "x0", "0", "group", "y,1", "\n", "None"]
+    names += [f"f {i}" for i in range(len(names), X.shape[1])]
+    return pd.DataFrame(X, columns=names[: X.shape[1]], index=np.arange(len(X)) * -0.5)
+
+
+def _mixed_frame(X):
+    kinds = ["float32", "int64", "Float64", "Int8", "uint8", "object"]
+    columns = [pd.Series(x).astype(kinds[i % 6]) for i, x in enumerate(X.astype(float).T)]
+    return pd.DataFrame({f"c{i}": column for i, column in enumerate(columns)})
+
+
+def _memmap(X):
+    with tempfile.TemporaryFile() as file:
+        mapped = np.memmap(file, dtype=X.dtype, shape=X.shape)
+    mapped[:] = X
+    return mapped
+
+
+FORMS = {
+    "C": np.ascontiguousarray,
+    "F": np.asfortranarray,
+    "strided": _strided,
+    "reversed": _reversed,
+    "read-only": _read_only,
+    "list": lambda X: X.tolist(),
+    "odd names": _odd_frame,
+    "numbered names": pd.DataFrame,
+    "mixed frame": _mixed_frame,
+    "memmap": _memmap,
+}
+#: Which numpy dtypes torch has as they are.
+TORCH_DTYPES = {"float16", "float32", "float64", "bool", "int8", "int16", "int32", "int64", "uint8"}
+
+
+def tensor(X):
+    """A tensor that shares nothing with X."""
+    return torch.from_numpy(np.ascontiguousarray(X).copy())
+
+
+def _doubled(X):
+    """Every entry twice, half as large."""
+    A = sp.csr_matrix(X)
+    return sp.csr_matrix((np.repeat(A.data, 2) / 2, np.repeat(A.indices, 2), A.indptr * 2), X.shape)
+
+
+def _unsorted(X):
+    A = sp.csr_matrix(X)
+    for start, stop in zip(A.indptr[:-1], A.indptr[1:], strict=True):
+        A.indices[start:stop] = A.indices[start:stop][::-1].copy()
+        A.data[start:stop] = A.data[start:stop][::-1].copy()
+    A.has_sorted_indices = False
+    return A
+
+
+def _explicit_zeros(X):
+    rows, columns = np.indices(X.shape).reshape(2, -1)
+    return sp.csr_array(sp.coo_array((X.ravel(), (rows, columns)), X.shape))
+
+
+def _long_indices(kind):
+    def convert(X):
+        A = kind(X)
+        A.indptr, A.indices = A.indptr.astype(np.int64), A.indices.astype(np.int64)
+        return A
+
+    return convert
+
+
+SPARSE_FORMS = {
+    "csr array": sp.csr_array,
+    "csr matrix": sp.csr_matrix,
+    "csc array": sp.csc_array,
+    "csc matrix": sp.csc_matrix,
+    "coo array": sp.coo_array,
+    "coo matrix": sp.coo_matrix,
+    "bsr array": sp.bsr_array,
+    "bsr matrix": sp.bsr_matrix,
+    "lil": sp.lil_array,
+    "dok": sp.dok_array,
+    "dia": sp.dia_array,
+    "csr int64": _long_indices(sp.csr_array),
+    "csc int64": _long_indices(sp.csc_matrix),
+    "float32": lambda X: sp.csr_array(X.astype(np.float32)),
+    "int8": lambda X: sp.csr_array(X.astype(np.int8)),
+    "bool": lambda X: sp.csc_array(X.astype(bool)),
+    "doubled": _doubled,
+    "unsorted": _unsorted,
+    "explicit zeros": _explicit_zeros,
+}
