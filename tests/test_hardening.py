@@ -50,8 +50,8 @@ PROFILE = settings.get_profile("long" if LONG else "short")
 
 
 def examples(n):
-    """So many of them, or twenty times as many in a long run."""
-    return settings(PROFILE, max_examples=20 * n if LONG else n)
+    """So many of them, or twelve times as many in a long run."""
+    return settings(PROFILE, max_examples=12 * n if LONG else n)
 
 
 #: All that a fit may say of a table it does not take, or takes with a word of caution.
@@ -236,7 +236,7 @@ def check_ranking(selector, X):
 @examples(40)
 def test_any_table_gives_groups_that_are_numbers_or_a_sentence(recipe, given_settings):
     X = build(recipe)
-    assume(np.isfinite(X).all() and len(X) / given_settings.get("batch_size", len(X)) < 20)
+    assume(len(X) / given_settings.get("batch_size", len(X)) < 20)
     selector = fitted(GroupFS(**SHORT, **given_settings), X)
     if selector is not None:
         check_groups(selector, X)
@@ -246,7 +246,6 @@ def test_any_table_gives_groups_that_are_numbers_or_a_sentence(recipe, given_set
 @examples(8)
 def test_any_table_gives_a_path_of_numbers_or_a_sentence(recipe, given_settings, n_resamples):
     X = build(recipe)
-    assume(np.isfinite(X).all())
     path = GroupFSPath(**SHORT, **given_settings, sparsities=[0.5, 1], n_resamples=n_resamples)
     if fitted(path, X) is not None:
         check_groups(path, X)
@@ -257,7 +256,6 @@ def test_any_table_gives_a_path_of_numbers_or_a_sentence(recipe, given_settings,
 @examples(12)
 def test_any_table_gives_a_ranking_by_numbers_or_a_sentence(name, recipe, data):
     X = build(recipe)
-    assume(np.isfinite(X).all())
     selector = fitted(data.draw(BASELINES[name]), X)
     if selector is not None:
         check_ranking(selector, X)
@@ -267,7 +265,6 @@ def test_any_table_gives_a_ranking_by_numbers_or_a_sentence(name, recipe, data):
 @examples(25)
 def test_missing_and_infinite_values_are_refused_by_name(recipe, estimator, data):
     X = build(recipe)
-    assume(np.isfinite(X).all())
     places = st.integers(0, X.shape[1] - 1)
     columns = data.draw(st.lists(places, min_size=1, max_size=3, unique=True))
     value = data.draw(st.sampled_from([np.nan, np.inf, -np.inf]))
@@ -318,7 +315,6 @@ def assert_same(one, other, order=None):
 @examples(15)
 def test_the_same_seed_gives_the_same_result(recipe, estimator):
     X = build(recipe)
-    assume(np.isfinite(X).all())
     assert_same(fitted(clone(estimator), X), fitted(clone(estimator), X))
 
 
@@ -326,7 +322,7 @@ def test_the_same_seed_gives_the_same_result(recipe, estimator):
 @examples(10)
 def test_the_order_of_the_columns_does_not_matter(recipe, estimator, seed):
     X = build(recipe)
-    assume(np.isfinite(X).all() and not has_twins(X))
+    assume(not has_twins(X))
     order = np.random.default_rng(seed).permutation(X.shape[1])
     one, other = fitted(clone(estimator), X), fitted(clone(estimator), X[:, order])
     assert_same(one, other, order)
@@ -347,7 +343,6 @@ def has_twins(X):
 def test_powers_of_two_as_units_of_columns_do_not_matter(recipe, estimator, seed, form):
     assume(not isinstance(estimator, VarianceSelector))
     X = build(recipe)
-    assume(np.isfinite(X).all())
     if "standardize" in estimator.get_params():
         estimator.set_params(standardize=True)
     units = 2.0 ** np.random.default_rng(seed).integers(-90, 90, X.shape[1])
@@ -384,7 +379,6 @@ def test_sparse_formats_of_equal_numbers_do_not_matter(recipe, estimator, form):
 @examples(60)
 def test_rows_of_a_sparse_table_are_those_of_the_dense_one(recipe, standardize, seed):
     X = build(recipe)
-    assume(np.isfinite(X).all())
     tables = []
     for form in (np.asarray, sp.csr_array):
         with warnings.catch_warnings():
@@ -426,7 +420,6 @@ def numbers_of(table, seed):
 @examples(15)
 def test_columns_equal_but_for_unit_and_zero_share_a_group(recipe, seed, given_settings):
     X = build(recipe)
-    assume(np.isfinite(X).all())
     rng = np.random.default_rng(seed)
     copies = rng.integers(X.shape[1], size=3)
     X = np.column_stack([X, X[:, copies] * 2.0 ** rng.integers(-30, 30, 3)])

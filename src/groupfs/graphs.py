@@ -23,7 +23,8 @@ from groupfs._rows import DenseRows, FloatArray, Rows
 from groupfs._stream import StreamRows
 
 #: Squared bandwidths are at least this share of the mean squared distance. Points with more than K
-#: exact copies would otherwise have none, and rounding errors would decide their affinities.
+#: exact copies would otherwise have none, and rounding errors of single precision would decide
+#: their affinities.
 BANDWIDTH_FLOOR = 1e-5
 #: Keeps 0 / 0 away when all gates are closed and all points coincide.
 TINY = 1e-20
@@ -96,10 +97,15 @@ def squared_distances(gram: Tensor) -> Tensor:
     return distances
 
 
-def self_tuning_graph(distances: Tensor, n_neighbors: int) -> SelfTuningGraph:
-    """Affinities from squared distances, (..., B, B); at most B - 1 neighbours."""
+def self_tuning_graph(
+    distances: Tensor, n_neighbors: int, floor: float | None = None
+) -> SelfTuningGraph:
+    """Affinities from squared distances, (..., B, B); at most B - 1 neighbours.
+
+    ``floor`` is another than ``BANDWIDTH_FLOOR``, for distances that are more precise.
+    """
     kth, neighbor = _kth_smallest(distances, n_neighbors)
-    bandwidth, at_floor = _bandwidth(distances, kth)
+    bandwidth, at_floor = _bandwidth(distances, kth, floor)
     exponent = distances / (bandwidth.unsqueeze(-1) * bandwidth.unsqueeze(-2))
     return SelfTuningGraph(torch.exp(-exponent), exponent, bandwidth, neighbor, at_floor)
 
@@ -134,9 +140,10 @@ def median_graph(distances: Tensor, n_neighbors: int, factor: float) -> MedianGr
     return MedianGraph(torch.exp(-exponent), exponent, bandwidth, entries, median < floor, factor)
 
 
-def _bandwidth(distances: Tensor, kth: Tensor) -> tuple[Tensor, Tensor]:
+def _bandwidth(distances: Tensor, kth: Tensor, share: float | None = None) -> tuple[Tensor, Tensor]:
     """g of every sample, (..., B), and whether it is the least that is allowed."""
-    floor = BANDWIDTH_FLOOR * distances.mean((-2, -1)).unsqueeze(-1) + TINY
+    share = BANDWIDTH_FLOOR if share is None else share
+    floor = share * distances.mean((-2, -1)).unsqueeze(-1) + TINY
     return torch.maximum(kth, floor).sqrt_(), kth < floor
 
 

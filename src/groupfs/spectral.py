@@ -55,10 +55,19 @@ def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> Flo
         values, vectors = found or _one_by_one(walk, n_vectors)
     else:
         dense = walk if isinstance(walk, np.ndarray) else walk.toarray()
-        values, vectors = scipy.linalg.eigh(dense, subset_by_index=(d - n_vectors, d - 1))
+        values, vectors = dense_eigenvectors(dense, n_vectors)
     order = np.argsort(-values, kind="stable")
     result: FloatArray = vectors[:, order]
     return result
+
+
+def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, FloatArray]:
+    """The largest eigenvalues, (m,), in rising order, and their eigenvectors, (d, m)."""
+    d = matrix.shape[0]
+    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(d - n_vectors, d - 1))
+    if len(values) < n_vectors:  # LAPACK may lose some where many are equal, and does not say so
+        values, vectors = scipy.linalg.eigh(matrix, driver="evd")
+    return values[-n_vectors:], vectors[:, -n_vectors:]
 
 
 def _one_by_one(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray]:
@@ -69,7 +78,7 @@ def _one_by_one(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatAr
         return scipy.sparse.linalg.eigsh(walk, n_vectors, which="LA", v0=rng.standard_normal(d))
     except scipy.sparse.linalg.ArpackError:
         if d <= DIRECT_FEATURES:
-            return scipy.linalg.eigh(walk.toarray(), subset_by_index=(d - n_vectors, d - 1))
+            return dense_eigenvectors(walk.toarray(), n_vectors)
     with warnings.catch_warnings():
         # what has not converged is smooth all the same
         warnings.simplefilter("ignore", UserWarning)

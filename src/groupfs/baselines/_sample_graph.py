@@ -21,13 +21,18 @@ from torch import Tensor
 
 from groupfs._device import resolve_device
 from groupfs._rows import BLOCK_ENTRIES, DenseRows, FloatArray, RowsInMemory
-from groupfs.graphs import BANDWIDTH_FLOOR, TINY, self_tuning_graph
+from groupfs.graphs import TINY, self_tuning_graph
 
 Affinity: TypeAlias = FloatArray | sp.csr_array
 
 #: Samples up to which the self-tuning graph keeps all affinities (some matrices of 128 MB each),
 #: and neighbours that each sample keeps above that.
 DENSE_SAMPLES, KEPT_ABOVE = 4096, 50
+#: Squared bandwidths are at least this share of the mean squared distance. Distances are in double
+#: precision here, so close rows of far clusters, or those beside an outlier, need not look equal.
+BANDWIDTH_FLOOR = 1e-9
+#: Squared distances below this share of the squared norms of the two rows are rounding.
+ROUNDING = 1e-12
 #: A user's graph may depart from symmetry by this share of its largest weight.
 ASYMMETRY = 1e-6
 
@@ -89,7 +94,8 @@ def self_tuning_affinity(
         kept_neighbors = "all" if N <= DENSE_SAMPLES else KEPT_ABOVE
     if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
         distances = _dissimilarities(rows, _row_norms(rows), 0, N, cosine=False)
-        dense: FloatArray = self_tuning_graph(distances, n_neighbors).affinity.cpu().numpy()
+        graph = self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR)
+        dense: FloatArray = graph.affinity.cpu().numpy()
         return dense
     squared, nearest, mean = nearest_rows(rows, max(kept_neighbors, n_neighbors))
     g = np.sqrt(np.maximum(squared[:, n_neighbors - 1], BANDWIDTH_FLOOR * mean + TINY))
@@ -191,12 +197,12 @@ def _dissimilarities(
     if cosine:
         lengths = norms.sqrt().clamp(min=TINY)  # a row of zeros has cosine zero with all
         result = products.div_(lengths[start:stop, None]).div_(lengths).neg_().add_(1)
-        floor = torch.tensor(1e-12)
+        rounding = torch.tensor(ROUNDING)
     else:
         result = products.mul_(-2).add_(norms[start:stop, None]).add_(norms)
-        floor = 1e-12 * norms.max()
+        rounding = ROUNDING * (norms[start:stop, None] + norms)
     # Equal rows must be at distance zero exactly, whatever the rounding of the product.
-    result.masked_fill_(result < floor, 0)
+    result.masked_fill_(result < rounding, 0)
     result.diagonal(start).zero_()
     return result
 

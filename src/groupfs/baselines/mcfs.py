@@ -10,7 +10,6 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 from sklearn.base import _fit_context
@@ -20,6 +19,7 @@ from groupfs._rows import FloatArray
 from groupfs.baselines._base import RankingSelector, shared_constraints
 from groupfs.baselines._lars import ColumnProducts, least_angle_coefficients
 from groupfs.baselines._sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
+from groupfs.spectral import dense_eigenvectors
 
 #: Samples up to which eigenvectors are computed directly; above, by Lanczos iteration with so many
 #: vectors and restarts at most.
@@ -188,10 +188,8 @@ def leading_but_trivial(walk: Affinity, trivial: FloatArray, n_vectors: int) -> 
         except ArpackError:
             pass  # the direct way is slow for so many samples, but it ends
     dense: FloatArray = walk if isinstance(walk, np.ndarray) else walk.toarray()
-    vectors = scipy.linalg.eigh(
-        dense - 2 * np.outer(trivial, trivial), subset_by_index=(N - n_vectors, N - 1)
-    )[1]
-    return np.asarray(vectors[:, ::-1])
+    _, vectors = dense_eigenvectors(dense - 2 * np.outer(trivial, trivial), n_vectors)
+    return vectors[:, ::-1]
 
 
 def _spread(Y: FloatArray) -> FloatArray:
