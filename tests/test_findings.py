@@ -7,9 +7,9 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
-from groupfs import GroupFS, spectral
+from groupfs import GroupFS, GroupFSPath, spectral
 from groupfs._validation import validate_table
-from groupfs.baselines import MCFS, VarianceSelector
+from groupfs.baselines import MCFS, AllFeatures, VarianceSelector
 from groupfs.graphs import symmetric_walk
 from groupfs.spectral import choose_n_groups, leading_eigenvectors
 
@@ -28,6 +28,17 @@ def quietly():
 def test_a_table_of_zeros_is_constant(form):
     with pytest.raises(ValueError, match="all 3 columns of X are constant"):
         GroupFS().fit(form(np.zeros((5, 3))))
+
+
+@DENSE_AND_SPARSE
+def test_all_features_of_a_table_of_zeros(form):
+    assert AllFeatures().fit(form(np.zeros((5, 3)))).get_support().all()
+
+
+def test_resampled_rows_may_all_be_equal():
+    X = np.array([[0.1, 0.1], [0.1, 0.1], [1e9, 1e9]])
+    path = GroupFSPath(**QUICK, sparsities=[0.5, 1], n_resamples=3).fit(X)
+    assert np.isfinite(path.stability_.selection_frequency).all()
 
 
 def test_zeros_that_are_stored_are_zeros(rng):

@@ -336,7 +336,7 @@ def _rows(
         Z /= scale
         return DenseRows(Z)
     table = sp.csr_array(sp.csc_array(X)[:, columns])
-    if scale.min() < FAINT:
+    if (scale < FAINT).any():
         _, exponents = np.frexp(scale)
         table.data = np.ldexp(table.data, -exponents[table.indices])
         mean, deviation, scale = (np.ldexp(v, -exponents) for v in (mean, deviation, scale))

@@ -218,8 +218,8 @@ def told_apart(rows: Rows) -> Rows:
     """
     if not isinstance(rows, DenseRows):
         return rows
-    shared = rows.Z.mean(axis=1, keepdims=True)
-    if 1 - np.square(shared).sum() / rows.column_norms.mean() > ALIKE:
+    shared, norm = rows.Z.mean(axis=1, keepdims=True), rows.column_norms.mean()
+    if norm - np.square(shared).sum() >= ALIKE * norm:
         return rows
     apart = DenseRows(rows.Z - shared)
     apart.device = rows.device
