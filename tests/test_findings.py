@@ -92,6 +92,16 @@ def test_ways_round_lanczos_find_the_smoothest_directions(most, monkeypatch, rng
     assert angles.max() < 1e-6
 
 
+def test_lanczos_starts_again_in_the_same_way():
+    X = np.random.default_rng(0).standard_normal((1100, 3))
+    X[850] *= 1e12
+    once, again = MCFS().fit(X).scores_, MCFS().fit(X).scores_
+    np.testing.assert_array_equal(once, again)
+    pieces = symmetric_walk(sp.csr_array(sp.block_diag([np.ones((3, 3))] * 200)))
+    vectors = leading_eigenvectors(pieces, 20)
+    np.testing.assert_array_equal(leading_eigenvectors(pieces, 20), vectors)
+
+
 @pytest.mark.parametrize("graph", ["cosine", "heat"])
 def test_rows_on_a_line_have_cluster_directions(graph):
     rng = np.random.default_rng(48741)

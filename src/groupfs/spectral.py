@@ -6,8 +6,10 @@ that is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -61,6 +63,19 @@ def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> Flo
     return result
 
 
+def lanczos(matrix: Any, n_vectors: int, **options: Any) -> tuple[FloatArray, FloatArray]:
+    """The largest eigenvalues of a sparse matrix or an operator, in any order, and eigenvectors.
+
+    ARPACK draws numbers of its own when it has to start again; with a seed they stay the same.
+    """
+    eigsh, rng = scipy.sparse.linalg.eigsh, np.random.default_rng(0)
+    start = rng.standard_normal(matrix.shape[0])
+    if "rng" in inspect.signature(eigsh).parameters:  # since scipy 1.17
+        options["rng"] = rng
+    found: tuple[FloatArray, FloatArray] = eigsh(matrix, n_vectors, which="LA", v0=start, **options)
+    return found
+
+
 def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, FloatArray]:
     """The largest eigenvalues, (m,), in rising order, and their eigenvectors, (d, m)."""
     d = matrix.shape[0]
@@ -73,16 +88,15 @@ def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, 
 def _one_by_one(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray]:
     """Lanczos, or a slower way where the largest eigenvalues are too close for it to converge."""
     d = walk.shape[0]
-    rng = np.random.default_rng(0)
     try:
-        return scipy.sparse.linalg.eigsh(walk, n_vectors, which="LA", v0=rng.standard_normal(d))
+        return lanczos(walk, n_vectors)
     except scipy.sparse.linalg.ArpackError:
         if d <= DIRECT_FEATURES:
             return dense_eigenvectors(walk.toarray(), n_vectors)
     with warnings.catch_warnings():
         # what has not converged is smooth all the same
         warnings.simplefilter("ignore", UserWarning)
-        start = rng.standard_normal((d, n_vectors))
+        start = np.random.default_rng(0).standard_normal((d, n_vectors))
         return scipy.sparse.linalg.lobpcg(walk, start, maxiter=LOBPCG_STEPS)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+from scipy.sparse.linalg import ArpackError, LinearOperator
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
@@ -19,7 +19,7 @@ from groupfs._rows import FloatArray
 from groupfs.baselines._base import RankingSelector, shared_constraints
 from groupfs.baselines._lars import ColumnProducts, least_angle_coefficients
 from groupfs.baselines._sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
-from groupfs.spectral import dense_eigenvectors
+from groupfs.spectral import dense_eigenvectors, lanczos
 
 #: Samples up to which eigenvectors are computed directly; above, by Lanczos iteration with so many
 #: vectors and restarts at most.
@@ -176,13 +176,8 @@ def leading_but_trivial(walk: Affinity, trivial: FloatArray, n_vectors: int) -> 
             (N, N), matvec=lambda x: walk @ x - 2 * trivial * (trivial @ x), dtype=np.float64
         )
         try:
-            values, vectors = eigsh(
-                operator,
-                n_vectors,
-                which="LA",
-                v0=np.random.default_rng(0).standard_normal(N),
-                ncv=LANCZOS_VECTORS,
-                maxiter=LANCZOS_RESTARTS,
+            values, vectors = lanczos(
+                operator, n_vectors, ncv=LANCZOS_VECTORS, maxiter=LANCZOS_RESTARTS
             )
             return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
         except ArpackError:
