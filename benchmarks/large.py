@@ -5,7 +5,8 @@
 ``max_memory="3GB"`` in a process of its own, and compares its groups with those of a fit in memory
 of 10,000 of its rows. ``python -m benchmarks.large sparse --device cuda`` makes 200,000 x 30,000
 counts, sparse, and fits them; beside the seconds stands what the device could do at best, measured
-in the same run: products of matrices and copies.
+in the same run: products of matrices and copies. ``python -m benchmarks.large wide --device cuda``
+fits 500 x 1,000,000, ranked by gates: p-values would need several graphs more.
 """
 
 from __future__ import annotations
@@ -110,11 +111,25 @@ class Stopwatch:
         return timed
 
 
-def fit(X: object, labels: np.ndarray, device: str, max_memory: str | None) -> dict[str, object]:
+class Sliced:
+    """An array as one would meet it in a file: a shape, and rows when sliced."""
+
+    def __init__(self, X: np.ndarray) -> None:
+        self._X, self.shape = X, X.shape
+
+    def __getitem__(self, rows: slice) -> np.ndarray:
+        return self._X[rows]
+
+
+def fit(
+    X: object, labels: np.ndarray, device: str, max_memory: str | None, **settings: str
+) -> dict[str, object]:
     """Fit, and say how long it took, how much it held, how well modules were found."""
     watch = Stopwatch(device)
     began = time.perf_counter()
-    selector = GroupFS(random_state=0, device=device, max_memory=max_memory, verbose=1).fit(X)
+    selector = GroupFS(
+        random_state=0, device=device, max_memory=max_memory, verbose=1, **settings
+    ).fit(X)
     seconds = time.perf_counter() - began
     planted = labels >= 0
     found = {
@@ -211,6 +226,17 @@ def run_sparse(options: argparse.Namespace) -> None:
     report({"entries": int(X.nnz), **found}, options)
 
 
+def run_wide(options: argparse.Namespace) -> None:
+    rng = np.random.default_rng(0)
+    labels = modules(options.columns, options.modules, 0.0)
+    X = rng.standard_normal((options.rows, options.columns), dtype=np.float32)
+    X += rng.standard_normal((options.rows, options.modules), dtype=np.float32)[:, labels]
+    by_gates = {"ranking": "gate", "gate_start": "uniform"}
+    found = fit(Sliced(X), labels, options.device, options.max_memory, **by_gates)
+    found.pop("groups")
+    report(found, options)
+
+
 def report(found: dict[str, object], options: argparse.Namespace) -> None:
     print(json.dumps(found, indent=1))
     if options.out:
@@ -220,7 +246,7 @@ def report(found: dict[str, object], options: argparse.Namespace) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["disk", "sparse", "fit"])
+    parser.add_argument("what", choices=["disk", "sparse", "wide", "fit"])
     parser.add_argument("--rows", type=int)
     parser.add_argument("--columns", type=int)
     parser.add_argument("--modules", type=int, default=20)
@@ -238,6 +264,10 @@ def main() -> None:
     elif options.what == "sparse":
         options.rows, options.columns = options.rows or 200_000, options.columns or 30_000
         run_sparse(options)
+    elif options.what == "wide":
+        options.rows, options.columns = options.rows or 500, options.columns or 1_000_000
+        options.max_memory = options.max_memory or "40GB"
+        run_wide(options)
     else:
         run_fit(options)
 

@@ -19,6 +19,8 @@ from torch import Tensor
 FloatArray = NDArray[np.float64]
 #: Products of columns are computed in blocks of about so many numbers (64 MB).
 BLOCK_ENTRIES = 2**23
+#: On a GPU, where small blocks would leave it idle, in blocks of at least so many.
+CUDA_ENTRIES = 2**27
 
 
 class Rows(Protocol):
@@ -96,7 +98,8 @@ class _InMemory(ABC):
 
     @property
     def columns_at_once(self) -> int:
-        return max(1, self.block_entries // self.shape[1])
+        entries = max(self.block_entries, CUDA_ENTRIES if self.device.type == "cuda" else 0)
+        return max(1, entries // self.shape[1])
 
     def some(self, n_rows: int, rng: np.random.Generator) -> Tensor:
         """Random rows, or all where there are no more."""

@@ -26,6 +26,8 @@ from groupfs._sources import Block, PartSource, Source, stacked
 
 #: Multiplications of the products of all columns with all that are still done one by one.
 EXACT_PRODUCTS = {"cpu": 1e13, "cuda": 1e15}
+#: Passes over the table for them at most.
+MOST_PASSES = 16
 #: Random sums of rows that stand for all rows where neighbours are looked for, and multiplications
 #: they may take: of very many rows only some are added up.
 SKETCH_ROWS, SKETCH_PRODUCTS = 1024, {"cpu": 1e13, "cuda": 1e15}
@@ -174,9 +176,10 @@ class StreamRows:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the products of all columns with all are affordable."""
+        """Whether the products of all columns with all are affordable, and the passes for them."""
         N, d = self.shape
-        return N * d**2 <= EXACT_PRODUCTS.get(self._target.type, EXACT_PRODUCTS["cpu"])
+        few = N * d**2 <= EXACT_PRODUCTS.get(self._target.type, EXACT_PRODUCTS["cpu"])
+        return few and -(-d // self.columns_at_once) <= MOST_PASSES
 
     @property
     def columns_at_once(self) -> int:
@@ -211,6 +214,8 @@ class StreamRows:
 
         Inner products of its columns estimate those of the table's.
         """
+        if self.sample.shape[0] == self.shape[0]:
+            return self.sample
         rng = np.random.default_rng(0)
         m, d = self.sample.shape
         m = min(m, SKETCH_ROWS)
