@@ -17,7 +17,7 @@ DEFAULT_SHARE = 0.75
 #: Free memory that is assumed where the system does not tell.
 ASSUMED = 4 * 10**9
 #: Bytes for parts of libraries that are loaded on the way.
-LIBRARIES = 120 * 10**6
+LIBRARIES = 160 * 10**6
 #: Bytes that a fit of a table in memory takes at its peak for each number of a dense table, and for
 #: each entry of a sparse one.
 PER_NUMBER, PER_ENTRY = 32, 48

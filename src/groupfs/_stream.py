@@ -240,7 +240,9 @@ class StreamRows:
             sums = torch.stack([Z[:, group].sum(1) for group in groups], 1)
             products += (Z * sums[:, own]).sum(0, dtype=torch.float64)
             norms += sums.double().square_().sum(0)
-        return products.cpu().numpy(), norms.sqrt_().cpu().numpy()
+        lengths = norms.sqrt_().cpu().numpy()
+        most = lengths[labels] * np.sqrt(self.column_norms)  # but for rounding, they are no more
+        return np.clip(products.cpu().numpy(), -most, most), lengths
 
     def shuffled(self, rng: np.random.Generator) -> DenseRows:
         """The sample with every column shuffled on its own."""
