@@ -135,6 +135,13 @@ def test_something_else_in_skops_is_refused(tmp_path):
         persistence.load(tmp_path / "m.skops")
 
 
+def test_an_estimator_of_others_is_refused_although_skops_trusts_it(tmp_path):
+    model = {"format": "groupfs-model", "version": 1, "columns": None}
+    skops_io.dump({**model, "selector": StandardScaler().fit([[1.0], [2.0]])}, tmp_path / "m.skops")
+    with pytest.raises(ModelError, match=r"StandardScaler, which no groupfs model does"):
+        persistence.load(tmp_path / "m.skops")
+
+
 def test_columns_of_another_table_are_not_saved(selector, tmp_path):
     other = learn_columns(pd.DataFrame({"x": [1.5, 2, 0]}))
     with pytest.raises(ModelError, match="fitted to 20 features, but the preparation makes 1"):
@@ -145,7 +152,6 @@ def test_columns_of_another_table_are_not_saved(selector, tmp_path):
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"selector": StandardScaler().fit([[1.0], [2.0]])},
         {"selector": GroupFS()},
         {"selector": None},
         {"version": "x"},

@@ -31,6 +31,10 @@ class ColumnsError(ValueError):
     """Columns that cannot be used as asked; the message is one sentence for people."""
 
 
+#: What a column may be taken for.
+KINDS = ("number", "date", "codes", "indicators", "ignored")
+
+
 @dataclass(frozen=True)
 class Column:
     """What becomes of one column of a file."""
@@ -108,6 +112,8 @@ def decide(name: str, series: Any, use: bool, diary: Diary) -> Column:
     if ordered:
         return _coded(name, words(series), ordered, "ordered", diary)
     values = words(series)
+    if values.isna().all():  # nothing but blanks
+        return _ignored(name, "empty", diary)
     numbers = _as_numbers(values)
     share = np.isfinite(numbers).sum() / values.notna().sum()
     if share == 1:

@@ -11,11 +11,12 @@ import fnmatch
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from types import NoneType
 from typing import Any
 
 import numpy as np
 
-from groupfs._column import Column, ColumnsError, Diary, decide, numbers_of
+from groupfs._column import KINDS, Column, ColumnsError, Diary, decide, numbers_of
 from groupfs.tables._table import listed
 
 __all__ = ["Column", "ColumnsError", "Preparation", "learn_columns", "matching", "numeric_columns"]
@@ -110,7 +111,23 @@ class Preparation:
     def from_dict(cls, stored: dict[str, Any]) -> Preparation:
         """The inverse of :meth:`to_dict`."""
         columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
-        return cls(tuple(columns), tuple(stored["notes"]), stored.get("header"))
+        for column in columns:
+            _refuse_odd(column)
+        notes, header = tuple(map(str, stored["notes"])), stored.get("header")
+        if header not in (None, True, False):
+            raise ValueError(f"header {header!r}")
+        return cls(tuple(columns), notes, header)
+
+
+def _refuse_odd(column: Column) -> None:
+    """What is read from a file may be of any type."""
+    words = (column.name, column.kind, column.why, *column.values)
+    numbers_filled = column.kind in ("number", "date")
+    fill_types = (int, float, NoneType) if numbers_filled else (str, NoneType)
+    if not all(isinstance(word, str) for word in words) or column.kind not in KINDS:
+        raise ValueError(f"column {column.name!r} of kind {column.kind!r}")
+    if not isinstance(column.fill, fill_types):
+        raise ValueError(f"column {column.name!r} filled with {column.fill!r}")
 
 
 def learn_columns(

@@ -6,12 +6,15 @@ import io
 import json
 import os
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from groupfs.columns import Preparation
 from groupfs.tables import TableError
-from groupfs.tables.content import refuse_bomb
+from groupfs.tables._table import readable
+from groupfs.tables.arrays import check_array
+from groupfs.tables.content import most_bytes, refuse_bomb
 
 FORMAT, VERSION = "groupfs-model", 1
 #: Besides the types of numpy and scikit-learn that skops trusts, a model may hold these alone.
@@ -24,8 +27,26 @@ TRUSTED = (
 )
 
 
+#: The parts a model is made of, by the names skops gives them, and the types each may be of. skops
+#: trusts many more, and what it makes of them may change from version to version.
+PARTS = {
+    "DictNode": ("builtins.dict",),
+    "ListNode": ("builtins.list",),
+    "TupleNode": ("builtins.tuple",),
+    "JsonNode": ("builtins.str",),
+    "TypeNode": ("builtins.str", "builtins.int", "builtins.float", "builtins.bool"),
+    "NdArrayNode": ("numpy.",),
+    "RandomStateNode": ("numpy.random.mtrand.RandomState",),
+    "ObjectNode": TRUSTED,
+}
+SCHEMA = "schema.json"
+
+
 class ModelError(ValueError):
     """A file that is absent, broken or no model; the message is one sentence for people."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(readable(sentence))
 
 
 def save(
@@ -61,7 +82,7 @@ def save(
     columns = None if preparation is None else json.dumps(preparation.to_dict())
     model = {"format": FORMAT, "version": VERSION, "selector": selector, "columns": columns}
     data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
-    strange = sorted(set(skops.get_untrusted_types(data=data)) - set(TRUSTED))
+    strange = _strange_parts(_schema(data))
     if strange:
         raise ModelError(
             f"the selector holds {', '.join(strange)}, which a model file may not; give its "
@@ -85,11 +106,18 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
     """Read a selector and what is to be done to the columns of a file before it is used."""
     skops = _skops_io()
     data = _read(Path(path))
-    _refuse_bomb(data, path)
     try:
+        _refuse_harm(data, path)
         model = skops.loads(data, trusted=list(TRUSTED))
+    except ModelError:
+        raise
+    except TableError as reason:
+        raise ModelError(str(reason)) from reason
     except Exception as reason:  # a file that was made to do harm may fail in any way
-        raise ModelError(_why_not(skops, path, data, reason)) from reason
+        what = str(reason).strip().rstrip(".") or type(reason).__name__
+        raise ModelError(
+            f"{path} is broken or not a model that groupfs wrote ({what})."
+        ) from reason
     if not isinstance(model, dict) or model.get("format") != FORMAT:
         raise ModelError(f"{path} is not a model that groupfs wrote.")
     version = model.get("version")
@@ -110,6 +138,55 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
     return model["selector"], preparation
 
 
+def _refuse_harm(data: bytes, path: str | os.PathLike[str]) -> None:
+    """Refuse a file with parts that no model has, or that claims more than there is."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        refuse_bomb(archive, len(data), str(path))
+        strange = _strange_parts(schema := _schema(data))
+        if strange:
+            raise ModelError(
+                f"{path} holds {', '.join(strange[:3])}, which no groupfs model does, so it was "
+                "not loaded."
+            )
+        sizes = {member.filename: member.file_size for member in archive.infolist()}
+        for name in sizes.keys() - {SCHEMA}:
+            with archive.open(name) as file:
+                check_array(file, sizes[name], f"{path} ({name})")
+    # an array that is named a thousand times is read as often
+    named = [node["file"] for node in _nodes(schema) if "file" in node]
+    if sum(sizes[name] for name in named) > most_bytes(len(data)):
+        raise ModelError(f"{path} holds arrays that would fill the memory, so it was not loaded.")
+
+
+def _schema(data: bytes) -> Any:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        return json.loads(archive.read(SCHEMA))
+
+
+def _strange_parts(schema: Any) -> list[str]:
+    """Types, or kinds of parts, that no model of ours has."""
+    strange = set()
+    for node in _nodes(schema):
+        loader, kind = node["__loader__"], f"{node.get('__module__')}.{node.get('__class__')}"
+        known = PARTS.get(loader if isinstance(loader, str) else "", ())
+        if not (kind in known or (loader == "NdArrayNode" and kind.startswith(known))):
+            strange.add(kind if known else f"{kind} ({loader})")
+    return sorted(strange)
+
+
+def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    """Every part of a tree that skops could make an object of."""
+    waiting = [schema]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            if "__loader__" in node:
+                yield node
+            waiting += node.values()
+        elif isinstance(node, list):
+            waiting += node
+
+
 def _refuse_unfit(selector: Any, preparation: Preparation | None) -> None:
     """A model is a fitted selector of ours, and the columns it was fitted to if it has any."""
     from sklearn.utils.validation import check_is_fitted
@@ -118,24 +195,22 @@ def _refuse_unfit(selector: Any, preparation: Preparation | None) -> None:
 
     if not isinstance(selector, GroupFS | GroupFSPath):
         raise ModelError(f"{type(selector).__name__} is neither GroupFS nor GroupFSPath.")
+    hidden = [name for name in vars(selector) if hasattr(type(selector), name)]
+    if hidden:
+        raise ModelError(f"The selector has values in place of its methods ({hidden[0]}).")
     check_is_fitted(selector)
-    n_features = len(selector.get_support())
-    n_prepared = n_features if preparation is None else len(preparation.names)
-    if not n_features == n_prepared == selector.n_features_in_:
+    selector.get_params()
+    support = selector.get_support()
+    names = getattr(selector, "feature_names_in_", None)
+    n_features, n_names = len(support), len(support) if names is None else len(names)
+    if support.dtype != bool or not (names is None or all(isinstance(n, str) for n in names)):
+        raise ModelError("The selector has a support or names of features of a wrong type.")
+    n_prepared = n_features if preparation is None else len(set(preparation.names))
+    if not n_features == n_prepared == n_names == selector.n_features_in_:
         raise ModelError(
             f"The selector was fitted to {selector.n_features_in_} features, but the preparation "
             f"makes {n_prepared}."
         )
-
-
-def _refuse_bomb(data: bytes, path: str | os.PathLike[str]) -> None:
-    try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            refuse_bomb(archive, len(data), str(path))
-    except TableError as reason:
-        raise ModelError(str(reason)) from reason
-    except (OSError, ValueError, zipfile.BadZipFile):
-        return  # skops says what is wrong with it
 
 
 def _skops_io() -> Any:
@@ -155,17 +230,3 @@ def _read(path: Path) -> bytes:
         raise ModelError(f"There is no file {path}; check the spelling.") from reason
     except OSError as reason:
         raise ModelError(f"{path} cannot be read: {reason.strerror}.") from reason
-
-
-def _why_not(skops: Any, path: str | os.PathLike[str], data: bytes, reason: Exception) -> str:
-    try:
-        strange = sorted(set(skops.get_untrusted_types(data=data)) - set(TRUSTED))
-    except Exception:
-        strange = []
-    if strange:
-        return (
-            f"{path} holds {', '.join(strange[:3])}, which no groupfs model does, so it was not "
-            "loaded."
-        )
-    what = str(reason).strip().splitlines()[0] if str(reason).strip() else type(reason).__name__
-    return f"{path} is broken or not a model that groupfs wrote ({what.rstrip('.')})."

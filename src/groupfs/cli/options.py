@@ -196,7 +196,7 @@ def image_shape(text: str | None) -> tuple[int, int] | None:
     """Height and width from text such as 32x24."""
     if text is None:
         return None
-    found = re.fullmatch(r"(\d+)[xX,](\d+)", text.strip())
+    found = re.fullmatch(r"(\d{1,9})[xX,](\d{1,9})", text.strip())
     if not found:
         raise typer.BadParameter(f"--image {text}: give height and width in pixels, e.g. 32x24.")
     return int(found[1]), int(found[2])

@@ -66,14 +66,23 @@ def report(result: Path, out: Path, force: bool) -> None:
 
     outputs.check_file(out, force)
     try:
-        page = render(read(result))
+        summary = read(result)
     except FileNotFoundError as reason:
         raise TableError(f"There is no file {result}; check the spelling.") from reason
     except OSError as reason:
         raise TableError(f"{result} cannot be read: {reason.strerror}.") from reason
     except ValueError as reason:
         raise TableError(str(reason)) from reason
-    outputs.write_file(out, lambda aside: aside.write_text(page, encoding="utf-8"), force)
+    try:
+        page = render(summary).encode("utf-8")
+    except (ImportError, MemoryError):
+        raise
+    except Exception as reason:  # a file that was changed may hold anything anywhere
+        raise TableError(
+            f"{result} is not a whole result ({type(reason).__name__}: {reason}); write it again "
+            "with groupfs select."
+        ) from reason
+    outputs.write_file(out, lambda aside: aside.write_bytes(page), force)
 
 
 def _refuse_other_layout(table: Table, preparation: Preparation, model: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import csv
 import io
 import warnings
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +16,9 @@ import scipy.io
 from numpy.typing import NDArray
 
 from groupfs.datasets.files import Content
+from groupfs.tables._table import readable
+from groupfs.tables.content import most_bytes, unpacked
+from groupfs.tables.matlab import check_mat
 
 IDX_UNSIGNED_BYTE = 8  #: type code of the only idx content MNIST uses
 
@@ -30,13 +34,17 @@ class Matrix(NamedTuple):
 def read_mat(content: Content) -> tuple[NDArray[Any], NDArray[Any]]:
     """The table ``X`` (n, d) and the labels ``Y`` (n,) of a MATLAB file."""
     try:
+        check_mat(io.BytesIO(content.data), len(content.data), most_bytes(len(content.data)))
         variables = scipy.io.loadmat(io.BytesIO(content.data))
     except Exception as reason:
         raise _malformed(content, f"is not a MATLAB file ({reason})") from reason
     missing = [name for name in ("X", "Y") if name not in variables]
     if missing:
         raise _malformed(content, f"lacks the variable {missing[0]}")
-    values, labels = variables["X"], variables["Y"].ravel()
+    values, labels = variables["X"], variables["Y"]
+    if not all(isinstance(v, np.ndarray) and v.dtype.kind in "biuf" for v in (values, labels)):
+        raise _malformed(content, "has X or Y that are no numbers")
+    labels = labels.ravel()
     if not (values.ndim == 2 and labels.size == values.shape[0]):
         raise _malformed(content, f"has X of shape {values.shape} but {labels.size} labels")
     _refuse_non_finite(content, values)
@@ -54,7 +62,9 @@ def read_rda(content: Content, variable: str) -> Matrix:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about the encoding of plain ASCII names
-            variables = rdata.read_rda(io.BytesIO(content.data))
+            data = unpacked(content.data, Path(content.name))
+            # sequences that R writes as their two ends could have any length
+            variables = rdata.read_rda(io.BytesIO(data), expand_altrep=False)
     except Exception as reason:
         raise _malformed(content, f"is not an R data file ({reason})") from reason
     if variable not in variables:
@@ -76,7 +86,11 @@ def read_csv(content: Content, n_columns: int, delimiter: str = ",") -> list[lis
         text = content.data.decode("utf-8-sig")
     except UnicodeDecodeError as reason:
         raise _malformed(content, f"is not UTF-8 text ({reason})") from reason
-    rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=delimiter) if row]
+    lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        rows = [row for row in lines if row]
+    except csv.Error as reason:
+        raise _malformed(content, f"is not csv ({reason})") from reason
     if not rows:
         raise _malformed(content, "is empty")
     for number, row in enumerate(rows, 1):
@@ -121,7 +135,9 @@ def read_amat(content: Content, n_columns: int) -> NDArray[np.float64]:
 
 
 def _malformed(content: Content, what: str) -> ValueError:
-    return ValueError(f"{content.name} {what}; it is not the file that its source publishes.")
+    return ValueError(
+        readable(f"{content.name} {what}; it is not the file that its source publishes.")
+    )
 
 
 def _refuse_non_finite(content: Content, values: NDArray[Any]) -> None:

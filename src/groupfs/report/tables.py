@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from groupfs.report.summarize import FORMAT, VERSION
+from groupfs.tables._table import readable
 
 #: The parts of a summary, and what they hold where the page or the csv files take it by name.
 _PARTS: dict[str, str] = {
@@ -103,10 +104,12 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
     >>> page = render(read("result.json"))  # doctest: +SKIP
     """
     try:
-        summary = json.loads(Path(path).read_text(encoding="utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        text = Path(path).read_text(encoding="utf-8")
+        summary = json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        why = readable(str(error))
         raise ValueError(
-            f"{path} is not json ({error}); give the result.json that groupfs select wrote."
+            f"{path} is not json ({why}); give the result.json that groupfs select wrote."
         ) from error
     check(summary, str(path))
     return summary
@@ -120,7 +123,7 @@ def check(summary: Any, what: str) -> None:
         )
     if summary.get("version") != VERSION:
         raise ValueError(
-            f"{what} has version {summary.get('version')!r}, but this groupfs reads version "
+            f"{what} has version {summary.get('version')!r:.100}, but this groupfs reads version "
             f"{VERSION}; write it again with groupfs select."
         )
     missing = [name for part in _PARTS for name in _missing(summary, part)]
@@ -130,6 +133,10 @@ def check(summary: Any, what: str) -> None:
             f"{what} lacks {', '.join(missing[:8])}{more}; it was cut or changed, so write "
             "it again with groupfs select."
         )
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"it holds {name}")
 
 
 def _missing(summary: dict[str, Any], part: str) -> list[str]:

@@ -6,9 +6,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+#: Longest sentence of an error; names and reasons come from files and may have no end.
+LONGEST = 1000
+
 
 class TableError(ValueError):
     """A file that is absent, broken or not a table; the message is one sentence for people."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(readable(sentence))
 
 
 @dataclass(frozen=True)
@@ -25,6 +31,17 @@ class Table:
     @property
     def n_rows(self) -> int:
         return int(self.values.shape[0])
+
+
+def readable(text: str) -> str:
+    """Text on one line that a terminal shows as it is, whatever a file has put into it."""
+    line = "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode()
+        for sign in " ".join(text.split())
+    )
+    if len(line) <= LONGEST:
+        return line
+    return f"{line[: LONGEST // 2]} ... {line[-LONGEST // 3 :]}"
 
 
 def numbered(n_columns: int) -> list[str]:
@@ -46,8 +63,10 @@ def refuse_duplicates(names: Sequence[str], source: str) -> None:
         )
 
 
-def refuse_no_rows(table: Table) -> None:
+def refuse_no_values(table: Table) -> None:
     n_columns = len(table.names)
+    if n_columns == 0:
+        raise TableError(f"{table.source} has not one column.")
     if table.n_rows == 0:
         raise TableError(
             f"{table.source} has {n_columns} column{'' if n_columns == 1 else 's'} "

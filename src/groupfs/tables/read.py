@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from groupfs.tables._table import Table, TableError, refuse_duplicates, refuse_no_rows
+from groupfs.tables._table import Table, TableError, refuse_duplicates, refuse_no_values
 from groupfs.tables.content import Content, find_content
 
 
@@ -44,9 +44,14 @@ def read_table(path: str | Path, *, header: bool | None = None) -> Table:
     (['age', 'sex'], (2, 2))
     """
     content = find_content(path)
-    table = _read(content, header)
+    try:
+        table = _read(content, header)
+    except MemoryError as reason:
+        raise TableError(
+            f"{content.source} does not fit into the memory of this machine; try fewer rows."
+        ) from reason
     refuse_duplicates(table.names, table.source)
-    refuse_no_rows(table)
+    refuse_no_values(table)
     return table
 
 

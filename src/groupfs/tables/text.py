@@ -30,8 +30,13 @@ def read_text(content: Content, header: bool | None) -> Table:
     sample = _sample(text)
     if not sample:
         raise TableError(f"{content.source} holds nothing but blank lines.")
-    separator = _separator(sample)
-    rows = _split(sample, separator)
+    try:
+        separator = _separator(sample)
+        rows = _split(sample, separator)
+    except csv.Error as reason:
+        raise TableError(f"{content.source} cannot be read as csv: {reason}.") from reason
+    if not rows:
+        raise TableError(f"{content.source} holds nothing but blank cells.")
     has_header = not _is_data(rows[0]) if header is None else header
     names = _names(rows, has_header)
     if has_header:
@@ -122,7 +127,7 @@ def _refuse_binary(data: bytes, source: str) -> None:
 def _sample(text: str) -> list[str]:
     """The first lines that are not blank, without an end that may be cut."""
     lines: list[str] = []
-    for line in io.StringIO(text):
+    for line in io.StringIO(text, newline=None):  # some computers end lines with \r alone
         if line.strip():
             lines.append(line)
         if len(lines) == SAMPLED_LINES:
