@@ -193,7 +193,7 @@ def test_r_variable_is_asked_for_by_name(published):
 
 @pytest.mark.parametrize("found", ([1.0, 2.0], np.ones((2, 2))))
 def test_r_variable_must_be_a_matrix_with_names(found, monkeypatch):
-    monkeypatch.setattr("rdata.read_rda", lambda _: {"lung": found})
+    monkeypatch.setattr("rdata.read_rda", lambda _, **settings: {"lung": found})
     with pytest.raises(ValueError, match="lung.rda has no numeric matrix lung with row and column"):
         readers.read_rda(Content("lung.rda", b"", ""), "lung")
 

@@ -127,7 +127,7 @@ def _refuse_binary(data: bytes, source: str) -> None:
 def _sample(text: str) -> list[str]:
     """The first lines that are not blank, without an end that may be cut."""
     lines: list[str] = []
-    for line in io.StringIO(text, newline=None):  # some computers end lines with \r alone
+    for line in io.StringIO(text, newline=""):  # some computers end lines with \r alone
         if line.strip():
             lines.append(line)
         if len(lines) == SAMPLED_LINES:
