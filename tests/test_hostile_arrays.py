@@ -117,9 +117,10 @@ def test_a_sparse_matrix_that_points_outside_is_refused(form, fault, tmp_path):
     refusal(tmp_path / "t.npz")
 
 
-def test_a_matrix_of_zeros_with_columns_that_go_back_is_refused(tmp_path):
-    """The one that scipy's own check lets pass, and then crashes at."""
-    indptr = np.array([0, 6, 12, 0], dtype=np.int32)
+@pytest.mark.parametrize("indptr", [[0, 6, 12, 0], [0, 0, 11, -(2**31)]])
+def test_a_matrix_with_columns_that_go_back_is_refused(indptr, tmp_path):
+    """Two that scipy's own check lets pass, and then crashes at."""
+    indptr = np.array(indptr, dtype=np.int32)
     nothing = np.empty(0, dtype=np.int32)
     parts = {"indices": nothing, "indptr": indptr, "data": np.empty(0), "shape": (5, 3)}
     np.savez(tmp_path / "t.npz", format=b"csc", **parts)

@@ -142,6 +142,14 @@ def test_sparse_cells_that_point_outside_are_refused(seed, tmp_path):
     refusal(path)
 
 
+@pytest.mark.parametrize("shape", [[10**9, 10**9], [-(10**12), 3], [2**62, 2**62]])
+def test_sparse_cells_of_an_endless_shape_are_refused(shape, tmp_path):
+    path = write(tmp_path, "t.h5ad", seeds.h5ad()[1])
+    with h5py.File(path, "r+") as file:
+        file["X"].attrs["shape"] = shape
+    assert "made to fill the memory" in refusal(path)
+
+
 def test_a_file_at_which_the_hdf5_library_dies_is_refused(tmp_path, monkeypatch):
     """Another process looks first; here it dies as at some damaged files."""
     path = write(tmp_path, "t.h5ad", seeds.h5ad()[0])

@@ -127,7 +127,8 @@ def _supervised(task):
         worker.wait(5 if what == "crash" else 0)
     except subprocess.TimeoutExpired:
         worker.kill()
-    said = worker.stderr.read().decode(errors="replace").strip().splitlines()[-8:]
+    said = worker.stderr.read().decode(errors="replace").strip().splitlines()
+    said = [line[:200] for line in said if not line.startswith("Extension modules")][:12]
     worker.wait()
     worker.stderr.close()
     if patience != LONGEST:

@@ -135,7 +135,8 @@ def sound_csr(matrix: Any, content: Content) -> Any:
     n_rows, n_columns = matrix.shape
     refuse_larger(8 * n_rows + NAME_BYTES * n_columns, content.size(), content.source)
     if hasattr(matrix, "check_format"):
-        if (np.diff(matrix.indptr) < 0).any():  # which scipy overlooks in a matrix of zeros
+        # scipy overlooks it in a matrix of zeros, and where the difference is beyond its integers
+        if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
             raise ValueError("places of rows or columns that go back")
         matrix.check_format(full_check=True)
     if matrix.dtype.kind not in "biuf":

@@ -46,6 +46,9 @@ def read_h5ad(content: Content) -> Table:
             if "X" not in file or "var" not in file:
                 raise TableError(f"{content.source} is no h5ad file: it has no X and var in it.")
             announced = hdf5.announced_bytes(file, CELL_PARTS)
+            # anndata sets aside a place for every row or column of a sparse matrix first
+            shape = np.asarray(file["X"].attrs.get("shape", ()), dtype=float)
+            announced += 8 * int(np.abs(shape).sum())
             refuse_larger(announced, content.size(), content.source)
             matrix, observed = read_elem(file["X"]), read_elem(file["obs"])
             names = [str(name) for name in read_elem(file["var"]).index]
