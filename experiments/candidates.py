@@ -22,8 +22,9 @@ class KeptPath(GroupFSPath):
     """A path that keeps all its models, not only the one it chooses."""
 
     def _falling_back(self, solve: Callable[[torch.device], Any], device: torch.device) -> Any:
-        self.problem_, self.trained_ = super()._falling_back(solve, device)
-        return self.problem_, self.trained_
+        found = super()._falling_back(solve, device)
+        self.problem_, self.trained_ = found[:2]
+        return found
 
 
 def along_path(path: KeptPath, budgets: Sequence[int], most: int) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare, wilcoxon
 
-from experiments import paper, render, scenario1, tables
+from experiments import paper, render, scenario1, store, tables
 from experiments.aggregate import (
     BEST_DRAW,
     COMPARED,
@@ -144,9 +144,9 @@ def test_tables_are_written_into_the_readme_and_agree_with_the_files(measured):
 
 def test_a_number_that_does_not_follow_from_the_indices_is_found(measured, capsys):
     path = measured / "scenario1_judged.jsonl"
-    records = [json.loads(line) for line in path.read_text().splitlines()]
+    records = list(store.Store(path))
     records[0]["accuracy"] += 1
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    store.Store(path).rewrite(records)
     assert check(measured) == 1
     said = capsys.readouterr().out
     assert "wrong: scenario1 heart_disease" in said and "is not what the results give" in said
