@@ -54,9 +54,10 @@ def sketch(Z: np.ndarray, kind: str, size: int, rng: np.random.Generator) -> np.
 
 def reranked(Z: np.ndarray, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The nearest of the candidates by their distances over all rows."""
+    columns = np.ascontiguousarray(Z.T)
     distances = np.empty(candidates.shape)
     for i, others in enumerate(candidates):
-        distances[i] = 2 * (len(Z) - Z[:, i] @ Z[:, others])
+        distances[i] = 2 * (len(Z) - columns[others] @ columns[i])
     order = np.argsort(distances, axis=1, kind="stable")[:, : KEPT + 1]
     return (
         np.maximum(np.take_along_axis(distances, order, 1), 0),
