@@ -18,6 +18,7 @@ from groupfs._stream import StreamRows
 from groupfs._validation import validate_table
 from groupfs.baselines import LaplacianScore
 from groupfs.graphs import exact_neighbors, sketched_neighbors
+from groupfs.report import render, summarize
 from tests.test_sources import Sliced
 
 FAST = {"max_epochs": 2, "n_init": 1, "random_state": 0}
@@ -260,6 +261,49 @@ def test_text_in_a_large_frame_is_refused(rng, small_memory):
     frame = pd.DataFrame({"a": [1.0, 2.0] * 50, "b": ["x", "y"] * 50})
     with pytest.raises(ValueError, match="not numbers: b"):
         GroupFS(**FAST).fit(frame)
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ((0, 3), "Found array with 0 sample"),
+        ((1, 3), "Found array with 1 sample"),
+        ((5, 1), "Found array with 1 feature"),
+        ((5, 0), "Found array with 0 feature"),
+        ((float("nan"), 4), "compute_chunk_sizes"),
+        ((None, 4), "must be known"),
+    ],
+)
+def test_tables_without_rows_columns_or_size_are_refused(small_memory, shape, words):
+    class Empty:
+        def __getitem__(self, rows):
+            raise AssertionError("nothing is read")
+
+    table = Empty()
+    table.shape = shape
+    with pytest.raises(ValueError, match=words):
+        GroupFS(**FAST).fit(table)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16", ">f8", "int64"])
+def test_streamed_tables_may_hold_any_kind_of_number(rng, small_memory, dtype):
+    X, labels = planted(rng, N=600, d=12, C=3)
+    X = X > 0 if dtype == "bool" else (10 * X + 100).clip(0, 120).astype(dtype)
+    assert adjusted_rand_score(labels, GroupFS(3, **FAST).fit(Sliced(X)).group_labels_) == 1
+
+
+def test_known_groups_of_a_streamed_table(rng, small_memory):
+    X, labels = planted(rng, d=12, C=3)
+    selector = GroupFS(groups=labels, **FAST).fit(Sliced(X))
+    assert adjusted_rand_score(labels, selector.group_labels_) == 1
+    assert (selector.group_scores_ > 0.05).all()
+
+
+def test_a_report_of_a_streamed_table(rng, small_memory):
+    X, _ = planted(rng, d=12, C=3)
+    summary = summarize(GroupFS(3, **FAST).fit(Sliced(X)), Sliced(X))
+    assert summary["format"] == "groupfs-result"
+    assert "<html" in render(summary)
 
 
 def test_transform_reads_only_the_selected_columns(rng, small_memory):

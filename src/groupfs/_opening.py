@@ -44,9 +44,20 @@ def open_table(
             X = read_whole(source)
         return validate_table(estimator, X, standardize, stacklevel=stacklevel + 1)
     refuse_text(X)
+    _refuse_too_small(source)
     _remember_columns(estimator, X, source)
     plan = plan_rows(*source.shape, n_models, budget, max_memory)
     return _streamed(estimator, source, standardize, plan, verbose, stacklevel + 1)
+
+
+def _refuse_too_small(source: Source) -> None:
+    """As scikit-learn does, in its words."""
+    for size, what in zip(source.shape, ("sample", "feature"), strict=True):
+        if size < 2:
+            raise ValueError(
+                f"Found array with {size} {what}(s) (shape={source.shape}) while a minimum of 2 is "
+                "required."
+            )
 
 
 def _streamed(

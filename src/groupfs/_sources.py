@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import mmap
+from numbers import Integral
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -159,7 +160,7 @@ class SlicedSource:
 
     def __init__(self, X: Any) -> None:
         self.X = X
-        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        self.shape = _known_shape(X)
         self.n_entries = None
         if getattr(X, "format", None) in ("csr", "csc"):  # AnnData's sparse matrices in files
             self.n_entries = _stored_entries(X)
@@ -241,6 +242,17 @@ def _runs(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
         span = (run - run[0]) // len(rows)
         runs.extend(np.split(run, np.flatnonzero(np.diff(span)) + 1))
     return runs
+
+
+def _known_shape(X: Any) -> tuple[int, int]:
+    """The shape, if it is two numbers."""
+    rows, columns = X.shape
+    if not isinstance(rows, Integral) or not isinstance(columns, Integral):
+        raise ValueError(
+            f"X has shape {X.shape}, but the numbers of its rows and columns must be known; of a "
+            "dask array compute_chunk_sizes() finds them."
+        )
+    return int(rows), int(columns)
 
 
 def _starts(source: Source, step: int) -> range:

@@ -20,7 +20,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs._validation import validate_table
+from groupfs._opening import open_table
 from groupfs.model import OPEN
 from groupfs.report import budgets, pictures, words
 from groupfs.report.packing import pack, tidy, tidy_list
@@ -168,7 +168,7 @@ def _sampled_rows(selector: Any, X: Any) -> tuple[NDArray[np.float64], int, NDAr
     """Some standardised rows in the user's order of the columns, zero where constant."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # fit has warned of constant columns
-        table = validate_table(copy.copy(selector), X, selector.standardize)
+        table = open_table(copy.copy(selector), X, selector.standardize, selector.max_memory)
     d = len(table.names)
     if d != selector.n_features_in_:
         raise ValueError(
