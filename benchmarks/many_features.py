@@ -20,7 +20,7 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from groupfs import GroupFS, spectral
+from groupfs import GroupFS, eigen, spectral
 from groupfs._device import DTYPE, derive_seeds
 from groupfs._validation import validate_table
 from groupfs.compact_model import compact_start, nearest_clusters
@@ -80,7 +80,7 @@ def stages(d: int, inside: float, n_groups: int | None, kept: int) -> None:
     walk, blocks = stage("graph (made)", lambda: planted_walk(d, inside, n_blocks=n_blocks))
     print(f"{d:9,d}  entries of the graph: {walk.nnz:,d}, held {_resident('VmRSS'):.0f} MB")
     most = n_groups or MOST_GROUPS + 1
-    vectors = stage(f"{most} eigenvectors", lambda: spectral.leading_eigenvectors(walk, most))
+    vectors = stage(f"{most} eigenvectors", lambda: eigen.leading_eigenvectors(walk, most))
     if n_groups is None:
         n_groups = stage("number of groups", lambda: _chosen(vectors, d))
     C = n_groups
@@ -140,7 +140,7 @@ def compare_eigenvectors(d: int) -> None:
         ("no blocks", 0.0, N_BLOCKS),
     ):
         walk, blocks = planted_walk(d, inside, n_blocks=n_blocks)
-        ways = {"eigsh": spectral._one_by_one, "lobpcg": spectral._by_blocks}
+        ways = {"eigsh": eigen._one_by_one, "lobpcg": eigen._by_blocks}
         for way, solve in ways.items():
             found, seconds, memory = measured(lambda: solve(walk, MOST_GROUPS + 1))  # noqa: B023
             if found is None:

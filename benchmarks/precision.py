@@ -21,7 +21,7 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 from torch import Tensor
 
-from groupfs import GroupFS, graphs, losses, model, scoring
+from groupfs import GroupFS, graphs, losses, model, neighbors, scoring
 from groupfs._rows import Rows
 from groupfs._validation import validate_table
 
@@ -107,7 +107,7 @@ def errors(rows: Rows) -> dict[str, float]:
         "score": float((score - exact_score).abs()),
         "at floor": float(exact.floored.double().mean()),
         "column distance": relative_error(
-            graphs._column_distances(graphs.told_apart(rows), 0, d), columns
+            neighbors.column_distances(neighbors.told_apart(rows), 0, d), columns
         ),
         "column affinity": float(np.abs(feature - exact_feature).max()),
     }
@@ -129,7 +129,7 @@ def exact_arithmetic(floor: float | None) -> Iterator[None]:
         replace = [
             (model, "sample_smoothness", precise),
             (scoring, "own_graph_smoothness", lambda X, *rest: own(X.double(), *rest)),
-            (graphs, "_column_distances", columns),
+            (graphs, "column_distances", columns),
         ]
         if floor is not None:
             replace.append((graphs, "BANDWIDTH_FLOOR", floor))

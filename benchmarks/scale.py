@@ -23,11 +23,12 @@ import torch
 from benchmarks.growth import measure_fit, measure_growth
 from groupfs._device import DTYPE
 from groupfs._validation import validate_table
+from groupfs.eigen import leading_eigenvectors
 from groupfs.estimator import GroupFS
 from groupfs.graphs import FeatureGraph, walk_tensor
 from groupfs.model import NoiseSource, Objective, warm_start
 from groupfs.scoring import score_groups
-from groupfs.spectral import cluster_features, leading_eigenvectors
+from groupfs.spectral import cluster_features
 from groupfs.trainer import Schedule, train
 
 CPU = torch.device("cpu")

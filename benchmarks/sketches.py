@@ -20,8 +20,10 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.large import make_counts, modules
 from groupfs._rows import DenseRows
-from groupfs.graphs import affinity_of_neighbors, exact_neighbors, symmetric_walk
-from groupfs.spectral import cluster_features, leading_eigenvectors
+from groupfs.eigen import leading_eigenvectors
+from groupfs.graphs import affinity_of_neighbors, symmetric_walk
+from groupfs.neighbors import exact_neighbors
+from groupfs.spectral import cluster_features
 
 N, D, MODULES, KEPT, K = 20_000, 3000, 20, 50, 7
 

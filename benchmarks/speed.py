@@ -23,10 +23,11 @@ from groupfs import GroupFS, GroupFSPath
 from groupfs._device import DTYPE
 from groupfs._rows import DenseRows
 from groupfs.datasets import load_two_moons
+from groupfs.eigen import leading_eigenvectors
 from groupfs.graphs import FeatureGraph, walk_tensor
 from groupfs.model import NoiseSource, Objective, warm_start
 from groupfs.presets import DENSE_FEATURES, KEPT_NEIGHBORS
-from groupfs.spectral import cluster_features, leading_eigenvectors
+from groupfs.spectral import cluster_features
 from groupfs.trainer import Schedule, TrainStep
 
 #: table, groups and batch size of the paper

@@ -7,11 +7,12 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 
-from groupfs import GroupFS, GroupFSPath, spectral
+from groupfs import GroupFS, GroupFSPath, eigen
 from groupfs._validation import validate_table
 from groupfs.baselines import MCFS, AllFeatures, VarianceSelector
+from groupfs.eigen import leading_eigenvectors
 from groupfs.graphs import symmetric_walk
-from groupfs.spectral import choose_n_groups, leading_eigenvectors
+from groupfs.spectral import choose_n_groups
 
 QUICK = {"random_state": 0, "n_init": 1, "max_epochs": 5}
 DENSE_AND_SPARSE = pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
@@ -78,16 +79,16 @@ def test_eigenvalues_too_close_for_lanczos():
     assert sum(map(len, selector.groups_)) == 34
 
 
-@pytest.mark.parametrize("most", [spectral.DIRECT_FEATURES, 0])
+@pytest.mark.parametrize("most", [eigen.DIRECT_FEATURES, 0])
 def test_ways_round_lanczos_find_the_smoothest_directions(most, monkeypatch, rng):
     def fails(*arguments, **keywords):
-        raise spectral.scipy.sparse.linalg.ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
+        raise eigen.scipy.sparse.linalg.ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
 
     W = np.kron(np.eye(4), np.ones((15, 15))) + 0.01 * rng.random((60, 60))
     walk = symmetric_walk(sp.csr_array(W + W.T))
     expected = leading_eigenvectors(walk, 4)
-    monkeypatch.setattr(spectral.scipy.sparse.linalg, "eigsh", fails)
-    monkeypatch.setattr(spectral, "DIRECT_FEATURES", most)
+    monkeypatch.setattr(eigen.scipy.sparse.linalg, "eigsh", fails)
+    monkeypatch.setattr(eigen, "DIRECT_FEATURES", most)
     angles = scipy.linalg.subspace_angles(leading_eigenvectors(walk, 4), expected)
     assert angles.max() < 1e-6
 

@@ -3,7 +3,7 @@ import pytest
 import scipy.sparse as sp
 import torch
 
-from groupfs import graphs
+from groupfs import graphs, neighbors
 from groupfs._rows import DenseRows, SparseRows
 from tests import reference
 
@@ -114,11 +114,11 @@ def test_approximate_neighbours_are_mostly_the_exact_ones(rng, monkeypatch):
     pytest.importorskip("faiss")
     rows = DenseRows(columns(rng, d=1500, N=40))
     exact, approximate = (
-        f(rows, 20)[1] for f in (graphs.exact_neighbors, graphs.approximate_neighbors)
+        f(rows, 20)[1] for f in (neighbors.exact_neighbors, neighbors.approximate_neighbors)
     )
     shared = [len(np.intersect1d(a, b)) / 21 for a, b in zip(exact, approximate, strict=True)]
     assert np.mean(shared) > 0.8
-    monkeypatch.setattr(graphs, "EXACT_FEATURES", 1000)
+    monkeypatch.setattr(neighbors, "EXACT_FEATURES", 1000)
     dense = graphs.FeatureGraph(rows, 7, None).affinity
     sparse = graphs.FeatureGraph(rows, 7, 20).affinity
     edges = sparse.tocoo()

@@ -10,7 +10,8 @@ from groupfs._rows import DenseRows
 from groupfs._validation import validate_table
 from groupfs.baselines import LaplacianScore
 from groupfs.baselines._sample_graph import self_tuning_affinity
-from groupfs.graphs import FeatureGraph, told_apart
+from groupfs.graphs import FeatureGraph
+from groupfs.neighbors import told_apart
 
 
 def planted(rng, n=200):

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.metrics import adjusted_rand_score
 
-from groupfs import graphs, spectral
+from groupfs import eigen, graphs, spectral
 from groupfs._rows import DenseRows
 from groupfs.datasets import load_two_moons
 from groupfs.graphs import FeatureGraph, symmetric_walk
@@ -21,7 +21,7 @@ def moons_walk(n_kept=None, **settings):
 def test_distortion_equals_the_literal_one():
     walk, Z = moons_walk()
     L = reference.laplacian(reference.self_tuning_affinity(torch.from_numpy(Z.T), 7))
-    vectors = spectral.leading_eigenvectors(walk, 12)
+    vectors = eigen.leading_eigenvectors(walk, 12)
     for C in (2, 3, 5, 12):
         labels = spectral.cluster_features(vectors, C)
         expected = reference.distortion(L, labels, C)
@@ -31,7 +31,7 @@ def test_distortion_equals_the_literal_one():
 
 
 def curve_and_lone(walk, n_vectors):
-    eigenvectors = spectral.leading_eigenvectors(walk, n_vectors)
+    eigenvectors = eigen.leading_eigenvectors(walk, n_vectors)
     clusters = spectral.clusters_by_number(eigenvectors)
     return spectral.distortion_curve(eigenvectors, clusters), spectral.lone_features(clusters)
 
@@ -67,7 +67,7 @@ def test_tight_groups_beside_noise_are_not_taken_apart(n_noise, shift, seed):
     X = np.hstack([*blocks, rng.standard_normal((300, n_noise))])
     Z = (X - X.mean(0)) / X.std(0)
     walk = FeatureGraph(DenseRows(Z), 7, None).walk
-    eigenvectors = spectral.leading_eigenvectors(walk, min(31, Z.shape[1]))
+    eigenvectors = eigen.leading_eigenvectors(walk, min(31, Z.shape[1]))
     clusters = spectral.clusters_by_number(eigenvectors)
     curve = spectral.distortion_curve(eigenvectors, clusters)
     C = spectral.choose_n_groups(curve, Z.shape[1], spectral.lone_features(clusters))
@@ -105,8 +105,8 @@ def test_without_a_clear_dip_the_number_of_groups_follows_the_number_of_features
 def test_sparse_eigenvectors_span_what_dense_ones_do():
     walk, _ = moons_walk(n_kept=12, n_features=40)
     assert sp.issparse(walk)
-    sparse = spectral.leading_eigenvectors(walk, 3)
-    dense = spectral.leading_eigenvectors(walk.toarray(), 3)
+    sparse = eigen.leading_eigenvectors(walk, 3)
+    dense = eigen.leading_eigenvectors(walk.toarray(), 3)
     np.testing.assert_allclose(np.linalg.svd(sparse.T @ dense)[1], 1, atol=1e-8)
     roughness = [v @ v - v @ (walk @ v) for v in sparse.T]
     assert roughness == sorted(roughness)  # smoothest first
@@ -115,7 +115,7 @@ def test_sparse_eigenvectors_span_what_dense_ones_do():
 @pytest.mark.parametrize("rng_for_starts", [None, np.random.default_rng(0)])
 def test_clusters_find_the_moon_groups(rng_for_starts):
     walk, _ = moons_walk()
-    labels = spectral.cluster_features(spectral.leading_eigenvectors(walk, 3), 3, rng_for_starts)
+    labels = spectral.cluster_features(eigen.leading_eigenvectors(walk, 3), 3, rng_for_starts)
     assert len(set(labels[:5])) == len(set(labels[5:10])) == len(set(labels[10:])) == 1
     assert len(set(labels)) == 3
 
@@ -123,7 +123,7 @@ def test_clusters_find_the_moon_groups(rng_for_starts):
 def test_clusters_do_not_depend_on_rounding(rng):
     # rows of unit length would tie as pivots, and the last bits decide where k-means starts
     walk, _ = moons_walk()
-    vectors = spectral.leading_eigenvectors(walk, 6)
+    vectors = eigen.leading_eigenvectors(walk, 6)
     for _ in range(5):
         nudged = vectors * rng.choice([-1, 1], 6) + 1e-14 * rng.standard_normal(vectors.shape)
         np.testing.assert_array_equal(
@@ -163,10 +163,10 @@ def test_modules_are_counted_right_beside_features_that_belong_nowhere(rng):
     Z = np.hstack([X, rng.standard_normal((1500, 180))])
     rows = DenseRows((Z - Z.mean(0)) / Z.std(0))
     walk = graphs.FeatureGraph(rows, 7, 50).walk
-    vectors = spectral.leading_eigenvectors(walk, 20)
+    vectors = eigen.leading_eigenvectors(walk, 20)
     clusters = spectral.clusters_by_number(vectors)
     curve = spectral.distortion_curve(vectors, clusters)
-    values = spectral.smoothness_of(walk, vectors)
+    values = eigen.smoothness_of(walk, vectors)
     C = spectral.choose_n_groups(curve, 900, spectral.lone_features(clusters), values)
     assert C in (8, 9)
     assert adjusted_rand_score(module, clusters[C][:720]) > 0.99
@@ -190,36 +190,36 @@ def planted_walk(sizes, rng, n_kept=12, stray=0.1):
 
 def test_blocks_of_eigenvectors_span_what_single_ones_do(rng, monkeypatch):
     walk, labels = planted_walk([100] * 8, rng)
-    exact = spectral.leading_eigenvectors(walk, 8)
-    monkeypatch.setattr(spectral, "BLOCK_FEATURES", 100)
-    found = spectral.leading_eigenvectors(walk, 8)
+    exact = eigen.leading_eigenvectors(walk, 8)
+    monkeypatch.setattr(eigen, "BLOCK_FEATURES", 100)
+    found = eigen.leading_eigenvectors(walk, 8)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found.T @ found, np.eye(8), atol=1e-4)
     np.testing.assert_allclose(np.linalg.svd(exact.T @ found)[1], 1, atol=1e-3)
     assert adjusted_rand_score(labels, spectral.cluster_features(found, 8)) == 1
-    np.testing.assert_array_equal(found, spectral.leading_eigenvectors(walk, 8))
+    np.testing.assert_array_equal(found, eigen.leading_eigenvectors(walk, 8))
 
 
 @pytest.mark.parametrize("trouble", ["too few steps", "fell apart"])
 def test_eigenvectors_that_are_not_good_enough_are_found_one_by_one(trouble, rng, monkeypatch):
     walk, _ = planted_walk([60] * 5, rng)
-    exact = spectral.leading_eigenvectors(walk, 5)
-    monkeypatch.setattr(spectral, "BLOCK_FEATURES", 100)
+    exact = eigen.leading_eigenvectors(walk, 5)
+    monkeypatch.setattr(eigen, "BLOCK_FEATURES", 100)
     if trouble == "too few steps":
-        monkeypatch.setattr(spectral, "ROUND_STEPS", 1)
-        monkeypatch.setattr(spectral, "MOST_ROUNDS", 1)
+        monkeypatch.setattr(eigen, "ROUND_STEPS", 1)
+        monkeypatch.setattr(eigen, "MOST_ROUNDS", 1)
     else:
         monkeypatch.setattr(
-            spectral.scipy.sparse.linalg, "lobpcg", lambda *a, **k: np.linalg.cholesky(-np.eye(2))
+            eigen.scipy.sparse.linalg, "lobpcg", lambda *a, **k: np.linalg.cholesky(-np.eye(2))
         )
-    np.testing.assert_array_equal(spectral.leading_eigenvectors(walk, 5), exact)
+    np.testing.assert_array_equal(eigen.leading_eigenvectors(walk, 5), exact)
 
 
 def test_spare_vectors_need_not_be_good(rng, monkeypatch):
     # of four blocks four eigenvectors stand out, the others are a crowd that takes long
     walk, _ = planted_walk([150] * 4, rng)
-    monkeypatch.setattr(spectral, "MOST_ROUNDS", 3)
-    assert spectral._by_blocks(walk, 4) is not None
+    monkeypatch.setattr(eigen, "MOST_ROUNDS", 3)
+    assert eigen._by_blocks(walk, 4) is not None
 
 
 def test_pivots_are_those_of_pivoted_qr(rng):
@@ -231,7 +231,7 @@ def test_pivots_are_those_of_pivoted_qr(rng):
 @pytest.mark.parametrize("rng_for_starts", [None, np.random.default_rng(0)])
 def test_a_sample_of_features_gives_the_clusters_of_all(rng_for_starts, rng, monkeypatch):
     walk, labels = planted_walk([400, 300, 200, 100, 13], rng)  # the last may miss the sample
-    vectors = spectral.leading_eigenvectors(walk, 5)
+    vectors = eigen.leading_eigenvectors(walk, 5)
     monkeypatch.setattr(spectral, "SAMPLED_FEATURES", 150)
     found = spectral.cluster_features(vectors.astype(np.float32), 5, rng_for_starts)
     assert adjusted_rand_score(labels, found) == 1
@@ -239,7 +239,7 @@ def test_a_sample_of_features_gives_the_clusters_of_all(rng_for_starts, rng, mon
 
 def test_a_sample_of_features_says_how_many_groups_there_are(rng, monkeypatch):
     walk, _ = planted_walk([150] * 6, rng)
-    vectors = spectral.leading_eigenvectors(walk, 15)
+    vectors = eigen.leading_eigenvectors(walk, 15)
     np.testing.assert_array_equal(spectral.representative_rows(vectors), vectors)
     monkeypatch.setattr(spectral, "SAMPLED_FEATURES", 200)
     seen = spectral.representative_rows(vectors)

@@ -17,7 +17,7 @@ from groupfs._sources import as_source
 from groupfs._stream import StreamRows
 from groupfs._validation import validate_table
 from groupfs.baselines import LaplacianScore
-from groupfs.graphs import exact_neighbors, sketched_neighbors
+from groupfs.neighbors import exact_neighbors, sketched_neighbors
 from groupfs.report import render, summarize
 from tests.test_sources import Sliced
 

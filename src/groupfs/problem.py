@@ -20,6 +20,7 @@ from groupfs.compact_model import (
     memberships_kept,
     nearest_clusters,
 )
+from groupfs.eigen import leading_eigenvectors, smoothness_of
 from groupfs.gate_model import GateModel, fixed_start
 from groupfs.graphs import FeatureGraph, walk_tensor
 from groupfs.model import GroupModel, Objective, warm_start
@@ -29,10 +30,8 @@ from groupfs.spectral import (
     cluster_features,
     clusters_by_number,
     distortion_curve,
-    leading_eigenvectors,
     lone_features,
     representative_rows,
-    smoothness_of,
 )
 
 IntArray = NDArray[np.int64]

@@ -1,15 +1,11 @@
 r"""Spectral view of the feature graph: embedding, feature clusters, and how many groups there are.
 
-Axes: d features, C groups. Eigenvectors are those of the smallest eigenvalues of the Laplacian,
-that is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
+Axes: d features, C groups. Eigenvectors come from :mod:`groupfs.eigen`.
 """
 
 from __future__ import annotations
 
-import inspect
 import math
-import warnings
-from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -23,114 +19,16 @@ FloatArray = NDArray[np.float64]
 N_RANDOM_STARTS, MAX_STEPS = 4, 30
 #: Products up to this many multiplications are done by one thread in the usual BLAS libraries.
 SMALL_PRODUCT = 2**18
-#: Features up to which all eigenvectors are found at once where Lanczos gets nowhere (512 MB), and
-#: steps of the way that is taken beyond.
-DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200
 #: Groups that wide tables are divided into where the graph itself does not say.
 USUAL_GROUPS = 20
 #: Distortion per feature that counts as none, and that counts.
 NOTHING, SOMETHING = 0.002, 0.02
 #: A fall of the eigenvalues from one to the next that says how many groups there are.
 CLEAR_GAP = 0.3
-#: Above this number of features eigenvectors come from lobpcg, in single precision.
-BLOCK_FEATURES = 50_000
-#: It has vectors to spare, is looked at after every round of steps, and given up after the last.
-SPARE_VECTORS, ROUND_STEPS, MOST_ROUNDS = 8, 6, 15
-#: An eigenvector v with eigenvalue a is good enough if |S v - a v| is at most this.
-RESIDUAL = 0.01
 #: Above this number of features centers of clusters and their number come from a sample this large.
 SAMPLED_FEATURES = 100_000
 #: Distortion per feature that rounding may leave of none.
 ROUNDING = 1e-9
-
-
-def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> FloatArray:
-    """The ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
-
-    Of very many features they are found by lobpcg, all at once: the eigenvalues of groups are
-    nearly equal, which costs a method that goes vector by vector many restarts. They are as exact
-    as clusters need them then, and not more.
-    """
-    d = walk.shape[0]
-    if sp.issparse(walk) and n_vectors < d - 1:
-        found = _by_blocks(walk, n_vectors) if d > BLOCK_FEATURES else None
-        values, vectors = found or _one_by_one(walk, n_vectors)
-    else:
-        dense = walk if isinstance(walk, np.ndarray) else walk.toarray()
-        values, vectors = dense_eigenvectors(dense, n_vectors)
-    order = np.argsort(-values, kind="stable")
-    result: FloatArray = vectors[:, order]
-    return result
-
-
-def lanczos(matrix: Any, n_vectors: int, **options: Any) -> tuple[FloatArray, FloatArray]:
-    """The largest eigenvalues of a sparse matrix or an operator, in any order, and eigenvectors.
-
-    ARPACK draws numbers of its own when it has to start again; with a seed they stay the same.
-    """
-    eigsh, rng = scipy.sparse.linalg.eigsh, np.random.default_rng(0)
-    start = rng.standard_normal(matrix.shape[0])
-    if "rng" in inspect.signature(eigsh).parameters:  # since scipy 1.17
-        options["rng"] = rng
-    found: tuple[FloatArray, FloatArray] = eigsh(matrix, n_vectors, which="LA", v0=start, **options)
-    return found
-
-
-def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, FloatArray]:
-    """The largest eigenvalues, (m,), in rising order, and their eigenvectors, (d, m)."""
-    d = matrix.shape[0]
-    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(d - n_vectors, d - 1))
-    if len(values) < n_vectors:  # LAPACK may lose some where many are equal, and does not say so
-        values, vectors = scipy.linalg.eigh(matrix, driver="evd")
-    return values[-n_vectors:], vectors[:, -n_vectors:]
-
-
-def _one_by_one(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray]:
-    """Lanczos, or a slower way where the largest eigenvalues are too close for it to converge."""
-    d = walk.shape[0]
-    try:
-        return lanczos(walk, n_vectors)
-    except scipy.sparse.linalg.ArpackError:
-        if d <= DIRECT_FEATURES:
-            return dense_eigenvectors(walk.toarray(), n_vectors)
-    with warnings.catch_warnings():
-        # what has not converged is smooth all the same
-        warnings.simplefilter("ignore", UserWarning)
-        start = np.random.default_rng(0).standard_normal((d, n_vectors))
-        return scipy.sparse.linalg.lobpcg(walk, start, maxiter=LOBPCG_STEPS)
-
-
-def _by_blocks(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray] | None:
-    """Eigenvalues and eigenvectors, descending, or None where they have not become good enough.
-
-    lobpcg stops when all of its vectors are good; the spare ones need not be.
-    """
-    entries = walk.data.astype(np.float32)
-    single = sp.csr_array((entries, walk.indices, walk.indptr), shape=walk.shape)
-    shape = (walk.shape[0], n_vectors + SPARE_VECTORS)
-    vectors = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
-    for _ in range(MOST_ROUNDS):
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # that it has not converged yet
-                values, vectors = scipy.sparse.linalg.lobpcg(
-                    single, vectors, largest=True, tol=RESIDUAL / 2, maxiter=ROUND_STEPS
-                )
-        except (np.linalg.LinAlgError, ValueError):  # its basis has fallen apart
-            return None
-        order = np.argsort(-values, kind="stable")
-        values, vectors = values[order], vectors[:, order]
-        wanted = vectors[:, :n_vectors]
-        residual = np.linalg.norm(single @ wanted - wanted * values[:n_vectors], axis=0)
-        if residual.max() <= RESIDUAL:
-            return values[:n_vectors], np.ascontiguousarray(wanted)
-    return None
-
-
-def smoothness_of(walk: FloatArray | sp.csr_array, eigenvectors: FloatArray) -> FloatArray:
-    """The eigenvalues that belong to eigenvectors of the walk, (n_vectors,)."""
-    values: FloatArray = np.einsum("ij,ij->j", eigenvectors, walk @ eigenvectors)
-    return values
 
 
 def embed(eigenvectors: FloatArray, n_groups: int) -> FloatArray:

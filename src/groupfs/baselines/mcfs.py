@@ -19,7 +19,7 @@ from groupfs._rows import FloatArray
 from groupfs.baselines._base import RankingSelector, shared_constraints
 from groupfs.baselines._lars import ColumnProducts, least_angle_coefficients
 from groupfs.baselines._sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
-from groupfs.spectral import dense_eigenvectors, lanczos
+from groupfs.eigen import dense_eigenvectors, lanczos
 
 #: Samples up to which eigenvectors are computed directly; above, by Lanczos iteration with so many
 #: vectors and restarts at most.
