@@ -30,7 +30,8 @@ def test_without_a_limit_part_of_the_free_memory_is_used(monkeypatch):
 
 
 def test_a_container_with_less_memory_than_the_machine_counts(monkeypatch, tmp_path):
-    limits = {"memory.max": "3000", "memory.current": "1000"}
+    limits = {"memory.max": "3000", "memory.current": "1700"}
+    limits["memory.stat"] = "anon 900\ninactive_file 400\nactive_file 300"
 
     class FakePath(type(tmp_path)):
         def read_text(self):
@@ -64,9 +65,10 @@ def test_the_parts_of_a_plan_stay_within_the_budget(n_features, n_models):
     assert min(plan.buffer_rows, plan.batch_rows, plan.sample_rows) >= _memory.FEWEST_ROWS
 
 
-def test_refusal_says_what_would_do():
+@pytest.mark.parametrize("max_memory", ["1GB", None])
+def test_refusal_says_what_would_do(max_memory):
     with pytest.raises(ValueError, match="1,000,000 features needs about .* GB") as refusal:
-        _memory.plan_rows(1000, 10**6, 2, 10**9, "1GB")
+        _memory.plan_rows(1000, 10**6, 2, 10**9, max_memory)
     enough = re.search(r"set max_memory to ([\d.]+ GB)", str(refusal.value))[1]
     budget = _memory.memory_budget(enough)
     assert _memory.plan_rows(1000, 10**6, 2, budget, enough).batch_rows >= _memory.FEWEST_ROWS

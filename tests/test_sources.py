@@ -133,13 +133,48 @@ def test_rows_far_apart_are_not_bridged(rng):
     assert max(reads) <= 50
 
 
-def test_slices_that_are_not_rows_of_numbers_are_refused(table):
+@pytest.mark.parametrize(
+    ("slice_", "words"),
+    [
+        (np.array([["text"] * D] * 10), "holds <U4, not numbers"),
+        (np.zeros((3, D)), r"has shape \(3, 7\), not 10 rows of 7 numbers"),
+    ],
+)
+def test_slices_that_are_not_rows_of_numbers_are_refused(table, slice_, words):
     class Wrong(Sliced):
         def __getitem__(self, rows):
-            return np.array([["text"] * D] * N)
+            return slice_
 
-    with pytest.raises(ValueError, match="gave <U4 of shape .*300, 7.*not 10 rows of 7 numbers"):
+    with pytest.raises(ValueError, match=words):
         as_source(Wrong(table)).read(0, 10)
+
+
+def test_what_is_no_table_is_refused_in_words(table):
+    dask_frame = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame(table))
+    with pytest.raises(ValueError, match="to_dask_array"):
+        as_source(dask_frame)
+    with pytest.raises(ValueError, match="two dimensions"):
+        as_source(Sliced(np.zeros((3, 3, 3))))
+
+
+def test_columns_of_a_wide_table_are_read_in_blocks_of_whole_rows(monkeypatch):
+    reads = []
+
+    class Watched(Sliced):
+        def __getitem__(self, rows):
+            reads.append(rows.stop - rows.start)
+            return super().__getitem__(rows)
+
+    monkeypatch.setattr(_sources, "READ_AT_ONCE", 1000)
+    found = read_columns(as_source(Watched(np.ones((500, 100)))), np.array([3]))
+    assert found.shape == (500, 1)
+    assert max(reads) == 10
+
+
+def test_entries_of_a_part_are_a_share_of_all(table):
+    source = as_source(sp.csr_array(table))
+    half = PartSource(source, rows=np.arange(0, N, 2))
+    assert half.n_entries == np.ceil(source.n_entries / 2)
 
 
 def test_lists_tensors_and_tables_of_text_have_no_source(table):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from groupfs._memory import fits_in_memory, memory_budget
 from groupfs._moments import gather_moments
-from groupfs._sources import PartSource, SlicedSource, read_whole
+from groupfs._sources import READ_AT_ONCE, PartSource, SlicedSource, read_whole
 from groupfs._validation import listed
 
 #: Entries of a file, zeros included, that are read at a time: 256 MB if dense.
@@ -51,7 +51,7 @@ def blocks_of(X: Any) -> Iterator[Any]:
     if not isinstance(X, PartSource):
         yield X
         return
-    step = max(1, BLOCK_ENTRIES // max(1, X.shape[1]))
+    step = max(1, READ_AT_ONCE // max(1, X.width))
     for start in range(0, X.shape[0], step):
         yield X.read(start, min(start + step, X.shape[0]))
 
@@ -106,7 +106,8 @@ def moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and deviation of every column, 0 where it is only rounding; a sparse X stays so."""
     n = X.shape[0]
     if isinstance(X, PartSource):
-        found = gather_moments(X, 1, max(1, BLOCK_ENTRIES // X.shape[1]), lambda block: None, False)
+        step = max(1, READ_AT_ONCE // max(1, X.width))
+        found = gather_moments(X, 1, step, lambda block: None, False)
         mean, deviation = found.mean, found.spread
     elif not sp.issparse(X):
         mean = X.mean(axis=0, dtype=np.float64)

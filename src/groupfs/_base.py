@@ -16,8 +16,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs import presets, selection
+from groupfs._memory import shown
 from groupfs._repr import groups_html
 from groupfs._sources import as_source, is_lazy, read_columns
+from groupfs._stream import PER_PRODUCT
 from groupfs._validation import Table
 from groupfs.memberships import place_rows
 from groupfs.model import OPEN
@@ -126,9 +128,11 @@ class GroupSelector(SelectorMixin, BaseEstimator):
                 f"n_features_to_select={wanted} but X has {n_features} features that vary; choose "
                 f"at most {n_features}."
             )
-        settings = presets.resolve(self.get_params(deep=False), n_samples, n_features)
+        plan = getattr(table.rows, "plan", None)
+        most = None if plan is None else int(plan.batch_rows)
+        settings = presets.resolve(self.get_params(deep=False), n_samples, n_features, most)
         settings.pop("groups", None)  # as labels they come in where they are known
-        self._hold_batch_in_memory(table, settings)
+        self._refuse_too_large(table, settings)
         if self.end_temperature > settings["start_temperature"]:
             raise ValueError(
                 f"end_temperature={self.end_temperature} is above start_temperature="
@@ -145,17 +149,24 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             settings["n_neighbors"] = fewest - 1
         return settings
 
-    def _hold_batch_in_memory(self, table: Table, settings: dict[str, Any]) -> None:
-        """Smaller batches by default, refusal of one asked for, where rows are very long."""
-        most = getattr(getattr(table.rows, "plan", None), "batch_rows", None)
-        if most is None or settings["batch_size"] <= most:
+    def _refuse_too_large(self, table: Table, settings: dict[str, Any]) -> None:
+        """Refuse what was asked for and does not fit beside a streamed table."""
+        plan = getattr(table.rows, "plan", None)
+        n_samples, d = table.rows.shape
+        if plan is None:
             return
-        if self.batch_size is not None:
+        if min(settings["batch_size"], n_samples) > plan.batch_rows:
             raise ValueError(
                 f"batch_size={self.batch_size} does not fit into memory beside the rest; rows of "
-                f"{table.rows.shape[1]:,} features allow {most}: lower it or raise max_memory."
+                f"{d:,} features allow {plan.batch_rows}: lower it or raise max_memory."
             )
-        settings["batch_size"] = int(most)
+        needed = PER_PRODUCT * d**2
+        if settings["feature_neighbors"] is None and needed > 2 * plan.slab_bytes:
+            raise ValueError(
+                f'a feature graph with all neighbours (feature_neighbors="all") of {d:,} features '
+                f"takes about {shown(needed)}, more than max_memory leaves; set "
+                "feature_neighbors=50 or raise max_memory."
+            )
 
     def _falling_back(self, solve: Callable[[torch.device], Any], device: torch.device) -> Any:
         """Solve on the device, or on the CPU if it is MPS and lacks an operation."""

@@ -118,7 +118,7 @@ def _even(size: int) -> int:
 
 
 def _refuse(n_features: int, needed: int, budget: int, max_memory: Any) -> None:
-    total = needed + (0 if max_memory is None else _resident_memory() + LIBRARIES)
+    total = needed + _resident_memory() + LIBRARIES
     source = "free memory allows" if max_memory is None else "max_memory leaves"
     raise ValueError(
         f"a table of {n_features:,} features needs about {shown(needed)} beside what this process "
@@ -138,10 +138,20 @@ def _free_memory() -> int:
         ),
     ):
         try:
-            free.append(int(Path(limit).read_text()) - int(Path(used).read_text()))
+            pages = _pages_of_files(Path(used).with_name("memory.stat"))
+            free.append(int(Path(limit).read_text()) - int(Path(used).read_text()) + pages)
         except (OSError, ValueError):  # no such file, or "max"
             continue
     return max(min(free), 0)
+
+
+def _pages_of_files(path: Path) -> int:
+    """Memory that holds parts of files, which the system takes back when others need it."""
+    try:
+        entries = dict(line.split() for line in path.read_text().splitlines())
+    except (OSError, ValueError):
+        return 0
+    return sum(int(entries.get(name, 0)) for name in ("inactive_file", "active_file"))
 
 
 def _available() -> int:

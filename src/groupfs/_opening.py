@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import _check_feature_names
 
 from groupfs._memory import Plan, fits_in_memory, memory_budget, plan_rows
 from groupfs._moments import gather_moments
-from groupfs._sources import Block, Source, as_source, is_lazy, read_whole
+from groupfs._sources import ArraySource, Block, Source, as_source, is_lazy, read_whole
 from groupfs._stream import StreamRows
 from groupfs._validation import (
     Table,
@@ -37,8 +38,10 @@ def open_table(
 
     ``n_models`` are trained side by side, ``stacklevel`` is the depth of a warning.
     """
-    budget = memory_budget(max_memory)
     source = as_source(X)
+    if isinstance(source, ArraySource):
+        source.give_back()  # what others have looked at is not ours to count
+    budget = memory_budget(max_memory)
     if source is None or fits_in_memory(source.shape, source.n_entries, budget):
         if source is not None and is_lazy(X):
             X = read_whole(source)
@@ -93,9 +96,5 @@ def _refuser(estimator: Any, names: Sequence[str]) -> Any:
 
 def _remember_columns(estimator: Any, X: Any, source: Source) -> None:
     """What scikit-learn notes of a table, without looking at its values."""
+    _check_feature_names(estimator, X, reset=True)
     estimator.n_features_in_ = source.shape[1]
-    if hasattr(estimator, "feature_names_in_"):
-        del estimator.feature_names_in_
-    names = getattr(X, "columns", None)
-    if names is not None and all(isinstance(name, str) for name in names):
-        estimator.feature_names_in_ = np.asarray(names, dtype=object)

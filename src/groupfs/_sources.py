@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import mmap
 from numbers import Integral
 from typing import Any, Protocol, TypeAlias
@@ -15,6 +16,8 @@ from numpy.typing import NDArray
 Block: TypeAlias = Any
 #: Rows drawn together for training are no more than this, however large the pieces of a file are.
 MOST_DRAWN, FEWEST_DRAWN = 1024, 64
+#: Numbers that are read at a time where nothing else is said.
+READ_AT_ONCE = 2**22
 
 
 class Source(Protocol):
@@ -22,6 +25,7 @@ class Source(Protocol):
 
     shape: tuple[int, int]
     n_entries: int | None  #: stored entries of a sparse table, as far as known; None if dense
+    width: int  #: numbers that are read with each row
     drawn_rows: int  #: rows in a row that are best read together; 1 if any can be had at once
 
     def read(self, start: int, stop: int) -> Block:
@@ -41,19 +45,34 @@ def is_lazy(X: Any) -> bool:
     return isinstance(shape, tuple) and len(shape) == 2 and hasattr(X, "__getitem__")
 
 
+def is_lazy_shape(X: Any) -> bool:
+    """Whether X looks like an array of any dimension that is not in memory."""
+    known = isinstance(X, np.ndarray | np.generic) or sp.issparse(X)
+    others = hasattr(X, "columns") or hasattr(X, "detach") or hasattr(X, "__array__")
+    sliced = isinstance(getattr(X, "shape", None), tuple) and hasattr(X, "__getitem__")
+    return sliced and not known and (not others or hasattr(X, "chunks"))
+
+
 def as_source(X: Any) -> Source | None:
     """How to read X in pieces; None if it is not a table of numbers of a known kind."""
     if isinstance(X, PartSource):
         return X
-    shape = getattr(X, "shape", None)
+    if hasattr(X, "columns") and hasattr(X, "compute"):
+        raise ValueError(
+            "X is a DataFrame of dask; give X.to_dask_array(lengths=True), which has a known shape."
+        )
+    shape: Any = getattr(X, "shape", None)
+    if is_lazy_shape(X) and len(shape) != 2:
+        raise ValueError(f"X has shape {shape}; a table has two dimensions, rows and columns.")
     if not isinstance(shape, tuple) or len(shape) != 2 or hasattr(X, "detach"):
         return None
     if isinstance(X, np.ndarray):
         return ArraySource(X) if X.dtype.kind in "fiub" else None
     if sp.issparse(X):
-        return SparseSource(X) if X.dtype.kind in "fiub" else None
+        return SparseSource(X) if X.dtype.kind in "fiub" and X.dtype != np.float16 else None
     if hasattr(X, "iloc"):
-        return FrameSource(X)
+        complex_columns = any(np.dtype(t).kind == "c" for t in X.dtypes if isinstance(t, np.dtype))
+        return None if complex_columns else FrameSource(X)
     if hasattr(X, "columns") or not hasattr(X, "__getitem__"):
         return None
     if getattr(X, "format", None) == "csc":  # rows of such a file are all over it
@@ -63,7 +82,7 @@ def as_source(X: Any) -> Source | None:
 
 def read_whole(source: Source) -> Block:
     """All rows."""
-    step = max(1, 2**25 // max(1, source.shape[1]))
+    step = max(1, READ_AT_ONCE // max(1, source.width))
     blocks = [source.read(a, min(a + step, source.shape[0])) for a in _starts(source, step)]
     return stacked(blocks) if blocks else np.zeros(source.shape)
 
@@ -82,6 +101,7 @@ class ArraySource:
         self.X = X
         self.drawn_rows = FEWEST_DRAWN if isinstance(X, np.memmap) else 1
         self.shape = (X.shape[0], X.shape[1])
+        self.width = self.shape[1]
         mapped = getattr(X, "_mmap", None)
         # changes to a private copy ("c") are in the pages themselves
         self.pages = mapped if getattr(X, "mode", None) in ("r", "r+") else None
@@ -97,10 +117,14 @@ class ArraySource:
 
     def read(self, start: int, stop: int) -> Block:
         block = np.array(self.X[start:stop], order="C", subok=False)
+        self.give_back()
+        return block
+
+    def give_back(self) -> None:
+        """Let go of pages of the file that were looked at."""
         if isinstance(self.pages, mmap.mmap) and hasattr(self.pages, "madvise"):
             with contextlib.suppress(OSError, ValueError):
                 self.pages.madvise(mmap.MADV_DONTNEED)
-        return block
 
     def gather(self, rows: NDArray[np.int64]) -> Block:
         return np.asarray(self.X[rows])
@@ -114,6 +138,7 @@ class SparseSource:
     def __init__(self, X: Any) -> None:
         self.X = sp.csr_array(X)
         self.shape = (X.shape[0], X.shape[1])
+        self.width = self.shape[1]
         self.n_entries: int | None = int(self.X.nnz)
         self.is_tidy = bool(self.X.has_canonical_format)
 
@@ -147,6 +172,7 @@ class FrameSource:
     def __init__(self, X: Any) -> None:
         self.X = X
         self.shape = (X.shape[0], X.shape[1])
+        self.width = self.shape[1]
 
     def read(self, start: int, stop: int) -> Block:
         return self.X.iloc[start:stop].to_numpy(dtype=np.float64, na_value=np.nan)
@@ -161,6 +187,7 @@ class SlicedSource:
     def __init__(self, X: Any) -> None:
         self.X = X
         self.shape = _known_shape(X)
+        self.width = self.shape[1]
         self.n_entries = None
         if getattr(X, "format", None) in ("csr", "csc"):  # AnnData's sparse matrices in files
             self.n_entries = _stored_entries(X)
@@ -174,11 +201,16 @@ class SlicedSource:
         if sp.issparse(block):
             return _tidy(sp.csr_array(block))
         block = np.asarray(block)
-        if block.shape != (stop - start, self.shape[1]) or block.dtype.kind not in "fiub":
+        if block.dtype.kind not in "fiub":
             raise ValueError(
-                f"X[{start}:{stop}] of a {type(self.X).__name__} gave {block.dtype} of shape "
-                f"{block.shape}, not {stop - start} rows of {self.shape[1]} numbers; give a table "
-                "whose slices are its rows."
+                f"X[{start}:{stop}] of a {type(self.X).__name__} holds {block.dtype}, not numbers; "
+                "give a table of numbers."
+            )
+        if block.shape != (stop - start, self.shape[1]):
+            raise ValueError(
+                f"X[{start}:{stop}] of a {type(self.X).__name__} has shape {block.shape}, not "
+                f"{stop - start} rows of {self.shape[1]} numbers; give a table whose slices are "
+                "its rows."
             )
         return block
 
@@ -198,7 +230,11 @@ class PartSource:
         self.source, self.rows, self.columns = source, rows, columns
         n_rows = source.shape[0] if rows is None else len(rows)
         self.shape = (n_rows, source.shape[1] if columns is None else len(columns))
-        self.n_entries, self.drawn_rows = source.n_entries, source.drawn_rows
+        self.width, self.drawn_rows = source.width, source.drawn_rows
+        self.n_entries = source.n_entries
+        if source.n_entries is not None:  # as if they were spread evenly
+            share = math.prod(self.shape) / max(1, math.prod(source.shape))
+            self.n_entries = math.ceil(share * source.n_entries)
 
     def read(self, start: int, stop: int) -> Block:
         if self.rows is None:

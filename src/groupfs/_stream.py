@@ -22,7 +22,7 @@ from groupfs._memory import Plan
 from groupfs._moments import blocks, gather_moments
 from groupfs._prefetch import ahead
 from groupfs._rows import BLOCK_ENTRIES, DenseRows, FloatArray, at_least_rounding
-from groupfs._sources import Block, PartSource, Source, stacked
+from groupfs._sources import FEWEST_DRAWN, Block, PartSource, Source, stacked
 
 #: Multiplications of the products of all columns with all that are still done one by one.
 EXACT_PRODUCTS = {"cpu": 1e13, "cuda": 1e15}
@@ -40,7 +40,8 @@ class Staged:
 
     def __init__(self, block: Block, pinned: bool = False) -> None:
         def tensor(values: NDArray[Any]) -> Tensor:
-            there = torch.from_numpy(np.ascontiguousarray(_native(values)))
+            values = np.ascontiguousarray(_native(values))
+            there = torch.from_numpy(values if values.flags.writeable else values.copy())
             return there.pin_memory() if pinned else there
 
         self.n_rows = block.shape[0]
@@ -158,21 +159,26 @@ class StreamRows:
             yield from (self.source.gather(order[i : i + size]) for i in range(0, n_rows, size))
             return
         starts = rng.permutation(-(-self.shape[0] // length)) * length
-        per_buffer = max(1, max(self.plan.buffer_rows, size) // length)
-        rest: Block | None = None
-        place = 0
-        while n_rows > 0:
-            # beyond the last block the first ones come again
-            chosen = np.sort(starts.take(range(place, place + per_buffer), mode="wrap"))
-            place += per_buffer
-            pieces = [self.source.read(a, min(a + length, self.shape[0])) for a in chosen.tolist()]
+        per_buffer = -(-max(self.plan.buffer_rows, size) // length)
+        n_left, begin = n_rows // size, 0
+        first = rest = None
+        while n_left and begin < len(starts):
+            missing = n_left * size - (0 if rest is None else rest.shape[0])
+            end = begin + min(per_buffer, -(-missing // length))
+            runs = [(a, min(a + length, self.shape[0])) for a in np.sort(starts[begin:end])]
+            pieces = [self.source.read(int(a), int(b)) for a, b in runs]
             buffer = stacked(pieces if rest is None else [rest, *pieces])
             order = rng.permutation(buffer.shape[0])
-            n_batches = min(len(order) // size, -(-n_rows // size))
+            n_batches = min(len(order) // size, n_left)
             for i in range(n_batches):
-                yield buffer[order[i * size : (i + 1) * size]]
+                batch = buffer[order[i * size : (i + 1) * size]]
+                first = batch if first is None else first
+                yield batch
             rest = buffer[order[n_batches * size :]]
-            n_rows -= n_batches * size
+            n_left, begin = n_left - n_batches, end
+        if n_left and rest is not None and first is not None:
+            # no row twice in a batch: copies have no distance
+            yield stacked([rest, first[: size - rest.shape[0]]])
 
     @property
     def is_exact(self) -> bool:
@@ -194,10 +200,11 @@ class StreamRows:
             products += Z[:, start:stop].T @ Z
         return products
 
-    def pair_products(self, partners: NDArray[np.int64], n_rows: int) -> FloatArray:
-        """Inner products of every column with some others over the first blocks, (d, m)."""
+    def pair_distances(self, partners: NDArray[np.int64], n_rows: int) -> FloatArray:
+        """Squared distances of every column to some others, from about so many rows, (d, m)."""
         index = torch.from_numpy(partners).to(self._target)
         products = torch.zeros(index.shape, dtype=torch.float64, device=self._target)
+        norms = torch.zeros(self.shape[1], dtype=torch.float64, device=self._target)
         seen = 0
         for Z in self._passes("nearest features", n_rows):
             by_column = Z.T.contiguous()
@@ -206,8 +213,10 @@ class StreamRows:
                 part = slice(first, first + size)
                 others = by_column[index[part]]
                 products[part] += (others @ by_column[part].unsqueeze(-1)).squeeze(-1)
+            norms += by_column.square_().sum(1, dtype=torch.float64)
             seen += len(Z)
-        return (products * (self.shape[0] / seen)).cpu().numpy()
+        distances = norms.unsqueeze(-1) + norms[index] - 2 * products
+        return (distances.clamp_(min=0) * (self.shape[0] / seen)).cpu().numpy()
 
     def sketch(self) -> DenseRows:
         """The columns over a few random sums of rows, as many as the sample has, with random signs.
@@ -264,7 +273,7 @@ class StreamRows:
         """Standardised blocks of all rows, or of so many."""
         source: Source = self.source
         if n_rows is not None and n_rows < self.shape[0]:
-            source = PartSource(source, rows=_spread_out(self.shape[0], n_rows, source.drawn_rows))
+            source = PartSource(source, rows=_spread_out(self.shape[0], n_rows))
         size = self.plan.block_rows
         for _, block in blocks(source, size, what, self.verbose, self._staged):
             yield self.standardized(block)
@@ -295,10 +304,10 @@ def _native(block: NDArray[np.generic]) -> NDArray[np.generic]:
     return block.astype(kinds[block.dtype.kind])
 
 
-def _spread_out(n_rows: int, n_wanted: int, length: int) -> NDArray[np.int64]:
+def _spread_out(n_rows: int, n_wanted: int, length: int = FEWEST_DRAWN) -> NDArray[np.int64]:
     """Random runs of rows, about so many rows in all, ascending."""
     starts = np.arange(0, n_rows, length)
-    n_runs = max(1, n_wanted // length)
+    n_runs = min(len(starts), max(1, n_wanted // length))
     chosen = np.sort(np.random.default_rng(0).choice(len(starts), n_runs, replace=False))
     rows = (starts[chosen, None] + np.arange(length)).ravel()
     return rows[rows < n_rows]

@@ -77,7 +77,7 @@ def sketched_neighbors(
     Of each feature's nearest in this sketch, several times as many as are kept, the distances over
     the whole table decide.
     """
-    N, d = rows.shape
+    d = rows.shape[1]
     n_candidates = min(CANDIDATES * n_kept, d - 1)
     sketch = rows.sketch()
     if d > EXACT_FEATURES and find_spec("faiss") is not None and sketch.device.type == "cpu":
@@ -85,13 +85,15 @@ def sketched_neighbors(
     else:
         _, candidates, _ = exact_neighbors(sketch, n_candidates)
     most = RERANKED_PRODUCTS.get(sketch.device.type, RERANKED_PRODUCTS["cpu"])
-    products = rows.pair_products(candidates, int(most / (d * n_candidates)))
-    norms = rows.column_norms
-    distances = np.maximum(norms[:, None] + norms[candidates] - 2 * products, 0)
+    distances = rows.pair_distances(candidates, int(most / (d * n_candidates)))
     distances[candidates == np.arange(d)[:, None]] = 0
     order = np.argsort(distances, axis=1, kind="stable")[:, : n_kept + 1]
     nearest = np.take_along_axis(candidates, order, axis=1)
-    return np.take_along_axis(distances, order, axis=1), nearest, float(2 * norms.mean())
+    return (
+        np.take_along_axis(distances, order, axis=1),
+        nearest,
+        float(2 * rows.column_norms.mean()),
+    )
 
 
 def told_apart(rows: Rows) -> Rows:

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import scipy.sparse as sp
+
 from groupfs.columns import Preparation
 from groupfs.tables import TableError
 from groupfs.tables._table import readable
@@ -38,6 +41,7 @@ PARTS = {
     "NdArrayNode": ("numpy.",),
     "RandomStateNode": ("numpy.random.mtrand.RandomState",),
     "ObjectNode": TRUSTED,
+    "SparseMatrixNode": ("scipy.sparse._csr.csr_array",),
 }
 SCHEMA = "schema.json"
 
@@ -150,12 +154,24 @@ def _refuse_harm(data: bytes, path: str | os.PathLike[str]) -> None:
             )
         sizes = {member.filename: member.file_size for member in archive.infolist()}
         for name in sizes.keys() - {SCHEMA}:
+            if name.endswith(".npz"):  # a sparse matrix
+                _check_arrays(archive.read(name), f"{path} ({name})")
+                continue
             with archive.open(name) as file:
                 check_array(file, sizes[name], f"{path} ({name})")
     # an array that is named a thousand times is read as often
     named = [node["file"] for node in _nodes(schema) if "file" in node]
     if sum(sizes[name] for name in named) > most_bytes(len(data)):
         raise ModelError(f"{path} holds arrays that would fill the memory, so it was not loaded.")
+
+
+def _check_arrays(data: bytes, source: str) -> None:
+    """Look at what the arrays of an npz file announce."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        refuse_bomb(archive, len(data), source)
+        for member in archive.infolist():
+            with archive.open(member) as file:
+                check_array(file, member.file_size, source)
 
 
 def _schema(data: bytes) -> Any:
@@ -199,6 +215,11 @@ def _refuse_unfit(selector: Any, preparation: Preparation | None) -> None:
     if hidden:
         raise ModelError(f"The selector has values in place of its methods ({hidden[0]}).")
     check_is_fitted(selector)
+    M: Any = getattr(selector, "membership_", None)
+    if sp.issparse(M):  # scipy trusts the places of the values, wherever they lead
+        if (np.diff(M.indptr) < 0).any():
+            raise ModelError("The selector's memberships go back.")
+        M.check_format(full_check=True)
     selector.get_params()
     support = selector.get_support()
     names = getattr(selector, "feature_names_in_", None)

@@ -42,8 +42,13 @@ PRESETS: dict[str, dict[str, Any]] = {
 DENSE_FEATURES, KEPT_NEIGHBORS = 512, 50
 
 
-def resolve(parameters: dict[str, Any], n_samples: int, n_features: int) -> dict[str, Any]:
-    """Fill in what is None from the preset and what is "auto" from the size of the table."""
+def resolve(
+    parameters: dict[str, Any], n_samples: int, n_features: int, most_rows: int | None = None
+) -> dict[str, Any]:
+    """Fill in what is None from the preset and what is "auto" from the size of the table.
+
+    ``most_rows`` are those that a batch may hold.
+    """
     preset = PRESETS[parameters["preset"]]
     settings = {
         name: preset[name] if name in preset and value is None else value
@@ -51,6 +56,8 @@ def resolve(parameters: dict[str, Any], n_samples: int, n_features: int) -> dict
     }
     if settings["batch_size"] == "auto":
         settings["batch_size"] = large_batch(n_samples)
+        if most_rows is not None:
+            settings["batch_size"] = min(settings["batch_size"], most_rows)
     settings["steps_per_epoch"] = None
     if settings["max_epochs"] == "auto":
         n_steps = min(-(-n_samples // settings["batch_size"]), LONGEST_EPOCH)
