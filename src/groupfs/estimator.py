@@ -37,8 +37,9 @@ class GroupFS(GroupSelector):
     Parameters
     ----------
     n_groups : int or "auto", default="auto"
-        C. "auto" takes the first clear dip of the distortion E(C) of the feature graph's
-        eigenvectors; where there is none, a dip near the square root of 2 d, at most 30, at which
+        C. "auto" is the number of eigenvalues of the feature graph before a clear fall, or one
+        more; without a fall, the first clear dip of the distortion E(C) of its eigenvectors; where
+        there is none, a dip near the square root of 2 d, at most 30, at which
         no feature stands alone.
     groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
         Groups known beforehand: a label for every feature (in the order of the columns, or a
