@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from groupfs.estimator import GroupFS
-    from groupfs.path import GroupFSPath
+    from groupfs.path import GroupFSPath, GroupPath
+    from groupfs.stability import Stability
 
-__all__ = ["GroupFS", "GroupFSPath", "__version__"]
+__all__ = ["GroupFS", "GroupFSPath", "GroupPath", "Stability", "__version__"]
 __version__ = "0.1.0"
 
 #: Where the public names live; torch is imported with the first one that is asked for, so that
 #: the command line answers at once.
-_ROOMS = {"GroupFS": "groupfs.estimator", "GroupFSPath": "groupfs.path"}
+_ROOMS = {
+    "GroupFS": "groupfs.estimator",
+    "GroupFSPath": "groupfs.path",
+    "GroupPath": "groupfs.path",
+    "Stability": "groupfs.stability",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -187,6 +187,8 @@ class GroupFS(GroupSelector):
     (1000, 10)
     """
 
+    __module__ = "groupfs"
+
     _parameter_constraints: dict[str, list[Any]] = {
         **GroupSelector._parameter_constraints,
         "groups": ["array-like", Mapping, None],

@@ -39,6 +39,8 @@ DEFAULT_SPARSITIES = np.geomspace(0.25, 3.0, 24)
 class GroupPath:
     """S seeds trained at P sparsities; groups are in the order of ``groups_``."""
 
+    __module__ = "groupfs"
+
     sparsities: FloatArray  #: relative to the critical weight, ascending, (P,)
     sparsity_weights: FloatArray  #: lambda2, (P,)
     gates: FloatArray  #: gate means, (S, P, C)
@@ -124,6 +126,8 @@ class GroupFSPath(GroupSelector):
     >>> [group.tolist() for group in path.groups_[:2]]
     [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
     """
+
+    __module__ = "groupfs"
 
     _parameter_constraints: dict[str, list[Any]] = {
         **GroupSelector._parameter_constraints,

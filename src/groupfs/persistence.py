@@ -19,13 +19,13 @@ from groupfs.tables._table import readable
 from groupfs.tables.arrays import check_array
 from groupfs.tables.content import most_bytes, refuse_bomb
 
-FORMAT, VERSION = "groupfs-model", 1
+FORMAT, VERSION = "groupfs-model", 2
 #: Besides the types of numpy and scikit-learn that skops trusts, a model may hold these alone.
 TRUSTED = (
-    "groupfs.estimator.GroupFS",
-    "groupfs.path.GroupFSPath",
-    "groupfs.path.GroupPath",
-    "groupfs.stability.Stability",
+    "groupfs.GroupFS",
+    "groupfs.GroupFSPath",
+    "groupfs.GroupPath",
+    "groupfs.Stability",
     "scipy.sparse._csr.csr_array",  # memberships, where few of each feature are kept
 )
 

@@ -29,6 +29,8 @@ DENSE_ENTRIES = 2**27
 class Stability:
     """What n refits found, features in the user's order; constant columns have label -1."""
 
+    __module__ = "groupfs"
+
     labels: IntArray  #: group of each feature in each refit, (n, d)
     selected: NDArray[np.bool_]  #: features of the groups kept in each refit, (n, d)
     consensus_groups: list[IntArray]  #: groups the refits agree on, most often selected first

@@ -118,6 +118,8 @@ class ConcreteAutoencoderSelector(RankingSelector):
     True
     """
 
+    __module__ = "groupfs.baselines"
+
     _parameter_constraints: dict[str, list[Any]] = {
         **shared_constraints(
             "n_features_to_select", "standardize", "device", "random_state", "verbose"

@@ -125,6 +125,8 @@ class CompFS(RankingSelector):
     array([2, 7])
     """
 
+    __module__ = "groupfs.baselines"
+
     _parameter_constraints: dict[str, list[Any]] = {
         **shared_constraints(
             "n_features_to_select", "standardize", "device", "random_state", "verbose"

@@ -109,6 +109,8 @@ class DUFS(RankingSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
+    __module__ = "groupfs.baselines"
+
     _parameter_constraints: dict[str, list[Any]] = {
         **shared_constraints(
             "n_features_to_select", "standardize", "device", "random_state", "verbose"

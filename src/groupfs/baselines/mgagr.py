@@ -112,6 +112,8 @@ class MGAGR(RankingSelector):
     ((100, 5), 3)
     """
 
+    __module__ = "groupfs.baselines"
+
     _parameter_constraints: dict[str, list[Any]] = {
         **shared_constraints("n_features_to_select", "standardize", "device", "verbose"),
         "groups": ["array-like", Mapping, None],

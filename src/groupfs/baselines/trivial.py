@@ -30,6 +30,8 @@ class AllFeatures(RankingSelector):
     (1000, 20)
     """
 
+    __module__ = "groupfs.baselines"
+
     _parameter_constraints: dict[str, list[Any]] = {}
 
     n_features_to_select = None
@@ -68,6 +70,8 @@ class RandomSelector(RankingSelector):
     >>> RandomSelector(5, random_state=0).fit_transform(X).shape
     (1000, 5)
     """
+
+    __module__ = "groupfs.baselines"
 
     _parameter_constraints: dict[str, list[Any]] = shared_constraints(
         "n_features_to_select", "random_state"
@@ -113,6 +117,8 @@ class VarianceSelector(RankingSelector):
     >>> VarianceSelector(1).fit([[0, 1, 0], [1, 9, 0.5], [0, 5, 1]]).ranking_
     array([2, 1, 3])
     """
+
+    __module__ = "groupfs.baselines"
 
     _parameter_constraints: dict[str, list[Any]] = shared_constraints("n_features_to_select")
 
