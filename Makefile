@@ -18,7 +18,7 @@ lint: .venv/.installed
 
 # 100,000 mutants of every kind of file that is read; findings are kept in out/fuzz
 fuzz: .venv/.installed
-	$(BIN)/python -m tests.fuzz --inputs 100000 --seed $${SEED:-0} --keep out/fuzz
+	$(BIN)/python -m tests.support.fuzz --inputs 100000 --seed $${SEED:-0} --keep out/fuzz
 
 # The documentation, in out/docs; a warning is an error
 docs: .venv/.installed

@@ -24,7 +24,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.metrics import adjusted_rand_score
 
-import groupfs.estimator
+import groupfs.estimators.group_fs
 from groupfs import GroupFS
 
 #: Columns of a module are a common factor and noise of this many times its size.
@@ -97,7 +97,11 @@ class Stopwatch:
             "read_off": "scores and p-values",
         }
         for name, stage in stages.items():
-            setattr(groupfs.estimator, name, self._timed(getattr(groupfs.estimator, name), stage))
+            setattr(
+                groupfs.estimators.group_fs,
+                name,
+                self._timed(getattr(groupfs.estimators.group_fs, name), stage),
+            )
 
     def _timed(self, function: Callable, stage: str) -> Callable:
         def timed(*args, **kwargs):

@@ -20,14 +20,16 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
-from groupfs import GroupFS, eigen, spectral
-from groupfs._device import DTYPE, derive_seeds
-from groupfs._validation import validate_table
-from groupfs.compact_model import compact_start, nearest_clusters
-from groupfs.graphs import symmetric_walk, walk_tensor
-from groupfs.model import OPEN, GatedModel, NoiseSource, Objective, warm_start
-from groupfs.problem import MOST_GROUPS, prepare
-from groupfs.result import train_models
+from groupfs import GroupFS
+from groupfs.data.standardize import validate_table
+from groupfs.graphs import eigenvectors as eigen
+from groupfs.graphs import feature_clusters as spectral
+from groupfs.graphs.affinity import symmetric_walk, walk_tensor
+from groupfs.models.all_groups import OPEN, GatedModel, NoiseSource, Objective, warm_start
+from groupfs.models.candidate_groups import compact_start, nearest_clusters
+from groupfs.selection.describe import train_models
+from groupfs.training.problem import MOST_GROUPS, prepare
+from groupfs.utils.device import DTYPE, derive_seeds
 
 CPU = torch.device("cpu")
 N_BLOCKS, N_NEIGHBORS, BATCH = 30, 50, 64

@@ -21,9 +21,14 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 from torch import Tensor
 
-from groupfs import GroupFS, graphs, losses, model, neighbors, scoring
-from groupfs._rows import Rows
-from groupfs._validation import validate_table
+from groupfs import GroupFS
+from groupfs.data.rows import Rows
+from groupfs.data.standardize import validate_table
+from groupfs.graphs import affinity as graphs
+from groupfs.graphs import feature_neighbors as neighbors
+from groupfs.models import all_groups as model
+from groupfs.models import losses
+from groupfs.scoring import excess as scoring
 
 K = 7
 

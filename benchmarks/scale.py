@@ -21,15 +21,15 @@ import numpy as np
 import torch
 
 from benchmarks.growth import measure_fit, measure_growth
-from groupfs._device import DTYPE
-from groupfs._validation import validate_table
-from groupfs.eigen import leading_eigenvectors
-from groupfs.estimator import GroupFS
-from groupfs.graphs import FeatureGraph, walk_tensor
-from groupfs.model import NoiseSource, Objective, warm_start
-from groupfs.scoring import score_groups
-from groupfs.spectral import cluster_features
-from groupfs.trainer import Schedule, train
+from groupfs.data.standardize import validate_table
+from groupfs.estimators.group_fs import GroupFS
+from groupfs.graphs.affinity import FeatureGraph, walk_tensor
+from groupfs.graphs.eigenvectors import leading_eigenvectors
+from groupfs.graphs.feature_clusters import cluster_features
+from groupfs.models.all_groups import NoiseSource, Objective, warm_start
+from groupfs.scoring.excess import score_groups
+from groupfs.training.loop import Schedule, train
+from groupfs.utils.device import DTYPE
 
 CPU = torch.device("cpu")
 BASE = {"N": 500, "d": 2000, "C": 16, "R": 4, "B": 128}

@@ -19,11 +19,11 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.large import make_counts, modules
-from groupfs._rows import DenseRows
-from groupfs.eigen import leading_eigenvectors
-from groupfs.graphs import affinity_of_neighbors, symmetric_walk
-from groupfs.neighbors import exact_neighbors
-from groupfs.spectral import cluster_features
+from groupfs.data.rows import DenseRows
+from groupfs.graphs.affinity import affinity_of_neighbors, symmetric_walk
+from groupfs.graphs.eigenvectors import leading_eigenvectors
+from groupfs.graphs.feature_clusters import cluster_features
+from groupfs.graphs.feature_neighbors import exact_neighbors
 
 N, D, MODULES, KEPT, K = 20_000, 3000, 20, 50, 7
 

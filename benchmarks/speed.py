@@ -20,15 +20,15 @@ import torch
 from benchmarks.straightforward import StraightforwardGroupFS, feature_laplacian, train_epochs
 from benchmarks.tables import load
 from groupfs import GroupFS, GroupFSPath
-from groupfs._device import DTYPE
-from groupfs._rows import DenseRows
+from groupfs.data.rows import DenseRows
 from groupfs.datasets import load_two_moons
-from groupfs.eigen import leading_eigenvectors
-from groupfs.graphs import FeatureGraph, walk_tensor
-from groupfs.model import NoiseSource, Objective, warm_start
-from groupfs.presets import DENSE_FEATURES, KEPT_NEIGHBORS
-from groupfs.spectral import cluster_features
-from groupfs.trainer import Schedule, TrainStep
+from groupfs.graphs.affinity import FeatureGraph, walk_tensor
+from groupfs.graphs.eigenvectors import leading_eigenvectors
+from groupfs.graphs.feature_clusters import cluster_features
+from groupfs.models.all_groups import NoiseSource, Objective, warm_start
+from groupfs.training.loop import Schedule, TrainStep
+from groupfs.training.settings import DENSE_FEATURES, KEPT_NEIGHBORS
+from groupfs.utils.device import DTYPE
 
 #: table, groups and batch size of the paper
 SETTINGS = {

@@ -10,9 +10,9 @@ import torch
 from sklearn.utils import check_random_state
 
 from groupfs import GroupFS
-from groupfs._device import derive_seeds, resolve_device
-from groupfs._validation import validate_table
-from groupfs.problem import Problem, prepare
+from groupfs.data.standardize import validate_table
+from groupfs.training.problem import Problem, prepare
+from groupfs.utils.device import derive_seeds, resolve_device
 
 
 class WatchedGroupFS(GroupFS):

@@ -10,10 +10,10 @@ import torch
 from numpy.typing import NDArray
 
 from groupfs import GroupFSPath
-from groupfs.model import OPEN
-from groupfs.problem import Problem, as_groups
-from groupfs.result import Trained, centrality
-from groupfs.selection import merge_twins, rank_groups
+from groupfs.models.all_groups import OPEN
+from groupfs.selection.describe import Trained, centrality
+from groupfs.selection.keep import merge_twins, rank_groups
+from groupfs.training.problem import Problem, as_groups
 
 IntArray = NDArray[np.int64]
 

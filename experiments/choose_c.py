@@ -24,9 +24,9 @@ from experiments.drawing import save
 from experiments.store import Key
 from groupfs import GroupFS
 from groupfs.datasets import fetch_dataset, load_two_moons
+from groupfs.graphs.feature_clusters import choose_n_groups
 from groupfs.plotting import CYCLE
-from groupfs.presets import DENSE_FEATURES
-from groupfs.spectral import choose_n_groups
+from groupfs.training.settings import DENSE_FEATURES
 
 NAME = "choose_c"
 #: Features of every table, which say whether our graph leaves out neighbours.

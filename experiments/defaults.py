@@ -23,11 +23,11 @@ from experiments.protocol import judge
 from experiments.scenario0 import budgets
 from experiments.store import RESULTS, Key, Store, machine, run
 from groupfs import GroupFS
-from groupfs._device import derive_seeds, resolve_device
-from groupfs._validation import validate_table
-from groupfs.problem import prepare
-from groupfs.result import GroupResult, read_off, train_models
-from groupfs.selection import discoveries, spend_budget
+from groupfs.data.standardize import validate_table
+from groupfs.selection.describe import GroupResult, read_off, train_models
+from groupfs.selection.keep import discoveries, spend_budget
+from groupfs.training.problem import prepare
+from groupfs.utils.device import derive_seeds, resolve_device
 
 NAME = "defaults"
 TABLES = (*(t for t in data.NINE if t != "nmnist"), "student", *data.SCIKIT_LEARN)

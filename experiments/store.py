@@ -22,7 +22,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from groupfs.outputs import settle_folder, write_file
+from groupfs.utils.atomic_files import settle_folder, write_file
 
 RESULTS = Path(__file__).parent / "results"
 CHECKSUM = "checksum"

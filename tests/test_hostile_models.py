@@ -13,9 +13,9 @@ pytest.importorskip("typer")
 
 from groupfs import persistence
 from groupfs.persistence import ModelError
-from tests.fuzz import models, seeds
-from tests.fuzz.structure import Spy
-from tests.hostile import HUGE, described, npy, write
+from tests.support.fuzz import models, seeds
+from tests.support.fuzz.structure import Spy
+from tests.support.hostile import HUGE, described, npy, write
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +105,8 @@ def test_an_array_of_a_model_that_lies_or_is_named_too_often_is_refused(
     array = models._node("NdArrayNode", "numpy", "ndarray", type="numpy", file=name)
     many = models._node("ListNode", "builtins", "list", content=[array] * 2000)
     schema["content"]["selector"]["content"]["content"]["history_"] = many
-    monkeypatch.setattr("groupfs.tables.content.MOST_TIMES", 20)
-    monkeypatch.setattr("groupfs.tables.content.MOST_BYTES", 0)
+    monkeypatch.setattr("groupfs.tables.file_content.MOST_TIMES", 20)
+    monkeypatch.setattr("groupfs.tables.file_content.MOST_BYTES", 0)
     assert "fill the memory" in refused_model(stored(model, tmp_path, schema))
 
 

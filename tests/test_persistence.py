@@ -12,9 +12,9 @@ import torch
 from sklearn.preprocessing import StandardScaler
 
 from groupfs import GroupFS, GroupFSPath, persistence
-from groupfs.columns import learn_columns
 from groupfs.datasets import load_two_moons
 from groupfs.persistence import ModelError
+from groupfs.tables.columns import learn_columns
 
 skops_io = pytest.importorskip("skops.io")
 SMALL = {"n_groups": 4, "max_epochs": 5, "n_init": 1, "random_state": 0}
@@ -171,8 +171,8 @@ def test_a_model_with_a_wrong_part_is_refused_in_one_sentence(wrong, selector, t
 
 def test_a_small_model_that_would_fill_the_memory_is_not_loaded(selector, tmp_path, monkeypatch):
     persistence.save(selector, tmp_path / "m.skops")
-    monkeypatch.setattr("groupfs.tables.content.MOST_TIMES", 0)
-    monkeypatch.setattr("groupfs.tables.content.MOST_BYTES", 1000)
+    monkeypatch.setattr("groupfs.tables.file_content.MOST_TIMES", 0)
+    monkeypatch.setattr("groupfs.tables.file_content.MOST_BYTES", 1000)
     monkeypatch.setattr(skops_io, "loads", lambda *args, **kwargs: pytest.fail("was loaded"))
     with pytest.raises(ModelError, match="made to fill the memory"):
         persistence.load(tmp_path / "m.skops")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from groupfs.estimator import GroupFS
-    from groupfs.path import GroupFSPath, GroupPath
-    from groupfs.stability import Stability
+    from groupfs.estimators.group_fs import GroupFS
+    from groupfs.estimators.group_fs_path import GroupFSPath, GroupPath
+    from groupfs.estimators.stability import Stability
 
 __all__ = ["GroupFS", "GroupFSPath", "GroupPath", "Stability", "__version__"]
 __version__ = "0.1.0"
@@ -15,10 +15,10 @@ __version__ = "0.1.0"
 #: Where the public names live; torch is imported with the first one that is asked for, so that
 #: the command line answers at once.
 _ROOMS = {
-    "GroupFS": "groupfs.estimator",
-    "GroupFSPath": "groupfs.path",
-    "GroupPath": "groupfs.path",
-    "Stability": "groupfs.stability",
+    "GroupFS": "groupfs.estimators.group_fs",
+    "GroupFSPath": "groupfs.estimators.group_fs_path",
+    "GroupPath": "groupfs.estimators.group_fs_path",
+    "Stability": "groupfs.estimators.stability",
 }
 
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.columns import Preparation
 from groupfs.tables import TableError
-from groupfs.tables._table import readable
-from groupfs.tables.arrays import check_array
-from groupfs.tables.content import most_bytes, refuse_bomb
+from groupfs.tables.columns import Preparation
+from groupfs.tables.file_content import most_bytes, refuse_bomb
+from groupfs.tables.numpy_and_matlab import check_array
+from groupfs.tables.table import readable
 
 FORMAT, VERSION = "groupfs-model", 2
 #: Besides the types of numpy and scikit-learn that skops trusts, a model may hold these alone.

@@ -16,7 +16,7 @@ import pytest
 import scipy.io
 
 from groupfs.datasets import cache, fetch_dataset, readers, registry
-from groupfs.datasets.files import BrokenFileError, Content
+from groupfs.datasets.published_files import BrokenFileError, Content
 
 FACES = ("yale", "ar10p", "pie10p")
 RETRIEVE = pooch.retrieve

@@ -10,9 +10,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import _fit_context
 
-from groupfs._rows import FloatArray, RowsInMemory
-from groupfs.baselines._base import RankingSelector, shared_constraints
-from groupfs.baselines._sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
+from groupfs.baselines.base import RankingSelector, shared_constraints
+from groupfs.baselines.sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
+from groupfs.data.rows import FloatArray, RowsInMemory
 
 #: Numbers of the table that are worked on at a time.
 BLOCK_ENTRIES = 2**17

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 
-from groupfs._device import derive_seeds
-from groupfs.baselines._base import RankingSelector, shared_constraints
+from groupfs.baselines.base import RankingSelector, shared_constraints
+from groupfs.utils.device import derive_seeds
 
 
 class AllFeatures(RankingSelector):

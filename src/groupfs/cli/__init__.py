@@ -6,7 +6,7 @@ into a sentence and an exit code.
 """
 
 try:
-    from groupfs.cli.app import app
+    from groupfs.cli.commands import app
 except ModuleNotFoundError as reason:
     if reason.name not in ("typer", "rich"):
         raise

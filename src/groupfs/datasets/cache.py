@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.datasets.recipes import RECIPES_VERSION, Parsed
+from groupfs.datasets.parsers import RECIPES_VERSION, Parsed
 
 SUBFOLDER = "groupfs-parsed"
 

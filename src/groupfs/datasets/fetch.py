@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from groupfs.datasets.cache import copy_name, default_home, load_copy, save_copy
-from groupfs.datasets.files import find_file, obtain_file
-from groupfs.datasets.recipes import Parsed
+from groupfs.datasets.parsers import Parsed
+from groupfs.datasets.published_files import find_file, obtain_file
 from groupfs.datasets.registry import DATASETS, REGISTRY, Source
 
 

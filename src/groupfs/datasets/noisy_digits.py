@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupfs.datasets.files import Content
+from groupfs.datasets.parsers import Parsed, pixel_names
+from groupfs.datasets.published_files import Content
 from groupfs.datasets.readers import read_amat, read_idx
-from groupfs.datasets.recipes import Parsed, pixel_names
 
 N_IMAGES = 12_000
 N_PER_DIGIT = 500

@@ -15,10 +15,10 @@ import numpy as np
 import scipy.io
 from numpy.typing import NDArray
 
-from groupfs.datasets.files import Content
-from groupfs.tables._table import readable
-from groupfs.tables.content import most_bytes, unpacked
+from groupfs.datasets.published_files import Content
+from groupfs.tables.file_content import most_bytes, unpacked
 from groupfs.tables.matlab import check_mat
+from groupfs.tables.table import readable
 
 IDX_UNSIGNED_BYTE = 8  #: type code of the only idx content MNIST uses
 

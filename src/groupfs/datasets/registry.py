@@ -6,9 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from groupfs.datasets import noisy_digits, recipes
-from groupfs.datasets.files import File
-from groupfs.datasets.recipes import Parsed
+from groupfs.datasets import noisy_digits
+from groupfs.datasets import parsers as recipes
+from groupfs.datasets.parsers import Parsed
+from groupfs.datasets.published_files import File
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ Without an Axes a new figure as wide as a journal column (3.3 in) is made; on an
 follow your own matplotlib settings. Colours are those of Okabe and Ito, or go from dark to light.
 """
 
-from groupfs.plotting._style import ACCENT, CYCLE, DROPPED, KEPT
 from groupfs.plotting.groups import plot_affinity, plot_groups
 from groupfs.plotting.images import plot_image_groups
 from groupfs.plotting.samples import plot_embedding
+from groupfs.plotting.style import ACCENT, CYCLE, DROPPED, KEPT
 from groupfs.plotting.training import plot_history, plot_path
 
 __all__ = [

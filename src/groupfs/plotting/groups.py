@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.plotting import _style
+from groupfs.plotting import style as _style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -159,8 +159,8 @@ def _share_of_groups(selector: Any, most: int) -> list[NDArray[np.int64]]:
 
 
 def _affinity(Z: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
-    from groupfs._rows import DenseRows
-    from groupfs.graphs import dense_feature_affinity
+    from groupfs.data.rows import DenseRows
+    from groupfs.graphs.affinity import dense_feature_affinity
 
     neighbors = min(n_neighbors, Z.shape[1] - 1)
     return np.asarray(dense_feature_affinity(DenseRows(Z), neighbors))

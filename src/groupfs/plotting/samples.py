@@ -13,7 +13,7 @@ from sklearn.metrics import silhouette_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.plotting import _style
+from groupfs.plotting import style as _style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

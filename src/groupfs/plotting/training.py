@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.plotting import _style
+from groupfs.plotting import style as _style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,10 +13,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from groupfs.report.packing import first_columns
-from groupfs.report.pictures import MOST_CELLS
-from groupfs.report.tables import check
-from groupfs.report.words import count, in_p
+from groupfs.report.figure_data import MOST_CELLS
+from groupfs.report.json_numbers import first_columns
+from groupfs.report.schema import check
+from groupfs.report.sentences import count, in_p
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.

@@ -5,7 +5,7 @@ kinds: ``text`` (csv and its relatives), ``arrays`` (npy, npz, mat), ``frames`` 
 h5ad).
 """
 
-from groupfs.tables._table import Table, TableError
 from groupfs.tables.read import read_table
+from groupfs.tables.table import Table, TableError
 
 __all__ = ["Table", "TableError", "read_table"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from groupfs.tables._table import Table, TableError, refuse_duplicates, refuse_no_values
-from groupfs.tables.content import Content, find_content
+from groupfs.tables.file_content import Content, find_content
+from groupfs.tables.table import Table, TableError, refuse_duplicates, refuse_no_values
 
 
 def read_table(path: str | Path, *, header: bool | None = None) -> Table:
@@ -58,14 +58,15 @@ def read_table(path: str | Path, *, header: bool | None = None) -> Table:
 def _read(content: Content, header: bool | None) -> Table:
     """Ask the room for this kind; rooms are entered only when needed, as they import much."""
     if content.kind == "text":
-        from groupfs.tables.text import read_text
+        from groupfs.tables.delimited_text import read_text
 
         return read_text(content, header)
     if content.kind == "excel":
         raise TableError(
             f"{content.source} is a spreadsheet, which is not read here; save the sheet as csv."
         )
-    from groupfs.tables import arrays, frames
+    from groupfs.tables import numpy_and_matlab as arrays
+    from groupfs.tables import parquet_feather_h5ad as frames
 
     readers = {
         "npy": arrays.read_numpy,

@@ -1,0 +1,299 @@
+"""select_groups: GroupFS on an AnnData object, in scanpy's manner. Results are written into it.
+
+``import anndata`` in this file is the package of that name, not this module.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from groupfs.anndata.matrix import (
+    blocks_of,
+    moments,
+    read_matrix,
+    refuse_values,
+    some_columns,
+)
+from groupfs.data.known_groups import parse_groups
+from groupfs.data.standardize import listed
+from groupfs.estimators.group_fs import GroupFS
+from groupfs.selection.memberships import place_rows
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+
+def select_groups(
+    adata: AnnData,
+    *,
+    layer: str | None = None,
+    mask_var: str | ArrayLike | None = None,
+    key_added: str = "groupfs",
+    subset: bool = False,
+    copy: bool = False,
+    check_values: bool = True,
+    random_state: int | np.random.RandomState | None = 0,
+    **settings: Any,
+) -> AnnData | None:
+    """Discover groups of genes (variables) and which of them matter, and write them into adata.
+
+    Expects normalised, log-transformed values, as for ``scanpy.pp.pca``. Nothing of X is changed.
+
+    Parameters
+    ----------
+    adata : AnnData
+        Cells in rows, genes in columns; in memory or opened ``backed``.
+    layer : str or None, default=None
+        The layer to use in place of X.
+    mask_var : str, boolean array or None, default=None
+        Genes to look at: a boolean column of ``adata.var``, e.g. "highly_variable", or an array.
+        None looks at all.
+    key_added : str, default="groupfs"
+        What names of results begin with.
+    subset : bool, default=False
+        Whether to keep only the selected genes in adata.
+    copy : bool, default=False
+        Whether to leave adata alone and return a copy with the results.
+    check_values : bool, default=True
+        Whether to refuse negative values and to warn of counts; set it to False for values that may
+        be negative, e.g. of proteins or scaled ones.
+    random_state : int, RandomState instance or None, default=0
+        As in :class:`groupfs.GroupFS`; the same result every time, as in scanpy.
+    **settings
+        Parameters of :class:`groupfs.GroupFS`, e.g. ``n_groups``, ``sparsity``,
+        ``n_features_to_select`` or ``groups`` (by names of genes).
+
+    Returns
+    -------
+    AnnData or None
+        The copy if ``copy=True``, else None, and adata has these fields:
+
+        ``.var["groupfs_selected"]`` : bool
+            Which genes are selected.
+        ``.var["groupfs_group"]`` : categorical
+            Group of each gene, "1" being the most important one, or the names in ``groups``;
+            missing for genes that were masked or do not vary.
+        ``.var["groupfs_score"]`` : float
+            Score of the gene's group times the gene's centrality; 0 without a group.
+        ``.varm["groupfs_membership"]`` : array of shape (n_vars, n_groups)
+            Probabilities of membership.
+        ``.obsm["groupfs_scores"]`` : array of shape (n_obs, n_groups)
+            Mean z-score of the group's genes in each cell, weighted by centrality.
+        ``.uns["groupfs"]`` : dict
+            ``params``; ``groups``, a table with size, score, p-value, gate, kept, representative.
+
+    Notes
+    -----
+    A sparse matrix stays sparse; in memory there are, beside adata, about four copies of its
+    entries in double precision, and batches of about 512 dense rows (1.0 GB in all for 20,000 cells
+    and 3,000 genes with 95 % zeros, ``python -m benchmarks.anndata_workflow``). Of a backed file
+    blocks are read and only the genes in ``mask_var`` are kept, sparse if the file is; where they
+    are too many for ``max_memory`` they stay in the file and are read several times. Results are
+    in the object until ``adata.write()``. A dense matrix needs about three dense copies.
+
+    Groups are kept that have an open gate and a score beyond chance. Where there are many modules
+    the gates of some may close; a lower ``sparsity`` opens more, and ``n_features_to_select``
+    spreads a budget over all groups beyond chance, open or not.
+
+    Examples
+    --------
+    >>> from anndata import AnnData
+    >>> from groupfs.anndata import select_groups
+    >>> from groupfs.datasets import load_two_moons
+    >>> moons = load_two_moons(200, random_state=0)
+    >>> adata = AnnData(moons.data)
+    >>> adata.var_names = moons.feature_names
+    >>> select_groups(adata, check_values=False)
+    >>> adata.var_names[adata.var["groupfs_group"] == "1"].tolist()
+    ['x1_1', 'x1_2', 'x1_3', 'x1_4', 'x1_5']
+    """
+    _check(adata, subset, copy)
+    adata = adata.copy() if copy else adata
+    names = [str(name) for name in adata.var_names]
+    columns = np.flatnonzero(_mask(adata, mask_var))
+    X = read_matrix(adata, layer, columns, settings.get("max_memory"))
+    refuse_values(X, [names[i] for i in columns], "X" if layer is None else layer, check_values)
+    mean, deviation = moments(X)
+    varying = np.flatnonzero(deviation > 0)
+    _report_constant([names[i] for i in columns[deviation == 0]])
+    if len(varying) < len(columns):
+        X, mean, deviation = some_columns(X, varying), mean[varying], deviation[varying]
+    columns = columns[varying]
+
+    settings, group_names = _known_groups(settings, names, columns)
+    selector = GroupFS(random_state=random_state, **settings).fit(X)
+    found = _Found(selector, columns, names, group_names)
+    scores = _cell_scores(X, mean, deviation, selector)
+    _write(adata, key_added, found, scores, {"layer": layer, "mask_var": mask_var})
+    if subset:
+        adata._inplace_subset_var(adata.var[f"{key_added}_selected"].to_numpy())
+    return adata if copy else None
+
+
+@dataclass
+class _Found:
+    """A selector fitted on some of the columns of adata."""
+
+    selector: GroupFS
+    columns: NDArray[np.int64]  #: place of its features in adata
+    var_names: list[str]
+    known: list[str] | None  #: names of the groups that were given, as the user numbered them
+
+    @property
+    def group_names(self) -> list[str]:
+        if self.known is None:
+            return [str(rank + 1) for rank in range(self.selector.n_groups_)]
+        assert self.selector.group_names_ is not None
+        return [self.known[place] for place in self.selector.group_names_]
+
+
+def _check(adata: Any, subset: bool, copy: bool) -> None:
+    try:
+        from anndata import AnnData
+    except ImportError as reason:
+        raise ImportError(
+            'select_groups needs anndata; install it with pip install "groupfs[anndata]".'
+        ) from reason
+    if not isinstance(adata, AnnData):
+        raise TypeError(
+            f"adata is a {type(adata).__name__}, not an AnnData; for arrays and tables use "
+            "groupfs.GroupFS."
+        )
+    if not adata.isbacked:
+        return
+    if subset or copy:
+        asked = "subset=True" if subset else "copy=True"
+        raise ValueError(
+            f"{asked} needs adata in memory, but it is backed by {adata.filename}; use "
+            "adata.to_memory(), or select first and then write a part of it, as in "
+            "adata[:, adata.var['groupfs_selected']].copy(filename)."
+        )
+    if adata.is_view:
+        raise ValueError(
+            "adata is a view of a backed file, into which nothing can be written; use "
+            "adata.to_memory(), or the whole file with mask_var."
+        )
+
+
+def _mask(adata: Any, mask_var: str | ArrayLike | None) -> NDArray[np.bool_]:
+    if mask_var is None:
+        return np.ones(adata.n_vars, dtype=bool)
+    if isinstance(mask_var, str):
+        if mask_var not in adata.var:
+            raise ValueError(
+                f"mask_var={mask_var!r} is not a column of adata.var; it has "
+                f"{listed(list(adata.var.columns)) or 'none'}."
+            )
+        mask = np.asarray(adata.var[mask_var])
+    else:
+        mask = np.asarray(mask_var)
+    if mask.shape != (adata.n_vars,) or mask.dtype != bool:
+        raise ValueError(
+            f"mask_var has shape {mask.shape} and type {mask.dtype}; give one boolean for each of "
+            f"the {adata.n_vars} genes."
+        )
+    return mask
+
+
+def _report_constant(constant: list[str]) -> None:
+    if constant:
+        plural = "gene does" if len(constant) == 1 else "genes do"
+        warnings.warn(
+            f"{len(constant)} {plural} not vary and got no group: {listed(constant)}.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def _known_groups(
+    settings: dict[str, Any], names: list[str], columns: NDArray[np.int64]
+) -> tuple[dict[str, Any], list[str] | None]:
+    """Groups by name or place of gene, as labels of the genes that are looked at."""
+    if settings.get("groups") is None:
+        return settings, None
+    labels, group_names = parse_groups(settings["groups"], names)
+    without = columns[labels[columns] < 0]
+    if len(without):
+        raise ValueError(
+            f"{len(without)} gene(s) are in none of the groups: "
+            f"{listed([names[i] for i in without])}; give every gene a group, or leave these out "
+            "with mask_var."
+        )
+    shown = [str(name) for name in group_names]
+    if len(set(shown)) < len(shown):  # 1 and "1"
+        shown = [str(place + 1) for place in range(len(shown))]
+    return {**settings, "groups": labels[columns]}, shown
+
+
+def _cell_scores(
+    X: Any, mean: NDArray[np.float64], deviation: NDArray[np.float64], selector: GroupFS
+) -> NDArray[np.float64]:
+    """Mean z-score of each group's genes, weighted by centrality, (n_obs, C); X stays sparse."""
+    combine = np.zeros((len(mean), selector.n_groups_))
+    for rank, group in enumerate(selector.groups_):
+        central = np.maximum(selector.centrality_[group], 0)
+        if central.sum() < 1e-9:  # genes that cancel out have no middle: none weighs more
+            central = np.ones(len(group))
+        combine[group, rank] = central / central.sum() / deviation[group]
+    return np.concatenate([block @ combine for block in blocks_of(X)]) - mean @ combine
+
+
+def _write(
+    adata: Any,
+    key: str,
+    found: _Found,
+    scores: NDArray[np.float64],
+    params: dict[str, Any],
+) -> None:
+    import pandas as pd
+
+    selector, n_vars, names = found.selector, adata.n_vars, found.group_names
+    labels = np.full(n_vars, -1)
+    selected, worth = np.zeros(n_vars, dtype=bool), np.zeros(n_vars)
+    labels[found.columns] = selector.group_labels_
+    selected[found.columns] = selector.get_support()
+    worth[found.columns] = selector.feature_scores_
+
+    adata.var[f"{key}_selected"] = selected
+    adata.var[f"{key}_group"] = pd.Categorical.from_codes(labels, names)
+    adata.var[f"{key}_score"] = worth
+    adata.varm[f"{key}_membership"] = place_rows(selector.membership_, found.columns, n_vars)
+    adata.obsm[f"{key}_scores"] = scores
+    adata.uns[key] = {
+        "params": _storable({**params, **selector.get_params(deep=False)}),
+        "groups": _groups_table(found, names),
+    }
+
+
+def _groups_table(found: _Found, names: list[str]) -> Any:
+    import pandas as pd
+
+    selector = found.selector
+    table = {
+        "size": [len(group) for group in selector.groups_],
+        "score": selector.group_scores_,
+        "gate": selector.group_gates_,
+        "kept": selector.group_selected_,
+        "representative": [found.var_names[i] for i in found.columns[selector.representatives_]],
+    }
+    if selector.group_pvalues_ is not None:
+        table["p_value"] = selector.group_pvalues_
+    return pd.DataFrame(table, index=pd.Index(names, name="group"))
+
+
+def _storable(params: dict[str, Any]) -> dict[str, Any]:
+    """What a file can hold: numbers, flags and text. None is left out, arrays are in var."""
+    stored: dict[str, Any] = {}
+    for name, value in params.items():
+        if isinstance(value, (bool, int, float, str)):
+            stored[name] = value
+        elif isinstance(value, np.generic):
+            stored[name] = value.item()
+        elif value is not None:
+            stored[name] = "given" if np.ndim(value) else str(value)
+    return stored

@@ -1,0 +1,135 @@
+"""Concrete autoencoders side by side: their parameters, how they start, their loss, what they pick.
+
+Axes: R replicas, N rows, B rows of a batch, d features, K selectors, H hidden units.
+Replicas differ in seed and hidden width; H is the largest, and what a narrower one lacks is zero.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn.functional import leaky_relu
+
+from groupfs.data.rows import FloatArray, Rows
+from groupfs.models.relaxations import gumbel_noise, membership
+
+#: Slope of the hidden units below zero.
+SLOPE = 0.2
+
+
+class Setting(NamedTuple):
+    """What tells a replica from the others beside it."""
+
+    hidden_width: int
+    seed: int
+
+
+class Autoencoders:
+    """Parameters of R replicas.
+
+    Parameters
+    ----------
+    logits : (R, K, d)
+        Of the selectors.
+    W1, b1, W2, b2 : (R, K, H), (R, 1, H), (R, H, d), (R, 1, d)
+        Weights and biases of the decoder's two layers.
+    """
+
+    def __init__(self, logits: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> None:
+        self.logits, self.W1, self.b1, self.W2, self.b2 = logits, W1, b1, W2, b2
+        for parameter in self.parameters():
+            parameter.requires_grad_()
+
+    def parameters(self) -> list[Tensor]:
+        return [self.logits, self.W1, self.b1, self.W2, self.b2]
+
+    def some(self, which: Tensor) -> Autoencoders:
+        """A copy of some of the replicas."""
+        return Autoencoders(*(parameter.detach()[which] for parameter in self.parameters()))
+
+    def decode(self, selected: Tensor, kept: Tensor | None = None) -> Tensor:
+        """All features from the selected ones, (R, B, K) to (R, B, d).
+
+        ``kept`` (R, B, H) multiplies the hidden units, zero for those that are dropped.
+        """
+        hidden = leaky_relu(torch.baddbmm(self.b1, selected, self.W1), SLOPE)
+        if kept is not None:
+            hidden = hidden * kept
+        return torch.baddbmm(self.b2, hidden, self.W2)
+
+    def loss(self, X: Tensor, uniform: Tensor, temperature: Tensor, dropout: float) -> Tensor:
+        """Mean squared error of batches (R, B, d) under noise (R, n_noise), (R,)."""
+        R, K, d = self.logits.shape
+        gumbel = gumbel_noise(uniform[:, : K * d]).view(R, K, d)
+        M = membership(self.logits, gumbel, temperature)
+        # units lie before rows in the noise: a wider replica beside this one changes none of it
+        kept = (uniform[:, K * d :] >= dropout).to(X.dtype).view(R, -1, X.shape[1]).mT
+        reconstructed = self.decode(X @ M.mT, kept / (1 - dropout))
+        return (reconstructed - X).square().mean((-2, -1))
+
+    @torch.no_grad()
+    def mean_max_probability(self) -> Tensor:
+        """Mean over selectors of the probability of their most likely feature, (R,)."""
+        return (self.logits.amax(-1) - self.logits.logsumexp(-1)).exp().mean(-1)
+
+    @torch.no_grad()
+    def hard_error(self, rows: Rows, batch_size: int) -> Tensor:
+        """Mean squared error of the table from each selector's most likely feature alone, (R,)."""
+        N, d = rows.shape
+        picks = self.logits.argmax(-1)
+        total = torch.zeros_like(self.logits[:, 0, 0])
+        for index in torch.arange(N).split(batch_size):
+            X = rows.take(index)
+            total += (self.decode(X[:, picks].transpose(0, 1)) - X).square().sum((-2, -1))
+        return total / (N * d)
+
+
+def start(
+    settings: list[Setting], K: int, d: int, device: torch.device, dtype: torch.dtype
+) -> Autoencoders:
+    """Untrained replicas: weights Glorot normal, biases zero.
+
+    Units that pad a narrow replica start with zero weights on both sides, so they pass nothing on
+    and get no gradient: they stay zero.
+    """
+    R, H = len(settings), max(setting.hidden_width for setting in settings)
+    logits, W1, W2 = np.empty((R, K, d)), np.zeros((R, K, H)), np.zeros((R, H, d))
+    for r, (width, seed) in enumerate(settings):
+        rng = np.random.default_rng([seed, width])
+        logits[r] = _glorot(rng, K, d)
+        W1[r, :, :width] = _glorot(rng, K, width)
+        W2[r, :width] = _glorot(rng, width, d)
+    arrays = (logits, W1, np.zeros((R, 1, H)), W2, np.zeros((R, 1, d)))
+    return Autoencoders(*(torch.as_tensor(a, dtype=dtype, device=device) for a in arrays))
+
+
+def _glorot(rng: np.random.Generator, n_in: int, n_out: int) -> FloatArray:
+    return rng.standard_normal((n_in, n_out)) * math.sqrt(2 / (n_in + n_out))
+
+
+def memory_of_a_replica(K: int, d: int, H: int, batch_size: int) -> int:
+    """About how many bytes the training of one replica takes in single precision."""
+    noise_and_relaxation = 40 * (K * d + H * batch_size)
+    parameters_with_moments = 16 * (K * d + K * H + H * d)
+    return noise_and_relaxation + parameters_with_moments + 20 * batch_size * (d + H)
+
+
+def distinct_features(log_probability: FloatArray) -> tuple[NDArray[np.int64], int]:
+    """A feature of its own for every selector, (K, d) to (K,), and how many had to give way."""
+    K = len(log_probability)
+    features = log_probability.argmax(axis=1)
+    surest_first = np.argsort(-log_probability.max(axis=1), kind="stable")
+    _, first = np.unique(features[surest_first], return_index=True)
+    gives_way = np.ones(K, dtype=bool)
+    gives_way[first] = False
+    free = np.ones(log_probability.shape[1], dtype=bool)
+    free[features] = False
+    for selector in surest_first[gives_way]:
+        features[selector] = np.where(free, log_probability[selector], -np.inf).argmax()
+        free[features[selector]] = False
+    return features, int(gives_way.sum())

@@ -1,0 +1,5 @@
+"""Composite feature selection (CompFS)."""
+
+from groupfs.baselines.compfs.estimator import CompFS
+
+__all__ = ["CompFS"]

@@ -1,0 +1,5 @@
+"""Differentiable unsupervised feature selection (DUFS)."""
+
+from groupfs.baselines.dufs.estimator import DUFS
+
+__all__ = ["DUFS"]

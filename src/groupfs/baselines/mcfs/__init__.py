@@ -1,0 +1,5 @@
+"""Multi-cluster feature selection (MCFS)."""
+
+from groupfs.baselines.mcfs.estimator import MCFS
+
+__all__ = ["MCFS"]

@@ -1,0 +1,216 @@
+r"""Graphs of the samples for the baselines that need one: built from the table, or the user's own.
+
+Axes: N samples, d features, k neighbours of a sample, itself not counted.
+
+Every graph is a symmetric affinity W (N, N) of non-negative weights, a plain array or, where only
+neighbours are joined, a CSR array. In the graphs built here :math:`W_{ii} = 1`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+from sklearn.utils._param_validation import Interval, StrOptions
+from torch import Tensor
+
+from groupfs.data.rows import BLOCK_ENTRIES, DenseRows, FloatArray, RowsInMemory
+from groupfs.graphs.affinity import TINY, self_tuning_graph
+from groupfs.utils.device import resolve_device
+
+Affinity: TypeAlias = FloatArray | sp.csr_array
+
+#: Samples up to which the self-tuning graph keeps all affinities (some matrices of 128 MB each),
+#: and neighbours that each sample keeps above that.
+DENSE_SAMPLES, KEPT_ABOVE = 4096, 50
+#: Squared bandwidths are at least this share of the mean squared distance. Distances are in double
+#: precision here, so close rows of far clusters, or those beside an outlier, need not look equal.
+BANDWIDTH_FLOOR = 1e-9
+#: Squared distances below this share of the squared norms of the two rows are rounding.
+ROUNDING = 1e-12
+#: A user's graph may depart from symmetry by this share of its largest weight.
+ASYMMETRY = 1e-6
+
+GRAPH_CONSTRAINTS: dict[str, list[Any]] = {
+    "graph": [StrOptions({"self-tuning", "cosine", "heat"}), "array-like", "sparse matrix"],
+    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    "kept_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"all"}), None],
+    "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
+}
+
+
+def sample_affinity(
+    rows: RowsInMemory,
+    graph: Any,
+    n_neighbors: int,
+    kept_neighbors: int | str | None,
+    bandwidth: float | None,
+    device: Any,
+) -> Affinity:
+    """The graph that the parameters of an estimator ask for, (N, N).
+
+    Parameters
+    ----------
+    rows : RowsInMemory
+        Standardised table; afterwards it is back on the CPU, in double precision.
+    graph : "self-tuning", "cosine", "heat" or (N, N) array or sparse array
+        Kind of graph, or the graph itself.
+    n_neighbors : int
+        K of the self-tuning bandwidth, k of the other graphs.
+    kept_neighbors : int, "all" or None
+        Neighbours kept in the self-tuning graph.
+    bandwidth : float or None
+        t of the heat graph.
+    device : str or torch.device
+        Where distances are computed. MPS has no double precision: there it is the CPU.
+    """
+    cpu, place = torch.device("cpu"), resolve_device(device)
+    if not isinstance(graph, str):
+        affinity = checked_affinity(graph, rows.shape[0])
+    else:
+        n_neighbors = _possible_neighbors(n_neighbors, rows.shape[0])
+        rows.to(cpu if place.type == "mps" else place, torch.float64)
+        if graph == "cosine":
+            affinity = cosine_affinity(rows, n_neighbors)
+        elif graph == "heat":
+            affinity = heat_affinity(rows, n_neighbors, bandwidth)
+        else:
+            affinity = self_tuning_affinity(rows, n_neighbors, kept_neighbors)
+    rows.to(cpu, torch.float64)
+    return affinity
+
+
+def self_tuning_affinity(
+    rows: RowsInMemory, n_neighbors: int, kept_neighbors: int | str | None
+) -> Affinity:
+    r""":math:`\exp(-d_{ij}^2 / (g_i g_j))` with :math:`g_i` the distance to the K-th neighbour."""
+    N = rows.shape[0]
+    if kept_neighbors is None:
+        kept_neighbors = "all" if N <= DENSE_SAMPLES else KEPT_ABOVE
+    if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
+        distances = _dissimilarities(rows, _row_norms(rows), 0, N, cosine=False)
+        graph = self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR)
+        dense: FloatArray = graph.affinity.cpu().numpy()
+        return dense
+    squared, nearest, mean = nearest_rows(rows, max(kept_neighbors, n_neighbors))
+    g = np.sqrt(np.maximum(squared[:, n_neighbors - 1], BANDWIDTH_FLOOR * mean + TINY))
+    return _joined(nearest, np.exp(-squared / (g[:, None] * g[nearest])))
+
+
+def cosine_affinity(rows: RowsInMemory, n_neighbors: int) -> sp.csr_array:
+    """The cosine of the angle between a row and each of the k rows with the largest cosines.
+
+    Neighbours more than a right angle away get no weight.
+    """
+    dissimilarity, nearest, _ = nearest_rows(rows, n_neighbors, cosine=True)
+    return _joined(nearest, np.maximum(1 - dissimilarity, 0))
+
+
+def heat_affinity(rows: RowsInMemory, n_neighbors: int, bandwidth: float | None) -> sp.csr_array:
+    r""":math:`\exp(-d_{ij}^2 / 2t^2)` between each row and its k nearest rows."""
+    squared, nearest, _ = nearest_rows(rows, n_neighbors)
+    t = float(np.sqrt(squared).mean()) if bandwidth is None else bandwidth
+    return _joined(nearest, np.exp(-squared / max(2 * t**2, TINY)))
+
+
+def nearest_rows(
+    rows: RowsInMemory, n_kept: int, cosine: bool = False
+) -> tuple[FloatArray, NDArray[np.int64], float]:
+    """Squared distances (or 1 - cosine) to the nearest other rows, which they are, and the mean.
+
+    Shapes (N, n_kept) and (N, n_kept), nearest first; the mean is over all N x N pairs.
+    """
+    N = rows.shape[0]
+    norms = _row_norms(rows)
+    size = max(1, BLOCK_ENTRIES // N)
+    near, nearest, total = [], [], 0.0
+    for start in range(0, N, size):
+        block = _dissimilarities(rows, norms, start, min(N, start + size), cosine)
+        total += float(block.sum())
+        block.diagonal(start).fill_(torch.inf)
+        values, indices = torch.topk(block, n_kept, largest=False)
+        near.append(values.cpu().numpy())
+        nearest.append(indices.cpu().numpy())
+    return np.concatenate(near), np.concatenate(nearest), total / N**2
+
+
+def checked_affinity(graph: Any, n_samples: int) -> Affinity:
+    """The user's own graph as double precision, or an error that says what is wrong with it."""
+    sparse = sp.issparse(graph)
+    W: Any = sp.csr_array(graph, dtype=np.float64) if sparse else np.asarray(graph, np.float64)
+    if W.shape != (n_samples, n_samples):
+        raise ValueError(
+            f"graph has shape {W.shape} but X has {n_samples} samples; give an affinity of every "
+            f"two samples, shape ({n_samples}, {n_samples})."
+        )
+    weights = W.data if sparse else W
+    if not np.isfinite(weights).all():
+        raise ValueError("graph contains NaN or infinity; give finite affinities.")
+    if weights.size and weights.min() < 0:
+        raise ValueError(
+            f"graph contains negative affinities (smallest {weights.min():.3g}); clip them at zero "
+            "or choose a similarity that has none."
+        )
+    largest = weights.max() if weights.size else 0.0
+    if largest == 0:
+        raise ValueError("graph contains no edges: all its affinities are zero.")
+    difference = abs(W - W.T).max()
+    if difference > ASYMMETRY * largest:
+        raise ValueError(
+            f"graph is not symmetric (W and its transpose differ by up to {difference:.3g}); "
+            "symmetrise it first, e.g. (W + W.T) / 2 or the larger of the two."
+        )
+    return (W + W.T) / 2 if difference > 0 else W
+
+
+def _possible_neighbors(n_neighbors: int, n_samples: int) -> int:
+    if n_neighbors < n_samples:
+        return n_neighbors
+    warnings.warn(
+        f"n_neighbors={n_neighbors} but X has {n_samples} samples; the graph uses "
+        f"{n_samples - 1} neighbours instead.",
+        UserWarning,
+        stacklevel=5,
+    )
+    return n_samples - 1
+
+
+def _row_norms(rows: RowsInMemory) -> Tensor:
+    """Squared norms of all rows, (N,)."""
+    if isinstance(rows, DenseRows):
+        return torch.from_numpy(np.einsum("ij,ij->i", rows.Z, rows.Z))
+    parts = torch.arange(rows.shape[0]).split(max(1, BLOCK_ENTRIES // rows.shape[1]))
+    return torch.cat([rows.take(part).square_().sum(1) for part in parts])
+
+
+def _dissimilarities(
+    rows: RowsInMemory, norms: Tensor, start: int, stop: int, cosine: bool
+) -> Tensor:
+    """Squared distances or 1 - cosine from rows start..stop to all, (stop - start, N)."""
+    products = rows.row_products(start, stop)
+    norms = norms.to(products.device)
+    if cosine:
+        lengths = norms.sqrt().clamp(min=TINY)  # a row of zeros has cosine zero with all
+        result = products.div_(lengths[start:stop, None]).div_(lengths).neg_().add_(1)
+        rounding = torch.tensor(ROUNDING)
+    else:
+        result = products.mul_(-2).add_(norms[start:stop, None]).add_(norms)
+        rounding = ROUNDING * (norms[start:stop, None] + norms)
+    # Equal rows must be at distance zero exactly, whatever the rounding of the product.
+    result.masked_fill_(result < rounding, 0)
+    result.diagonal(start).zero_()
+    return result
+
+
+def _joined(nearest: NDArray[np.int64], weights: FloatArray) -> sp.csr_array:
+    """Neighbours of either end joined by the larger of their weights, every sample to itself."""
+    N, k = nearest.shape
+    edges = sp.csr_array(
+        (weights.ravel(), nearest.ravel(), np.arange(0, N * k + 1, k)), shape=(N, N)
+    )
+    return sp.csr_array(edges.maximum(edges.T) + sp.eye_array(N))

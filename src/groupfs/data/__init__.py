@@ -1,0 +1,1 @@
+"""Turn whatever X is into checked, standardised rows."""

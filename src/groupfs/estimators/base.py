@@ -1,0 +1,267 @@
+"""What selectors that discover groups share: checked settings, fitted attributes, the selection."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from groupfs.data.block_sources import as_source, is_lazy, read_columns
+from groupfs.data.memory_plan import shown
+from groupfs.data.standardize import Table
+from groupfs.data.streamed_rows import PER_PRODUCT
+from groupfs.estimators.notebook_view import groups_html
+from groupfs.models.all_groups import OPEN
+from groupfs.selection import keep as selection
+from groupfs.selection.describe import GroupResult
+from groupfs.selection.memberships import place_rows
+from groupfs.training import settings as presets
+from groupfs.training.problem import Problem
+
+
+class GroupSelector(SelectorMixin, BaseEstimator):
+    """Base of ``GroupFS`` and ``GroupFSPath``; subclasses write ``__init__`` and ``fit``."""
+
+    _parameter_constraints: dict[str, list[Any]] = {
+        "n_groups": [Integral, StrOptions({"auto"})],
+        "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
+        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
+        "allocation": [StrOptions({"whole", "spread"}), None],
+        "n_groups_to_select": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"significant"}),
+            None,
+        ],
+        "output": [StrOptions({"features", "representatives"})],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "preset": [StrOptions(set(presets.PRESETS))],
+        "bandwidth_gradient": [StrOptions({"exact", "detached"}), None],
+        "gate_start": [StrOptions({"excess", "uniform"}), None],
+        "start_temperature": [Interval(Real, 0, None, closed="neither"), None],
+        "end_temperature": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 2, None, closed="left"), None],
+        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
+        "early_stopping": ["boolean", None],
+        "learning_rate": [Interval(Real, 0, None, closed="neither"), None],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "feature_neighbors": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"all"}),
+            None,
+        ],
+        "diffusion_steps": [Interval(Integral, 1, None, closed="left")],
+        "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
+        "standardize": ["boolean"],
+        "device": [str, torch.device],
+        "max_memory": [Interval(Real, 0, None, closed="neither"), str, None],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask: NDArray[np.bool_] = self._support_mask
+        return mask
+
+    def transform(self, X: Any) -> Any:
+        """The selected columns of X.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            A table like the one ``fit`` has seen. One that is not in memory, as a memory-mapped
+            array, is read in blocks, and only the selected columns are kept.
+
+        Returns
+        -------
+        array or sparse matrix of shape (n_samples, n_selected)
+        """
+        source = as_source(X) if is_lazy(X) else None
+        if source is None:
+            return super().transform(X)
+        support = self.get_support(indices=True)
+        if source.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {source.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return read_columns(source, support)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _repr_html_inner(self) -> str:
+        """scikit-learn's diagram, and below it the groups once there are any."""
+        diagram = str(super()._repr_html_inner())
+        return diagram + groups_html(self) if hasattr(self, "_support_mask") else diagram
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def _settings(self, table: Table) -> dict[str, Any]:
+        """The parameters with presets filled in, checked against the size of the table."""
+        n_samples, n_features = table.rows.shape
+        for n_groups in [] if isinstance(self.n_groups, str) else np.atleast_1d(self.n_groups):
+            if not 2 <= n_groups < max(n_features, 3):
+                raise ValueError(
+                    f"n_groups={n_groups} but X has {n_features} features that vary; a group needs "
+                    f"at least one feature, so choose 2 <= n_groups <= {n_features - 1} or "
+                    '"auto".'
+                )
+        wanted = self.n_features_to_select
+        if wanted is not None and wanted > n_features:
+            raise ValueError(
+                f"n_features_to_select={wanted} but X has {n_features} features that vary; choose "
+                f"at most {n_features}."
+            )
+        plan = getattr(table.rows, "plan", None)
+        most = None if plan is None else int(plan.batch_rows)
+        settings = presets.resolve(self.get_params(deep=False), n_samples, n_features, most)
+        settings.pop("groups", None)  # as labels they come in where they are known
+        self._refuse_too_large(table, settings)
+        if self.end_temperature > settings["start_temperature"]:
+            raise ValueError(
+                f"end_temperature={self.end_temperature} is above start_temperature="
+                f"{settings['start_temperature']}; temperatures fall, so choose a lower end."
+            )
+        fewest = min(settings["batch_size"], n_samples)
+        if self.n_neighbors >= fewest:
+            warnings.warn(
+                f"n_neighbors={self.n_neighbors} but a batch has {fewest} samples; the graph uses "
+                f"{fewest - 1} neighbours instead.",
+                UserWarning,
+                stacklevel=4,
+            )
+            settings["n_neighbors"] = fewest - 1
+        return settings
+
+    def _refuse_too_large(self, table: Table, settings: dict[str, Any]) -> None:
+        """Refuse what was asked for and does not fit beside a streamed table."""
+        plan = getattr(table.rows, "plan", None)
+        n_samples, d = table.rows.shape
+        if plan is None:
+            return
+        if min(settings["batch_size"], n_samples) > plan.batch_rows:
+            raise ValueError(
+                f"batch_size={self.batch_size} does not fit into memory beside the rest; rows of "
+                f"{d:,} features allow {plan.batch_rows}: lower it or raise max_memory."
+            )
+        needed = PER_PRODUCT * d**2
+        if settings["feature_neighbors"] is None and needed > 2 * plan.slab_bytes:
+            raise ValueError(
+                f'a feature graph with all neighbours (feature_neighbors="all") of {d:,} features '
+                f"takes about {shown(needed)}, more than max_memory leaves; set "
+                "feature_neighbors=50 or raise max_memory."
+            )
+
+    def _falling_back(self, solve: Callable[[torch.device], Any], device: torch.device) -> Any:
+        """Solve on the device, or on the CPU if it is MPS and lacks an operation."""
+        try:
+            return solve(device)
+        except NotImplementedError as error:
+            if device.type != "mps":
+                raise
+            warnings.warn(
+                f"device={self.device!r} lacks an operation ({error}); the CPU was used instead.",
+                UserWarning,
+                stacklevel=4,
+            )
+            return solve(torch.device("cpu"))
+
+    def _describe(self, table: Table, problem: Problem, result: GroupResult) -> None:
+        """Set the fitted attributes that speak of groups, in the user's order of the columns."""
+        columns, d = table.columns, self.n_features_in_
+        self.n_groups_ = len(result.groups)
+        self.groups_ = [np.sort(columns[group]) for group in result.groups]
+        self.group_labels_ = np.full(d, -1)
+        self.membership_ = place_rows(result.membership, columns, d)
+        self.centrality_ = np.zeros(d)
+        self.centrality_[columns] = result.centrality
+        for rank, group in enumerate(self.groups_):
+            self.group_labels_[group] = rank
+        self.group_scores_ = result.scores
+        self.group_pvalues_ = result.p_values
+        self.group_gates_ = result.gates
+        self.representatives_ = np.array(
+            [columns[group[np.argmax(result.centrality[group])]] for group in result.groups]
+        )
+        worth = np.append(np.maximum(result.scores, 0), 0)  # the last one for constant columns
+        self.feature_scores_ = worth[self.group_labels_] * np.maximum(self.centrality_, 0)
+        self.distortion_ = problem.distortion
+        self.critical_sparsity_weight_ = problem.critical_sparsity_weight
+        self.sparsity_weight_ = result.sparsity_weight
+        self.smoothness_weight_ = problem.objective.smoothness_weight
+        self.loss_, self.gain_ = result.loss, result.gain
+        self.history_ = result.history
+        self.n_iter_ = len(result.history)
+
+    def _select(self) -> None:
+        """Which groups are kept, and the features they stand for."""
+        ranked = np.arange(self.n_groups_)
+        if isinstance(self.n_groups_to_select, Integral):
+            self.group_selected_ = ranked < int(self.n_groups_to_select)
+        else:
+            is_open = self.group_gates_ > OPEN
+            significant = self._significant()
+            if self.n_groups_to_select is not None and significant is not None:
+                is_open |= significant.any()  # only what stands out decides, if anything does
+            self.group_selected_, warning = selection.keep_groups(is_open, significant, ranked)
+            if warning is not None and self.n_features_to_select is None:
+                warnings.warn(warning, UserWarning, stacklevel=4)
+        budget = self.n_features_to_select
+        within = ranked[self.group_selected_] if self.n_groups_to_select else ranked
+        if self.output == "representatives":
+            groups = within[:budget] if budget else np.flatnonzero(self.group_selected_)
+            chosen = self.representatives_[groups]
+        elif budget is None:
+            kept = np.flatnonzero(self.group_selected_)
+            chosen = np.concatenate([self.groups_[j] for j in kept])
+        else:
+            chosen = selection.spend_budget(
+                self.groups_,
+                self.centrality_,
+                within,
+                self._worth_a_share(),
+                self.group_scores_,
+                budget,
+                self.allocation or presets.PRESETS[self.preset]["allocation"],
+            )
+        if budget is not None:
+            self.group_selected_ = np.isin(ranked, self.group_labels_[chosen])
+            if len(chosen) < budget:
+                warnings.warn(
+                    f"n_features_to_select={budget}, but the groups to select from give only "
+                    f"{len(chosen)} features.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
+        self._support_mask[chosen] = True
+
+    def _worth_a_share(self) -> NDArray[np.bool_]:
+        """The groups a budget is spread over: those asked for, else those that stand out."""
+        significant = self._significant()
+        if self.n_groups_to_select is not None or significant is None:
+            return self.group_selected_
+        return significant if significant.any() else self.group_scores_ > 0
+
+    def _significant(self) -> NDArray[np.bool_] | None:
+        """The groups whose scores stand out from chance, where that was tested."""
+        if self.group_pvalues_ is None:
+            return None
+        return selection.discoveries(self.group_pvalues_, self.alpha)

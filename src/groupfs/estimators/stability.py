@@ -1,0 +1,145 @@
+"""How far a selection depends on the samples: refits on resampled rows, and what they agree on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from numpy.typing import NDArray
+
+from groupfs.data.standardize import Table
+from groupfs.graphs.feature_clusters import cluster_features
+from groupfs.metrics import jaccard_stability, kuncheva_stability
+from groupfs.models.all_groups import OPEN
+from groupfs.selection.describe import read_off, train_models
+from groupfs.selection.keep import discoveries, keep_groups
+from groupfs.training.checkpoints import Keeper
+from groupfs.training.problem import IntArray, as_groups, prepare
+
+#: Share of the rows in a subsample.
+SUBSAMPLE = 0.5
+#: Memberships of all features in all refits are kept dense up to this number.
+DENSE_ENTRIES = 2**27
+
+
+@dataclass
+class Stability:
+    """What n refits found, features in the user's order; constant columns have label -1."""
+
+    __module__ = "groupfs"
+
+    labels: IntArray  #: group of each feature in each refit, (n, d)
+    selected: NDArray[np.bool_]  #: features of the groups kept in each refit, (n, d)
+    consensus_groups: list[IntArray]  #: groups the refits agree on, most often selected first
+
+    @property
+    def selection_frequency(self) -> NDArray[np.float64]:
+        """Share of refits that selected each feature, (d,)."""
+        return self.selected.mean(axis=0)
+
+    def cogrouping(self, features: IntArray | None = None) -> NDArray[np.float64]:
+        """Share of refits with two features in one group, for some features or all, (m, m)."""
+        labels = self.labels if features is None else self.labels[:, features]
+        together = np.zeros((labels.shape[1], labels.shape[1]))
+        for row in labels:
+            together += (row[:, None] == row[None, :]) & (row[:, None] >= 0)
+        return together / len(labels)
+
+    @property
+    def kuncheva(self) -> float:
+        """Agreement of the selections beyond chance, 1 at most."""
+        return kuncheva_stability(self.selected)
+
+    @property
+    def jaccard(self) -> float:
+        """Mean overlap of the selections."""
+        return jaccard_stability(self.selected)
+
+
+@dataclass
+class Refit:
+    """What one refit found, (d,) each, in the table's own order."""
+
+    labels: IntArray
+    selected: NDArray[np.bool_]
+    interrupted: bool = False
+
+
+def resample_rows(n_rows: int, kind: str, rng: np.random.Generator) -> IntArray:
+    """Rows of a bootstrap sample or of a subsample of half of them."""
+    if kind == "bootstrap":
+        return rng.integers(n_rows, size=n_rows)
+    return np.sort(rng.choice(n_rows, max(2, int(SUBSAMPLE * n_rows)), replace=False))
+
+
+def refit(
+    table: Table,
+    index: IntArray,
+    settings: dict[str, Any],
+    sparsity: float,
+    seed: int,
+    device: torch.device,
+    keeper: Keeper | None = None,
+) -> Refit:
+    """Groups and selection on some of the rows, (d,) each, in the table's own order."""
+    part = replace(table, rows=table.rows.resampled(index, settings["standardize"]))
+    fewest = min(settings["batch_size"], len(index))
+    settings = {
+        **settings,
+        "batch_size": fewest,
+        "n_neighbors": min(settings["n_neighbors"], fewest - 1),
+        "verbose": 0,
+    }
+    problem = prepare(part, settings, [seed], device)
+    weight = np.array([sparsity * problem.critical_sparsity_weight])
+    trained = train_models(problem, weight, keeper)
+    result = read_off(problem, trained, 0, 0)
+    significant = (
+        None if result.p_values is None else discoveries(result.p_values, settings["alpha"])
+    )
+    kept, _ = keep_groups(result.gates > OPEN, significant, np.arange(len(result.groups)))
+    labels = np.zeros(table.rows.shape[1], dtype=np.int64)
+    selected = np.zeros(len(labels), dtype=bool)
+    for rank, group in enumerate(result.groups):
+        labels[group] = rank
+        selected[group] = kept[rank]
+    return Refit(labels, selected, trained.interrupted)
+
+
+def summarise(found: list[Refit], columns: IntArray, n_features: int, C: int) -> Stability:
+    """Put refits together, in the user's order of the columns."""
+    labels = np.full((len(found), n_features), -1)
+    selected = np.zeros((len(found), n_features), dtype=bool)
+    for place, refitted in enumerate(found):
+        labels[place, columns] = refitted.labels
+        selected[place, columns] = refitted.selected
+    consensus = [columns[group] for group in _agreed_groups(labels[:, columns], C)]
+    frequency = selected.mean(axis=0)
+    consensus.sort(key=lambda group: -frequency[group].mean())
+    return Stability(labels, selected, [np.sort(group) for group in consensus])
+
+
+def _agreed_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
+    """Clusters of the features by their memberships in all refits, (n, d) labels.
+
+    Inner products of memberships count the refits that put two features together, so their leading
+    directions stand in for those of the d x d table of co-grouping.
+    """
+    n, d = labels.shape
+    most = labels.max() + 1
+    if d * n * most > DENSE_ENTRIES:
+        place = (labels + most * np.arange(n)[:, None]).T.ravel()
+        indicators = sp.csr_array(
+            (np.ones(n * d), place, np.arange(0, n * d + 1, n)), shape=(d, n * most)
+        )
+        _, directions = np.linalg.eigh((indicators.T @ indicators).toarray())
+        embedding = indicators @ directions[:, : -n_groups - 1 : -1]
+    else:
+        indicators = np.concatenate([np.eye(most)[row] for row in labels], axis=1)
+        leading, sizes, _ = np.linalg.svd(indicators, full_matrices=False)
+        embedding = leading[:, :n_groups] * sizes[:n_groups]
+    found = cluster_features(embedding, n_groups)
+    return [group for group in as_groups(found, n_groups) if len(group)]

@@ -1,0 +1,124 @@
+"""The nearest columns of a table: all distances, cells of them (faiss), or candidates of a sketch.
+
+Axes: N samples, d features. Distances are squared and in double precision.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from groupfs.data.rows import DenseRows, FloatArray, Rows
+from groupfs.data.streamed_rows import StreamRows
+
+#: Columns whose mean squared distance is below this share of their norms count as nearly one.
+ALIKE = 1e-6
+#: Features up to which neighbours are searched exactly even where faiss is installed.
+EXACT_FEATURES = 20_000
+#: Candidates from a sketch of the rows for each neighbour that is kept, and multiplications that
+#: choosing among them may take.
+CANDIDATES, RERANKED_PRODUCTS = 3, {"cpu": 2e11, "cuda": 2e13}
+
+
+def nearest_columns(rows: Rows, n_kept: int) -> tuple[FloatArray, NDArray[np.int64], float]:
+    """Squared distances to the nearest columns, themselves first, which they are, and the mean."""
+    d = rows.shape[1]
+    if d > EXACT_FEATURES and isinstance(rows, DenseRows) and find_spec("faiss") is not None:
+        return approximate_neighbors(rows, n_kept)
+    if isinstance(rows, StreamRows) and not rows.is_exact:
+        return sketched_neighbors(rows, n_kept)
+    return exact_neighbors(rows, n_kept)
+
+
+def exact_neighbors(rows: Rows, n_kept: int) -> tuple[FloatArray, NDArray[np.int64], float]:
+    """Squared distances to the nearest columns, themselves first, which they are, and the mean."""
+    d = rows.shape[1]
+    size = rows.columns_at_once
+    squared, nearest, total = [], [], 0.0
+    for start in range(0, d, size):
+        block = column_distances(rows, start, min(d, start + size))
+        values, indices = torch.topk(block, n_kept + 1, largest=False)
+        squared.append(values.cpu().numpy())
+        nearest.append(indices.cpu().numpy())
+        total += float(block.sum())
+    return np.concatenate(squared), np.concatenate(nearest), total / d**2
+
+
+def approximate_neighbors(
+    rows: DenseRows, n_kept: int
+) -> tuple[FloatArray, NDArray[np.int64], float]:
+    """The same from faiss: columns are sorted into cells and only cells nearby are searched."""
+    import faiss
+
+    points = np.ascontiguousarray(rows.Z.T, dtype=np.float32)
+    d, N = points.shape
+    n_cells = int(np.sqrt(d))
+    index = faiss.IndexIVFFlat(faiss.IndexFlatL2(N), N, n_cells)
+    index.cp.seed = 0
+    index.nprobe = max(8, n_cells // 8)
+    index.train(points)
+    index.add(points)
+    squared, nearest = index.search(points, n_kept + 1)
+    missing = nearest < 0  # cells with too few columns: the feature itself, at distance zero
+    nearest = np.where(missing, np.arange(d)[:, None], nearest)
+    squared = np.where(missing, squared[~missing].max(), np.maximum(squared, 0))
+    return squared.astype(np.float64), nearest, float(2 * rows.column_norms.mean())
+
+
+def sketched_neighbors(
+    rows: StreamRows, n_kept: int
+) -> tuple[FloatArray, NDArray[np.int64], float]:
+    """The same where all products are too many: candidates from random sums of the rows.
+
+    Of each feature's nearest in this sketch, several times as many as are kept, the distances over
+    the whole table decide.
+    """
+    d = rows.shape[1]
+    n_candidates = min(CANDIDATES * n_kept, d - 1)
+    sketch = rows.sketch()
+    if d > EXACT_FEATURES and find_spec("faiss") is not None and sketch.device.type == "cpu":
+        _, candidates, _ = approximate_neighbors(sketch, n_candidates)
+    else:
+        _, candidates, _ = exact_neighbors(sketch, n_candidates)
+    most = RERANKED_PRODUCTS.get(sketch.device.type, RERANKED_PRODUCTS["cpu"])
+    distances = rows.pair_distances(candidates, int(most / (d * n_candidates)))
+    distances[candidates == np.arange(d)[:, None]] = 0
+    order = np.argsort(distances, axis=1, kind="stable")[:, : n_kept + 1]
+    nearest = np.take_along_axis(candidates, order, axis=1)
+    return (
+        np.take_along_axis(distances, order, axis=1),
+        nearest,
+        float(2 * rows.column_norms.mean()),
+    )
+
+
+def told_apart(rows: Rows) -> Rows:
+    """The same rows or, where all columns are nearly one, what is left of them without that one.
+
+    Distances stay the same, but those computed from inner products would have no digits left. An
+    outlier row of a million deviations, say, makes all columns so alike.
+    """
+    if not isinstance(rows, DenseRows):
+        return rows
+    shared, norm = rows.Z.mean(axis=1, keepdims=True), rows.column_norms.mean()
+    if norm - np.square(shared).sum() >= ALIKE * norm:
+        return rows
+    apart = DenseRows(rows.Z - shared)
+    apart.device = rows.device
+    return apart
+
+
+def column_distances(rows: Rows, start: int, stop: int) -> Tensor:
+    """Squared distances from columns start..stop to all columns, double precision."""
+    products = rows.column_products(start, stop)
+    norms = torch.as_tensor(rows.column_norms, device=products.device)
+    distances = norms[start:stop, None] + norms[None, :] - 2 * products
+    # Equal columns must be at distance zero exactly, whatever the rounding of the product.
+    distances.masked_fill_(distances < 1e-12 * norms.max(), 0)
+    own = torch.arange(stop - start, device=products.device)
+    distances[own, own + start] = 0
+    return distances

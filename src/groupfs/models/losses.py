@@ -1,0 +1,210 @@
+r"""The objective, term by term, each with its gradient.
+
+Axes: R models side by side, B samples of a batch, d features, C groups.
+Every function returns one number per model, shape (R,), then the gradients with respect to its
+arguments. Gradients are written out by hand: each needs a handful of matrix products, and no
+history of the computation is kept.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from groupfs.graphs.affinity import (
+    MedianGraph,
+    SelfTuningGraph,
+    apply_laplacian,
+    median_graph,
+    random_walk,
+    self_tuning_graph,
+    squared_distances,
+)
+
+
+def sample_smoothness(
+    X: Tensor,
+    weight: Tensor,
+    n_neighbors: int,
+    steps: int,
+    through_bandwidth: bool,
+    median_factor: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    r"""How far the gated samples vary along their own graph.
+
+    .. math:: L_s = -\frac{1}{Bd}\,\mathrm{tr}(\tilde X^\top P^t \tilde X)
+
+    Only the Gram matrix :math:`G = \tilde X\tilde X^\top = X\,\mathrm{diag}(w)\,X^\top` is needed,
+    with w the squared feature weights: the trace is the sum of :math:`P^t` times it, and distances
+    come from it.
+
+    Parameters
+    ----------
+    X : (B, d)
+        A batch.
+    weight : (R, d)
+        w, squared weight of each feature.
+    n_neighbors : int
+        K of the graph.
+    steps : int
+        t, steps of the walk.
+    through_bandwidth : bool
+        Whether the gradient flows through the bandwidths g.
+    median_factor : float or None
+        None builds the self-tuning graph; a number the graph with one bandwidth, this multiple of
+        the median.
+
+    Returns
+    -------
+    value : (R,)
+    grad_weight : (R, d)
+    """
+    B, d = X.shape
+    scale = -1.0 / (B * d)
+    weighted = X * weight.unsqueeze(-2)
+    gram = weighted @ X.T
+    graph = _graph(squared_distances(gram), n_neighbors, median_factor)
+    walk, degree = random_walk(graph.affinity)
+
+    if d < B:
+        value, grad_weight, grad_walk = _trace_by_columns(X, weighted, walk, steps)
+        grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
+        grad_weight = grad_weight + _quadratic_forms(grad_gram, X)
+    else:
+        value, diffusion, grad_walk = _trace_by_gram(gram, walk, steps)
+        grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
+        grad_weight = _quadratic_forms(grad_gram.add_(diffusion), X)
+    return value * scale, grad_weight * scale
+
+
+def feature_smoothness(
+    M: Tensor, Q: Tensor, walk: Tensor, orthogonality: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    r"""How far the projected memberships vary along the feature graph, and from orthonormality.
+
+    .. math:: L_f = \frac{1}{dC}\left[\mathrm{tr}(F^\top L F) + \beta\|F^\top F - I\|_F^2\right]
+
+    where F is :math:`MQ` with its columns centred and scaled to unit norm.
+
+    Parameters
+    ----------
+    M : (R, d, C)
+        Memberships.
+    Q : (R, C, C)
+        Projection.
+    walk : (d, d), dense or CSR
+        :math:`I - L` of the features.
+    orthogonality : float
+        :math:`\beta`.
+
+    Returns
+    -------
+    value : (R,)
+    grad_M : (R, d, C)
+    grad_Q : (R, C, C)
+    """
+    d, C = M.shape[-2:]
+    F = M @ Q
+    F = F - F.mean(-2, keepdim=True)
+    norm = F.norm(dim=-2, keepdim=True).clamp_(min=1e-12)
+    F = F.div_(norm)
+
+    rough = apply_laplacian(walk, F)
+    overlap = F.mT @ F
+    overlap.diagonal(dim1=-2, dim2=-1).sub_(1)
+    value = (F * rough).sum((-2, -1)) + orthogonality * overlap.square().sum((-2, -1))
+
+    grad_F = torch.baddbmm(rough, F, overlap, beta=2, alpha=4 * orthogonality)
+    grad_F = grad_F.sub_(F * (F * grad_F).sum(-2, keepdim=True)).div_(norm * (d * C))
+    grad_F = grad_F.sub_(grad_F.mean(-2, keepdim=True))
+    return value / (d * C), grad_F @ Q.mT, M.mT @ grad_F
+
+
+def group_sparsity(mu: Tensor, M: Tensor, gate_noise: float) -> tuple[Tensor, Tensor, Tensor]:
+    r"""Expected share of features behind open gates, averaged over groups.
+
+    .. math:: L_{reg} = \frac1C\sum_j \Phi(\mu_j/\sigma)\,\frac1d\sum_i M_{ij}
+
+    Returns
+    -------
+    value : (R,)
+    grad_mu : (R, C)
+    grad_M : (R, 1, C)
+        The same for every feature.
+    """
+    d, C = M.shape[-2:]
+    share = M.mean(-2)
+    scaled = mu / gate_noise
+    is_open = torch.special.ndtr(scaled)
+    density = torch.exp(-0.5 * scaled.square()) / (gate_noise * math.sqrt(2 * math.pi))
+    value = (is_open * share).mean(-1)
+    return value, density * share / C, (is_open / (C * d)).unsqueeze(-2)
+
+
+def _graph(
+    distances: Tensor, n_neighbors: int, median_factor: float | None
+) -> SelfTuningGraph | MedianGraph:
+    if median_factor is None:
+        return self_tuning_graph(distances, n_neighbors)
+    return median_graph(distances, n_neighbors, median_factor)
+
+
+def _trace_by_gram(gram: Tensor, walk: Tensor, steps: int) -> tuple[Tensor, Tensor, Tensor]:
+    """tr(P^t G), P^t transposed, and the gradient with respect to P, in products of B x B matrices.
+
+    The cheaper way when there are more features than samples in the batch.
+    """
+    right = [gram]  # G (P^T)^k
+    for _ in range(steps - 1):
+        right.append(right[-1] @ walk.mT)
+    value = (walk * right[-1]).sum((-2, -1))
+    grad_walk, diffusion = right[0], walk
+    for factor in right[1:]:
+        grad_walk = factor + walk.mT @ grad_walk
+        diffusion = diffusion @ walk
+    return value, diffusion, grad_walk
+
+
+def _trace_by_columns(
+    X: Tensor, weighted: Tensor, walk: Tensor, steps: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The same from P applied to the columns of X, in products of B x B and B x d matrices.
+
+    The cheaper way when there are fewer features than samples in the batch. The second result is
+    the gradient with respect to the weights with the walk held fixed.
+    """
+    ahead = [X.expand_as(weighted)]  # P^k X
+    back = [weighted]  # (P^T)^k X diag(w)
+    for _ in range(steps):
+        ahead.append(walk @ ahead[-1])
+    for _ in range(steps - 1):
+        back.append(walk.mT @ back[-1])
+    grad_weight = (X * ahead[-1]).sum(-2)
+    value = (weighted * ahead[-1]).sum((-2, -1))
+    grad_walk = torch.cat(back, -1) @ torch.cat(ahead[steps - 1 :: -1], -1).mT
+    return value, grad_weight, grad_walk
+
+
+def _grad_gram(
+    graph: SelfTuningGraph | MedianGraph,
+    walk: Tensor,
+    degree: Tensor,
+    grad_walk: Tensor,
+    through_bandwidth: bool,
+) -> Tensor:
+    """Gradient with respect to the Gram matrix of whatever depends on it through the walk."""
+    grad_affinity = (grad_walk - (grad_walk * walk).sum(-1, keepdim=True)).div_(degree)
+    pull = grad_affinity.mul_(graph.affinity)
+    pull.diagonal(dim1=-2, dim2=-1).zero_()
+    grad_distances = graph.distances_pullback(pull, through_bandwidth)
+    ends = grad_distances.sum(-1) + grad_distances.sum(-2)
+    grad_gram = grad_distances.mul_(-2)
+    grad_gram.diagonal(dim1=-2, dim2=-1).add_(ends)
+    return grad_gram
+
+
+def _quadratic_forms(A: Tensor, X: Tensor) -> Tensor:
+    """x_k^T A x_k for every column x_k of X, (R, B, B) and (B, d) to (R, d)."""
+    return (A @ X).mul_(X).sum(-2)

@@ -1,0 +1,1 @@
+"""Score groups of features against chance."""

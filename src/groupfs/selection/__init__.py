@@ -1,0 +1,1 @@
+"""Describe trained models and choose groups and features from them."""

@@ -1,0 +1,1 @@
+"""Prepare a problem from a table and train models on it."""

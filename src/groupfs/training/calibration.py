@@ -1,0 +1,142 @@
+"""Weights of the objective from the data alone: critical sparsity weight, balance of terms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.special import ndtr
+from torch import Tensor
+
+from groupfs.data.rows import Rows
+from groupfs.models.all_groups import GroupModel, NoiseSource, Objective
+from groupfs.models.candidate_groups import CompactModel
+from groupfs.models.fixed_groups import GateModel
+from groupfs.models.losses import group_sparsity
+from groupfs.models.relaxations import gates, gates_pullback
+
+#: Candidates for the weight of the feature term, as in the paper.
+SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)
+#: Memberships this soft make all gates move together, which is what the critical weight is about.
+SOFT_TEMPERATURE = 10.0
+#: Draws of batch and noise are averaged until the critical weight is known to this relative error.
+PRECISION = 0.01
+MIN_DRAWS, MAX_DRAWS = 16, 512
+#: Where the samples are no smoother on their graph than chance no weight is critical: this is used.
+SMALLEST_WEIGHT = 1e-6
+
+
+@dataclass(frozen=True)
+class Start:
+    """Averages over batches and noise at the start of training."""
+
+    push: float  #: sum over gates of the gradient of L_s
+    pull: float  #: sum over gates of the gradient of L_reg
+    smoothness: float  #: L_s
+    roughness: float  #: L_f without its orthogonality term
+
+    @property
+    def critical_sparsity_weight(self) -> float:
+        r"""The sparsity weight at which the two gradients on the gates cancel.
+
+        .. math:: \lambda_2^* = -\sum_j \partial L_s/\partial\mu_j \Big/ \sum_j
+            \partial L_{reg}/\partial\mu_j
+
+        While memberships are soft every feature sees about the same gate and all gates move
+        together: below this weight they open, above it they close.
+        """
+        return max(-self.push / self.pull, SMALLEST_WEIGHT)
+
+    @property
+    def balanced_smoothness_weight(self) -> float:
+        """The weight at which the roughness of the groups is nearest in size to the sample term."""
+        size = abs(self.smoothness)
+        return min(SMOOTHNESS_WEIGHTS, key=lambda weight: abs(weight * self.roughness - size))
+
+
+@torch.no_grad()
+def measure_start(
+    model: GroupModel | CompactModel, objective: Objective, rows: Rows, batch_size: int, seed: int
+) -> Start:
+    """Average over batches and noise; the model's first replica is looked at."""
+    first = model.some(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
+    mu = first.mu
+    noise = NoiseSource([seed], objective.gate_noise, mu.device)
+    batches = _batches(rows, batch_size, seed)
+    draws: list[list[float]] = []
+    while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
+        draw = first.draw(noise)
+        push, pull, smooth, rough = first.starting_forces(
+            objective, next(batches), draw, SOFT_TEMPERATURE
+        )
+        z = gates(mu, draw.gate)
+        leverage = z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
+        terms = torch.stack([push.sum(), leverage, pull.sum(), smooth[0], rough[0]])
+        draws.append(terms.tolist())
+    mean_push, mean_leverage, *others = np.mean(draws, axis=0)
+    expected = _expected_leverage(float(mu[0, 0]), objective.gate_noise, mu.shape[1])
+    return Start(mean_push / mean_leverage * expected, *others)
+
+
+@torch.no_grad()
+def measure_fixed_start(
+    model: GateModel, objective: Objective, rows: Rows, batch_size: int, seed: int
+) -> Start:
+    """The same for groups that are known: every feature sees the gate of its own group only."""
+    first = model.some(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
+    first.sparsity_weight.zero_()
+    noise = NoiseSource([seed], objective.gate_noise, model.mu.device)
+    batches = _batches(rows, batch_size, seed)
+    draws: list[list[float]] = []
+    while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
+        draw = noise.draw_gates(first.mu, first.stream)
+        smooth, _, _ = first.loss_and_gradient(objective, next(batches), draw)[0].tolist()
+        z = gates(first.mu, draw)
+        leverage = gates_pullback(z, z * first.share).sum()
+        assert first.mu.grad is not None
+        draws.append([float(first.mu.grad.sum()), float(leverage), smooth])
+    push, leverage, smooth = np.mean(draws, axis=0)
+    partial, _ = _expected_gate(float(first.mu[0, 0]), objective.gate_noise)
+    _, pull, _ = group_sparsity(first.mu, first.share, objective.gate_noise)
+    return Start(push / leverage * partial * float(first.share.sum()), float(pull.sum()), smooth, 0)
+
+
+def _batches(rows: Rows, batch_size: int, seed: int) -> Iterator[Tensor]:
+    """Random batches without end; the whole table where it is no larger than one."""
+    N = rows.shape[0]
+    rng = np.random.default_rng(seed)
+    X = rows.take(torch.arange(N)) if batch_size >= N else None
+    while True:
+        yield X if X is not None else rows.some(batch_size, rng)
+
+
+def _error(draws: list[list[float]]) -> float:
+    """Relative standard error of the mean push over the mean leverage."""
+    push, leverage = np.array(draws)[:, :2].T
+    ratio = push.mean() / leverage.mean()
+    residual = (push - ratio * leverage).std() / np.sqrt(len(push))
+    return float(residual / max(abs(push.mean()), 1e-12))
+
+
+def _expected_leverage(mu: float, sigma: float, n_gates: int) -> float:
+    """Mean over gate noise of: mean gate times share of gates that are neither open nor shut.
+
+    While memberships are soft the push on the gates is nearly proportional to this number, which
+    gate noise moves a lot; knowing its mean leaves little to average out.
+    """
+    partial, between = _expected_gate(mu, sigma)
+    whole = partial + 1 - ndtr((1 - mu) / sigma)
+    return float(partial / n_gates + (1 - 1 / n_gates) * whole * between)
+
+
+def _expected_gate(mu: float, sigma: float) -> tuple[float, float]:
+    """Mean of a gate where it is neither open nor shut (zero elsewhere), and how often it is."""
+    low, high = -mu / sigma, (1 - mu) / sigma
+    between = float(ndtr(high) - ndtr(low))
+    return mu * between + sigma * (_density(low) - _density(high)), between
+
+
+def _density(x: float) -> float:
+    return float(np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi))

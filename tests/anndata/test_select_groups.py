@@ -1,0 +1,342 @@
+import sys
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from groupfs import GroupFS
+from groupfs.anndata import select_groups
+
+anndata = pytest.importorskip("anndata")
+
+QUICK = {"n_groups": 3, "max_epochs": 5, "n_init": 1}
+
+
+def cells(n_cells=150, n_genes=24, seed=0):
+    """Log-normalised counts: genes 0-5 are high in the first half of cells, 6-11 in every third."""
+    rng = np.random.default_rng(seed)
+    mean = np.full((n_cells, n_genes), 0.3)
+    mean[: n_cells // 2, :6] = 4
+    mean[::3, 6:12] = 4
+    return np.log1p(rng.poisson(mean)).astype(np.float32)
+
+
+def make(X, **others):
+    genes = pd.DataFrame(index=[f"gene{i}" for i in range(X.shape[1])])
+    return anndata.AnnData(X, var=genes, **others)
+
+
+@pytest.fixture
+def adata():
+    return make(sp.csr_matrix(cells()))
+
+
+@pytest.fixture(scope="module")
+def selected():
+    adata = make(sp.csr_matrix(cells()))
+    select_groups(adata, **QUICK)
+    return adata
+
+
+@pytest.fixture(scope="module")
+def dense():
+    adata = make(cells())
+    select_groups(adata, **QUICK)
+    return adata
+
+
+def fields_equal(one, other):
+    pd.testing.assert_frame_equal(one.var, other.var)
+    np.testing.assert_allclose(
+        one.varm["groupfs_membership"], other.varm["groupfs_membership"], atol=1e-12
+    )
+    np.testing.assert_allclose(one.obsm["groupfs_scores"], other.obsm["groupfs_scores"], atol=1e-9)
+    pd.testing.assert_frame_equal(
+        one.uns["groupfs"]["groups"], other.uns["groupfs"]["groups"], check_dtype=False
+    )
+    assert one.uns["groupfs"]["params"] == other.uns["groupfs"]["params"]
+
+
+def test_fields_say_what_the_estimator_found(selected):
+    selector = GroupFS(random_state=0, **QUICK).fit(sp.csr_array(cells()))
+    assert selected.var["groupfs_selected"].tolist() == selector.get_support().tolist()
+    assert selected.var["groupfs_group"].cat.codes.tolist() == selector.group_labels_.tolist()
+    np.testing.assert_allclose(selected.var["groupfs_score"], selector.feature_scores_)
+    np.testing.assert_allclose(selected.varm["groupfs_membership"], selector.membership_)
+    table = selected.uns["groupfs"]["groups"]
+    np.testing.assert_allclose(table["p_value"], selector.group_pvalues_)
+    assert table.index.tolist() == [str(rank + 1) for rank in range(selector.n_groups_)]
+
+
+def test_planted_genes_are_found(selected):
+    group = selected.var["groupfs_group"]
+    assert group.iloc[:6].nunique() == 1 and group.iloc[6:12].nunique() == 1
+    assert selected.var["groupfs_selected"].iloc[:6].all()
+
+
+def test_cell_scores_are_weighted_means_of_z_scores(selected):
+    X = cells().astype(float)
+    Z = (X - X.mean(0)) / X.std(0)
+    selector = GroupFS(random_state=0, **QUICK).fit(sp.csr_array(cells()))
+    for rank, group in enumerate(selector.groups_):
+        weights = np.maximum(selector.centrality_[group], 0)
+        expected = Z[:, group] @ weights / weights.sum()
+        np.testing.assert_allclose(selected.obsm["groupfs_scores"][:, rank], expected, atol=1e-9)
+
+
+def test_genes_that_cancel_out_weigh_the_same():
+    rng = np.random.default_rng(0)
+    a, others = rng.normal(size=100), rng.normal(size=(4, 100))
+    adata = anndata.AnnData(np.column_stack([a, -a, *others]))
+    known = [[0, 1], [2, 3], [4, 5]]
+    select_groups(adata, check_values=False, groups=known, max_epochs=5, random_state=0)
+    scores = adata.obsm["groupfs_scores"]
+    assert np.isfinite(scores).all()
+    place = list(adata.uns["groupfs"]["groups"].index).index("0")
+    np.testing.assert_allclose(scores[:, place], 0, atol=1e-9)
+
+
+def test_cells_score_high_where_the_genes_of_a_group_are_high(selected):
+    rank = int(selected.var["groupfs_group"].cat.codes.iloc[0])
+    scores = selected.obsm["groupfs_scores"][:, rank]
+    assert scores[:75].min() > scores[75:].max()
+
+
+def test_nothing_in_the_matrix_is_changed(adata):
+    before = adata.X.copy()
+    select_groups(adata, **QUICK)
+    assert adata.X.format == "csr" and adata.X.dtype == np.float32
+    np.testing.assert_array_equal(adata.X.data, before.data)
+    np.testing.assert_array_equal(adata.X.indices, before.indices)
+
+
+@pytest.mark.parametrize("convert", [sp.csc_matrix, sp.csr_array])
+def test_all_kinds_of_sparse_matrices_give_the_same(convert, selected):
+    adata = make(convert(cells()))
+    select_groups(adata, **QUICK)
+    fields_equal(adata, selected)
+
+
+def test_dense_matrices_give_the_same_groups(dense, selected):
+    pd.testing.assert_frame_equal(dense.var, selected.var)
+    np.testing.assert_allclose(
+        dense.obsm["groupfs_scores"], selected.obsm["groupfs_scores"], atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("suffix", ["h5ad", "zarr"])
+def test_round_trip_through_a_file(selected, tmp_path, suffix):
+    if suffix == "zarr":
+        pytest.importorskip("zarr")
+        selected.write_zarr(tmp_path / "cells.zarr")
+        read = anndata.read_zarr(tmp_path / "cells.zarr")
+    else:
+        selected.write_h5ad(tmp_path / "cells.h5ad")
+        read = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    fields_equal(read, selected)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+def test_backed_file_gives_the_same_as_memory(convert, selected, dense, tmp_path, monkeypatch):
+    expected = dense if convert is np.asarray else selected
+    monkeypatch.setattr("groupfs.anndata.matrix.BLOCK_ENTRIES", 1000)
+    path = tmp_path / "cells.h5ad"
+    make(convert(cells())).write_h5ad(path)
+    backed = anndata.read_h5ad(path, backed="r+")
+    select_groups(backed, **QUICK)
+    assert backed.isbacked
+    fields_equal(backed, expected)
+    backed.write()
+    backed.file.close()
+    fields_equal(anndata.read_h5ad(path), expected)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+def test_backed_file_is_read_for_the_masked_genes_only(convert, tmp_path, monkeypatch):
+    monkeypatch.setattr("groupfs.anndata.matrix.BLOCK_ENTRIES", 1000)
+    path, mask = tmp_path / "cells.h5ad", np.arange(24) % 5 > 0
+    make(convert(cells())).write_h5ad(path)
+    backed = anndata.read_h5ad(path, backed="r")
+    select_groups(backed, mask_var=mask, **QUICK)
+    memory = make(convert(cells()))
+    select_groups(memory, mask_var=mask, **QUICK)
+    fields_equal(backed, memory)
+
+
+@pytest.mark.parametrize("asked", ["subset", "copy"])
+def test_backed_file_is_neither_cut_nor_copied(adata, tmp_path, asked):
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    with pytest.raises(ValueError, match=f"{asked}=True needs adata in memory"):
+        select_groups(backed, **{asked: True})
+    with pytest.raises(ValueError, match="view of a backed file"):
+        select_groups(backed[:50])
+
+
+def test_layer_is_used_in_place_of_the_matrix(selected):
+    adata = make(sp.csr_matrix(cells(seed=1)), layers={"log": sp.csr_matrix(cells())})
+    select_groups(adata, layer="log", **QUICK)
+    np.testing.assert_array_equal(adata.var["groupfs_score"], selected.var["groupfs_score"])
+    assert adata.uns["groupfs"]["params"]["layer"] == "log"
+
+
+def test_unknown_layer_is_refused_with_those_there_are():
+    adata = make(cells(), layers={"counts": cells()})
+    with pytest.raises(ValueError, match=r"layer='log' is not in adata.layers; it has counts"):
+        select_groups(adata, layer="log")
+
+
+def test_object_without_matrix_is_refused():
+    with pytest.raises(ValueError, match=r"adata.X is None; name the layer"):
+        select_groups(anndata.AnnData(obs=pd.DataFrame(index=list("abc"))))
+
+
+def test_subset_keeps_the_selected_genes(adata, selected):
+    select_groups(adata, subset=True, **QUICK)
+    wanted = selected.var_names[selected.var["groupfs_selected"]]
+    assert adata.var_names.tolist() == wanted.tolist()
+    assert adata.varm["groupfs_membership"].shape[0] == adata.n_vars < selected.n_vars
+
+
+def test_copy_leaves_the_original_alone(adata, selected):
+    result = select_groups(adata, copy=True, **QUICK)
+    fields_equal(result, selected)
+    assert not adata.var.shape[1] and not adata.uns and not adata.obsm and not adata.varm
+
+
+def test_key_added_begins_all_names(adata):
+    select_groups(adata, key_added="mine", **QUICK)
+    assert set(adata.var) == {"mine_selected", "mine_group", "mine_score"}
+    assert set(adata.varm) == {"mine_membership"} and set(adata.obsm) == {"mine_scores"}
+    assert set(adata.uns) == {"mine"}
+
+
+def test_duplicate_names_of_genes_do_not_matter(selected):
+    X = sp.csr_matrix(cells())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        adata = anndata.AnnData(X, var=pd.DataFrame(index=["same"] * X.shape[1]))
+    select_groups(adata, **QUICK)
+    got, expected = adata.var["groupfs_selected"], selected.var["groupfs_selected"]
+    assert got.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.nan, r"X holds NaN or infinity in 1 gene\(s\): gene3; impute"),
+        (-1.0, r"X holds negative values in 1 gene\(s\): gene3; give normalised"),
+    ],
+)
+def test_bad_values_are_refused_by_name(convert, value, message):
+    X = cells()
+    X[5, 3] = value
+    with pytest.raises(ValueError, match=message):
+        select_groups(make(convert(X)), **QUICK)
+
+
+def test_negative_values_are_taken_if_so_wished(selected):
+    adata = make(cells() - 1)
+    select_groups(adata, check_values=False, **QUICK)
+    assert adata.var["groupfs_selected"].equals(selected.var["groupfs_selected"])
+
+
+def test_counts_are_met_with_a_warning():
+    adata = make(sp.csr_matrix(np.expm1(cells()).round()))
+    with pytest.warns(UserWarning, match="whole numbers up to .* as counts do"):
+        select_groups(adata, **QUICK)
+
+
+def test_genes_that_do_not_vary_are_named_and_have_no_group():
+    X = cells()
+    X[:, [2, 20]] = 0
+    adata = make(sp.csr_matrix(X))
+    with pytest.warns(UserWarning, match="2 genes do not vary and got no group: gene2, gene20"):
+        select_groups(adata, **QUICK)
+    assert adata.var["groupfs_group"].isna().to_numpy().nonzero()[0].tolist() == [2, 20]
+    assert adata.var["groupfs_score"].notna().all()
+    assert np.isfinite(adata.obsm["groupfs_scores"]).all()
+
+
+def test_masked_genes_are_not_looked_at(adata):
+    adata.var["highly_variable"] = np.arange(24) < 12
+    select_groups(adata, mask_var="highly_variable", **QUICK)
+    assert adata.var["groupfs_group"].notna().tolist() == (np.arange(24) < 12).tolist()
+    assert not adata.var["groupfs_selected"].iloc[12:].any()
+    assert not adata.varm["groupfs_membership"][12:].any()
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [("hvg", "is not a column of adata.var"), ([True, False], r"has shape \(2,\)")],
+)
+def test_mask_that_does_not_fit_is_refused(adata, mask, message):
+    with pytest.raises(ValueError, match=message):
+        select_groups(adata, mask_var=mask)
+
+
+def test_known_groups_are_given_by_names_of_genes(adata):
+    known = {
+        "first": [f"gene{i}" for i in range(6)],
+        "second": [f"gene{i}" for i in range(6, 12)],
+        "others": [f"gene{i}" for i in range(12, 24)],
+    }
+    select_groups(adata, groups=known, max_epochs=5, n_init=1)
+    assert adata.var["groupfs_group"].iloc[[0, 6, 12]].tolist() == ["first", "second", "others"]
+    assert sorted(adata.uns["groupfs"]["groups"].index) == ["first", "others", "second"]
+    del known["others"]
+    with pytest.raises(ValueError, match=r"12 gene\(s\) are in none .* gene12, .* with mask_var"):
+        select_groups(adata, groups=known)
+
+
+def test_names_of_known_groups_that_look_alike_become_numbers(adata):
+    known = {1: adata.var_names[:6], "1": adata.var_names[6:12], "x": adata.var_names[12:]}
+    select_groups(adata, groups=known, max_epochs=5, n_init=1)
+    assert adata.var["groupfs_group"].iloc[[0, 6, 12]].tolist() == ["1", "2", "3"]
+
+
+def test_entries_at_the_same_place_add_up_and_stay_as_they_are(selected):
+    X = sp.csr_matrix(cells())
+    halves = np.repeat(X.data / 2, 2)
+    doubled = sp.csr_matrix((halves, np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape)
+    adata = make(doubled)
+    select_groups(adata, **QUICK)
+    fields_equal(adata, selected)
+    assert adata.X.nnz == 2 * X.nnz
+
+
+def test_view_gets_results_of_its_own(adata):
+    view = adata[:100]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # anndata says that the view becomes a copy
+        select_groups(view, **QUICK)
+    assert view.obsm["groupfs_scores"].shape[0] == 100 and "groupfs_group" in view.var
+    assert not adata.var.shape[1]
+
+
+def test_settings_of_every_kind_can_be_stored(adata, tmp_path):
+    settings = {"random_state": np.random.RandomState(0), "alpha": np.float64(0.02)}
+    select_groups(adata, mask_var=np.ones(24, dtype=bool), **settings, **QUICK)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    params = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["groupfs"]["params"]
+    assert params["mask_var"] == "given" and params["alpha"] == 0.02 and params["n_groups"] == 3
+    assert "RandomState" in params["random_state"] and "layer" not in params
+
+
+def test_missing_anndata_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "anndata", None)
+    with pytest.raises(ImportError, match=r'pip install "groupfs\[anndata\]"'):
+        select_groups(cells())
+
+
+def test_other_objects_are_refused():
+    with pytest.raises(TypeError, match=r"adata is a ndarray, not an AnnData"):
+        select_groups(cells())
+
+
+def test_result_is_the_same_every_time(adata, selected):
+    select_groups(adata, **QUICK)
+    fields_equal(adata, selected)

@@ -1,0 +1,350 @@
+"""The concrete autoencoder: what a step computes, when it stops, which features it gives."""
+
+import warnings
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
+
+from groupfs.baselines.cae import estimator as cae
+from groupfs.baselines.cae import training as _concrete_training
+from groupfs.baselines.cae.autoencoders import Autoencoders, Setting, distinct_features, start
+from groupfs.baselines.cae.estimator import ConcreteAutoencoderSelector
+from groupfs.baselines.cae.training import Schedule, train
+from groupfs.data.rows import DenseRows
+from groupfs.utils.counter_rng import CounterNoise
+
+CPU = torch.device("cpu")
+N_COPIES = 4
+
+
+def families(rng, n_rows=96, n_families=3):
+    """Copies of independent columns with a little noise; family i is columns 4 i to 4 i + 3."""
+    latent = rng.standard_normal((n_rows, n_families))
+    noise = rng.standard_normal((n_rows, n_families * N_COPIES))
+    return np.repeat(latent, N_COPIES, axis=1) + 0.1 * noise
+
+
+def rows_of(X):
+    rows = DenseRows((X - X.mean(0)) / X.std(0))
+    rows.to(CPU, torch.float64)
+    return rows
+
+
+def schedule(**changes):
+    settings = {
+        "max_epochs": 4,
+        "batch_size": 10,
+        "learning_rate": 0.05,
+        "start_temperature": 10.0,
+        "end_temperature": 0.1,
+        "dropout": 0.1,
+    }
+    return Schedule(**{**settings, **changes})
+
+
+def trained(X, settings, K=3, **changes):
+    return train(settings, K, rows_of(X), schedule(**changes), CPU, torch.float64)
+
+
+def quick(*args, **parameters):
+    """A selector that decides within few epochs."""
+    return ConcreteAutoencoderSelector(
+        *args, **{"learning_rate": 0.5, "random_state": 0, **parameters}
+    )
+
+
+def fitted(selector, X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return selector.fit(X)
+
+
+def assert_same(one, other):
+    np.testing.assert_allclose(one.logits, other.logits, rtol=0, atol=1e-9)
+    assert one.error == pytest.approx(other.error, abs=1e-9)
+    assert len(one.history) == len(other.history)
+    np.testing.assert_allclose(
+        [record["loss"] for record in one.history],
+        [record["loss"] for record in other.history],
+        rtol=1e-9,
+    )
+
+
+# --- training ---------------------------------------------------------------------------------
+
+
+def literal_training(X, setting, K, how):
+    """One replica as the method is told: modules of torch, rows of the table one by one."""
+    Z = torch.tensor((X - X.mean(0)) / X.std(0))
+    (N, d), B, H = Z.shape, how.batch_size, setting.hidden_width
+    logits, W1, _, W2, _ = (p.detach()[0].clone() for p in _start(setting, K, d))
+    first, second = torch.nn.Linear(K, H).double(), torch.nn.Linear(H, d).double()
+    with torch.no_grad():
+        first.weight.copy_(W1.T), first.bias.zero_(), second.weight.copy_(W2.T), second.bias.zero_()
+    logits.requires_grad_()
+    adam = torch.optim.Adam(
+        [logits, *first.parameters(), *second.parameters()], lr=how.learning_rate
+    )
+    noise, order = CounterNoise([setting.seed], CPU), np.random.default_rng(setting.seed)
+    n_batches = -(-N // B)
+    n_steps, step, losses = how.max_epochs * n_batches, 0, []
+    for _ in range(how.max_epochs):
+        shuffled = np.resize(order.permutation(N), n_batches * B)
+        for rows in shuffled.reshape(n_batches, B):
+            share = step / (n_steps - 1)
+            T = how.start_temperature * (how.end_temperature / how.start_temperature) ** share
+            uniform = noise.uniform(K * d + H * B, torch.float64)[0]
+            gumbel = -torch.log(-torch.log(uniform[: K * d])).reshape(K, d)
+            weights = torch.softmax((logits + gumbel) / T, dim=1)
+            keep = (uniform[K * d :].reshape(H, B) >= how.dropout).double() / (1 - how.dropout)
+            error = 0.0
+            for place, row in enumerate(rows):
+                hidden = torch.nn.functional.leaky_relu(first(weights @ Z[row]), 0.2)
+                error = error + ((second(hidden * keep[:, place]) - Z[row]) ** 2).sum()
+            adam.zero_grad()
+            (error / (B * d)).backward()
+            adam.step()
+            losses.append(error.item() / (B * d))
+            step += 1
+    with torch.no_grad():
+        picked = Z[:, logits.argmax(1)]
+        rebuilt = second(torch.nn.functional.leaky_relu(first(picked), 0.2))
+        hard_error = float(((rebuilt - Z) ** 2).mean())
+    return logits.detach().numpy(), np.reshape(losses, (-1, n_batches)).mean(1), hard_error
+
+
+def _start(setting, K, d):
+    return start([setting], K, d, CPU, torch.float64).parameters()
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.3])
+def test_training_equals_the_literal_loop(rng, dropout):
+    X, setting, how = families(rng, 24), Setting(5, 7), schedule(dropout=dropout)
+    (outcome,) = trained(X, [setting], dropout=dropout)
+    logits, losses, error = literal_training(X, setting, 3, how)
+    np.testing.assert_allclose(outcome.logits, logits, atol=1e-9)
+    np.testing.assert_allclose([r["loss"] for r in outcome.history], losses, rtol=1e-9)
+    assert outcome.error == pytest.approx(error, rel=1e-9)
+
+
+def test_a_replica_is_the_same_alone_and_beside_others(rng):
+    X = families(rng, 24)
+    settings = [Setting(5, 1), Setting(5, 2), Setting(5, 3)]
+    together = trained(X, settings)
+    for setting, outcome in zip(settings, together, strict=True):
+        assert outcome.setting == setting
+        assert_same(outcome, trained(X, [setting])[0])
+    assert np.abs(together[0].logits - together[1].logits).max() > 0.1
+
+
+def test_a_wider_replica_beside_a_narrow_one_does_not_matter(rng):
+    X = families(rng, 24)
+    narrow, wide = trained(X, [Setting(2, 1), Setting(9, 1)])
+    assert_same(narrow, trained(X, [Setting(2, 1)])[0])
+    assert_same(wide, trained(X, [Setting(9, 1)])[0])
+
+
+def test_replicas_that_decide_early_do_not_disturb_the_others(rng, monkeypatch):
+    monkeypatch.setattr(_concrete_training, "DECIDED", 0.5)
+    X, changes = families(rng, 24), {"max_epochs": 60, "learning_rate": 0.1}
+    settings = [Setting(4, seed) for seed in range(4)]
+    together = trained(X, settings, **changes)
+    assert len({len(outcome.history) for outcome in together}) > 1
+    for setting, outcome in zip(settings, together, strict=True):
+        assert_same(outcome, trained(X, [setting], **changes)[0])
+
+
+def test_the_weights_start_glorot_normal_and_depend_on_seed_and_width():
+    model = start([Setting(50, 0), Setting(50, 1), Setting(30, 0)], 40, 60, CPU, torch.float64)
+    logits, W1, b1, W2, b2 = (p.detach().numpy() for p in model.parameters())
+    for weights, fans in ((logits[0], 100), (W1[0], 90), (W2[0], 110), (W1[2, :, :30], 70)):
+        assert weights.std() == pytest.approx(np.sqrt(2 / fans), rel=0.05)
+    assert not (b1.any() or b2.any() or W1[2, :, 30:].any() or W2[2, 30:].any())
+    assert (logits[0] != logits[1]).all() and (logits[0] != logits[2]).all()
+
+
+def test_the_temperature_falls_by_a_constant_factor_to_its_end():
+    T = schedule(start_temperature=10, end_temperature=2e-3).temperatures(50)
+    assert len(T) == 50 and T[0] == pytest.approx(10) and T[-1] == pytest.approx(2e-3)
+    np.testing.assert_allclose(T[1:] / T[:-1], 2e-4 ** (1 / 49))
+
+
+def test_the_last_epoch_ends_at_the_end_temperature(rng):
+    (outcome,) = trained(families(rng, 24), [Setting(4, 0)])
+    recorded = [record["temperature"] for record in outcome.history]
+    np.testing.assert_allclose(recorded, 10 * 0.01 ** (np.array([2, 5, 8, 11]) / 11))
+
+
+# --- when to stop -----------------------------------------------------------------------------
+
+
+def test_sureness_is_the_mean_of_the_row_maxima_of_the_softmax():
+    model = start([Setting(3, 0), Setting(3, 1)], 4, 6, CPU, torch.float64)
+    probability = softmax(model.logits.detach().numpy(), axis=2)
+    np.testing.assert_allclose(model.mean_max_probability(), probability.max(2).mean(1))
+
+
+def test_training_stops_at_the_first_epoch_with_row_maxima_above_0_998(rng):
+    X = families(rng)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        selector = quick(3).fit(X)
+    sureness = np.array([record["mean_max_probability"] for record in selector.history_])
+    assert selector.converged_ and selector.n_iter_ == len(sureness) < 200
+    assert sureness[-1] > 0.998 and (sureness[:-1] <= 0.998).all()
+
+
+def test_selectors_that_learned_nothing_have_not_decided_however_low_the_temperature(rng):
+    selector = quick(3, learning_rate=1e-9, max_epochs=3, start_temperature=1e-5)
+    selector.set_params(end_temperature=1e-6)
+    with pytest.warns(ConvergenceWarning, match="not decided after 3 epochs"):
+        selector.fit(families(rng))
+    assert not selector.converged_ and selector.n_iter_ == 3
+
+
+# --- distinct features ------------------------------------------------------------------------
+
+
+def test_when_all_selectors_pick_one_feature_the_surest_keeps_it():
+    p = np.array(
+        [
+            [0.5, 0.3, 0.1, 0.1],  # third to choose: 0 and 1 are taken
+            [0.9, 0.05, 0.03, 0.02],  # keeps 0
+            [0.6, 0.3, 0.06, 0.04],  # second to choose
+        ]
+    )
+    features, n_collapsed = distinct_features(np.log(p))
+    assert features.tolist() == [2, 0, 1] and n_collapsed == 2
+
+
+def test_a_selector_that_gives_way_does_not_take_what_another_likes_best():
+    p = np.array([[0.8, 0.15, 0.05], [0.7, 0.2, 0.1], [0.2, 0.5, 0.3]])
+    features, n_collapsed = distinct_features(np.log(p))
+    assert features.tolist() == [0, 2, 1] and n_collapsed == 1
+
+
+def test_features_are_distinct_and_collapses_counted_whatever_the_logits(rng):
+    for K in (1, 4, 12):
+        logits = rng.standard_normal((K, 12)) + 3 * rng.standard_normal(12)
+        features, n_collapsed = distinct_features(logits)
+        liked = set(logits.argmax(1).tolist())
+        assert len(set(features.tolist())) == K
+        assert liked <= set(features.tolist()) and n_collapsed == K - len(liked)
+
+
+def test_no_feature_is_given_twice_even_if_all_must_be(rng):
+    selector = fitted(quick(12, max_epochs=20), families(rng))
+    assert selector.get_support().all() and selector.n_collapsed_ > 0
+    assert selector.n_collapsed_ == selector.search_[0]["n_collapsed"]
+
+
+# --- the selector -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_one_copy_of_every_independent_column_is_selected(seed):
+    X = families(np.random.default_rng(seed))
+    selector = quick(3, n_init=4, learning_rate=0.1, max_epochs=80, random_state=seed)
+    fitted(selector, X)
+    assert (selector.get_support(indices=True) // N_COPIES).tolist() == [0, 1, 2]
+
+
+def test_training_lowers_loss_and_error(rng):
+    X = families(rng)
+    selector = fitted(quick(3, learning_rate=0.05, max_epochs=80), X)
+    brief = fitted(quick(3, learning_rate=0.05, max_epochs=1), X)
+    assert selector.history_[-1]["loss"] < 0.5 * selector.history_[0]["loss"]
+    assert selector.reconstruction_error_ < 0.5 * brief.reconstruction_error_
+
+
+def test_the_replica_with_the_lowest_error_is_kept(rng):
+    X, settings = families(rng), {"max_epochs": 30, "learning_rate": 0.02}
+    search = fitted(quick(3, hidden_width=[2, 6], batch_size=[16, 48], n_init=2, **settings), X)
+    assert [(s["batch_size"], s["hidden_width"]) for s in search.search_] == [
+        (b, w) for b in (16, 48) for w in (2, 6) for _ in range(2)
+    ]
+    best = min(search.search_, key=lambda record: record["error"])
+    assert search.reconstruction_error_ == best["error"]
+    assert search.n_iter_ == best["n_epochs"]
+    assert len({record["error"] for record in search.search_}) == 8
+    assert search.search_[0]["seed"] == search.search_[2]["seed"] != search.search_[1]["seed"]
+
+
+def test_what_is_kept_comes_from_the_best_replica(rng):
+    X, settings = families(rng), {"max_epochs": 30, "learning_rate": 0.02}
+    bad, good, both = (fitted(quick(3, hidden_width=w, **settings), X) for w in (1, 8, [1, 8]))
+    assert good.reconstruction_error_ < 0.9 * bad.reconstruction_error_
+    np.testing.assert_allclose(both.scores_, good.scores_, rtol=1e-3)
+    assert both.search_[0]["error"] == pytest.approx(bad.reconstruction_error_, rel=1e-3)
+
+
+def test_replicas_that_memory_cannot_hold_together_are_trained_in_turn(rng, monkeypatch):
+    X, settings = families(rng), {"max_epochs": 5, "hidden_width": [3, 6], "n_init": 2}
+    together = fitted(quick(3, **settings), X)
+    monkeypatch.setattr(cae, "memory_for_models", lambda device: 1)
+    in_turn = fitted(quick(3, **settings), X)
+    errors = [[record["error"] for record in s.search_] for s in (together, in_turn)]
+    np.testing.assert_allclose(*errors, rtol=1e-4)
+    np.testing.assert_allclose(together.scores_, in_turn.scores_, rtol=1e-3)
+
+
+def test_selected_features_come_first_by_probability_then_the_others(rng):
+    selector = fitted(quick(5, learning_rate=0.02, max_epochs=20), families(rng))
+    selected = selector.get_support()
+    assert ((selector.scores_[selected] > 1) & (selector.scores_[selected] <= 2)).all()
+    assert ((selector.scores_[~selected] > 0) & (selector.scores_[~selected] <= 0.5)).all()
+    np.testing.assert_array_equal(np.argsort(-selector.scores_), np.argsort(selector.ranking_))
+
+
+def test_defaults_are_a_hidden_unit_per_feature_and_an_eighth_of_the_rows(rng):
+    selector = fitted(quick(max_epochs=1), rng.standard_normal((240, 8)))
+    assert selector.search_[0]["hidden_width"] == 4 and selector.search_[0]["batch_size"] == 30
+    selector = fitted(quick(max_epochs=1), rng.standard_normal((10, 8)))
+    assert selector.search_[0]["batch_size"] == 10
+
+
+def test_the_same_seed_gives_the_same_result_and_another_one_another(rng):
+    X = families(rng)
+    one, two, other = (fitted(quick(3, max_epochs=9, random_state=s), X) for s in (3, 3, 4))
+    np.testing.assert_array_equal(one.scores_, two.scores_)
+    assert one.history_ == two.history_ and one.search_ == two.search_
+    assert (one.scores_ != other.scores_).all()
+
+
+def test_a_progress_bar_is_shown_if_asked_for(rng, capsys):
+    fitted(quick(3, max_epochs=2, verbose=1), families(rng))
+    assert "2/2" in capsys.readouterr().err
+
+
+def test_training_that_diverges_is_an_error(rng):
+    with pytest.raises(ValueError, match=r"diverged with learning_rate=1e\+30"):
+        quick(3, learning_rate=1e30, max_epochs=3).fit(families(rng))
+
+
+def test_a_replica_that_diverged_is_never_kept(rng, monkeypatch):
+    measured = Autoencoders.hard_error
+
+    def first_is_nan(self, rows, batch_size):
+        errors = measured(self, rows, batch_size)
+        errors[0] = np.nan
+        return errors
+
+    monkeypatch.setattr(Autoencoders, "hard_error", first_is_nan)
+    selector = fitted(quick(3, n_init=2, max_epochs=2), families(rng))
+    assert selector.search_[0]["error"] == np.inf
+    assert selector.reconstruction_error_ == selector.search_[1]["error"] < np.inf
+
+
+@pytest.mark.parametrize("wrong", [[], [3, 0], [2.5], [[3, 4]]])
+@pytest.mark.parametrize("name", ["hidden_width", "batch_size"])
+def test_lists_that_are_not_of_whole_numbers_are_refused(rng, name, wrong):
+    with pytest.raises(ValueError, match=rf"{name}=\[.*must be a whole number from 1 or a list"):
+        quick(3, **{name: wrong}).fit(families(rng))
+
+
+def test_a_rising_temperature_is_refused(rng):
+    with pytest.raises(ValueError, match=r"end_temperature=2 is above start_temperature=1"):
+        quick(3, start_temperature=1, end_temperature=2).fit(families(rng))

@@ -1,0 +1,162 @@
+"""Laplacian Score: equals the formula written out, equals scikit-feature, serves SelectKBest."""
+
+import functools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.feature_selection import SelectKBest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from groupfs.baselines import laplacian as module
+from groupfs.baselines.laplacian import LaplacianScore, laplacian_score
+from groupfs.baselines.sample_graph import sample_affinity
+from groupfs.data.rows import DenseRows
+from groupfs.datasets import load_two_moons
+
+GRAPHS = ["self-tuning", "cosine", "heat"]
+
+
+@pytest.fixture
+def X():
+    """15 samples in 3 clusters that the first 3 of 6 columns tell apart."""
+    X = np.random.default_rng(0).standard_normal((15, 6))
+    X[:, :3] += np.repeat([0, 1.5, 3], 5)[:, None]
+    return X
+
+
+def zscored(X):
+    return (X - X.mean(0)) / X.std(0)
+
+
+def he(Z, W):
+    """He, Cai and Niyogi's score, one feature at a time."""
+    D = np.diag(W.sum(1))
+    one = np.ones(len(Z))
+    scores = []
+    for f in Z.T:
+        f = f - (f @ D @ one) / (one @ D @ one) * one
+        scores.append((f @ (D - W) @ f) / (f @ D @ f))
+    return np.array(scores)
+
+
+def graph_of(Z, graph, n_neighbors=4, kept=None):
+    W = sample_affinity(DenseRows(Z), graph, n_neighbors, kept, None, "cpu")
+    return W.toarray() if sp.issparse(W) else W
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_scores_are_minus_the_formula_of_he(graph, X):
+    selector = LaplacianScore(graph=graph, n_neighbors=4).fit(X)
+    literal = he(zscored(X), graph_of(zscored(X), graph))
+    np.testing.assert_allclose(selector.scores_, -literal, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_scores_on_a_graph_of_ones_own_are_minus_the_formula_of_he(form, X, rng):
+    W = rng.random((15, 15))
+    W = W + W.T
+    W[3] = W[:, 3] = 0  # a sample without edges
+    scores = LaplacianScore(graph=form(W)).fit(X).scores_
+    np.testing.assert_allclose(scores, -he(zscored(X), W), rtol=0, atol=1e-12)
+
+
+# What skfeature-chappers 1.2.1 computes for the z-scored table of the fixture X: ``score`` inside
+# lap_score(Z, W=W) with W from construct_W(Z.copy(), k=4, weight_mode="cosine") and
+# construct_W(Z.copy(), k=4, weight_mode="heat_kernel", t=1).
+SKFEATURE = {
+    "cosine": [
+        0.260441037464,
+        0.292198537759,
+        0.231904479166,
+        0.356439417372,
+        0.391545231836,
+        0.520049458783,
+    ],
+    "heat": [
+        0.083039018198,
+        0.105878529658,
+        0.106937999094,
+        0.116979075858,
+        0.126043966980,
+        0.095601608153,
+    ],
+}
+
+
+@pytest.mark.parametrize("graph", SKFEATURE)
+def test_scores_are_minus_those_of_scikit_feature(graph, X):
+    selector = LaplacianScore(graph=graph, n_neighbors=4, bandwidth=1).fit(X)
+    np.testing.assert_allclose(selector.scores_, -np.array(SKFEATURE[graph]), rtol=0, atol=1e-11)
+
+
+def test_features_that_follow_the_clusters_come_first():
+    moons = load_two_moons(300, random_state=0)
+    chosen = LaplacianScore(10).fit(moons.data).get_support(indices=True)
+    np.testing.assert_array_equal(chosen, range(10))
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_sparse_tables_are_scored_as_dense_ones(graph, rng):
+    X = np.where(rng.random((40, 7)) < 0.6, 0, rng.exponential(size=(40, 7)))
+    dense = LaplacianScore(graph=graph).fit(X)
+    sparse = LaplacianScore(graph=graph).fit(sp.csc_array(X))
+    np.testing.assert_allclose(sparse.scores_, dense.scores_, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("graph", GRAPHS)
+def test_blocks_of_samples_do_not_change_the_scores(graph, form, X, monkeypatch):
+    whole = LaplacianScore(graph=graph, n_neighbors=4).fit(form(X)).scores_
+    monkeypatch.setattr(module, "BLOCK_ENTRIES", 24)
+    blocks = LaplacianScore(graph=graph, n_neighbors=4).fit(form(X)).scores_
+    np.testing.assert_allclose(blocks, whole, rtol=0, atol=1e-12)
+
+
+def test_a_graph_of_all_neighbours_scores_as_the_dense_one(X):
+    kept = LaplacianScore(kept_neighbors=14).fit(X).scores_
+    np.testing.assert_allclose(kept, LaplacianScore(kept_neighbors="all").fit(X).scores_)
+
+
+def test_without_standardising_columns_weigh_by_their_variance(X):
+    Y = X * [1, 1, 1, 20, 1, 1]
+    scores = LaplacianScore(graph="cosine", n_neighbors=4, standardize=False).fit(Y).scores_
+    centered = Y - Y.mean(0)
+    literal = he(centered, graph_of(centered, "cosine"))
+    np.testing.assert_allclose(scores, -literal, rtol=0, atol=1e-12)
+
+
+def test_the_function_gives_the_scores_of_the_estimator(X):
+    np.testing.assert_array_equal(
+        laplacian_score(X, graph="heat", n_neighbors=3),
+        LaplacianScore(graph="heat", n_neighbors=3).fit(X).scores_,
+    )
+
+
+def test_the_function_works_in_select_k_best_within_a_pipeline(X):
+    score = functools.partial(laplacian_score, n_neighbors=4)
+    pipeline = make_pipeline(StandardScaler(), SelectKBest(score, k=2)).fit(X)
+    own = LaplacianScore(2, n_neighbors=4).fit(X)
+    np.testing.assert_array_equal(pipeline[-1].get_support(), own.get_support())
+    assert pipeline.transform(X).shape == (15, 2)
+
+
+def test_constant_columns_have_the_lowest_score(X):
+    X[:, 1] = 7
+    with pytest.warns(UserWarning, match="constant"):
+        scores = laplacian_score(X, n_neighbors=4)
+    assert scores[1] == -np.inf and np.isfinite(np.delete(scores, 1)).all()
+    with pytest.warns(UserWarning, match="constant"):
+        support = SelectKBest(laplacian_score, k=5).fit(X).get_support()
+    assert not support[1]
+
+
+def test_columns_that_vary_only_where_the_graph_has_no_edges_come_last(X, rng):
+    X[:, 1] = 0
+    X[3, 1] = 1
+    W = np.ones((15, 15))
+    W[3] = W[:, 3] = 0
+    selector = LaplacianScore(graph=W).fit(X)
+    assert selector.scores_[1] == -np.inf and selector.ranking_[1] == 6
+    assert np.isfinite(np.delete(selector.scores_, 1)).all()

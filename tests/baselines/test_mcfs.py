@@ -1,0 +1,315 @@
+"""MCFS: least angle regression of eigenvectors, whatever their signs; copies do no harm."""
+
+import itertools
+import warnings
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.sparse as sp
+from scipy.sparse.linalg import ArpackNoConvergence
+from sklearn.linear_model import Lars, lars_path
+
+from groupfs.baselines.mcfs import estimator as mcfs
+from groupfs.baselines.mcfs import least_angle as _lars
+from groupfs.baselines.mcfs.estimator import MCFS, cluster_directions, leading_but_trivial
+from groupfs.baselines.mcfs.least_angle import ColumnProducts, least_angle_coefficients
+from groupfs.baselines.sample_graph import sample_affinity
+from groupfs.data.rows import DenseRows, SparseRows
+from groupfs.datasets import load_two_moons
+from groupfs.metrics import selection_rates
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return load_two_moons(400, random_state=0).data
+
+
+def zscored(X):
+    return (X - X.mean(0)) / X.std(0)
+
+
+def correlated(seed, N, d):
+    """A table of correlated columns and something to explain."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((N, d)) @ (np.eye(d) + 0.3 * rng.standard_normal((d, d)))
+    y = rng.standard_normal(N)
+    return zscored(X), y - y.mean()
+
+
+def regress(Z, y, n_nonzero):
+    return least_angle_coefficients(ColumnProducts(DenseRows(Z)), Z.T @ y, n_nonzero)
+
+
+def literal_lars(Z, y, n_nonzero):
+    """Least angle regression by the book (Efron et al., equations 2.8 to 2.13)."""
+    fitted, taken, beta = np.zeros(len(y)), [], np.zeros(Z.shape[1])
+    for _ in range(n_nonzero):
+        c = Z.T @ (y - fitted)
+        C = np.abs(c).max()
+        outside = [j for j in range(Z.shape[1]) if j not in taken]
+        taken.append(max(outside, key=lambda j: abs(c[j])))  # noqa: B023
+        outside.remove(taken[-1])
+        signed = Z[:, taken] * np.sign(c[taken])
+        inverse = np.linalg.inv(signed.T @ signed)
+        A = inverse.sum() ** -0.5
+        w = A * inverse.sum(1)
+        a = Z.T @ signed @ w
+        steps = [C / A]
+        for j in outside:
+            steps += [(C - c[j]) / (A - a[j]), (C + c[j]) / (A + a[j])]
+        step = min(s for s in steps if s > 1e-12)
+        fitted = fitted + step * signed @ w
+        beta[taken] += step * w * np.sign(c[taken])
+    return beta
+
+
+# Least angle regression
+
+
+@pytest.mark.parametrize("n_nonzero", [1, 2, 5, 9, 12])
+@pytest.mark.parametrize(("N", "d"), [(60, 12), (14, 40)])
+def test_coefficients_equal_least_angle_regression_by_the_book(n_nonzero, N, d):
+    Z, y = correlated(1, N, d)
+    np.testing.assert_allclose(
+        regress(Z, y, n_nonzero), literal_lars(Z, y, n_nonzero), rtol=0, atol=1e-10
+    )
+
+
+@pytest.mark.parametrize(("N", "d"), [(60, 12), (20, 40)])
+def test_features_taken_have_equal_products_with_the_residual_and_no_other_a_larger(N, d):
+    Z, y = correlated(0, N, d)
+    for n_nonzero in range(1, 12):
+        beta = regress(Z, y, n_nonzero)
+        products = np.abs(Z.T @ (y - Z @ beta))
+        assert np.count_nonzero(beta) == n_nonzero
+        np.testing.assert_allclose(products[beta != 0], products.max(), atol=1e-10)
+
+
+def test_scikit_learn_agrees_until_a_coefficient_changes_its_sign_and_is_uneven_after():
+    Z, y = correlated(1, 60, 12)
+    path = lars_path(Z, y, method="lar")[2]
+    turned = np.flatnonzero((path[:, 1:] * path[:, :-1] < 0).any(0))[0] + 1
+    assert 2 < turned < 11
+    for n_nonzero in range(1, turned + 1):
+        np.testing.assert_allclose(regress(Z, y, n_nonzero), path[:, n_nonzero], atol=1e-12)
+    after = path[:, turned + 1]
+    products = np.abs(Z.T @ (y - Z @ after))[after != 0]
+    assert np.ptp(products) > 0.01 * products.max()
+
+
+@pytest.mark.parametrize(("N", "d"), [(30, 8), (9, 20)])
+def test_taking_all_features_gives_least_squares(N, d):
+    Z, y = correlated(2, N, d)
+    best = Z @ np.linalg.lstsq(Z, y, rcond=None)[0]
+    np.testing.assert_allclose(Z @ regress(Z, y, min(d, N - 1)), best, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_nonzero", [3, 5, 13])
+def test_copies_and_combinations_of_columns_are_passed_over(n_nonzero):
+    Z, y = correlated(3, 30, 8)
+    more = np.column_stack([Z, Z[:, :4], -Z[:, 4:], zscored(Z[:, 0] + Z[:, 1])])
+    beta = regress(more, y, n_nonzero)
+    products = np.abs(more.T @ (y - more @ beta))
+    assert np.linalg.matrix_rank(more[:, beta != 0]) == np.count_nonzero(beta) <= 8
+    np.testing.assert_allclose(products[beta != 0], products.max(), atol=1e-10)
+
+
+def test_a_column_that_is_a_copy_but_for_noise_does_not_blow_up(rng):
+    Z, y = correlated(3, 30, 8)
+    almost = zscored(Z + 1e-7 * rng.standard_normal(Z.shape))
+    beta = regress(np.column_stack([Z, almost]), y, 16)
+    np.testing.assert_allclose(beta[:8] + beta[8:], regress(Z, y, 8), rtol=0, atol=1e-4)
+    assert np.count_nonzero(beta) == 8
+
+
+def test_nothing_to_explain_gives_zeros():
+    Z, y = correlated(0, 20, 5)
+    np.testing.assert_array_equal(regress(Z, 0 * y, 3), 0)
+
+
+def test_products_on_demand_give_the_coefficients_of_all_at_once(monkeypatch):
+    Z, y = correlated(4, 60, 12)
+    whole = regress(Z, y, 9)
+    monkeypatch.setattr(_lars, "WHOLE", 5)
+    np.testing.assert_allclose(regress(Z, y, 9), whole, rtol=0, atol=1e-12)
+    X = sp.csr_array(Z + 1)
+    rows = SparseRows(X, np.ones(12), np.ones(12), np.full(12, 60.0))
+    on_demand = least_angle_coefficients(ColumnProducts(rows), Z.T @ y, 9)
+    np.testing.assert_allclose(on_demand, whole, rtol=0, atol=1e-12)
+
+
+# Eigenvectors
+
+
+def graph_of(Z, graph="self-tuning"):
+    return sample_affinity(DenseRows(Z), graph, 7, None, None, "cpu")
+
+
+@pytest.mark.parametrize("graph", ["self-tuning", "cosine"])
+def test_directions_solve_the_generalised_eigenproblem_without_the_trivial_one(graph, moons):
+    W = graph_of(zscored(moons), graph)
+    dense = W.toarray() if sp.issparse(W) else W
+    D = np.diag(dense.sum(1))
+    values, vectors = scipy.linalg.eigh(dense, D)
+    assert values[-2] < 1 - 1e-6
+    expected = vectors[:, -2:-5:-1]  # unit length in the metric of D
+    found = cluster_directions(W, 3)
+    np.testing.assert_allclose(np.abs(found.T @ D @ expected), np.eye(3), atol=1e-8)
+
+
+@pytest.mark.parametrize("graph", ["self-tuning", "cosine"])
+def test_lanczos_finds_the_directions_of_the_direct_solver(graph, moons, monkeypatch):
+    W = graph_of(zscored(moons), graph)
+    direct = cluster_directions(W, 3)
+    monkeypatch.setattr(mcfs, "DIRECT_SAMPLES", 100)
+    lanczos = cluster_directions(W, 3)
+    signs = np.sign((direct * lanczos).sum(0))
+    np.testing.assert_allclose(lanczos * signs, direct, atol=1e-9)
+    np.testing.assert_array_equal(lanczos, cluster_directions(W, 3))
+
+
+def test_if_lanczos_does_not_converge_the_direct_solver_is_used(moons, monkeypatch):
+    def gives_up(*args, **kwargs):
+        raise ArpackNoConvergence("No convergence", np.zeros(0), np.zeros((0, 0)))
+
+    W = graph_of(zscored(moons))
+    direct = cluster_directions(W, 3)
+    monkeypatch.setattr(mcfs, "DIRECT_SAMPLES", 100)
+    monkeypatch.setattr(mcfs, "lanczos", gives_up)
+    np.testing.assert_array_equal(cluster_directions(W, 3), direct)
+
+
+def test_on_a_graph_in_two_pieces_the_first_direction_tells_them_apart():
+    W = scipy.linalg.block_diag(np.ones((4, 4)), np.ones((6, 6)))
+    first = cluster_directions(W, 1)[:, 0]
+    assert np.ptp(first[:4]) < 1e-10 > np.ptp(first[4:])
+    assert abs(first[0] - first[-1]) > 0.1
+
+
+def test_samples_without_edges_have_no_part_in_the_directions(rng):
+    W = rng.random((12, 12))
+    W = W + W.T
+    W[5] = W[:, 5] = 0
+    Y = cluster_directions(W, 3)
+    rest = np.delete(np.arange(12), 5)
+    alone = cluster_directions(W[np.ix_(rest, rest)], 3)
+    np.testing.assert_array_equal(Y[5], 0)
+    np.testing.assert_allclose(np.abs(Y[rest]), np.abs(alone), atol=1e-9)
+
+
+# The estimator
+
+
+def test_scores_are_the_largest_absolute_coefficients_of_scikit_learns_lars(moons):
+    Z = zscored(moons)
+    Y = cluster_directions(graph_of(Z), 2)
+    # its tolerances are absolute, so it is given what it explains in units of one
+    scale = Y.std(0)
+    coefficients = [
+        Lars(n_nonzero_coefs=6).fit(Z, y / s).coef_ * s for y, s in zip(Y.T, scale, strict=True)
+    ]
+    selector = MCFS(6, n_eigenvectors=2).fit(moons)
+    np.testing.assert_allclose(selector.scores_, np.abs(coefficients).max(0), rtol=0, atol=1e-12)
+    np.testing.assert_allclose(np.abs(selector.coef_), np.abs(coefficients).T, atol=1e-12)
+
+
+@pytest.mark.parametrize("signs", list(itertools.product([1, -1], repeat=2)))
+def test_both_moons_are_found_whatever_the_signs_of_the_eigenvectors(signs, moons, monkeypatch):
+    def turned(*args):
+        return leading_but_trivial(*args) * signs
+
+    monkeypatch.setattr(mcfs, "leading_but_trivial", turned)
+    chosen = MCFS(10, n_eigenvectors=2).fit(moons).get_support(indices=True)
+    assert selection_rates(range(10), chosen) == (1.0, 0.0)
+
+
+def test_without_the_absolute_value_signs_would_decide_how_much_is_found(moons):
+    """scikit-feature takes the largest coefficient as it is."""
+    coefficients = MCFS(10, n_eigenvectors=2).fit(moons).coef_
+    rates = set()
+    for signs in itertools.product([1, -1], repeat=2):
+        chosen = np.argsort(-(coefficients * signs).max(1), kind="stable")[:10]
+        rates.add(selection_rates(range(10), chosen)[0])
+    assert rates == {0.5, 1.0}
+
+
+# What skfeature-chappers 1.2.1 prints for the table below, z-scored: mcfs(Z, mode="raw",
+# n_selected_features=3, n_clusters=2, W=W) with W = construct_W(Z.copy(), k=4,
+# weight_mode="cosine"). Its columns are in the other order.
+SKFEATURE = [
+    [0.000000000000, 0.061635567001],
+    [0.000000000000, 0.003312278107],
+    [0.017594064488, 0.017744434303],
+    [0.061951805455, 0.000000000000],
+    [0.000000000000, 0.000000000000],
+    [0.026470436056, 0.000000000000],
+]
+
+
+def test_coefficients_are_those_of_scikit_feature_but_for_their_signs():
+    X = np.random.default_rng(0).standard_normal((15, 6))
+    X[:, :3] += np.repeat([0, 1.5, 3], 5)[:, None]
+    selector = MCFS(3, n_eigenvectors=2, graph="cosine", n_neighbors=4).fit(X)
+    np.testing.assert_allclose(
+        np.abs(selector.coef_[:, ::-1]), np.abs(SKFEATURE), rtol=0, atol=1e-11
+    )
+
+
+def test_features_never_taken_are_ordered_by_their_correlation_with_the_directions(moons):
+    selector = MCFS(2, n_eigenvectors=2).fit(moons)
+    Y = cluster_directions(graph_of(zscored(moons)), 2)
+    correlation = np.abs(np.corrcoef(moons.T, Y.T)[:20, 20:]).max(1)
+    untaken = np.flatnonzero(selector.scores_ == 0)
+    assert len(untaken) >= 16
+    order = untaken[np.argsort(selector.ranking_[untaken])]
+    np.testing.assert_array_equal(order, untaken[np.argsort(-correlation[untaken])])
+
+
+def test_n_nonzero_bounds_the_features_that_a_regression_takes(moons):
+    assert (np.count_nonzero(MCFS(10, n_nonzero=3).fit(moons).coef_, axis=0) == 3).all()
+    assert (np.count_nonzero(MCFS(10, n_nonzero=99).fit(moons).coef_, axis=0) == 20).all()
+
+
+@pytest.mark.parametrize("n_samples", [6, 12])
+def test_tables_with_few_samples_take_at_most_one_feature_less(n_samples, rng):
+    X = rng.standard_normal((n_samples, 30))
+    selector = MCFS(20, n_eigenvectors=3, n_neighbors=3).fit(X)
+    assert np.isfinite(selector.scores_).all()
+    taken = np.count_nonzero(selector.coef_, axis=0)
+    assert (taken <= n_samples - 1).all() and taken.max() >= n_samples - 2
+    assert selector.get_support().sum() == 20
+
+
+def test_copied_columns_raise_no_warning_and_leave_the_coefficients_alone(moons):
+    X = np.column_stack([moons, 3 * moons[:, 0] + 1, -moons[:, 1]])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        selector = MCFS(22, n_eigenvectors=3).fit(X)
+    assert np.isfinite(selector.scores_).all()
+    for one, other in [(0, 20), (1, 21)]:
+        assert (np.count_nonzero(selector.coef_[[one, other]], axis=0) == 1).all()
+
+
+def test_sparse_tables_are_scored_as_dense_ones(rng):
+    for shape in [(60, 12), (20, 40)]:
+        X = np.where(rng.random(shape) < 0.5, 0, rng.exponential(size=shape))
+        dense = MCFS(6, n_eigenvectors=3).fit(X)
+        sparse = MCFS(6, n_eigenvectors=3).fit(sp.csr_array(X))
+        np.testing.assert_allclose(sparse.scores_, dense.scores_, rtol=0, atol=1e-9)
+        np.testing.assert_array_equal(sparse.ranking_, dense.ranking_)
+
+
+def test_more_eigenvectors_than_samples_are_reduced_with_a_warning(rng):
+    X = rng.standard_normal((6, 5))
+    with pytest.warns(UserWarning, match="n_eigenvectors=6 but X has 6 samples; 5 are used"):
+        selector = MCFS(n_eigenvectors=6, n_neighbors=3).fit(X)
+    assert selector.coef_.shape == (5, 5)
+
+
+def test_constant_columns_have_no_coefficients(moons):
+    X = moons.copy()
+    X[:, 2] = 4
+    with pytest.warns(UserWarning, match="constant"):
+        selector = MCFS(5).fit(X)
+    assert selector.scores_[2] == -np.inf and (selector.coef_[2] == 0).all()

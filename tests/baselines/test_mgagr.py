@@ -1,0 +1,301 @@
+"""MGAGR: the fast form is the literal one; groups, extremes and what its iterations promise."""
+
+import numpy as np
+import pytest
+import torch
+
+from groupfs.baselines.mgagr import MGAGR, solver
+from groupfs.baselines.mgagr import graphs as graphs_room
+
+WEIGHTS = {"alpha": 0.3, "gamma": 0.7, "sigma": 4.0}
+
+
+def literal_graph(X, sigma):
+    n = len(X)
+    E = np.zeros((n, n))
+    for i in range(n):
+        for j in range(n):
+            E[i, j] = np.exp(-np.sum((X[i] - X[j]) ** 2) / sigma)
+    P = E / E.sum(axis=1, keepdims=True)
+    return (P + P.T) / 2
+
+
+def literal_mgagr(X, groups, n_outer, n_inner, alpha, gamma, sigma):
+    """Straight from the equations; also the objective after every update of w, S and Z."""
+    n, d = X.shape
+    S = literal_graph(X, sigma)
+    parts = [literal_graph(X[:, group], sigma) for group in groups]
+    Z = np.full((d, d), 1 / d)
+    w = np.full((len(groups), n), 1 / len(groups))
+    trace = {"start": [], "w": [], "S": [], "Z": []}
+
+    def objective():
+        L = np.diag(S.sum(axis=1)) - S
+        mixture = np.zeros((n, n))
+        for i in range(n):
+            for v, part in enumerate(parts):
+                mixture[:, i] += w[v, i] * part[:, i]
+        roughness = np.trace(Z.T @ X.T @ L @ X @ Z)
+        rows = sum(np.sqrt(np.sum(Z[j] ** 2)) for j in range(d))
+        return (
+            np.sum((S - mixture) ** 2) + np.sum((X - X @ Z) ** 2) + alpha * roughness + gamma * rows
+        )
+
+    for _ in range(n_outer):
+        trace["start"].append(objective())
+        for i in range(n):
+            A = np.column_stack([S[:, i] - part[:, i] for part in parts])
+            solution = np.linalg.solve(A.T @ A, np.ones(len(parts)))
+            w[:, i] = solution / solution.sum()
+        trace["w"].append(objective())
+        new = np.zeros((n, n))
+        for i in range(n):
+            m = np.zeros(n)
+            for p in range(n):
+                m[p] = sum(w[v, i] * part[i, p] for v, part in enumerate(parts))
+                m[p] -= alpha / 4 * np.sum(((X[i] - X[p]) @ Z) ** 2)
+            t = m - m.mean()
+            psi = np.maximum(-2 * t, 0)
+            s = np.maximum(t + psi.mean() / 2, 0)
+            new[i] = s / s.sum()
+        S = (new + new.T) / 2
+        trace["S"].append(objective())
+        L = np.diag(S.sum(axis=1)) - S
+        for _ in range(n_inner):
+            Q = np.diag([1 / (2 * np.sqrt(np.sum(row**2)) + 1e-15) for row in Z])
+            Z = np.linalg.solve(X.T @ (np.eye(n) + alpha * L) @ X + gamma * Q, X.T @ X)
+        trace["Z"].append(objective())
+    return np.sum(Z**2, axis=1), w.mean(axis=1), trace
+
+
+def standardized(X):
+    return (X - X.mean(axis=0)) / X.std(axis=0)
+
+
+def table(n, d, seed=0):
+    rng = np.random.default_rng(seed)
+    return standardized(
+        rng.standard_normal((n, 3)) @ rng.standard_normal((3, d)) + rng.random((n, d))
+    )
+
+
+def fit(X, n_outer=10, n_inner=10, **parameters):
+    weights = {
+        "smoothness_weight": WEIGHTS["alpha"],
+        "sparsity_weight": WEIGHTS["gamma"],
+        "kernel_width": WEIGHTS["sigma"],
+        "tol": 0,
+        "device": "cpu",
+    }
+    selector = MGAGR(max_iter=n_outer, max_inner_iter=n_inner)
+    return selector.set_params(**{**weights, **parameters}).fit(X)
+
+
+@pytest.mark.parametrize("block", [1, 2**23])
+@pytest.mark.parametrize("iterations", [(1, 1), (3, 2), (10, 10)])
+@pytest.mark.parametrize("shape", [(12, 6), (6, 12), (9, 9)])
+def test_mgagr_equals_the_literal_loop(shape, iterations, block, monkeypatch):
+    monkeypatch.setattr(graphs_room, "BLOCK_ENTRIES", block)
+    X = table(*shape)
+    groups = np.array_split(np.arange(shape[1]), 3)
+    scores, weights, trace = literal_mgagr(X, groups, *iterations, **WEIGHTS)
+    fast = fit(X, *iterations, n_groups=3)
+    np.testing.assert_allclose(fast.scores_, scores, rtol=1e-8, atol=1e-12)
+    np.testing.assert_allclose(fast.group_weights_, weights, rtol=1e-8)
+    np.testing.assert_allclose(fast.objective_, trace["Z"], rtol=1e-8)
+
+
+def test_updates_of_weights_and_of_z_never_raise_the_objective():
+    trace = literal_mgagr(table(12, 6), [[0, 1, 2], [3, 4, 5]], 5, 3, **WEIGHTS)[2]
+    assert (np.array(trace["w"]) <= np.array(trace["start"]) * (1 + 1e-12)).all()
+    assert (np.array(trace["Z"]) <= np.array(trace["S"]) * (1 + 1e-12)).all()
+
+
+@pytest.mark.parametrize("step", [solver.direct_step, solver.push_through_step])
+def test_every_step_of_z_lowers_its_part_of_the_objective(step):
+    X = torch.tensor(table(20, 8))
+    S = graphs_room.GroupGraphs([X], 10.0).only()
+    advance, norms, values = step(X, X, S, 0.3, 0.7), torch.ones(8, dtype=X.dtype), []
+    for _ in range(8):
+        Z = advance(2 * norms + solver.TINY)
+        norms, Y = Z.norm(dim=1), X @ Z
+        smooth = 0.3 * (Y * solver.laplacian(S, Y)).sum()
+        values.append(float((X - Y).square().sum() + smooth + 0.7 * norms.sum()))
+    assert (np.diff(values) < 0).all()
+
+
+def test_the_rule_for_s_may_raise_the_objective():
+    trace = literal_mgagr(table(30, 10), np.array_split(np.arange(10), 2), 5, 3, **WEIGHTS)[2]
+    assert (np.array(trace["S"]) > np.array(trace["w"]) * (1 + 1e-6)).any()
+
+
+@pytest.mark.parametrize("shape", [(7, 20), (20, 7)])
+def test_push_through_form_equals_direct_form(shape):
+    X = torch.tensor(table(*shape))
+    S = graphs_room.GroupGraphs([X], 10.0).only()
+    inverse_q = torch.rand(shape[1], dtype=X.dtype) * 2
+    inverse_q[0] = solver.TINY  # a row of Z that is zero
+    direct = solver.direct_step(X, X, S, 0.3, 0.7)(inverse_q)
+    pushed = solver.push_through_step(X, X, S, 0.3, 0.7)(inverse_q)
+    torch.testing.assert_close(pushed, direct, rtol=1e-9, atol=1e-12)
+
+
+def test_a_square_target_keeps_the_norms_of_z():
+    X = torch.tensor(table(7, 20))
+    S = graphs_room.GroupGraphs([X], 10.0).only()
+    T = solver.target_of(X)
+    assert T.shape == (7, 7)
+    full, small = (
+        solver.update_reconstruction(X, target, S, torch.ones(20, dtype=X.dtype), 0.3, 0.7, 5, 0)
+        for target in (X, T)
+    )
+    torch.testing.assert_close(small.norm(dim=1), full.norm(dim=1), rtol=1e-9, atol=1e-12)
+
+
+def test_group_graphs_in_blocks_equal_whole_ones(monkeypatch):
+    X = table(11, 6)
+    parts = [X[:, :2], X[:, 2:]]
+    monkeypatch.setattr(graphs_room, "BLOCK_ENTRIES", 60)
+    graphs = graphs_room.GroupGraphs([torch.tensor(part) for part in parts], 3.0)
+    rows = torch.cat([graphs.rows(block) for block in graphs.blocks()])
+    for v, part in enumerate(parts):
+        np.testing.assert_allclose(rows[:, v], literal_graph(part, 3.0), atol=1e-14)
+
+
+def test_features_that_rebuild_the_others_come_first(rng):
+    sources = rng.standard_normal((60, 2))
+    copies = np.repeat(sources, 4, axis=1) + 1.5 * rng.standard_normal((60, 8))
+    selector = MGAGR(2, n_groups=2, sparsity_weight=200.0).fit(np.column_stack([copies, sources]))
+    assert selector.get_support(indices=True).tolist() == [8, 9]
+
+
+def test_blocks_are_contiguous_of_equal_size_and_cover_all():
+    groups = fit(table(12, 10), 1, n_groups=3).groups_
+    assert [group.tolist() for group in groups] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
+
+
+def test_automatic_blocks_are_ten_or_of_two_features():
+    assert len(MGAGR(max_iter=1).fit(table(12, 40)).groups_) == 10
+    assert len(MGAGR(max_iter=1).fit(table(12, 6)).groups_) == 3
+
+
+def test_blocks_leave_constant_columns_out():
+    X = table(12, 7)
+    X[:, 1] = 2.0
+    with pytest.warns(UserWarning, match="constant"):
+        groups = fit(X, 1, n_groups=2).groups_
+    assert [group.tolist() for group in groups] == [[0, 2, 3], [4, 5, 6]]
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [0, 1, 0, 1, 2, 2],
+        ["a", "b", "a", "b", "c", "c"],
+        [["x0", "x2"], [1, 3], [5, 4]],
+        {"a": [0, 2], "b": [1, 3], "c": [4, 5]},
+    ],
+)
+def test_groups_are_the_users_own_however_written(groups):
+    X = table(12, 6)
+    scores, weights, _ = literal_mgagr(X, [[0, 2], [1, 3], [4, 5]], 3, 3, **WEIGHTS)
+    fast = fit(X, 3, 3, groups=groups)
+    assert [group.tolist() for group in fast.groups_] == [[0, 2], [1, 3], [4, 5]]
+    np.testing.assert_allclose(fast.scores_, scores, rtol=1e-8)
+    np.testing.assert_allclose(fast.group_weights_, weights, rtol=1e-8)
+
+
+def test_with_groups_of_their_own_the_order_of_the_columns_does_not_matter(rng):
+    X, labels, order = table(15, 8), np.arange(8) % 3, rng.permutation(8)
+    one, other = fit(X, groups=labels), fit(X[:, order], groups=labels[order])
+    np.testing.assert_allclose(one.scores_[order], other.scores_, rtol=1e-8)
+
+
+def test_a_feature_in_no_group_is_named():
+    with pytest.raises(ValueError, match=r"1 feature\(s\) are in no group \(x4\)"):
+        fit(table(12, 5), groups=[[0, 1], [2, 3]])
+
+
+def test_a_constant_feature_needs_no_group_and_a_group_of_them_has_no_weight():
+    X = table(12, 7)
+    X[:, 2] = X[:, 3] = 1.0
+    with pytest.warns(UserWarning, match="constant"):
+        selector = fit(X, groups=[[0, 1], [2], [4, 5, 6]])
+    assert selector.group_weights_[1] == 0
+    assert selector.group_weights_.sum() == pytest.approx(1)
+
+
+def test_more_blocks_than_features_are_refused():
+    with pytest.raises(ValueError, match="n_groups=9 but X has 6 features that vary"):
+        MGAGR(n_groups=9).fit(table(12, 6))
+
+
+def test_double_precision_is_asked_of_the_device(monkeypatch):
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    with pytest.raises(ValueError, match="no double precision"):
+        MGAGR(device="mps").fit(table(12, 6))
+
+
+def test_one_group_has_all_the_weight():
+    assert fit(table(12, 6), n_groups=1).group_weights_ == pytest.approx([1])
+
+
+def test_equal_groups_share_their_weight():
+    X = table(12, 3)
+    weights = fit(np.column_stack([X, X, table(12, 3, seed=1)]), n_groups=3).group_weights_
+    assert np.isfinite(weights).all()
+    assert weights[0] == pytest.approx(weights[1], abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        {"kernel_width": 1e-9},
+        {"kernel_width": 1e-300},
+        {"kernel_width": 1e12},
+        {"sparsity_weight": 1e9},
+        {"sparsity_weight": 1e-14},
+        {"sparsity_weight": 1e-300},
+        {"smoothness_weight": 0},
+        {"smoothness_weight": 1e9},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("shape", [(12, 6), (6, 12)])
+def test_extreme_settings_give_numbers(shape, extreme):
+    selector = fit(table(*shape), n_groups=2, **extreme)
+    assert np.isfinite(selector.scores_).all() and np.isfinite(selector.objective_).all()
+
+
+def test_settings_beyond_double_precision_are_refused():
+    with pytest.raises(ValueError, match="choose them nearer to 1"):
+        fit(table(12, 6), n_groups=2, smoothness_weight=1e308)
+
+
+def test_twin_samples_and_twin_features_give_numbers():
+    X = table(6, 4)
+    scores = fit(np.vstack([np.column_stack([X, X])] * 2), n_groups=3).scores_
+    assert np.isfinite(scores).all()
+    np.testing.assert_allclose(scores[:4], scores[4:], rtol=1e-6)
+
+
+def test_the_loop_ends_early_once_z_has_settled_and_never_with_zero_tolerance():
+    X = table(30, 6)
+    loose, strict = fit(X, 50, n_groups=2, tol=1e-3), fit(X, 20, n_groups=2, tol=0)
+    assert loose.converged_ and loose.n_iter_ < 50 == loose.max_iter
+    assert not strict.converged_ and strict.n_iter_ == 20 == len(strict.objective_)
+    np.testing.assert_allclose(loose.scores_, strict.scores_, atol=2e-2)
+
+
+def test_without_a_bar_nothing_is_printed_and_with_one_the_rounds_are(capsys):
+    fit(table(12, 6), 3, n_groups=2)
+    assert capsys.readouterr().err == ""
+    fit(table(12, 6), 3, n_groups=2, verbose=1)
+    assert "MGAGR: 100%" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
+@pytest.mark.parametrize("shape", [(40, 12), (12, 40)])
+def test_cuda_gives_what_the_cpu_gives(shape):
+    one, other = (fit(table(*shape), n_groups=3, device=device) for device in ("cpu", "cuda"))
+    np.testing.assert_allclose(one.scores_, other.scores_, rtol=1e-7, atol=1e-12)

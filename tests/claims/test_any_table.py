@@ -1,0 +1,439 @@
+"""Whatever the table: numbers or a sentence, never a changed input, and the same again.
+
+``HYPOTHESIS_PROFILE=long`` draws thousands of new tables; otherwise it is a few, always the same.
+"""
+
+import copy
+import dataclasses
+import os
+import re
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+import torch
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from groupfs import GroupFS, GroupFSPath
+from groupfs.baselines import (
+    DUFS,
+    MCFS,
+    MGAGR,
+    AllFeatures,
+    CompFS,
+    ConcreteAutoencoderSelector,
+    LaplacianScore,
+    RandomSelector,
+    VarianceSelector,
+)
+from groupfs.data.standardize import validate_table
+from tests.support.strategies import (
+    DTYPES,
+    FORMS,
+    SEEDS,
+    SPARSE_FORMS,
+    TORCH_DTYPES,
+    build,
+    recipes,
+    tensor,
+)
+
+LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
+COMMON = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
+settings.register_profile("short", derandomize=True, **COMMON)
+settings.register_profile("long", print_blob=True, **COMMON)
+PROFILE = settings.get_profile("long" if LONG else "short")
+
+
+def examples(n):
+    """So many of them, or twelve times as many in a long run."""
+    return settings(PROFILE, max_examples=12 * n if LONG else n)
+
+
+#: All that a fit may say of a table it does not take, or takes with a word of caution.
+REFUSALS = (
+    r"all \d+ columns of X are constant; there is nothing to select from\.",
+    r"only one column of X varies \(.+\); a choice needs at least 2 columns that are not constant",
+    r"values of X overflow when squared, as distances need \(columns .+\); rescale these columns",
+)
+CAUTIONS = (
+    r"\d+ constant columns? carr(y|ies) no information and (was|were) (left out|ranked last)",
+    r"n_neighbors=\d+ but (a batch|X) has \d+ samples; the graph uses \d+ neighbours instead",
+    r"n_eigenvectors=\d+ but X has \d+ samples; \d+ are used instead",
+    r"All gates are closed",
+    r"No group's score stands out from chance",
+    r"No group has both an open gate and a score that stands out",
+    r"no feature reaches threshold=",
+    r"The selectors had not decided after \d+ epochs",
+    r"n_features_to_select=\d+, but the groups to select from give only",
+)
+
+SHORT = {"random_state": 0, "n_init": 1, "max_epochs": 4}
+BOTH = st.booleans()
+GRAPHS = st.sampled_from(["self-tuning", "cosine", "heat"])
+GROUP_SETTINGS = st.fixed_dictionaries(
+    {},
+    optional={
+        "standardize": BOTH,
+        "preset": st.just("paper"),
+        "n_groups": st.just(2),
+        "n_neighbors": st.integers(1, 7),
+        "feature_neighbors": st.integers(1, 4),
+        "batch_size": st.integers(2, 60),
+        "bandwidth_gradient": st.sampled_from(["exact", "detached"]),
+        "ranking": st.sampled_from(["excess", "gate", "path"]),
+        "n_features_to_select": st.just(2),
+        "n_groups_to_select": st.sampled_from([1, "significant"]),
+        "output": st.just("representatives"),
+        "allocation": st.sampled_from(["whole", "spread"]),
+        "early_stopping": BOTH,
+    },
+)
+BASELINES = {
+    "LaplacianScore": st.builds(LaplacianScore, graph=GRAPHS, standardize=BOTH),
+    "MCFS": st.builds(MCFS, graph=GRAPHS, standardize=BOTH),
+    "DUFS": st.builds(
+        DUFS,
+        kernel=st.sampled_from(["self-tuning", "median"]),
+        loss=st.sampled_from(["ratio", "sum"]),
+        max_epochs=st.just(4),
+        standardize=BOTH,
+        random_state=st.just(0),
+    ),
+    "MGAGR": st.builds(MGAGR, max_iter=st.just(2), standardize=BOTH),
+    "CAE": st.builds(
+        ConcreteAutoencoderSelector,
+        max_epochs=st.just(4),
+        standardize=BOTH,
+        random_state=st.just(0),
+    ),
+    "CompFS": st.builds(CompFS, max_epochs=st.just(4), standardize=BOTH, random_state=st.just(0)),
+    "VarianceSelector": st.builds(VarianceSelector),
+    "RandomSelector": st.builds(RandomSelector, random_state=st.just(0)),
+    "AllFeatures": st.builds(AllFeatures),
+}
+ANY = st.one_of(
+    st.builds(GroupFS, **{k: st.just(v) for k, v in SHORT.items()}), *BASELINES.values()
+)
+
+
+def fitted(estimator, X):
+    """The estimator fitted to X, or None where X was refused by one of the sentences above.
+
+    Every warning must be one of ours, and X must come out as it went in.
+    """
+    before = snapshot(X)
+    y = np.arange(X.shape[0] if hasattr(X, "shape") else len(X)) % 2
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            estimator.fit(X, y)
+        except ValueError as error:
+            assert any(re.match(words, str(error)) for words in REFUSALS), error
+            assert not isinstance(X, np.ndarray) or is_just(str(error), X), error
+            estimator = None
+    for warning in caught:
+        assert issubclass(warning.category, UserWarning), warning
+        assert any(re.match(words, str(warning.message)) for words in CAUTIONS), warning
+    assert snapshot(X) == before
+    return estimator
+
+
+def is_just(refusal, X):
+    """Whether a table that was refused cannot be used."""
+    X = X.astype(float)
+    return varying(X)[1].sum() < 2 or ("overflow" in refusal and np.abs(X).max() > 1e140)
+
+
+def snapshot(X):
+    """Everything about X that a fit must leave alone."""
+    if isinstance(X, np.ndarray):
+        base = X if X.base is None or not isinstance(X.base, np.ndarray) else X.base
+        return X.dtype, X.strides, X.flags.writeable, X.tobytes(), base.tobytes()
+    if isinstance(X, torch.Tensor):
+        return X.dtype, X.requires_grad, X.detach().numpy().tobytes()
+    if isinstance(X, pd.DataFrame):
+        return list(X.columns), list(X.index), list(X.dtypes), X.to_numpy(float).tobytes()
+    if isinstance(X, sp.spmatrix | sp.sparray):
+        parts = [getattr(X, name, None) for name in ("indptr", "indices", "coords", "offsets")]
+        stored = [np.asarray(part).tobytes() for part in parts if part is not None]
+        return X.format, X.dtype, X.shape, X.toarray().tobytes(), stored
+    return copy.deepcopy(X)
+
+
+def not_numbers(value, where):
+    """Names of the parts of a fitted attribute that are NaN or infinite."""
+    if isinstance(value, float | np.floating):
+        return [] if np.isfinite(value) else [where]
+    if isinstance(value, np.ndarray):
+        return [where] if value.dtype.kind == "f" and not np.isfinite(value).all() else []
+    if dataclasses.is_dataclass(value):
+        value = vars(value)
+    if isinstance(value, list | tuple):
+        value = dict(enumerate(value))
+    if isinstance(value, dict):
+        return [bad for key, part in value.items() for bad in not_numbers(part, f"{where}.{key}")]
+    return []
+
+
+#: Numbers below it, which have no full digits, are only asked to do no harm.
+FULL_DIGITS = 1e-290
+
+
+def varying(X):
+    """Columns that vary at all, and columns that surely do, not by rounding alone."""
+    spread, size = np.ptp(X, axis=0), np.abs(X).max(0)
+    rounding = 20 * np.finfo(float).eps * len(X) * size
+    return spread > 0, (spread > rounding) & (spread > FULL_DIGITS)
+
+
+def check_numbers(estimator, X):
+    attributes = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
+    scores = attributes.pop("scores_", np.zeros(0))
+    assert not [bad for name, value in attributes.items() for bad in not_numbers(value, name)]
+    at_all, surely = varying(X)
+    assert np.isfinite(scores[surely[: len(scores)]]).all()
+    assert not np.isnan(scores).any()
+    support = estimator.get_support()
+    assert support.any()
+    np.testing.assert_array_equal(estimator.transform(X), X[:, support])
+    return support, at_all, surely
+
+
+def check_groups(selector, X):
+    support, at_all, surely = check_numbers(selector, X)
+    labels = selector.group_labels_
+    assert (labels[surely] >= 0).all() and (labels[~at_all] < 0).all()
+    members = np.sort(np.concatenate(selector.groups_))
+    np.testing.assert_array_equal(members, np.flatnonzero(labels >= 0))
+    for rank, group in enumerate(selector.groups_):
+        assert (labels[group] == rank).all() and selector.representatives_[rank] in group
+    C = selector.n_groups_
+    for name in ("groups_", "group_scores_", "group_gates_", "group_selected_"):
+        assert len(getattr(selector, name)) == C
+    np.testing.assert_allclose(selector.membership_.sum(1), labels >= 0, atol=1e-6)
+    assert (np.abs(selector.centrality_) <= 1 + 1e-6).all()
+    assert not support[labels < 0].any()
+    kept = selector.group_selected_[labels] & (labels >= 0)
+    assert not support[~kept].any()
+    if selector.output == "representatives":
+        assert not support[np.delete(np.arange(len(support)), selector.representatives_)].any()
+    elif selector.n_features_to_select is None:
+        np.testing.assert_array_equal(support, kept)
+    elif selector.n_groups_to_select is None:
+        assert support.sum() == selector.n_features_to_select
+
+
+def check_ranking(selector, X):
+    support, at_all, surely = check_numbers(selector, X)
+    ranking = selector.ranking_
+    np.testing.assert_array_equal(np.sort(ranking), np.arange(1, len(ranking) + 1))
+    assert ranking[surely].max(initial=0) < ranking[~at_all].min(initial=len(ranking) + 1)
+    if not isinstance(selector, AllFeatures):
+        assert not support[~at_all].any()
+
+
+@given(recipes(), GROUP_SETTINGS)
+@examples(40)
+def test_any_table_gives_groups_that_are_numbers_or_a_sentence(recipe, given_settings):
+    X = build(recipe)
+    assume(len(X) / given_settings.get("batch_size", len(X)) < 20)
+    selector = fitted(GroupFS(**SHORT, **given_settings), X)
+    if selector is not None:
+        check_groups(selector, X)
+
+
+@given(recipes(), st.fixed_dictionaries({}, optional={"standardize": BOTH}), st.integers(0, 2))
+@examples(8)
+def test_any_table_gives_a_path_of_numbers_or_a_sentence(recipe, given_settings, n_resamples):
+    X = build(recipe)
+    path = GroupFSPath(**SHORT, **given_settings, sparsities=[0.5, 1], n_resamples=n_resamples)
+    if fitted(path, X) is not None:
+        check_groups(path, X)
+
+
+@pytest.mark.parametrize("name", BASELINES)
+@given(recipes(), st.data())
+@examples(12)
+def test_any_table_gives_a_ranking_by_numbers_or_a_sentence(name, recipe, data):
+    X = build(recipe)
+    selector = fitted(data.draw(BASELINES[name]), X)
+    if selector is not None:
+        check_ranking(selector, X)
+
+
+@given(recipes(), ANY, st.data())
+@examples(25)
+def test_missing_and_infinite_values_are_refused_by_name(recipe, estimator, data):
+    X = build(recipe)
+    places = st.integers(0, X.shape[1] - 1)
+    columns = data.draw(st.lists(places, min_size=1, max_size=3, unique=True))
+    value = data.draw(st.sampled_from([np.nan, np.inf, -np.inf]))
+    X[np.random.default_rng(0).integers(len(X), size=len(columns)), columns] = value
+    frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(X.shape[1])])
+    form, name = data.draw(
+        st.sampled_from([(X, "x"), (frame, "gene "), (sp.csc_array(X), "x"), (tensor(X), "x")])
+    )
+    with pytest.raises(ValueError) as caught:
+        estimator.fit(form, np.arange(len(X)) % 2)
+    what = "NaN" if np.isnan(value) else r"infinity \(inf\)"
+    named = ", ".join(f"{name}{i}" for i in sorted(columns))
+    plural = "columns" if len(columns) > 1 else "column"
+    assert re.match(
+        rf"X contains {what} in {len(columns)} {plural} \({named}\); ", str(caught.value)
+    )
+
+
+PLAIN = ("normal", "groups", "clusters", "cauchy", "lognormal")
+SCALED = recipes(contents=PLAIN, twists=("outlier", "nearly copy", "constant but one", "offset"))
+
+
+def results(selector):
+    """What a fit is for, by feature: features of a group share its numbers."""
+    if hasattr(selector, "scores_"):
+        return {"scores": selector.scores_}
+    labels = selector.group_labels_
+    padded = {
+        "scores": np.append(selector.group_scores_, 0),
+        "gates": np.append(selector.group_gates_, 0),
+    }
+    by_feature = {name: values[labels] for name, values in padded.items()}
+    return {**by_feature, "support": selector.get_support(), "together": labels[:, None] == labels}
+
+
+def assert_same(one, other, order=None):
+    """Two fits found the same; ``order`` are the first one's columns in the second one's order."""
+    assert (one is None) == (other is None)
+    if one is None:
+        return
+    for name, values in results(one).items():
+        if order is not None:
+            values = values[order][:, order] if name == "together" else values[order]
+        np.testing.assert_array_equal(results(other)[name], values, err_msg=name)
+
+
+@given(recipes(), ANY)
+@examples(15)
+def test_the_same_seed_gives_the_same_result(recipe, estimator):
+    X = build(recipe)
+    assert_same(fitted(clone(estimator), X), fitted(clone(estimator), X))
+
+
+@given(SCALED, ANY.filter(lambda e: not isinstance(e, MGAGR)), SEEDS)
+@examples(10)
+def test_the_order_of_the_columns_does_not_matter(recipe, estimator, seed):
+    X = build(recipe)
+    assume(not has_twins(X))
+    order = np.random.default_rng(seed).permutation(X.shape[1])
+    one, other = fitted(clone(estimator), X), fitted(clone(estimator), X[:, order])
+    assert_same(one, other, order)
+
+
+def has_twins(X):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            table = validate_table(GroupFS(), X, True)
+        except ValueError:
+            return False
+    return table.n_distinct < len(table.columns)
+
+
+@given(SCALED, ANY, SEEDS, st.sampled_from([np.asarray, sp.csr_array]))
+@examples(15)
+def test_powers_of_two_as_units_of_columns_do_not_matter(recipe, estimator, seed, form):
+    assume(not isinstance(estimator, VarianceSelector))
+    X = build(recipe)
+    if "standardize" in estimator.get_params():
+        estimator.set_params(standardize=True)
+    units = 2.0 ** np.random.default_rng(seed).integers(-90, 90, X.shape[1])
+    assert_same(fitted(clone(estimator), form(X)), fitted(clone(estimator), form(X * units)))
+
+
+COUNTS = recipes(
+    contents=("binary", "counts"), twists=("copy columns", "repeat rows"), most_twists=2
+)
+
+
+@given(COUNTS, ANY, st.sampled_from(DTYPES), st.sampled_from([*FORMS, "tensor"]))
+@examples(25)
+def test_kind_and_layout_of_equal_numbers_do_not_matter(recipe, estimator, dtype, form):
+    X = build(recipe)
+    if dtype == "bool":
+        X = (X.mean() <= X).astype(float)
+    assume(form != "tensor" or dtype in TORCH_DTYPES)
+    table = (tensor if form == "tensor" else FORMS[form])(X.astype(dtype))
+    assert_same(fitted(clone(estimator), X), fitted(clone(estimator), table))
+
+
+@given(COUNTS, ANY, st.sampled_from([*SPARSE_FORMS]))
+@examples(25)
+def test_sparse_formats_of_equal_numbers_do_not_matter(recipe, estimator, form):
+    X = build(recipe)
+    if form == "bool":
+        X = (X > 0).astype(float)
+    table = SPARSE_FORMS[form](X)
+    assert_same(fitted(clone(estimator), sp.csr_array(X)), fitted(clone(estimator), table))
+
+
+@given(recipes(), BOTH, SEEDS)
+@examples(60)
+def test_rows_of_a_sparse_table_are_those_of_the_dense_one(recipe, standardize, seed):
+    X = build(recipe)
+    X[:, np.abs(X).max(0) < FULL_DIGITS] = 0
+    tables = []
+    for form in (np.asarray, sp.csr_array):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            try:
+                tables.append(validate_table(GroupFS(), form(X), standardize))
+            except ValueError as error:
+                tables.append(str(error))
+    if isinstance(tables[0], str) or isinstance(tables[1], str):
+        assert tables[0] == tables[1]
+        return
+    # the mean of a column far from zero is known to its last digit, and rows less than that
+    far = np.abs(X.mean(0)[tables[0].columns]) / tables[0].deviations[tables[0].columns]
+    close = 1e-6 + 10 * np.finfo(float).eps * np.sqrt(len(far)) * far.max()
+    dense, sparse = (numbers_of(table, seed) for table in tables)
+    for name, values in dense.items():
+        scale = np.abs(values).max(initial=1)
+        np.testing.assert_allclose(sparse[name], values, atol=close * scale, err_msg=name)
+
+
+def numbers_of(table, seed):
+    """All that is asked of rows, in the user's order of the columns."""
+    rows, place = table.rows, np.argsort(table.columns)
+    N, d = rows.shape
+    rows.to(torch.device("cpu"), torch.float64)
+    rng = np.random.default_rng(seed)
+    weights, vectors = rng.standard_normal((d, 2)), rng.standard_normal((N, 2))
+    return {
+        "columns": np.sort(table.columns),
+        "deviations": table.deviations / table.deviations.max(),
+        "take": rows.take(torch.arange(N)).numpy()[:, place],
+        "get": rows.columns(0, d)[:, place],
+        "norms": rows.column_norms[place],
+        "project": rows.project(vectors)[place],
+        "combine": rows.combine(weights[np.argsort(place)]),
+        "row products": rows.row_products(0, N).numpy(),
+        "column products": rows.column_products(0, d).numpy()[place][:, place],
+    }
+
+
+@given(SCALED, SEEDS, GROUP_SETTINGS)
+@examples(15)
+def test_columns_equal_but_for_unit_and_zero_share_a_group(recipe, seed, given_settings):
+    X = build(recipe)
+    rng = np.random.default_rng(seed)
+    copies = rng.integers(X.shape[1], size=3)
+    X = np.column_stack([X, X[:, copies] * 2.0 ** rng.integers(-30, 30, 3)])
+    plan = {**given_settings, **SHORT, "standardize": True, "batch_size": None}
+    selector = fitted(GroupFS(**plan), X)
+    if selector is not None:
+        labels = selector.group_labels_
+        np.testing.assert_array_equal(labels[-3:], labels[copies])

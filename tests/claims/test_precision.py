@@ -1,0 +1,86 @@
+"""Distances keep their digits where a selection depends on them."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.spatial.distance import cdist
+
+from groupfs import GroupFS
+from groupfs.baselines import LaplacianScore
+from groupfs.baselines.sample_graph import self_tuning_affinity
+from groupfs.data.rows import DenseRows
+from groupfs.data.standardize import validate_table
+from groupfs.graphs.affinity import FeatureGraph
+from groupfs.graphs.feature_neighbors import told_apart
+
+
+def planted(rng, n=200):
+    """Three groups of four features and four features of noise."""
+    factors = np.repeat(rng.standard_normal((n, 3)), 4, axis=1)
+    noise = 0.4 * rng.standard_normal((n, 12))
+    return np.column_stack([factors + noise, rng.standard_normal((n, 4))])
+
+
+def self_tuning(points, n_neighbors):
+    squared = cdist(points, points, "sqeuclidean")
+    g = np.sqrt(np.sort(squared, axis=1)[:, n_neighbors])
+    return np.exp(-squared / np.outer(g, g))
+
+
+@pytest.mark.parametrize("deviations", [1e2, 1e5, 1e8])
+@pytest.mark.parametrize("n_kept", [None, 12])
+def test_columns_that_share_an_outlier_are_told_apart(deviations, n_kept, rng):
+    X = planted(rng)
+    X[0] = deviations * rng.uniform(0.5, 1.5, 16)
+    rows = validate_table(GroupFS(), X, True).rows
+    affinity = FeatureGraph(rows, 7, n_kept).affinity
+    exact = self_tuning(rows.columns(0, 16).T, 7)
+    if n_kept is None:
+        np.testing.assert_allclose(affinity, exact, atol=1e-9)
+    else:
+        kept = affinity.toarray() > 0
+        np.testing.assert_allclose(affinity.toarray()[kept], exact[kept], atol=1e-9)
+
+
+def test_an_outlier_does_not_merge_the_groups(rng):
+    X = planted(rng)
+    X[0] = 1e8 * rng.uniform(0.5, 1.5, 16)
+    labels = GroupFS(random_state=0, max_epochs=20).fit(X).group_labels_
+    for group in np.arange(12).reshape(3, 4):
+        assert len(set(labels[group])) == 1
+    assert len(set(labels)) >= 3
+
+
+def test_ordinary_tables_are_left_as_they_are(rng):
+    rows = DenseRows(rng.standard_normal((30, 5)) + rng.standard_normal((30, 1)))
+    assert told_apart(rows) is rows
+
+
+@pytest.mark.parametrize("width", [1e-2, 1e-3, 1e-4])
+def test_close_rows_of_far_clusters_have_their_own_neighbours(width, rng):
+    X = width * planted(rng) + rng.choice([-1.0, 1.0], size=(200, 1))
+    rows = validate_table(GroupFS(), X, True).rows
+    rows.to(torch.device("cpu"), torch.float64)
+    exact = self_tuning(rows.columns(0, 16), 7)
+    np.testing.assert_allclose(self_tuning_affinity(rows, 7, "all"), exact, atol=1e-6)
+    assert LaplacianScore(12).fit(X).get_support()[:12].all()
+
+
+@pytest.mark.parametrize("deviations", [1e3, 1e5])
+def test_an_outlier_does_not_make_the_other_rows_equal(deviations, rng):
+    X = planted(rng)
+    X[0] = deviations * rng.uniform(0.5, 1.5, 16)
+    rows = validate_table(GroupFS(), X, True).rows
+    rows.to(torch.device("cpu"), torch.float64)
+    exact = self_tuning(rows.columns(0, 16), 7)
+    np.testing.assert_allclose(self_tuning_affinity(rows, 7, "all"), exact, atol=1e-6)
+
+
+def test_copies_of_rows_are_at_distance_zero_beside_an_outlier(rng):
+    X = np.tile(rng.standard_normal((20, 9)), (10, 1))
+    X[0] = 1e6
+    rows = validate_table(GroupFS(), X, True).rows
+    rows.to(torch.device("cpu"), torch.float64)
+    affinity = self_tuning_affinity(rows, 7, "all")
+    copies = np.equal.outer(np.arange(1, 200) % 20, np.arange(1, 200) % 20)
+    assert (affinity[1:, 1:][copies] == 1).all()

@@ -1,0 +1,103 @@
+"""Estimators that are fitted in threads at once are those fitted in turn."""
+
+import threading
+import warnings
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from threadpoolctl import threadpool_info
+
+from groupfs import GroupFS, GroupFSPath
+from groupfs.baselines import (
+    DUFS,
+    MCFS,
+    MGAGR,
+    CompFS,
+    ConcreteAutoencoderSelector,
+    LaplacianScore,
+)
+from groupfs.datasets import load_two_moons
+from groupfs.graphs import affinity as graphs
+from groupfs.graphs import feature_clusters as spectral
+from tests.support.kill_path import fingerprints
+
+
+def work():
+    """Eight estimators, each with a table and a seed of its own."""
+    moons = [load_two_moons(120, random_state=seed) for seed in range(4)]
+    path = {"sparsities": [0.4, 0.8], "n_init": 1, "n_resamples": 1}
+    return [
+        (GroupFS(max_epochs=30, random_state=1), moons[0].data),
+        (GroupFS(max_epochs=30, feature_neighbors=12, random_state=2), wide(0)),
+        (GroupFSPath(3, **path, max_epochs=20, random_state=3), moons[1].data),
+        (GroupFS(4, max_epochs=30, random_state=4), sp.csr_array(np.maximum(moons[2].data, 0))),
+        (DUFS(max_epochs=30, random_state=5), moons[3].data),
+        (ConcreteAutoencoderSelector(5, max_epochs=10, random_state=6), moons[0].data),
+        (CompFS(5, max_epochs=10, random_state=7), moons[1].data, moons[1].target),
+        (Several(MCFS(5), MGAGR(5, n_groups=5), LaplacianScore(5)), wide(1)),
+    ]
+
+
+class Several:
+    """Methods that take no time, one after the other."""
+
+    def __init__(self, *selectors):
+        self.selectors = selectors
+
+    def fit(self, X):
+        self.scores_ = [selector.fit(X).scores_ for selector in self.selectors]
+        return self
+
+
+def wide(seed):
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((60, 8)) @ rng.standard_normal((8, 90)) + rng.standard_normal(90)
+
+
+def test_eight_threads_find_what_one_finds():
+    in_turn = [fitted(*task) for task in work()]
+    together = threading.Barrier(8)
+
+    def at_once(task):
+        together.wait()
+        return fitted(*task)
+
+    filters = list(warnings.filters)
+    with ThreadPoolExecutor(8) as threads:
+        for _ in range(2):
+            assert list(threads.map(at_once, work())) == in_turn
+    assert list(warnings.filters) == filters
+
+
+def fitted(selector, *table):
+    return fingerprints(selector.fit(*table))
+
+
+def test_fitting_leaves_the_threads_of_the_process_alone(monkeypatch):
+    """Whoever multiplies in another thread meanwhile would get other last digits."""
+    seen = []
+    nearest = spectral._nearest
+    monkeypatch.setattr(spectral, "_nearest", lambda *a: (seen.append(threads()), nearest(*a))[1])
+    before = threads()
+    GroupFS(max_epochs=2, random_state=0).fit(load_two_moons(60, random_state=0).data)
+    assert seen and all(found == before for found in seen)
+
+
+def threads():
+    return [torch.get_num_threads(), *(pool["num_threads"] for pool in threadpool_info())]
+
+
+def test_making_a_sparse_graph_does_not_touch_the_filters_of_warnings(monkeypatch):
+    monkeypatch.setattr(warnings, "catch_warnings", None)
+    walk = sp.csr_array(np.eye(3))
+    found = graphs.walk_tensor(walk, torch.device("cpu"), torch.float32)
+    assert torch.equal(found.to_dense(), torch.eye(3))
+
+
+def test_nearest_centers_in_blocks_are_the_nearest(rng, monkeypatch):
+    points, centers = rng.standard_normal((500, 6)), rng.standard_normal((6, 6))
+    literal = ((points[:, None] - centers[None]) ** 2).sum(-1).argmin(1)
+    monkeypatch.setattr(spectral, "SMALL_PRODUCT", 1000)
+    np.testing.assert_array_equal(spectral._nearest(points, centers), literal)

@@ -1,0 +1,201 @@
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from groupfs.data import block_sources as _sources
+from groupfs.data.block_sources import PartSource, as_source, is_lazy, read_columns, read_whole
+
+N, D = 300, 7
+
+
+@pytest.fixture
+def table(rng):
+    X = rng.standard_normal((N, D)).astype(np.float32)
+    X[rng.random((N, D)) < 0.5] = 0
+    return X
+
+
+class Sliced:
+    """The least that a table can be: a shape, and rows when sliced."""
+
+    def __init__(self, X):
+        self._X, self.shape = X, X.shape
+
+    def __getitem__(self, rows):
+        return self._X[rows]
+
+
+def memmap(X, folder):
+    np.save(folder / "x.npy", X)
+    return np.load(folder / "x.npy", mmap_mode="r")
+
+
+def h5py_dataset(X, folder):
+    h5py = pytest.importorskip("h5py")
+    file = h5py.File(folder / "x.h5", "w")
+    return file.create_dataset("x", data=X, chunks=(100, D), compression="gzip")
+
+
+def zarr_array(X, folder):
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(str(folder / "x.zarr"), shape=X.shape, chunks=(100, D), dtype="f4")
+    array[:] = X
+    return array
+
+
+def dask_array(X, folder):
+    return pytest.importorskip("dask.array").from_array(X, chunks=(90, 4))
+
+
+def backed(X, folder, matrix):
+    anndata = pytest.importorskip("anndata")
+    anndata.AnnData(matrix(X)).write_h5ad(folder / "x.h5ad")
+    return anndata.read_h5ad(folder / "x.h5ad", backed="r").X
+
+
+KINDS = {
+    "array": lambda X, folder: X,
+    "fortran": lambda X, folder: np.asfortranarray(X),
+    "memmap": memmap,
+    "csr": lambda X, folder: sp.csr_array(X),
+    "csc": lambda X, folder: sp.csc_matrix(X),
+    "frame": lambda X, folder: pd.DataFrame(X.copy()),
+    "h5py": h5py_dataset,
+    "zarr": zarr_array,
+    "dask": dask_array,
+    "backed dense": lambda X, folder: backed(X, folder, np.asarray),
+    "backed csr": lambda X, folder: backed(X, folder, sp.csr_matrix),
+    "backed csc": lambda X, folder: backed(X, folder, sp.csc_matrix),
+    "sliced": lambda X, folder: Sliced(X),
+}
+
+
+def dense(block):
+    return block.toarray() if sp.issparse(block) else np.asarray(block)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_table_gives_its_rows(table, tmp_path, kind):
+    source = as_source(KINDS[kind](table, tmp_path))
+    assert source.shape == (N, D)
+    np.testing.assert_array_equal(dense(source.read(30, 130)), table[30:130])
+    rows = np.array([200, 3, 3, 299, 4])
+    np.testing.assert_array_equal(dense(source.gather(rows)), table[rows])
+    np.testing.assert_array_equal(dense(read_whole(source)), table)
+    np.testing.assert_array_equal(dense(read_columns(source, np.array([5, 1]))), table[:, [5, 1]])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_tables_that_are_elsewhere_are_told_from_those_in_memory(table, tmp_path, kind):
+    in_memory = kind in ("array", "fortran", "csr", "csc", "frame")
+    assert is_lazy(KINDS[kind](table, tmp_path)) is not in_memory
+
+
+def test_duplicate_entries_are_added_up_without_touching_the_table():
+    X = sp.csr_array(([1.0, 2.0, 3.0], [4, 4, 0], [0, 2, 3]), shape=(2, D))
+    source = as_source(X)
+    np.testing.assert_array_equal(source.read(0, 1).toarray(), [[0, 0, 0, 0, 3, 0, 0]])
+    np.testing.assert_array_equal(source.gather(np.array([1, 0])).toarray()[1, 4], 3)
+    np.testing.assert_array_equal(X.data, [1, 2, 3])
+    np.testing.assert_array_equal(X.indices, [4, 4, 0])
+
+
+def test_rows_of_large_pieces_are_drawn_together(table, tmp_path):
+    assert as_source(h5py_dataset(table, tmp_path)).drawn_rows == 100
+    assert as_source(dask_array(table, tmp_path)).drawn_rows == 90
+    assert as_source(memmap(table, tmp_path)).drawn_rows == _sources.FEWEST_DRAWN
+    assert as_source(table).drawn_rows == 1
+
+
+@pytest.mark.parametrize("rows", [np.arange(0, N, 2), np.repeat([3, 3, 70, 299], 2), np.arange(N)])
+def test_part_of_the_rows_and_columns(table, rows):
+    part = PartSource(as_source(Sliced(table)), rows=rows, columns=np.array([6, 0]))
+    expected = table[rows][:, [6, 0]]
+    np.testing.assert_array_equal(part.read(1, len(rows)), expected[1:])
+    np.testing.assert_array_equal(part.gather(np.array([2, 0])), expected[[2, 0]])
+
+
+def test_rows_far_apart_are_not_bridged(rng):
+    reads = []
+
+    class Watched(Sliced):
+        def __getitem__(self, rows):
+            reads.append(rows.stop - rows.start)
+            return super().__getitem__(rows)
+
+    X = rng.standard_normal((10_000, 2))
+    rows = np.sort(rng.choice(10_000, 50, replace=False))
+    found = PartSource(as_source(Watched(X)), rows=rows).read(0, 50)
+    np.testing.assert_array_equal(found, X[rows])
+    assert max(reads) <= 50
+
+
+@pytest.mark.parametrize(
+    ("slice_", "words"),
+    [
+        (np.array([["text"] * D] * 10), "holds <U4, not numbers"),
+        (np.zeros((3, D)), r"has shape \(3, 7\), not 10 rows of 7 numbers"),
+    ],
+)
+def test_slices_that_are_not_rows_of_numbers_are_refused(table, slice_, words):
+    class Wrong(Sliced):
+        def __getitem__(self, rows):
+            return slice_
+
+    with pytest.raises(ValueError, match=words):
+        as_source(Wrong(table)).read(0, 10)
+
+
+def test_what_is_no_table_is_refused_in_words(table):
+    dask_frame = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame(table))
+    with pytest.raises(ValueError, match="to_dask_array"):
+        as_source(dask_frame)
+    with pytest.raises(ValueError, match="two dimensions"):
+        as_source(Sliced(np.zeros((3, 3, 3))))
+
+
+def test_columns_of_a_wide_table_are_read_in_blocks_of_whole_rows(monkeypatch):
+    reads = []
+
+    class Watched(Sliced):
+        def __getitem__(self, rows):
+            reads.append(rows.stop - rows.start)
+            return super().__getitem__(rows)
+
+    monkeypatch.setattr(_sources, "READ_AT_ONCE", 1000)
+    found = read_columns(as_source(Watched(np.ones((500, 100)))), np.array([3]))
+    assert found.shape == (500, 1)
+    assert max(reads) == 10
+
+
+def test_entries_of_a_part_are_a_share_of_all(table):
+    source = as_source(sp.csr_array(table))
+    half = PartSource(source, rows=np.arange(0, N, 2))
+    assert half.n_entries == np.ceil(source.n_entries / 2)
+
+
+def test_lists_tensors_and_tables_of_text_have_no_source(table):
+    torch = pytest.importorskip("torch")
+    for X in ([[1, 2]], torch.zeros(3, 2), np.array([["a", "b"]]), np.zeros(3)):
+        assert as_source(X) is None
+
+
+def test_pages_of_a_private_copy_are_kept(table, tmp_path):
+    np.save(tmp_path / "x.npy", table)
+    X = np.load(tmp_path / "x.npy", mmap_mode="c")
+    X[0, 0] = 42
+    source = as_source(X)
+    assert source.read(0, 1)[0, 0] == 42
+    assert source.read(0, 1)[0, 0] == 42
+
+
+def test_a_mapped_file_goes_to_other_processes_by_name(tmp_path, table):
+    X = memmap(table, tmp_path)
+    sent = pickle.dumps(as_source(X))
+    assert len(sent) < 1000
+    np.testing.assert_array_equal(pickle.loads(sent).read(5, 9), table[5:9])
+    part = pickle.loads(pickle.dumps(as_source(X[10:])))
+    np.testing.assert_array_equal(part.read(0, 4), table[10:14])

@@ -1,0 +1,217 @@
+"""What the documentation says is so: its code runs, its names exist, its links lead somewhere."""
+
+import contextlib
+import doctest
+import importlib
+import inspect
+import io
+import re
+import runpy
+import shutil
+import subprocess
+import sys
+import textwrap
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urldefrag
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+GENERATED = ("auto_gallery", "generated", "backreferences")
+PAGES = sorted(
+    page for page in DOCS.rglob("*.rst") if not set(page.relative_to(DOCS).parts) & set(GENERATED)
+)
+EXAMPLES = sorted((DOCS / "gallery").glob("plot_*.py"))
+PUBLIC_MODULES = (
+    "groupfs",
+    "groupfs.anndata",
+    "groupfs.baselines",
+    "groupfs.tables.columns",
+    "groupfs.datasets",
+    "groupfs.metrics",
+    "groupfs.persistence",
+    "groupfs.plotting",
+    "groupfs.report",
+    "groupfs.tables",
+)
+#: A directive with its options and its indented body.
+BLOCK = re.compile(
+    r"^(?P<indent> *)\.\. (?P<kind>testsetup|testcode|testoutput|code-block):: ?(?P<language>\w*)\n"
+    r"(?:(?P=indent) +:\w+:.*\n)*\n"
+    r"(?P<body>(?:(?:(?P=indent)   .*)?\n)+)",
+    re.MULTILINE,
+)
+
+
+def blocks(page):
+    for found in BLOCK.finditer(page.read_text() + "\n"):
+        yield found["kind"], found["language"], textwrap.dedent(found["body"]).strip() + "\n"
+
+
+def with_tests(pages):
+    return [page for page in pages if any(kind == "testcode" for kind, _, _ in blocks(page))]
+
+
+def name_of(path):
+    return str(path.relative_to(DOCS))
+
+
+@pytest.fixture(autouse=True)
+def no_windows():
+    matplotlib.use("Agg")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*non-interactive")
+        yield
+    plt.close("all")
+
+
+@pytest.mark.parametrize("page", with_tests(PAGES), ids=name_of)
+def test_code_of_the_guide_prints_what_the_page_says(page):
+    scope, printed = {}, ""
+    for kind, _, body in blocks(page):
+        if kind in ("testsetup", "testcode"):
+            with contextlib.redirect_stdout(io.StringIO()) as output:
+                exec(compile(body, str(page), "exec"), scope)
+            printed = output.getvalue()
+        elif kind == "testoutput":
+            same = doctest.OutputChecker().check_output(body, printed, 0)
+            assert same, f"the page says\n{body}\nand the code prints\n{printed}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_code_that_needs_more_than_this_machine_is_python_at_least(page):
+    for kind, language, body in blocks(page):
+        if kind == "code-block" and language == "python":
+            compile(body, str(page), "exec")
+
+
+def test_every_public_name_is_in_the_reference():
+    listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api/index.rst").read_text(), re.MULTILINE))
+    for name in PUBLIC_MODULES:
+        for public in public_names(importlib.import_module(name)):
+            assert f"{name}.{public}".removeprefix("groupfs.") in listed
+
+
+def public_names(module):
+    """What a module offers: functions and classes of its list, or else those written in it."""
+    things = {name: thing for name, thing in inspect.getmembers(module, callable) if name[0] != "_"}
+    offered = getattr(module, "__all__", None)
+    if offered is None:
+        offered = [name for name in things if things[name].__module__ == module.__name__]
+    found = [name for name in offered if name in things]
+    assert found
+    return found
+
+
+def scales_are_found(scope):
+    names, groups = scope["X"].columns, scope["selector"].groups_
+    found = {tuple(sorted({names[i].split("_")[0] for i in group})) for group in groups[:4]}
+    assert found == {(scale,) for scale in scope["SCALES"]}
+    assert scope["n_scales"] == 4
+
+
+def moons_are_found(scope):
+    assert scope["selector"].get_support(indices=True).tolist() == list(range(10))
+    assert sorted(name[:2] for name in scope["pair"].columns) == ["x1", "x2"]
+
+
+def pixels_of_the_digits_are_found(scope):
+    columns = scope["selector"].get_support(indices=True) % 12
+    assert (columns < 6).all()
+    accuracy = scope["accuracy"]
+    assert accuracy["24 columns by GroupFS"] > accuracy["24 most variable columns"]
+
+
+def parts_of_the_face_are_found(scope):
+    parts = {frozenset(np.flatnonzero(scope[part]).tolist()) for part in ("eyes", "mouth", "light")}
+    kept = np.flatnonzero(scope["selector"].group_selected_)
+    assert {frozenset(scope["selector"].groups_[j].tolist()) for j in kept} == parts
+
+
+def modules_are_found(scope):
+    table = scope["table"]
+    kept = table[scope["found"]["kept"].to_numpy()]
+    assert (kept.gt(0).sum(axis=1) == 1).all()
+    assert kept[["T", "B", "Mono"]].sum().tolist() == [15, 15, 15]
+
+
+CLAIMS = {
+    "plot_two_moons": moons_are_found,
+    "plot_pipeline": pixels_of_the_digits_are_found,
+    "plot_questionnaire": scales_are_found,
+    "plot_faces": parts_of_the_face_are_found,
+    "plot_genes": modules_are_found,
+}
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs_draws_and_finds_what_it_says(example, capsys):
+    scope = runpy.run_path(str(example))
+    assert plt.get_fignums()
+    CLAIMS[example.stem](scope)
+
+
+class Links(HTMLParser):
+    """Where a page leads to, and what on it can be led to."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.targets, self.anchors = set(), set()
+        self.feed(page.read_text())
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.targets |= {values[name] for name in ("href", "src") if values.get(name)}
+        self.anchors |= {values[name] for name in ("id", "name") if values.get(name)}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """The pages, built with warnings as errors; the examples are run by other tests."""
+    pytest.importorskip("sphinx_gallery", reason="the documentation's own packages are missing")
+    folder = tmp_path_factory.mktemp("docs")
+    shutil.copytree(DOCS, folder / "source", ignore=shutil.ignore_patterns(*GENERATED))
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-D", "plot_gallery=0"]
+    built = subprocess.run(
+        [*command, "-b", "html", folder / "source", folder / "html"], capture_output=True, text=True
+    )
+    assert built.returncode == 0, built.stderr
+    return folder / "html"
+
+
+def rendered(site):
+    """The pages of the site, without the parts of the theme that lie beside them."""
+    return [page for page in site.rglob("*.html") if "_static" not in page.parts]
+
+
+def test_links_between_the_pages_lead_somewhere(site):
+    pages = {page: Links(page) for page in rendered(site)}
+    broken = []
+    for page, links in pages.items():
+        for target in links.targets:
+            if re.match(r"[a-z]+:", target):
+                continue
+            path, anchor = urldefrag(target.partition("?")[0])
+            goal = (page.parent / unquote(path)).resolve() if path else page
+            missing = not goal.exists() or (
+                anchor and goal in pages and anchor not in pages[goal].anchors
+            )
+            if missing:
+                broken.append(f"{page.relative_to(site)}: {target}")
+    assert not broken
+
+
+def test_pages_ask_nothing_of_anyone(site):
+    elsewhere = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=\"(?:\w+:)?//")
+    for page in rendered(site):
+        assert not elsewhere.search(page.read_text()), page
+
+
+def test_formulas_are_drawn_without_a_script(site):
+    page = (site / "guide/method.html").read_text()
+    assert page.count("<math") > 20 and "mathjax" not in page.lower()

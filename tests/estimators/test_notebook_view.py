@@ -1,0 +1,122 @@
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+
+from groupfs import GroupFS, GroupFSPath
+from groupfs.datasets import load_two_moons
+from groupfs.estimators.notebook_view import MOST_ROWS
+
+NASTY = "<script>alert('x')</script>"
+
+
+class Cells(HTMLParser):
+    """Rows of cells of the tables of groups, and the tags met in them."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.tags = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_data(self, data):
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+def groups_part(selector):
+    html = selector._repr_html_()
+    return html[html.index("<style>.groupfs-groups") :]
+
+
+def read(selector):
+    parser = Cells()
+    parser.feed(groups_part(selector))
+    return parser
+
+
+@pytest.fixture(scope="module")
+def table():
+    moons = load_two_moons(150, random_state=0)
+    return pd.DataFrame(moons.data, columns=[NASTY, *moons.feature_names[1:]])
+
+
+@pytest.fixture(scope="module")
+def selector(table):
+    return GroupFS(n_groups=14, max_epochs=20, n_groups_to_select=2, random_state=0).fit(table)
+
+
+def test_unfitted_selectors_look_as_scikit_learn_shows_them(selector):
+    for unfitted in (GroupFS(), GroupFSPath(), clone(selector)):
+        assert "groupfs-groups" not in unfitted._repr_html_()
+        assert "groupfs-groups" not in unfitted._repr_mimebundle_()["text/html"]
+
+
+def test_diagram_of_scikit_learn_comes_first(selector):
+    html = selector._repr_html_()
+    assert html.index("sk-container") < html.index('<div class="groupfs-groups">')
+
+
+def test_notebooks_get_the_same_either_way(selector):
+    bundle = selector._repr_mimebundle_()
+    assert '<div class="groupfs-groups">' in bundle["text/html"]
+    assert bundle["text/plain"] == repr(selector)
+
+
+def test_every_group_has_a_row_with_its_figures(selector):
+    rows = [row for row in read(selector).rows if row[0] != "rank"]
+    assert len(rows) == selector.n_groups_
+    for rank, row in enumerate(rows):
+        assert row[0] == str(rank + 1) and row[1] == str(len(selector.groups_[rank]))
+        assert float(row[2]) == pytest.approx(selector.group_scores_[rank], abs=1e-3)
+        assert float(row[3]) == pytest.approx(selector.group_pvalues_[rank], rel=0.5)
+        assert float(row[4]) == pytest.approx(selector.group_gates_[rank], abs=0.01)
+        assert row[5] == ("yes" if rank < 2 else "no")
+        representative = selector.feature_names_in_[selector.representatives_[rank]]
+        assert row[6].startswith(representative[:20])
+
+
+def test_more_groups_than_fit_unfold(selector):
+    assert selector.n_groups_ > MOST_ROWS
+    assert f"{selector.n_groups_ - MOST_ROWS} more groups</summary>" in groups_part(selector)
+
+
+def test_names_are_escaped(table):
+    known = {NASTY: table.columns[:5], "rest": table.columns[5:]}
+    fitted = GroupFS(groups=known, max_epochs=5, random_state=0).fit(table)
+    parser = read(fitted)
+    assert "script" not in parser.tags
+    assert any(cell.startswith("<script>") for row in parser.rows for cell in row)
+
+
+def test_nothing_is_loaded_from_anywhere(selector):
+    assert not {"script", "link", "img", "iframe"} & set(read(selector).tags)
+    assert "http" not in groups_part(selector) and "url(" not in groups_part(selector)
+
+
+def test_without_p_values_there_is_no_column_for_them(table):
+    fitted = GroupFS(n_groups=4, ranking="gate", max_epochs=5, random_state=0).fit(
+        np.asarray(table)
+    )
+    parser = read(fitted)
+    assert "p" not in parser.rows[0] and {len(row) for row in parser.rows} == {6}
+    assert parser.rows[1][-1].startswith("x")
+
+
+def test_path_shows_its_groups_too(table):
+    fitted = GroupFSPath(n_groups=4, sparsities=[0.5, 1], max_epochs=5, random_state=0).fit(table)
+    assert len(read(fitted).rows) == 1 + fitted.n_groups_
+
+
+def test_text_display_is_respected(selector):
+    with sklearn.config_context(display="text"):
+        assert "text/html" not in selector._repr_mimebundle_()
+        assert not hasattr(selector, "_repr_html_")

@@ -1,0 +1,62 @@
+"""The experiment behind two defaults: what it records and what it makes of it."""
+
+import numpy as np
+import pytest
+
+from experiments import defaults, store
+from groupfs.selection.describe import GroupResult
+
+
+def result(gates, p_values):
+    groups = [np.arange(5), np.arange(5, 8), np.arange(8, 10)]
+    return GroupResult(
+        groups=groups,
+        membership=np.zeros((10, 3)),
+        centrality=np.linspace(1, 0, 10),
+        scores=np.array([0.4, 0.2, 0.1]),
+        p_values=np.array(p_values),
+        gates=np.array(gates),
+        places=np.arange(3),
+        sparsity_weight=1.0,
+        loss=0.0,
+        gain=0.0,
+        history=[],
+    )
+
+
+def test_its_own_choice_is_what_is_open_and_stands_out():
+    found = defaults.selections(result([1.0, 0.0, 1.0], [1e-9, 1e-9, 1.0]), [4])
+    assert found["own", None].tolist() == [0, 1, 2, 3, 4]
+    assert ("own", None) not in defaults.selections(result([0.0] * 3, [1e-9] * 3), [4])
+
+
+def test_budgets_are_spread_over_groups_that_stand_out():
+    found = defaults.selections(result([0.0] * 3, [1e-9, 1e-9, 1.0]), [4])
+    assert found["whole", 4].tolist() == [0, 1, 2, 3]
+    assert sorted(found["by score", 4]) == [0, 1, 2, 5]
+    assert sorted(found["equally", 4]) == [0, 1, 5, 6]
+
+
+def test_a_value_is_the_best_only_if_it_is_without_each_table(tmp_path, capsys):
+    finished = store.Store(tmp_path / "defaults.jsonl")
+    accuracies = {"a": (50, 60), "b": (50, 60), "c": (90, 55)}
+    for table, (low, high) in accuracies.items():
+        entries = [
+            {"way": "own", "sparsity": sparsity, "accuracy": accuracy}
+            for sparsity, accuracy in ((0.5, low), (1.0, high))
+        ]
+        finished.add({"key": {"table": table, "seed": 0}, "entries": entries})
+    defaults.report(finished)
+    shown = capsys.readouterr().out
+    assert "sparsity 0.5: 63.3" in shown and "sparsity 1.0: 58.3" in shown
+    assert "best without each table in turn: 0.5, 0.5, 1.0" in shown
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_cell_records_every_sparsity_and_way():
+    record = defaults.compute({"table": "wine", "seed": 0}, "cpu")
+    ways = {(entry["way"], entry["budget"]) for entry in record["entries"]}
+    assert {"whole", "by score", "by root of score", "equally"} <= {way for way, _ in ways}
+    assert {entry["sparsity"] for entry in record["entries"]} == set(defaults.SPARSITIES)
+    for entry in record["entries"]:
+        assert entry["budget"] in (None, len(entry["selected"]))

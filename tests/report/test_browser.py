@@ -1,0 +1,366 @@
+"""The report in a real browser: the system's Chromium, offline; no browser is ever downloaded."""
+
+import base64
+import csv
+import importlib
+import io
+import json
+import os
+import shutil
+import time
+
+import numpy as np
+import pytest
+
+from groupfs.report import groups_table, render, selected_table, summarize
+from groupfs.report.other_budgets import selected_groups
+from tests.support.report_tables import HOSTILE, fitted, many_features, many_groups, moons_table
+
+webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None or DRIVER is None, reason="no chromium with chromedriver on this machine"
+)
+#: Paper of A4 less the margins browsers leave, in css pixels.
+PAPER, PHONE, DESK = 718, 390, 1200
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in (
+        "--headless=new",
+        "--disable-dev-shm-usage",
+        "--host-resolver-rules=MAP * ~NOTFOUND",
+    ):
+        options.add_argument(flag)
+    if os.geteuid() == 0:  # chromium's sandbox refuses to run as root
+        options.add_argument("--no-sandbox")
+    options.add_argument(f"--user-data-dir={tmp_path_factory.mktemp('profile')}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    try:
+        driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    except WebDriverException as reason:
+        pytest.skip(f"chromium does not start here: {str(reason).splitlines()[0]}")
+    driver.execute_cdp_cmd("Network.enable", {})
+    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def moons():
+    X, labels = moons_table()
+    X = X.rename(columns=dict(zip(X.columns, HOSTILE, strict=False)))
+    selector = fitted(X)
+    notes = [HOSTILE[0]]
+    shape = {"image_shape": (4, 5), "label_name": "moon"}
+    return selector, summarize(selector, X, labels=labels, source="moons.csv", notes=notes, **shape)
+
+
+@pytest.fixture(scope="module")
+def genes():
+    selector, X = many_features()
+    return summarize(selector, X)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, moons, genes):
+    folder = tmp_path_factory.mktemp("reports")
+    (folder / "moons.html").write_text(render(moons[1]), encoding="utf-8")
+    (folder / "genes.html").write_text(render(genes), encoding="utf-8")
+    selector, X = many_groups()
+    (folder / "pathways.html").write_text(render(summarize(selector, X)), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture
+def show(browser, folder):
+    """Open a page at a width, in a theme, on a medium."""
+
+    def shown(name="moons", width=DESK, theme="light", media="screen"):
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        look = [{"name": "prefers-color-scheme", "value": theme}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": look})
+        browser.get_log("browser"), browser.get_log("performance")
+        browser.get((folder / f"{name}.html").as_uri())
+        return browser
+
+    return shown
+
+
+def slide(browser, slider, value):
+    """Move a slider as a hand would and give back the milliseconds until all is laid out."""
+    return browser.execute_script(
+        """
+        const slider = document.getElementById(arguments[0]);
+        const start = performance.now();
+        slider.value = arguments[1];
+        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        document.body.getBoundingClientRect();
+        return performance.now() - start;
+        """,
+        slider,
+        value,
+    )
+
+
+def text(browser, selector):
+    return browser.execute_script(
+        "return document.querySelector(arguments[0]).textContent", selector
+    )
+
+
+def listed(browser):
+    """Names of the features in the list, once only the selected ones are asked for."""
+    return browser.execute_script(
+        """
+        const which = document.getElementById("which");
+        which.value = "kept";
+        which.dispatchEvent(new Event("change"));
+        const cells = document.querySelectorAll("#list tbody tr td:first-child");
+        return [...cells].map((cell) => cell.textContent);
+        """
+    )
+
+
+def search(browser, words):
+    browser.execute_script(
+        """
+        const box = document.getElementById("search");
+        box.value = arguments[0];
+        box.dispatchEvent(new Event("input"));
+        """,
+        words,
+    )
+    return text(browser, "#matches")
+
+
+def picture(browser, canvas):
+    return browser.execute_script(
+        "return document.getElementById(arguments[0]).toDataURL()", canvas
+    )
+
+
+@pytest.mark.parametrize("name", ["moons", "genes"])
+def test_it_opens_from_disk_without_errors_and_asks_nobody(show, name):
+    browser = show(name)
+    slide(browser, "by-features", 3)
+    assert browser.get_log("browser") == []
+    events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
+    asked = [
+        event["params"]["request"]["url"]
+        for event in events
+        if event["method"] == "Network.requestWillBeSent"
+    ]
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert len([url for url in asked if url.startswith("file:")]) == 1
+
+
+def test_the_network_is_off(browser, show):
+    show()
+    blocked = browser.execute_async_script(
+        """
+        const done = arguments[0];
+        fetch("http://localhost:9").then(() => done("answered"), () => done("blocked"));
+        """
+    )
+    assert blocked == "blocked"
+    browser.get_log("browser")
+
+
+@pytest.mark.parametrize("budget", [1, 3, 7, 20])
+def test_the_slider_selects_features(show, moons, budget):
+    chosen, names = moons[1]["selection"], moons[1]["features"]["name"]
+    browser = show()
+    slide(browser, "by-features", chosen["levels"].index(budget))
+    assert set(listed(browser)) == {names[i] for i in chosen["order"][:budget]}
+    assert text(browser, "#status").startswith(f"{budget} feature")
+
+
+@pytest.mark.parametrize("canvas", ["after", "affinity-map", "pixel-map"])
+def test_pictures_follow_the_slider(show, canvas):
+    browser = show()
+    fitted_picture = picture(browser, canvas)
+    slide(browser, "by-features", 0)
+    assert picture(browser, canvas) != fitted_picture
+
+
+def test_lines_of_groups_follow_the_slider(show, moons):
+    browser = show()
+    count = "return document.querySelectorAll('#gates-chart path.kept').length"
+    assert browser.execute_script(count) == moons[1]["selection"]["n_groups"]
+    slide(browser, "by-features", 0)
+    assert browser.execute_script(count) == 1
+
+
+def test_the_other_slider_selects_groups(show, moons):
+    selector, summary = moons
+    browser = show()
+    slide(browser, "by-groups", 3)
+    expected = {summary["features"]["name"][i] for i in selected_groups(selector, 3)}
+    assert set(listed(browser)) == expected
+    kept = browser.execute_script("return document.querySelectorAll('.group.kept').length")
+    assert kept == 3
+
+
+def test_one_button_leads_back_to_the_fit(show, moons):
+    browser = show()
+    slide(browser, "by-features", 2)
+    browser.execute_script("document.getElementById('fitted').click()")
+    assert set(listed(browser)) == {row["feature"] for row in selected_table(moons[1])}
+
+
+def test_search_looks_in_names_and_reasons(show, moons):
+    browser = show()
+    assert search(browser, "NOISE_3") == "1 of 20 features"
+    closed = sum("gate closed" in row["reason"] for row in groups_table(moons[1]))
+    assert search(browser, "gate closed").startswith(f"{closed} of 20")
+    first = sum(row["group"] == 1 for row in groups_table(moons[1]))
+    assert search(browser, "group 1").startswith(f"{first} of 20")
+    assert search(browser, "nothing like it") == "0 of 20 features"
+
+
+def test_hostile_names_are_shown_as_text(show):
+    browser = show()
+    browser.execute_script(
+        "for (const group of document.querySelectorAll('.group')) group.open = true"
+    )
+    time.sleep(0.2)
+    assert (
+        browser.execute_script("return document.querySelectorAll('img, main script').length") == 0
+    )
+    search(browser, "onerror")
+    assert text(browser, "#list tbody td") == HOSTILE[0]
+    assert browser.get_log("browser") == []
+
+
+def test_an_open_group_shows_its_features_and_their_correlations(show, moons):
+    browser = show()
+    browser.execute_script("document.querySelector('.group').open = true")
+    time.sleep(0.2)
+    chips = browser.execute_script(
+        "return [...document.querySelectorAll('.group .chip.kept')].map((c) => c.textContent)"
+    )
+    first = moons[1]["groups"][0]["features"]
+    assert sorted(chips) == sorted(moons[1]["features"]["name"][i] for i in first)
+    assert browser.execute_script("return document.querySelectorAll('.g-body canvas').length") == 1
+
+
+def test_the_page_follows_the_theme(show):
+    def shade(theme):
+        browser = show(theme=theme)
+        colour = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+        return sum(map(int, colour.strip("rgb()").split(","))), picture(browser, "affinity-map")
+
+    (light, light_map), (dark, dark_map) = shade("light"), shade("dark")
+    assert light > 700 and dark < 150
+    assert light_map != dark_map
+
+
+@pytest.mark.parametrize("name", ["moons", "genes"])
+@pytest.mark.parametrize(
+    ("width", "media"), [(PHONE, "screen"), (PAPER, "print"), (DESK, "screen")]
+)
+def test_nothing_hangs_over_the_edge(show, name, width, media):
+    browser = show(name, width, media=media)
+    browser.execute_script(
+        "for (const group of document.querySelectorAll('.group')) group.open = true"
+    )
+    time.sleep(0.2)
+    over = browser.execute_script(
+        """
+        const width = document.documentElement.clientWidth;
+        return [document.documentElement.scrollWidth - width,
+          ...[...document.querySelectorAll("body *")]
+            .filter((e) => !e.closest("svg") && e.getBoundingClientRect().right > width + 0.5)
+            .map((e) => e.tagName + "#" + e.id + "." + e.className)];
+        """
+    )
+    assert over == [0]
+
+
+def test_it_prints_light_from_a_dark_screen(show):
+    browser = show(theme="dark")
+    browser.execute_script(
+        """
+        window.seen = [];
+        addEventListener("beforeprint", () => seen.push(
+          getComputedStyle(document.documentElement).getPropertyValue("--paper")));
+        """
+    )
+    pdf = browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"]
+    seen = browser.execute_script("return window.seen")
+    assert base64.b64decode(pdf).startswith(b"%PDF") and seen == ["#ffffff"]
+    still_open = browser.execute_script("return document.querySelectorAll('.group[open]').length")
+    assert still_open == 0
+
+
+def test_the_slider_answers_within_100_ms_at_7129_features(show, genes):
+    browser = show("genes")
+    last = len(genes["selection"]["levels"]) - 1
+    places = np.linspace(0, last, 15).round().astype(int).tolist()
+    times = [slide(browser, "by-features", place) for place in places]
+    assert text(browser, "#n-features") == "7,129"
+    assert np.median(times) < 100, times
+
+
+@pytest.mark.parametrize("which", ["selected", "groups"])
+def test_downloads_are_the_tables(show, moons, tmp_path, which):
+    browser = show()
+    place = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", place)
+    browser.execute_script(f"document.querySelector('[data-download={which}]').click()")
+    path = tmp_path / f"{which}.csv"
+    for _ in range(50):
+        if path.exists():
+            break
+        time.sleep(0.1)
+    found = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+    table = {"selected": selected_table, "groups": groups_table}[which](moons[1])
+    assert [list(row) for row in found] == [list(row) for row in table]
+    for got, expected in zip(found, table, strict=True):
+        assert {k: v for k, v in got.items() if k in ("feature", "reason")} == {
+            k: v for k, v in expected.items() if k in ("feature", "reason")
+        }
+        assert float(got["score"]) == expected["score"]
+        assert float(got["p_value"]) == expected["p_value"]
+        assert got.get("kept") == (str(expected["kept"]) if "kept" in expected else None)
+
+
+def test_a_cut_page_works_and_offers_only_whole_files(show):
+    browser = show("pathways")
+
+    def is_off(which):
+        button = f"document.querySelector('[data-download={which}]')"
+        return browser.execute_script(f"return {button}.disabled")
+
+    assert text(browser, "#status").startswith("20 features in")
+    assert is_off("groups") and not is_off("selected")
+    last = browser.execute_script("return document.getElementById('by-groups').max")
+    slide(browser, "by-groups", last)
+    assert text(browser, "#status").startswith(f"{2 * int(last):,} features in {int(last):,}")
+    slide(browser, "by-features", 4)
+    assert len(listed(browser)) == 5 and not is_off("selected")
+    assert browser.get_log("browser") == []
+
+
+def test_a_selection_that_is_not_listed_whole_cannot_be_downloaded(
+    show, folder, genes, monkeypatch
+):
+    monkeypatch.setattr(importlib.import_module("groupfs.report.render"), "LARGEST_PAGE", 300_000)
+    (folder / "cut.html").write_text(render(genes), encoding="utf-8")
+    browser = show("cut")
+    off = "return document.querySelector('[data-download=selected]').disabled"
+    slide(browser, "by-groups", 26)
+    assert text(browser, "#status").startswith("7,129 features") and browser.execute_script(off)
+    slide(browser, "by-features", 9)
+    assert len(listed(browser)) == 10 and not browser.execute_script(off)

@@ -1,0 +1,72 @@
+import numpy as np
+import torch
+from scipy import stats
+
+from groupfs.utils import counter_rng as _noise
+from groupfs.utils.counter_rng import CounterNoise
+
+CPU = torch.device("cpu")
+
+
+def draws(seeds, n, n_steps):
+    noise = CounterNoise(seeds, CPU)
+    return np.stack([noise.uniform(n, torch.float64).numpy() for _ in range(n_steps)])
+
+
+def test_numbers_are_uniform():
+    values = draws([0], 5000, 20).ravel()
+    assert stats.kstest(values, "uniform").pvalue > 1e-3
+    assert values.min() > 0 and values.max() < 1
+
+
+def test_largest_and_smallest_survive_single_precision():
+    values = CounterNoise([3], CPU).uniform(2_000_000, torch.float32)
+    assert torch.isfinite(values.log().neg().log()).all()
+
+
+def test_places_steps_and_seeds_are_uncorrelated():
+    values = draws([0, 1], 300, 300)
+    first = values[:, 0]
+    for a, b in (
+        (first[:, 1:], first[:, :-1]),  # neighbouring places
+        (first[1:], first[:-1]),  # successive steps
+        (values[:, 0], values[:, 1]),  # neighbouring seeds
+        (first[1:, :-1], first[:-1, 1:]),  # the diagonal: a shifted counter would repeat itself
+    ):
+        r = np.corrcoef(a.ravel(), b.ravel())[0, 1]
+        assert abs(r) < 4 / np.sqrt(a.size)
+
+
+def test_every_bit_is_fair():
+    bits = (draws([7], 4096, 32).ravel() * 2**23).astype(np.int64)
+    share = np.array([((bits >> k) & 1).mean() for k in range(23)])
+    assert np.abs(share - 0.5).max() < 4 * 0.5 / np.sqrt(len(bits))
+
+
+def test_a_stream_does_not_depend_on_the_others_beside_it():
+    alone, beside = draws([5], 50, 3), draws([2, 5], 50, 3)
+    np.testing.assert_array_equal(alone[:, 0], beside[:, 1])
+
+
+def test_no_number_repeats_between_steps_more_than_chance_allows():
+    values = draws([0], 1000, 20).reshape(20, -1)
+    for other in values[1:]:
+        assert len(np.intersect1d(values[0], other)) <= 3
+
+
+def test_numbers_are_the_same_whether_drawn_ahead_or_not(monkeypatch):
+    ahead = CounterNoise([3, 8], torch.device("cpu"))
+    drawn = [ahead.uniform(n, torch.float64) for n in (5, 5, 5, 7, 5)]
+    monkeypatch.setattr(_noise, "AHEAD_ENTRIES", 1)
+    one_by_one = CounterNoise([3, 8], torch.device("cpu"))
+    for n, numbers in zip((5, 5, 5, 7, 5), drawn, strict=True):
+        torch.testing.assert_close(numbers, one_by_one.uniform(n, torch.float64), rtol=0, atol=0)
+
+
+def test_streams_that_are_kept_go_on_as_before():
+    both, first = (CounterNoise([3, 8], torch.device("cpu")) for _ in range(2))
+    for noise in (both, first):
+        noise.uniform(4, torch.float32)
+    first.keep(torch.tensor([1]))
+    expected = both.uniform(4, torch.float32)[1:]
+    torch.testing.assert_close(first.uniform(4, torch.float32), expected, rtol=0, atol=0)
