@@ -17,7 +17,7 @@ from groupfs.tables import TableError
 from groupfs.tables.columns import Preparation
 from groupfs.tables.file_content import most_bytes, refuse_bomb
 from groupfs.tables.numpy_and_matlab import check_array
-from groupfs.tables.table import readable
+from groupfs.utils.text import one_line
 
 FORMAT, VERSION = "groupfs-model", 2
 #: Besides the types of numpy and scikit-learn that skops trusts, a model may hold these alone.
@@ -50,7 +50,7 @@ class ModelError(ValueError):
     """A file that is absent, broken or no model; the message is one sentence for people."""
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(readable(sentence))
+        super().__init__(one_line(sentence))
 
 
 def save(

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from groupfs.data.block_sources import READ_AT_ONCE, PartSource, SlicedSource, read_whole
 from groupfs.data.column_moments import gather_moments
 from groupfs.data.memory_plan import fits_in_memory, memory_budget
-from groupfs.data.standardize import listed
+from groupfs.utils.text import join_names
 
 #: Entries of a file, zeros included, that are read at a time: 256 MB if dense.
 BLOCK_ENTRIES = 1 << 25
@@ -27,7 +27,7 @@ def read_matrix(
     A matrix in a file that is too large is not read, but comes as a source of rows.
     """
     if layer is not None and layer not in adata.layers:
-        there = listed(list(adata.layers)) or "none"
+        there = join_names(list(adata.layers)) or "none"
         raise ValueError(f"layer={layer!r} is not in adata.layers; it has {there}.")
     X = adata.X if layer is None else adata.layers[layer]
     if X is None:
@@ -75,7 +75,7 @@ def _refuse_block(X: Any, names: list[str], what: str, check_values: bool) -> No
         which = _genes_where(X, ~np.isfinite(values))
         raise ValueError(
             f"{what} holds NaN or infinity in {len(which)} gene(s): "
-            f"{listed([names[i] for i in which])}; impute them, or leave these genes out with "
+            f"{join_names([names[i] for i in which])}; impute them, or leave these genes out with "
             "mask_var."
         )
     if not check_values or not values.size:
@@ -84,7 +84,7 @@ def _refuse_block(X: Any, names: list[str], what: str, check_values: bool) -> No
         which = _genes_where(X, values < 0)
         raise ValueError(
             f"{what} holds negative values in {len(which)} gene(s): "
-            f"{listed([names[i] for i in which])}; give normalised, log-transformed values, or "
+            f"{join_names([names[i] for i in which])}; give normalised, log-transformed values, or "
             "set check_values=False if these are right."
         )
 

@@ -20,9 +20,9 @@ from groupfs.anndata.matrix import (
     some_columns,
 )
 from groupfs.data.known_groups import parse_groups
-from groupfs.data.standardize import listed
 from groupfs.estimators.group_fs import GroupFS
 from groupfs.selection.memberships import place_rows
+from groupfs.utils.text import join_names
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -187,7 +187,7 @@ def _mask(adata: Any, mask_var: str | ArrayLike | None) -> NDArray[np.bool_]:
         if mask_var not in adata.var:
             raise ValueError(
                 f"mask_var={mask_var!r} is not a column of adata.var; it has "
-                f"{listed(list(adata.var.columns)) or 'none'}."
+                f"{join_names(list(adata.var.columns)) or 'none'}."
             )
         mask = np.asarray(adata.var[mask_var])
     else:
@@ -204,7 +204,7 @@ def _report_constant(constant: list[str]) -> None:
     if constant:
         plural = "gene does" if len(constant) == 1 else "genes do"
         warnings.warn(
-            f"{len(constant)} {plural} not vary and got no group: {listed(constant)}.",
+            f"{len(constant)} {plural} not vary and got no group: {join_names(constant)}.",
             UserWarning,
             stacklevel=3,
         )
@@ -221,7 +221,8 @@ def _known_groups(
     if len(without):
         raise ValueError(
             f"{len(without)} gene(s) are in none of the groups: "
-            f"{listed([names[i] for i in without])}; give every gene a group, or leave these out "
+            f"{join_names([names[i] for i in without])}; give every gene a group, or leave these "
+            "out "
             "with mask_var."
         )
     shown = [str(name) for name in group_names]

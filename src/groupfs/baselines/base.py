@@ -13,8 +13,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.data.rows import FloatArray
 from groupfs.data.standardize import Table, TableInMemory, validate_table
+from groupfs.utils.types import FloatArray
 
 #: Constraints of parameters that several baselines have; each takes those it needs.
 SHARED_CONSTRAINTS: dict[str, list[Any]] = {

@@ -12,7 +12,8 @@ from sklearn.base import _fit_context
 
 from groupfs.baselines.base import RankingSelector, shared_constraints
 from groupfs.baselines.sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
-from groupfs.data.rows import FloatArray, RowsInMemory
+from groupfs.data.rows import RowsInMemory
+from groupfs.utils.types import FloatArray
 
 #: Numbers of the table that are worked on at a time.
 BLOCK_ENTRIES = 2**17

@@ -21,8 +21,8 @@ from groupfs.tables.columns import (
     matching,
     no_column,
 )
-from groupfs.tables.table import listed
 from groupfs.utils import atomic_files as outputs
+from groupfs.utils.text import join_names
 
 #: What a folder of results holds.
 FILES = ("selected.csv", "groups.csv", "result.json", "report.html", "model.skops")
@@ -170,7 +170,7 @@ def _check_image(shape: tuple[int, int] | None, n_features: int) -> None:
 def _labels(table: Table, label: str | None) -> tuple[Any, list[str]]:
     if label is None:
         beside = [] if table.beside is None else list(table.beside.columns)
-        hint = f"--label can report agreement with what else the file holds: {listed(beside)}."
+        hint = f"--label can report agreement with what else the file holds: {join_names(beside)}."
         return None, [hint] if beside else []
     series = _label_column(table, label)
     note = f"Set {label} aside as the label: it plays no part in the selection."
@@ -215,7 +215,7 @@ def _numbers_as_they_are(
     ]
     kept = [place for place, name in enumerate(names) if name not in left_out]
     gone = [name for name in names if name in left_out]
-    notes = [f"Left out {len(gone)} columns, as asked: {listed(gone, 12)}."] if gone else []
+    notes = [f"Left out {len(gone)} columns, as asked: {join_names(gone, 12)}."] if gone else []
     return Preparation(tuple(columns)), matrix[:, kept] if gone else matrix, notes
 
 

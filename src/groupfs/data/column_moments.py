@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from groupfs.data.block_sources import Block, Source, stacked
 from groupfs.data.prefetch import ahead
 from groupfs.utils.progress import Steps
-
-FloatArray = NDArray[np.float64]
+from groupfs.utils.types import FloatArray
 
 
 def _as_it_is(block: Block) -> Block:

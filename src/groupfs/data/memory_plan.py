@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from groupfs.utils.text import format_bytes
+
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", start=1)}
 #: Share of the free memory that a fit takes at most if nothing is said.
@@ -103,15 +105,6 @@ def plan_rows(n_rows: int, n_features: int, n_models: int, budget: int, max_memo
     )
 
 
-def shown(n_bytes: float) -> str:
-    """An amount of memory as people write it."""
-    for unit in ("GB", "MB", "kB"):
-        size = 1000 ** (3 - ("GB", "MB", "kB").index(unit))
-        if n_bytes >= size:
-            return f"{n_bytes / size:.1f} {unit}"
-    return f"{int(n_bytes)} bytes"
-
-
 def _even(size: int) -> int:
     """The largest power of two that is no larger; 0 stays 0."""
     return 1 << (size.bit_length() - 1) if size else 0
@@ -121,8 +114,10 @@ def _refuse(n_features: int, needed: int, budget: int, max_memory: Any) -> None:
     total = needed + _resident_memory() + LIBRARIES
     source = "free memory allows" if max_memory is None else "max_memory leaves"
     raise ValueError(
-        f"a table of {n_features:,} features needs about {shown(needed)} beside what this process "
-        f"holds, but {source} {shown(max(budget, 0))}; set max_memory to {shown(1.05 * total)} or "
+        f"a table of {n_features:,} features needs about {format_bytes(needed)} beside what this "
+        "process "
+        f"holds, but {source} {format_bytes(max(budget, 0))}; set max_memory to "
+        f"{format_bytes(1.05 * total)} or "
         "more, or leave out columns, e.g. those that hardly vary."
     )
 

@@ -16,7 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-FloatArray = NDArray[np.float64]
+from groupfs.utils.types import FloatArray
+
 #: Products of columns are computed in blocks of about so many numbers (64 MB).
 BLOCK_ENTRIES = 2**23
 #: On a GPU, where small blocks would leave it idle, in blocks of at least so many.

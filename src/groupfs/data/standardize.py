@@ -13,8 +13,10 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from groupfs.data.block_sources import as_source, is_lazy, read_whole
-from groupfs.data.memory_plan import PER_ENTRY, PER_NUMBER, fits_in_memory, memory_budget, shown
-from groupfs.data.rows import DenseRows, FloatArray, Rows, RowsInMemory, SparseRows
+from groupfs.data.memory_plan import PER_ENTRY, PER_NUMBER, fits_in_memory, memory_budget
+from groupfs.data.rows import DenseRows, Rows, RowsInMemory, SparseRows
+from groupfs.utils.text import format_bytes, join_names
+from groupfs.utils.types import FloatArray
 
 #: Sparse tables whose columns' means exceed their deviations by more than this are filled in:
 #: products of columns would lose their digits otherwise, and such tables hold few zeros.
@@ -92,8 +94,10 @@ def _whole(X: Any, who: str) -> Any:
         N, d = source.shape
         each = PER_NUMBER * N * d if source.n_entries is None else PER_ENTRY * source.n_entries
         raise ValueError(
-            f"{who} needs the whole table in memory, {N:,} x {d:,} with about {shown(each)} of "
-            f"work on it, and {shown(budget)} are free; give it fewer rows, or use GroupFS, which "
+            f"{who} needs the whole table in memory, {N:,} x {d:,} with about "
+            f"{format_bytes(each)} of "
+            f"work on it, and {format_bytes(budget)} are free; give it fewer rows, or use "
+            "GroupFS, which "
             "reads large tables in pieces."
         )
     return read_whole(source)
@@ -140,7 +144,8 @@ def refuse_text(X: Any) -> None:
     ]
     if bad:
         raise ValueError(
-            f"X has {len(bad)} column(s) that are not numbers: {listed(bad)}; encode them first, "
+            f"X has {len(bad)} column(s) that are not numbers: {join_names(bad)}; encode them "
+            "first, "
             "e.g. with OrdinalEncoder, or drop them."
         )
 
@@ -203,7 +208,7 @@ def refuse_missing(X: FloatArray | sp.csr_array, names: Sequence[str], who: str)
         else "replace infinite values or drop these columns"
     )
     plural = "column" if len(bad) == 1 else "columns"
-    which = listed([names[int(i)] for i in bad])
+    which = join_names([names[int(i)] for i in bad])
     raise ValueError(f"X contains {what} in {len(bad)} {plural} ({which}); {remedy}.")
 
 
@@ -255,7 +260,7 @@ def checked_spread(
     if len(too_large):
         raise ValueError(
             f"values of X overflow when squared, as distances need (columns "
-            f"{listed([names[int(i)] for i in too_large])}); rescale these columns first."
+            f"{join_names([names[int(i)] for i in too_large])}); rescale these columns first."
         )
     rounding = 10 * np.finfo(np.float64).eps * np.sqrt(n_rows) * np.abs(center)
     return np.where(spread <= rounding, 0.0, spread)
@@ -285,7 +290,7 @@ def report_constant(
         warnings.warn(
             f"{len(constant)} constant {plural} no information and "
             f"{'was' if one else 'were'} {what_became}: "
-            f"{listed([names[int(i)] for i in constant])}.",
+            f"{join_names([names[int(i)] for i in constant])}.",
             UserWarning,
             stacklevel=stacklevel,
         )
@@ -343,9 +348,3 @@ def _rows(
     if (np.abs(mean) <= LARGEST_OFFSET * deviation).all():
         return SparseRows(table, mean, scale, X.shape[0] * (deviation / scale) ** 2)
     return DenseRows((table.toarray() - mean) / scale)
-
-
-def listed(names: Sequence[str], most: int = 5) -> str:
-    """The first few names, and how many more there are."""
-    shown = ", ".join(str(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

@@ -22,7 +22,8 @@ from groupfs.data.block_sources import FEWEST_DRAWN, Block, PartSource, Source, 
 from groupfs.data.column_moments import blocks, gather_moments
 from groupfs.data.memory_plan import Plan
 from groupfs.data.prefetch import ahead
-from groupfs.data.rows import BLOCK_ENTRIES, DenseRows, FloatArray, at_least_rounding
+from groupfs.data.rows import BLOCK_ENTRIES, DenseRows, at_least_rounding
+from groupfs.utils.types import FloatArray
 
 #: Multiplications of the products of all columns with all that are still done one by one.
 EXACT_PRODUCTS = {"cpu": 1e13, "cuda": 1e15}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from groupfs.datasets.published_files import Content
 from groupfs.tables.file_content import most_bytes, unpacked
 from groupfs.tables.matlab import check_mat
-from groupfs.tables.table import readable
+from groupfs.utils.text import one_line
 
 IDX_UNSIGNED_BYTE = 8  #: type code of the only idx content MNIST uses
 
@@ -136,7 +136,7 @@ def read_amat(content: Content, n_columns: int) -> NDArray[np.float64]:
 
 def _malformed(content: Content, what: str) -> ValueError:
     return ValueError(
-        readable(f"{content.name} {what}; it is not the file that its source publishes.")
+        one_line(f"{content.name} {what}; it is not the file that its source publishes.")
     )
 
 

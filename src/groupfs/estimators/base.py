@@ -16,7 +16,6 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.block_sources import as_source, is_lazy, read_columns
-from groupfs.data.memory_plan import shown
 from groupfs.data.standardize import Table
 from groupfs.data.streamed_rows import PER_PRODUCT
 from groupfs.estimators.notebook_view import groups_html
@@ -26,6 +25,7 @@ from groupfs.selection.describe import GroupResult
 from groupfs.selection.memberships import place_rows
 from groupfs.training import settings as presets
 from groupfs.training.problem import Problem
+from groupfs.utils.text import format_bytes
 
 
 class GroupSelector(SelectorMixin, BaseEstimator):
@@ -165,7 +165,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         if settings["feature_neighbors"] is None and needed > 2 * plan.slab_bytes:
             raise ValueError(
                 f'a feature graph with all neighbours (feature_neighbors="all") of {d:,} features '
-                f"takes about {shown(needed)}, more than max_memory leaves; set "
+                f"takes about {format_bytes(needed)}, more than max_memory leaves; set "
                 "feature_neighbors=50 or raise max_memory."
             )
 

@@ -15,11 +15,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs.data.known_groups import check_places, parse_groups
 from groupfs.data.open_table import open_table
-from groupfs.data.standardize import Table, listed
+from groupfs.data.standardize import Table
 from groupfs.estimators.base import GroupSelector
 from groupfs.selection.describe import GroupResult, read_off, train_models
 from groupfs.training.problem import Problem, prepare
 from groupfs.utils.device import derive_seeds, resolve_device
+from groupfs.utils.text import join_names
 
 #: Relative sparsities that are trained beside the one asked for to rank groups by path.
 PATH_SPARSITIES = np.geomspace(0.25, 3.0, 12)
@@ -306,7 +307,7 @@ class GroupFS(GroupSelector):
         if len(without):
             raise ValueError(
                 f"{len(without)} feature(s) of X are in none of the groups: "
-                f"{listed([table.names[i] for i in without])}; give every feature a group, or "
+                f"{join_names([table.names[i] for i in without])}; give every feature a group, or "
                 "leave these columns out of X."
             )
         # numbered as the table's own order meets them, whatever the user's order of the columns

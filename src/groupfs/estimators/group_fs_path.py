@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs.data.open_table import open_table
-from groupfs.data.rows import FloatArray
 from groupfs.data.standardize import Table
 from groupfs.estimators import stability
 from groupfs.estimators.base import GroupSelector
@@ -27,6 +26,7 @@ from groupfs.training.checkpoints import Checkpoint, open_checkpoint
 from groupfs.training.path_runs import prepared, refit_all, train_path
 from groupfs.training.problem import Problem
 from groupfs.utils.device import derive_seeds, resolve_devices
+from groupfs.utils.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

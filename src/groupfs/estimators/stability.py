@@ -17,7 +17,8 @@ from groupfs.models.all_groups import OPEN
 from groupfs.selection.describe import read_off, train_models
 from groupfs.selection.keep import discoveries, keep_groups
 from groupfs.training.checkpoints import Keeper
-from groupfs.training.problem import IntArray, as_groups, prepare
+from groupfs.training.problem import as_groups, prepare
+from groupfs.utils.types import IntArray
 
 #: Share of the rows in a subsample.
 SUBSAMPLE = 0.5

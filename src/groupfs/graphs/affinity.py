@@ -18,8 +18,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from groupfs.data.rows import FloatArray, Rows
+from groupfs.data.rows import Rows
 from groupfs.graphs.feature_neighbors import column_distances, nearest_columns, told_apart
+from groupfs.utils.types import FloatArray
 
 #: Squared bandwidths are at least this share of the mean squared distance. Points with more than K
 #: exact copies would otherwise have none, and rounding errors of single precision would decide

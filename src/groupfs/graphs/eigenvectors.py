@@ -14,9 +14,9 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from groupfs.utils.types import FloatArray
+
 #: Features up to which all eigenvectors are found at once where Lanczos gets nowhere (512 MB), and
 #: steps of the way that is taken beyond.
 DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200

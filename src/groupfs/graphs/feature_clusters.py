@@ -14,7 +14,8 @@ import scipy.sparse.linalg
 from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 
-FloatArray = NDArray[np.float64]
+from groupfs.utils.types import FloatArray
+
 #: Starts of k-means, beside the deterministic one, and steps from each at most.
 N_RANDOM_STARTS, MAX_STEPS = 4, 30
 #: Products up to this many multiplications are done by one thread in the usual BLAS libraries.

@@ -12,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from groupfs.data.rows import DenseRows, FloatArray, Rows
+from groupfs.data.rows import DenseRows, Rows
 from groupfs.data.streamed_rows import StreamRows
+from groupfs.utils.types import FloatArray
 
 #: Columns whose mean squared distance is below this share of their norms count as nearly one.
 ALIKE = 1e-6

@@ -15,7 +15,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from groupfs.data.memory_plan import shown
 from groupfs.graphs.feature_clusters import embed, sums_by_cluster
 from groupfs.models.all_groups import (
     P_MAIN,
@@ -29,6 +28,7 @@ from groupfs.models.all_groups import (
 from groupfs.models.candidate_losses import WALK_COLUMNS, compact_feature_smoothness, per_group_sums
 from groupfs.models.losses import group_sparsity
 from groupfs.models.relaxations import gates, gates_pullback, membership, membership_pullback
+from groupfs.utils.text import format_bytes
 
 #: Bytes that a membership takes in training: itself, gradient, moments, noise, temporary copies;
 #: where few are kept of each feature, also which; then a feature takes some of its own, once.
@@ -239,9 +239,9 @@ def memberships_kept(d: int, C: int, R: int, budget_bytes: int) -> int | None:
     if kept < fewest:
         least = memory_of_models(d, C, R, fewest)
         raise ValueError(
-            f"{d} features in {C} groups need {shown(needed)} of memory for {R} "
-            f"model{'s' if R > 1 else ''} side by side, and {shown(least)} if each feature "
-            f"keeps the {fewest} groups nearest to it, but {shown(budget_bytes)} are "
+            f"{d} features in {C} groups need {format_bytes(needed)} of memory for {R} "
+            f"model{'s' if R > 1 else ''} side by side, and {format_bytes(least)} if each feature "
+            f"keeps the {fewest} groups nearest to it, but {format_bytes(budget_bytes)} are "
             f"available; {'choose n_init=1, ' if R > 1 else ''}raise max_memory or leave out "
             "columns."
         )

@@ -19,9 +19,8 @@ from groupfs.graphs.affinity import dense_feature_affinity
 from groupfs.metrics import clustering_accuracy
 from groupfs.report.json_numbers import pack, tidy, tidy_list
 from groupfs.report.other_budgets import selected_groups
+from groupfs.utils.types import FloatArray, IntArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
 #: Embeddings drawn along each of the two sliders: so many, or so many points in all.
 FEWEST_EMBEDDINGS, MOST_EMBEDDINGS, MOST_POINTS = 16, 60, 30_000
 #: Side of the affinity picture in cells, and features it is computed from, at most.

@@ -11,9 +11,9 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray = NDArray[np.int64]
+from groupfs.utils.types import IntArray
+
 #: Every budget up to the first number is asked for, and so many above it.
 DENSE, SPARSE = 60, 80
 #: The largest budget asked for; nobody chooses so many.

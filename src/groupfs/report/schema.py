@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from groupfs.report.summarize import FORMAT, VERSION
-from groupfs.tables.table import readable
+from groupfs.utils.text import one_line
 
 #: The parts of a summary, and what they hold where the page or the csv files take it by name.
 _PARTS: dict[str, str] = {
@@ -107,7 +107,7 @@ def read(path: str | os.PathLike[str]) -> dict[str, Any]:
         text = Path(path).read_text(encoding="utf-8")
         summary = json.loads(text, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        why = readable(str(error))
+        why = one_line(str(error))
         raise ValueError(
             f"{path} is not json ({why}); give the result.json that groupfs select wrote."
         ) from error

@@ -20,8 +20,8 @@ from torch import Tensor
 
 from groupfs.graphs.affinity import plain_affinity
 from groupfs.utils.counter_rng import CounterNoise
+from groupfs.utils.types import FloatArray
 
-FloatArray = NDArray[np.float64]
 #: Shuffles of a few binary columns all score the same: differences below this are rounding.
 SMALLEST_SPREAD = 1e-6
 #: Numbers that are worked on at a time: what a processor's cache holds, what a GPU is busy with.

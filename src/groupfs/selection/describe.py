@@ -10,14 +10,15 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from groupfs.data.rows import FloatArray, Rows
+from groupfs.data.rows import Rows
 from groupfs.models.all_groups import OPEN, NoiseSource
 from groupfs.selection.keep import rank_groups
 from groupfs.selection.memberships import Memberships
 from groupfs.training.checkpoints import Keeper
 from groupfs.training.history import History
 from groupfs.training.loop import Schedule, train
-from groupfs.training.problem import SCORED_ROWS, IntArray, Problem, as_groups
+from groupfs.training.problem import SCORED_ROWS, Problem, as_groups
+from groupfs.utils.types import FloatArray, IntArray
 
 
 @dataclass

@@ -6,11 +6,8 @@ Axes: d features, C groups. Nothing but numpy here; groups are index arrays.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
-BoolArray = NDArray[np.bool_]
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 
 def rank_groups(scores: FloatArray, tie_breaker: FloatArray) -> IntArray:

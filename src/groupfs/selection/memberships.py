@@ -13,9 +13,7 @@ import scipy.special
 from numpy.typing import NDArray
 
 from groupfs.selection.keep import merge_twins
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from groupfs.utils.types import FloatArray, IntArray
 
 
 @dataclass

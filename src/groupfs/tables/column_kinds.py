@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupfs.tables.table import listed
+from groupfs.utils.text import join_names
 
 #: The most values of a text column that get a 0/1 column each.
 MOST_INDICATORS = 10
@@ -67,7 +67,8 @@ class Diary:
 
     def sentences(self) -> list[str]:
         return [
-            f"{words.format(_count(self.entries[decision]))}: {listed(self.entries[decision], 12)}."
+            f"{words.format(_count(self.entries[decision]))}: "
+            f"{join_names(self.entries[decision], 12)}."
             for decision, words in _SENTENCES.items()
             if decision in self.entries
         ]
@@ -120,7 +121,7 @@ def decide(name: str, series: Any, use: bool, diary: Diary) -> Column:
         return _number(name, numbers, use, diary)
     if share >= MOSTLY_NUMBERS and len(np.unique(numbers[np.isfinite(numbers)])) > 2:
         odd = values[values.notna() & ~np.isfinite(numbers)]
-        diary.add("mixed", f"{name} ({len(odd)} x {listed(sorted(set(odd)), 2)})")
+        diary.add("mixed", f"{name} ({len(odd)} x {join_names(sorted(set(odd)), 2)})")
         return _number(name, numbers, use, diary)
     return _text(name, values, use, diary)
 

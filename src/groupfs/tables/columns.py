@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from groupfs.tables.column_kinds import KINDS, Column, ColumnsError, Diary, decide, numbers_of
-from groupfs.tables.table import listed
+from groupfs.utils.text import join_names
 
 __all__ = ["Column", "ColumnsError", "Preparation", "learn_columns", "matching", "numeric_columns"]
 
@@ -83,7 +83,7 @@ class Preparation:
                 if n_unknown and column.kind == "indicators":
                     unknown.append(f"{column.name} ({n_unknown})")
         notes = [
-            f"{words} (how many): {listed(columns, 12)}."
+            f"{words} (how many): {join_names(columns, 12)}."
             for words, columns in (
                 ("Replaced missing or unknown values", replaced),
                 ("Left all 0 for values without a column of their own", unknown),
@@ -100,7 +100,7 @@ class Preparation:
         if missing:
             raise ColumnsError(
                 f"{len(missing)} of the {len(needed)} columns that are needed "
-                f"{'is' if len(missing) == 1 else 'are'} missing: {listed(missing, 12)}."
+                f"{'is' if len(missing) == 1 else 'are'} missing: {join_names(missing, 12)}."
             )
 
     def to_dict(self) -> dict[str, Any]:
@@ -176,7 +176,8 @@ def learn_columns(
     twice = [name for name, times in Counter(preparation.names).items() if times > 1]
     if twice:
         raise ColumnsError(
-            f"Encoding text gives columns of the same name as others: {listed(twice)}; rename one."
+            f"Encoding text gives columns of the same name as others: {join_names(twice)}; rename "
+            "one."
         )
     return preparation
 
@@ -210,5 +211,5 @@ def _apart(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
 def no_column(name: str, names: Sequence[str]) -> str:
     """The end of a sentence on a column that is not there, with the name that comes closest."""
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]}?" if close else f"the columns are {listed(names, 8)}."
+    hint = f"did you mean {close[0]}?" if close else f"the columns are {join_names(names, 8)}."
     return f"there is no column of that name; {hint}"

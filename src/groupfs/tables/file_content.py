@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from groupfs.tables.table import TableError, listed
+from groupfs.tables.table import TableError
+from groupfs.utils.text import join_names
 
 #: Endings of names and the kind of file they stand for; every other ending is taken for text.
 KINDS = {
@@ -245,7 +246,8 @@ def _only_member(data: bytes, path: Path) -> bytes:
         ]
         if len(members) != 1:
             raise TableError(
-                f"{path} holds {len(members)} files ({listed(members, 3) or 'none'}); unpack it "
+                f"{path} holds {len(members)} files ({join_names(members, 3) or 'none'}); unpack "
+                "it "
                 "and name the one you mean."
             )
         with archive.open(members[0]) as file:

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 from groupfs.tables.delimited_text import _pandas
 from groupfs.tables.file_content import Content, most_bytes, refuse_bomb, refuse_larger, refusing
 from groupfs.tables.matlab import check_mat
-from groupfs.tables.table import Table, TableError, listed, numbered
+from groupfs.tables.table import Table, TableError, numbered
+from groupfs.utils.text import join_names
 
 #: Where the table is looked for in files of several arrays, before the largest one is taken.
 TABLE_NAMES = ("X", "x", "data")
@@ -154,7 +155,7 @@ def _from_variables(content: Content, arrays: Mapping[str, Any]) -> Table:
         if len(array.shape) == 2 and min(array.shape) > 1 and array.dtype.kind in "biuf"
     }
     if not tables:
-        what = f"only {listed(arrays)}" if arrays else "nothing"
+        what = f"only {join_names(arrays)}" if arrays else "nothing"
         raise TableError(f"{source} holds no table of numbers, {what}.")
     chosen = next((name for name in TABLE_NAMES if name in tables), None)
     if chosen is None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-#: Longest sentence of an error; names and reasons come from files and may have no end.
-LONGEST = 1000
+from groupfs.utils.text import join_names, one_line
 
 
 class TableError(ValueError):
     """A file that is absent, broken or not a table; the message is one sentence for people."""
 
     def __init__(self, sentence: str) -> None:
-        super().__init__(readable(sentence))
+        super().__init__(one_line(sentence))
 
 
 @dataclass(frozen=True)
@@ -33,17 +32,6 @@ class Table:
         return int(self.values.shape[0])
 
 
-def readable(text: str) -> str:
-    """Text on one line that a terminal shows as it is, whatever a file has put into it."""
-    line = "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape").decode()
-        for sign in " ".join(text.split())
-    )
-    if len(line) <= LONGEST:
-        return line
-    return f"{line[: LONGEST // 2]} ... {line[-LONGEST // 3 :]}"
-
-
 def numbered(n_columns: int) -> list[str]:
     """Names of columns that have none, as scikit-learn gives them."""
     return [f"x{place}" for place in range(n_columns)]
@@ -59,7 +47,7 @@ def refuse_duplicates(names: Sequence[str], source: str) -> None:
         one = len(twice) == 1
         raise TableError(
             f"{source} has {len(twice)} column name{'' if one else 's'} that occur"
-            f"{'s' if one else ''} more than once: {listed(twice)}; rename these columns."
+            f"{'s' if one else ''} more than once: {join_names(twice)}; rename these columns."
         )
 
 
@@ -70,12 +58,5 @@ def refuse_no_values(table: Table) -> None:
     if table.n_rows == 0:
         raise TableError(
             f"{table.source} has {n_columns} column{'' if n_columns == 1 else 's'} "
-            f"({listed(table.names)}) but not one row."
+            f"({join_names(table.names)}) but not one row."
         )
-
-
-def listed(names: Iterable[Any], most: int = 5) -> str:
-    """The first few names, and how many more there are."""
-    every = [str(name) for name in names]
-    shown = ", ".join(every[:most])
-    return shown if len(every) <= most else f"{shown} and {len(every) - most} more"

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from joblib import Parallel, delayed
 
-from groupfs.data.rows import FloatArray
 from groupfs.data.standardize import Table
 from groupfs.estimators.stability import Refit, refit, resample_rows
 from groupfs.models.candidate_groups import memory_of_models
@@ -25,6 +24,7 @@ from groupfs.training.checkpoint_content import (
 from groupfs.training.checkpoints import Checkpoint, Keeper
 from groupfs.training.parallel import runs_here, shared
 from groupfs.training.problem import Problem, models_budget, prepare
+from groupfs.utils.types import FloatArray
 
 #: Models that are trained side by side on the CPU.
 MODELS_OF_A_PART = 8

@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from groupfs.data.rows import FloatArray, Rows
+from groupfs.data.rows import Rows
 from groupfs.data.standardize import Table
 from groupfs.graphs.affinity import FeatureGraph, walk_tensor
 from groupfs.graphs.eigenvectors import leading_eigenvectors, smoothness_of
@@ -33,8 +32,8 @@ from groupfs.models.fixed_groups import GateModel, fixed_start
 from groupfs.scoring.excess import GroupScores, score_groups, tail_p_values
 from groupfs.training.calibration import measure_fixed_start, measure_start
 from groupfs.utils.device import DTYPE, memory_for_models
+from groupfs.utils.types import FloatArray, IntArray
 
-IntArray = NDArray[np.int64]
 #: Most groups that are looked for when their number is not given.
 MOST_GROUPS = 30
 #: Rows on which groups are scored.

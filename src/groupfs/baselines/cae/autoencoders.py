@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
-from groupfs.data.rows import FloatArray, Rows
+from groupfs.data.rows import Rows
 from groupfs.models.relaxations import gumbel_noise, membership
+from groupfs.utils.types import FloatArray
 
 #: Slope of the hidden units below zero.
 SLOPE = 0.2

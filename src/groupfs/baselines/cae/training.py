@@ -13,8 +13,9 @@ import torch
 from numpy.typing import NDArray
 
 from groupfs.baselines.cae.autoencoders import Autoencoders, Setting, start
-from groupfs.data.rows import FloatArray, Rows
+from groupfs.data.rows import Rows
 from groupfs.utils.counter_rng import CounterNoise
+from groupfs.utils.types import FloatArray
 
 #: Training ends when the mean over selectors of the largest selection probability exceeds this.
 DECIDED = 0.998

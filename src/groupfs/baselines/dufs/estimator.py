@@ -18,11 +18,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs.baselines.base import RankingSelector, shared_constraints
 from groupfs.baselines.dufs.training import train_gates
-from groupfs.data.rows import FloatArray
 from groupfs.models.all_groups import OPEN, Objective
 from groupfs.training.loop import Schedule
 from groupfs.training.settings import large_batch
 from groupfs.utils.device import DTYPE, derive_seeds, resolve_device
+from groupfs.utils.types import FloatArray
 
 #: Steps that training takes at most, and epochs it takes at least, if epochs are not given.
 MAX_STEPS, MIN_EPOCHS = 500, 20

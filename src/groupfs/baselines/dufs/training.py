@@ -11,11 +11,12 @@ from typing import Any
 import numpy as np
 import torch
 
-from groupfs.data.rows import FloatArray, Rows
+from groupfs.data.rows import Rows
 from groupfs.models.all_groups import OPEN, NoiseSource, Objective
 from groupfs.models.fixed_groups import GateModel
 from groupfs.training.loop import Schedule, train
 from groupfs.utils.device import DTYPE
+from groupfs.utils.types import FloatArray
 
 #: Gates start at one half, give or take so much.
 START_SPREAD = 0.01

@@ -18,8 +18,8 @@ from sklearn.utils._param_validation import Interval
 from groupfs.baselines.base import RankingSelector, shared_constraints
 from groupfs.baselines.mcfs.least_angle import ColumnProducts, least_angle_coefficients
 from groupfs.baselines.sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
-from groupfs.data.rows import FloatArray
 from groupfs.graphs.eigenvectors import dense_eigenvectors, lanczos
+from groupfs.utils.types import FloatArray
 
 #: Samples up to which eigenvectors are computed directly; above, by Lanczos iteration with so many
 #: vectors and restarts at most.

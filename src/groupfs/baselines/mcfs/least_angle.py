@@ -16,7 +16,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from groupfs.data.rows import FloatArray, RowsInMemory
+from groupfs.data.rows import RowsInMemory
+from groupfs.utils.types import FloatArray
 
 #: Features up to which all products of columns are computed at once (128 MB).
 WHOLE = 4096

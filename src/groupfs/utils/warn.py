@@ -1,0 +1,44 @@
+"""Warn at the line of the user's code that led here, under classes that can be told apart."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+
+#: Frames of these packages are passed over: a user can change nothing there.
+PASSED_OVER = ("groupfs", "sklearn", "joblib", "torch", "contextlib")
+
+
+class ConstantColumnsWarning(UserWarning):
+    """Columns that do not vary were left out."""
+
+
+class InterruptedTrainingWarning(UserWarning):
+    """Training was ended by Ctrl-C; results are those reached so far."""
+
+
+class SelectionWarning(UserWarning):
+    """A rule of the selection had to be relaxed, or gave less than was asked for."""
+
+
+class CheckpointWarning(UserWarning):
+    """A checkpoint could not be read or written; the fit goes on without it."""
+
+
+def warn(message: str, category: type[UserWarning] = UserWarning) -> None:
+    """Warn with the line outside this package that called it."""
+    warnings.warn(message, category, stacklevel=_find_stack_level())
+
+
+def _find_stack_level() -> int:
+    """Count the frames from the caller's to the first one outside the packages passed over."""
+    frame = inspect.currentframe()
+    level = -1  # this function's own frame does not count
+    while frame is not None and _package(frame.f_globals) in PASSED_OVER:
+        frame = frame.f_back
+        level += 1
+    return max(level, 1)
+
+
+def _package(names: dict[str, object]) -> str:
+    return str(names.get("__name__", "")).split(".")[0]
