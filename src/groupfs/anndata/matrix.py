@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,6 +13,7 @@ from groupfs.data.block_sources import READ_AT_ONCE, PartSource, SlicedSource, r
 from groupfs.data.column_moments import gather_moments
 from groupfs.data.memory_plan import fits_in_memory, memory_budget
 from groupfs.utils.text import join_names
+from groupfs.utils.warn import warn
 
 #: Entries of a file, zeros included, that are read at a time: 256 MB if dense.
 BLOCK_ENTRIES = 1 << 25
@@ -94,11 +94,9 @@ def _warn_of_counts(X: Any, what: str) -> None:
     if not values.size:
         return
     if values.max() > 1 and (values.dtype.kind in "iu" or (values == np.floor(values)).all()):
-        warnings.warn(
+        warn(
             f"{what} holds whole numbers up to {int(values.max())}, as counts do; normalise and "
-            "log-transform them first, or groups may follow the depth of the cells.",
-            UserWarning,
-            stacklevel=4,
+            "log-transform them first, or groups may follow the depth of the cells."
         )
 
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from groupfs.data.known_groups import parse_groups
 from groupfs.estimators.group_fs import GroupFS
 from groupfs.selection.memberships import place_rows
 from groupfs.utils.text import join_names
+from groupfs.utils.warn import ConstantColumnsWarning, warn
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -203,10 +203,9 @@ def _mask(adata: Any, mask_var: str | ArrayLike | None) -> NDArray[np.bool_]:
 def _report_constant(constant: list[str]) -> None:
     if constant:
         plural = "gene does" if len(constant) == 1 else "genes do"
-        warnings.warn(
+        warn(
             f"{len(constant)} {plural} not vary and got no group: {join_names(constant)}.",
-            UserWarning,
-            stacklevel=3,
+            ConstantColumnsWarning,
         )
 
 

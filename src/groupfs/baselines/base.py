@@ -51,9 +51,7 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         return tags
 
     def _check_table(self, X: Any, standardize: bool, fewest: int = 2) -> TableInMemory:
-        table = validate_table(
-            self, X, standardize, constant="ranked last", fewest=fewest, stacklevel=5
-        )
+        table = validate_table(self, X, standardize, constant="ranked last", fewest=fewest)
         wanted, n_features = self.n_features_to_select, table.rows.shape[1]
         if wanted is not None and wanted > n_features:
             raise ValueError(

@@ -8,7 +8,6 @@ neighbours are joined, a CSR array. In the graphs built here :math:`W_{ii} = 1`.
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -23,6 +22,7 @@ from groupfs.data.rows import BLOCK_ENTRIES, DenseRows, RowsInMemory
 from groupfs.graphs.affinity import TINY, self_tuning_graph
 from groupfs.utils.device import resolve_device
 from groupfs.utils.types import FloatArray
+from groupfs.utils.warn import warn
 
 Affinity: TypeAlias = FloatArray | sp.csr_array
 
@@ -172,11 +172,9 @@ def checked_affinity(graph: Any, n_samples: int) -> Affinity:
 def _possible_neighbors(n_neighbors: int, n_samples: int) -> int:
     if n_neighbors < n_samples:
         return n_neighbors
-    warnings.warn(
+    warn(
         f"n_neighbors={n_neighbors} but X has {n_samples} samples; the graph uses "
-        f"{n_samples - 1} neighbours instead.",
-        UserWarning,
-        stacklevel=5,
+        f"{n_samples - 1} neighbours instead."
     )
     return n_samples - 1
 

@@ -32,11 +32,10 @@ def open_table(
     max_memory: Any = None,
     n_models: int = 2,
     verbose: bool = False,
-    stacklevel: int = 4,
 ) -> Table:
     """Check X, set ``n_features_in_`` and ``feature_names_in_``, and stream it if it is large.
 
-    ``n_models`` are trained side by side, ``stacklevel`` is the depth of a warning.
+    ``n_models`` are trained side by side.
     """
     source = as_source(X)
     if isinstance(source, ArraySource):
@@ -45,12 +44,12 @@ def open_table(
     if source is None or fits_in_memory(source.shape, source.n_entries, budget):
         if source is not None and is_lazy(X):
             X = read_whole(source)
-        return validate_table(estimator, X, standardize, stacklevel=stacklevel + 1)
+        return validate_table(estimator, X, standardize)
     refuse_text(X)
     _refuse_too_small(source)
     _remember_columns(estimator, X, source)
     plan = plan_rows(*source.shape, n_models, budget, max_memory)
-    return _streamed(estimator, source, standardize, plan, verbose, stacklevel + 1)
+    return _streamed(estimator, source, standardize, plan, verbose)
 
 
 def _refuse_too_small(source: Source) -> None:
@@ -64,7 +63,7 @@ def _refuse_too_small(source: Source) -> None:
 
 
 def _streamed(
-    estimator: Any, source: Source, standardize: bool, plan: Plan, verbose: bool, stacklevel: int
+    estimator: Any, source: Source, standardize: bool, plan: Plan, verbose: bool
 ) -> Table:
     names = names_of(estimator, source.shape[1])
     found = gather_moments(
@@ -74,7 +73,7 @@ def _streamed(
     spread = checked_spread(found.mean, found.spread, N, names)
     varies = spread > 0
     refuse_too_few(varies, names, fewest=2)
-    report_constant(varies, names, "left out of every group", stacklevel + 1)
+    report_constant(varies, names, "left out of every group")
     columns = np.flatnonzero(varies)
     order, twins = order_by_keys(found.keys[columns] / (spread[columns, None] * np.sqrt(N)))
     columns = columns[order]

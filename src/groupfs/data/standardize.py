@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +16,7 @@ from groupfs.data.memory_plan import PER_ENTRY, PER_NUMBER, fits_in_memory, memo
 from groupfs.data.rows import DenseRows, Rows, RowsInMemory, SparseRows
 from groupfs.utils.text import format_bytes, join_names
 from groupfs.utils.types import FloatArray
+from groupfs.utils.warn import ConstantColumnsWarning, warn
 
 #: Sparse tables whose columns' means exceed their deviations by more than this are filled in:
 #: products of columns would lose their digits otherwise, and such tables hold few zeros.
@@ -60,12 +60,11 @@ def validate_table(
     standardize: bool,
     constant: str = "left out of every group",
     fewest: int = 2,
-    stacklevel: int = 4,
 ) -> TableInMemory:
     """Check X, set ``n_features_in_`` and ``feature_names_in_``, standardise.
 
-    ``constant`` says in a warning what became of columns that do not vary, of which ``stacklevel``
-    is the depth; with fewer than ``fewest`` columns that vary the table is refused.
+    ``constant`` says in a warning what became of columns that do not vary; with fewer than
+    ``fewest`` columns that vary the table is refused.
     """
     if is_lazy(X):
         X = _whole(X, type(estimator).__name__)
@@ -75,7 +74,7 @@ def validate_table(
     center, spread, X = _centered(X, names)
     varies = spread > 0
     refuse_too_few(varies, names, fewest)
-    report_constant(varies, names, constant, stacklevel + 1)
+    report_constant(varies, names, constant)
 
     columns = np.flatnonzero(varies)
     order, twins = _canonical_order(X, center, spread, columns)
@@ -280,19 +279,16 @@ def refuse_too_few(varies: NDArray[np.bool_], names: Sequence[str], fewest: int)
     )
 
 
-def report_constant(
-    varies: NDArray[np.bool_], names: Sequence[str], what_became: str, stacklevel: int
-) -> None:
+def report_constant(varies: NDArray[np.bool_], names: Sequence[str], what_became: str) -> None:
     constant = np.flatnonzero(~varies)
     if len(constant):
         one = len(constant) == 1
         plural = "column carries" if one else "columns carry"
-        warnings.warn(
+        warn(
             f"{len(constant)} constant {plural} no information and "
             f"{'was' if one else 'were'} {what_became}: "
             f"{join_names([names[int(i)] for i in constant])}.",
-            UserWarning,
-            stacklevel=stacklevel,
+            ConstantColumnsWarning,
         )
 
 

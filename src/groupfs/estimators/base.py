@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any
@@ -26,6 +25,7 @@ from groupfs.selection.memberships import place_rows
 from groupfs.training import settings as presets
 from groupfs.training.problem import Problem
 from groupfs.utils.text import format_bytes
+from groupfs.utils.warn import SelectionWarning, warn
 
 
 class GroupSelector(SelectorMixin, BaseEstimator):
@@ -141,11 +141,9 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             )
         fewest = min(settings["batch_size"], n_samples)
         if self.n_neighbors >= fewest:
-            warnings.warn(
+            warn(
                 f"n_neighbors={self.n_neighbors} but a batch has {fewest} samples; the graph uses "
-                f"{fewest - 1} neighbours instead.",
-                UserWarning,
-                stacklevel=4,
+                f"{fewest - 1} neighbours instead."
             )
             settings["n_neighbors"] = fewest - 1
         return settings
@@ -176,11 +174,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         except NotImplementedError as error:
             if device.type != "mps":
                 raise
-            warnings.warn(
-                f"device={self.device!r} lacks an operation ({error}); the CPU was used instead.",
-                UserWarning,
-                stacklevel=4,
-            )
+            warn(f"device={self.device!r} lacks an operation ({error}); the CPU was used instead.")
             return solve(torch.device("cpu"))
 
     def _describe(self, table: Table, problem: Problem, result: GroupResult) -> None:
@@ -222,7 +216,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
                 is_open |= significant.any()  # only what stands out decides, if anything does
             self.group_selected_, warning = selection.keep_groups(is_open, significant, ranked)
             if warning is not None and self.n_features_to_select is None:
-                warnings.warn(warning, UserWarning, stacklevel=4)
+                warn(warning, SelectionWarning)
         budget = self.n_features_to_select
         within = ranked[self.group_selected_] if self.n_groups_to_select else ranked
         if self.output == "representatives":
@@ -244,11 +238,10 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         if budget is not None:
             self.group_selected_ = np.isin(ranked, self.group_labels_[chosen])
             if len(chosen) < budget:
-                warnings.warn(
+                warn(
                     f"n_features_to_select={budget}, but the groups to select from give only "
                     f"{len(chosen)} features.",
-                    UserWarning,
-                    stacklevel=4,
+                    SelectionWarning,
                 )
         self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
         self._support_mask[chosen] = True

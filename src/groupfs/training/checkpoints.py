@@ -14,7 +14,6 @@ import json
 import os
 import re
 import time
-import warnings
 import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupfs.utils.atomic_files import OutputError, write_file
+from groupfs.utils.warn import CheckpointWarning, warn
 
 #: Seconds between two states of one training run, at least, and the share of time they may take.
 SAVE_EVERY, SAVE_SHARE = 1.0, 0.05
@@ -223,4 +223,4 @@ def _why(reason: BaseException) -> str:
 
 
 def _warn(sentence: str) -> None:
-    warnings.warn(sentence, UserWarning, stacklevel=5)
+    warn(sentence, CheckpointWarning)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +20,7 @@ from groupfs.training.checkpoints import Keeper, State
 from groupfs.training.history import History
 from groupfs.utils.device import working_on
 from groupfs.utils.progress import Progress
+from groupfs.utils.warn import InterruptedTrainingWarning, warn
 
 #: Epochs between two looks at whether training has settled.
 LOOK_EVERY = 10
@@ -59,12 +59,11 @@ def train(
     batch_seed: int,
     verbose: bool = False,
     name: str = "GroupFS",
-    stacklevel: int = 9,
     keeper: Keeper | None = None,
 ) -> History:
     """Train all models in place, each until it has settled, whatever the others do.
 
-    Ctrl-C ends training after the first epoch with a warning, ``stacklevel`` calls up from here.
+    Ctrl-C ends training after the first epoch with a warning.
     A ``keeper`` is given the state of training between epochs; if it has one from before, training
     goes on from there, to the same end.
     """
@@ -91,11 +90,10 @@ def train(
             if not history.terms:
                 raise
             history.interrupted = True
-            warnings.warn(
+            warn(
                 f"Training was interrupted after {len(history.terms)} of {schedule.max_epochs} "
                 "epochs; groups and gates are those reached so far.",
-                UserWarning,
-                stacklevel=stacklevel,
+                InterruptedTrainingWarning,
             )
         finally:
             progress.close()

@@ -25,19 +25,19 @@ class CheckpointWarning(UserWarning):
     """A checkpoint could not be read or written; the fit goes on without it."""
 
 
-def warn(message: str, category: type[UserWarning] = UserWarning) -> None:
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn with the line outside this package that called it."""
     warnings.warn(message, category, stacklevel=_find_stack_level())
 
 
 def _find_stack_level() -> int:
-    """Count the frames from the caller's to the first one outside the packages passed over."""
+    """Count the frames from :func:`warn` to the first one outside the packages passed over."""
     frame = inspect.currentframe()
-    level = -1  # this function's own frame does not count
+    level = 0  # this frame does not count, but the one that is looked for does
     while frame is not None and _package(frame.f_globals) in PASSED_OVER:
         frame = frame.f_back
         level += 1
-    return max(level, 1)
+    return level
 
 
 def _package(names: dict[str, object]) -> str:

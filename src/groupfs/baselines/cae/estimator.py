@@ -6,7 +6,6 @@ The estimator lives here, the networks in ``_concrete``, their training in ``_co
 from __future__ import annotations
 
 import itertools
-import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, Self
@@ -24,6 +23,7 @@ from groupfs.baselines.cae.autoencoders import Setting, distinct_features, memor
 from groupfs.baselines.cae.training import DECIDED, Outcome, Schedule, train
 from groupfs.data.rows import Rows
 from groupfs.utils.device import DTYPE, derive_seeds, memory_for_models, resolve_device
+from groupfs.utils.warn import warn
 
 
 class ConcreteAutoencoderSelector(RankingSelector):
@@ -195,13 +195,12 @@ class ConcreteAutoencoderSelector(RankingSelector):
         self.converged_ = best.converged
         self.search_ = [outcome.summary() for outcome in outcomes]
         if not best.converged:
-            warnings.warn(
+            warn(
                 f"The selectors had not decided after {self.n_iter_} epochs: the mean of their "
                 f"largest selection probabilities is {best.mean_max_probability:.3f}, not above "
                 f"{DECIDED}. Each gave its most likely feature; raise max_epochs or learning_rate "
                 "for a firmer choice.",
                 ConvergenceWarning,
-                stacklevel=3,
             )
         return self
 

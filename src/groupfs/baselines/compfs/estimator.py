@@ -5,7 +5,6 @@ The one supervised baseline. The learners themselves are in ``_composite.py``.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import fields
 from numbers import Integral, Real
 from typing import Any, Self
@@ -25,6 +24,7 @@ from groupfs.baselines.compfs.learners import Learners, distinct_groups
 from groupfs.baselines.compfs.training import Split, Training, divided, train
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE, derive_seeds, resolve_device
+from groupfs.utils.warn import warn
 
 #: Sparsity weight over the root of the number of features, as in the public package's experiments:
 #: 4.5 for 500 features, 2 for 84.
@@ -221,12 +221,10 @@ class CompFS(RankingSelector):
     def _select_groups(self) -> None:
         """Put the features of all groups in place of the best one, which stays if there is none."""
         if not self.groups_:
-            warnings.warn(
+            warn(
                 f"no feature reaches threshold={self.threshold} in any group (the best has "
                 f"{self.gate_probabilities_.max():.2f}), so only the best one is selected; choose "
-                "a lower threshold or sparsity_weight, more epochs, or n_features_to_select.",
-                UserWarning,
-                stacklevel=4,
+                "a lower threshold or sparsity_weight, more epochs, or n_features_to_select."
             )
             return
         self._support_mask = np.zeros(self.n_features_in_, dtype=bool)

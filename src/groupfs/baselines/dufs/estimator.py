@@ -5,7 +5,6 @@ It is GroupFS with every feature in a group of its own, and uses the same graphs
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -23,6 +22,7 @@ from groupfs.training.loop import Schedule
 from groupfs.training.settings import large_batch
 from groupfs.utils.device import DTYPE, derive_seeds, resolve_device
 from groupfs.utils.types import FloatArray
+from groupfs.utils.warn import SelectionWarning, warn
 
 #: Steps that training takes at most, and epochs it takes at least, if epochs are not given.
 MAX_STEPS, MIN_EPOCHS = 500, 20
@@ -221,11 +221,9 @@ class DUFS(RankingSelector):
     def _objective(self, batch_size: int) -> Objective:
         wanted = self.n_neighbors or NEIGHBORS[self.kernel]
         if wanted >= batch_size:
-            warnings.warn(
+            warn(
                 f"n_neighbors={wanted} but a batch has {batch_size} samples; the graph uses "
-                f"{batch_size - 1} neighbours instead.",
-                UserWarning,
-                stacklevel=4,
+                f"{batch_size - 1} neighbours instead."
             )
         return Objective(
             walk=None,
@@ -242,10 +240,9 @@ class DUFS(RankingSelector):
             return self.n_features_to_select
         n_open = int((scores > OPEN).sum())
         if n_open == 0:
-            warnings.warn(
+            warn(
                 "All gates are closed; only the feature ranked first was selected. Choose a lower "
                 'sparsity_weight, loss="ratio" or n_features_to_select.',
-                UserWarning,
-                stacklevel=4,
+                SelectionWarning,
             )
         return max(n_open, 1)

@@ -65,9 +65,7 @@ def train_gates(
     compared = rows.take(torch.from_numpy(index))
     model = _start(d, weights, seeds, compared.device)
     noise = NoiseSource(seeds, objective.gate_noise, compared.device)
-    history = train(
-        model, objective, rows, schedule, noise, seeds[0], verbose, name="DUFS", stacklevel=6
-    )
+    history = train(model, objective, rows, schedule, noise, seeds[0], verbose, name="DUFS")
     with torch.no_grad():
         gain = model.gain(objective, compared).tolist()
         loss = model.settled_loss(objective, compared, None).tolist()

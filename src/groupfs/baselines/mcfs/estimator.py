@@ -5,7 +5,6 @@ Axes: N samples, d features, K eigenvectors.
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any, Self
 
@@ -20,6 +19,7 @@ from groupfs.baselines.mcfs.least_angle import ColumnProducts, least_angle_coeff
 from groupfs.baselines.sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
 from groupfs.graphs.eigenvectors import dense_eigenvectors, lanczos
 from groupfs.utils.types import FloatArray
+from groupfs.utils.warn import warn
 
 #: Samples up to which eigenvectors are computed directly; above, by Lanczos iteration with so many
 #: vectors and restarts at most.
@@ -146,11 +146,9 @@ class MCFS(RankingSelector):
     def _possible_eigenvectors(self, n_samples: int) -> int:
         if self.n_eigenvectors < n_samples:
             return self.n_eigenvectors
-        warnings.warn(
+        warn(
             f"n_eigenvectors={self.n_eigenvectors} but X has {n_samples} samples; "
-            f"{n_samples - 1} are used instead.",
-            UserWarning,
-            stacklevel=4,
+            f"{n_samples - 1} are used instead."
         )
         return n_samples - 1
 
