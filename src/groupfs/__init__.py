@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from groupfs.estimators.group_fs import GroupFS
-    from groupfs.estimators.group_fs_path import GroupFSPath, GroupPath
+    from groupfs.estimators.group_fs_path import GroupFSPath
     from groupfs.estimators.stability import Stability
+    from groupfs.selection.sparsity_path import GroupPath
 
 __all__ = ["GroupFS", "GroupFSPath", "GroupPath", "Stability", "__version__"]
 __version__ = "0.1.0"
@@ -17,7 +18,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "GroupFS": "groupfs.estimators.group_fs",
     "GroupFSPath": "groupfs.estimators.group_fs_path",
-    "GroupPath": "groupfs.estimators.group_fs_path",
+    "GroupPath": "groupfs.selection.sparsity_path",
     "Stability": "groupfs.estimators.stability",
 }
 

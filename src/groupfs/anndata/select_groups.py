@@ -20,7 +20,7 @@ from groupfs.anndata.matrix import (
 )
 from groupfs.data.known_groups import parse_groups
 from groupfs.estimators.group_fs import GroupFS
-from groupfs.selection.memberships import place_rows
+from groupfs.selection.membership_table import place_rows
 from groupfs.utils.text import join_names
 from groupfs.utils.warn import ConstantColumnsWarning, warn
 

@@ -1,8 +1,8 @@
-"""What selectors that discover groups share: checked settings, fitted attributes, the selection."""
+"""The base of the estimators: checked settings, fitted attributes, the selection."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -11,21 +11,30 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.block_sources import as_source, is_lazy, read_columns
 from groupfs.data.standardize import Table
 from groupfs.data.streamed_rows import PER_PRODUCT
 from groupfs.estimators.notebook_view import groups_html
-from groupfs.models.all_groups import OPEN
-from groupfs.selection import keep as selection
 from groupfs.selection.describe import GroupResult
-from groupfs.selection.memberships import place_rows
-from groupfs.training import settings as presets
+from groupfs.selection.membership_table import place_rows
+from groupfs.selection.select import RankedGroups, Request, Selection, select
 from groupfs.training.problem import Problem
+from groupfs.training.settings import PRESETS, Settings
+from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import format_bytes
 from groupfs.utils.warn import SelectionWarning, warn
+
+#: Parameters that decide what is selected from groups that have been found.
+SELECTION_PARAMETERS = (
+    "n_features_to_select",
+    "n_groups_to_select",
+    "allocation",
+    "output",
+    "alpha",
+)
 
 
 class GroupSelector(SelectorMixin, BaseEstimator):
@@ -43,7 +52,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         ],
         "output": [StrOptions({"features", "representatives"})],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
-        "preset": [StrOptions(set(presets.PRESETS))],
+        "preset": [StrOptions(set(PRESETS))],
         "bandwidth_gradient": [StrOptions({"exact", "detached"}), None],
         "gate_start": [StrOptions({"excess", "uniform"}), None],
         "start_temperature": [Interval(Real, 0, None, closed="neither"), None],
@@ -74,7 +83,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         return mask
 
     def transform(self, X: Any) -> Any:
-        """The selected columns of X.
+        """Return the selected columns of X.
 
         Parameters
         ----------
@@ -103,7 +112,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         return tags
 
     def _repr_html_inner(self) -> str:
-        """scikit-learn's diagram, and below it the groups once there are any."""
+        """Draw scikit-learn's diagram, and below it the groups once there are any."""
         diagram = str(super()._repr_html_inner())
         return diagram + groups_html(self) if hasattr(self, "_support_mask") else diagram
 
@@ -113,73 +122,127 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
-    def _settings(self, table: Table) -> dict[str, Any]:
-        """The parameters with presets filled in, checked against the size of the table."""
+    def select(self, **changes: Any) -> Selection:
+        """Select again with other parameters, without another fit.
+
+        Parameters
+        ----------
+        **changes : n_features_to_select, n_groups_to_select, allocation, output, alpha
+            What is to be other than in the fit.
+
+        Returns
+        -------
+        Selection
+            ``support`` and ``features`` are the selected features as a mask and as indices,
+            ``groups`` the groups they come from as a mask, ``notes`` sentences on rules that had to
+            be relaxed. The selector itself stays as it is.
+
+        Examples
+        --------
+        >>> from groupfs import GroupFS
+        >>> from groupfs.datasets import load_two_moons
+        >>> X = load_two_moons(100, random_state=0).data
+        >>> selector = GroupFS(n_groups=4, max_epochs=5, random_state=0).fit(X)
+        >>> len(selector.select(n_features_to_select=4).features)
+        4
+        """
+        check_is_fitted(self)
+        unknown = sorted(changes.keys() - set(SELECTION_PARAMETERS))
+        if unknown:
+            raise TypeError(
+                f"select() got {', '.join(unknown)}, which the selection does not depend on; it "
+                f"takes {', '.join(SELECTION_PARAMETERS)}."
+            )
+        values = {name: getattr(self, name) for name in SELECTION_PARAMETERS} | changes
+        constraints = {name: self._parameter_constraints[name] for name in values}
+        validate_parameter_constraints(constraints, values, caller_name="select")
+        found = RankedGroups(
+            groups=self.groups_,
+            labels=self.group_labels_,
+            centrality=self.centrality_,
+            representatives=self.representatives_,
+            scores=self.group_scores_,
+            gates=self.group_gates_,
+            p_values=self.group_pvalues_,
+        )
+        request = Request(
+            n_features=values["n_features_to_select"],
+            n_groups=values["n_groups_to_select"],
+            allocation=values["allocation"] or PRESETS[self.preset]["allocation"],
+            output=values["output"],
+            alpha=values["alpha"],
+        )
+        return select(found, request)
+
+    def _select(self) -> None:
+        """Set the fitted attributes that speak of the selection."""
+        selection = self.select()
+        for note in selection.notes:
+            warn(note, SelectionWarning)
+        self.group_selected_ = selection.groups
+        self._support_mask = selection.support
+
+    def _settings(self, table: Table) -> Settings:
+        """Fill in presets, and check the parameters against the size of the table."""
         n_samples, n_features = table.rows.shape
         for n_groups in [] if isinstance(self.n_groups, str) else np.atleast_1d(self.n_groups):
             if not 2 <= n_groups < max(n_features, 3):
-                raise ValueError(
+                raise ParameterError(
                     f"n_groups={n_groups} but X has {n_features} features that vary; a group needs "
                     f"at least one feature, so choose 2 <= n_groups <= {n_features - 1} or "
-                    '"auto".'
+                    '"auto".',
+                    "n_groups",
                 )
         wanted = self.n_features_to_select
         if wanted is not None and wanted > n_features:
-            raise ValueError(
+            raise ParameterError(
                 f"n_features_to_select={wanted} but X has {n_features} features that vary; choose "
-                f"at most {n_features}."
+                f"at most {n_features}.",
+                "n_features_to_select",
             )
         plan = getattr(table.rows, "plan", None)
-        most = None if plan is None else int(plan.batch_rows)
-        settings = presets.resolve(self.get_params(deep=False), n_samples, n_features, most)
-        settings.pop("groups", None)  # as labels they come in where they are known
+        most_rows = None if plan is None else int(plan.batch_rows)
+        settings = Settings.resolve(self.get_params(deep=False), n_samples, n_features, most_rows)
         self._refuse_too_large(table, settings)
-        if self.end_temperature > settings["start_temperature"]:
-            raise ValueError(
+        if self.end_temperature > settings.start_temperature:
+            raise ParameterError(
                 f"end_temperature={self.end_temperature} is above start_temperature="
-                f"{settings['start_temperature']}; temperatures fall, so choose a lower end."
+                f"{settings.start_temperature}; temperatures fall, so choose a lower end.",
+                "end_temperature",
             )
-        fewest = min(settings["batch_size"], n_samples)
+        fewest = min(settings.batch_size, n_samples)
         if self.n_neighbors >= fewest:
             warn(
                 f"n_neighbors={self.n_neighbors} but a batch has {fewest} samples; the graph uses "
                 f"{fewest - 1} neighbours instead."
             )
-            settings["n_neighbors"] = fewest - 1
+            settings = replace(settings, n_neighbors=fewest - 1)
         return settings
 
-    def _refuse_too_large(self, table: Table, settings: dict[str, Any]) -> None:
+    def _refuse_too_large(self, table: Table, settings: Settings) -> None:
         """Refuse what was asked for and does not fit beside a streamed table."""
         plan = getattr(table.rows, "plan", None)
         n_samples, d = table.rows.shape
         if plan is None:
             return
-        if min(settings["batch_size"], n_samples) > plan.batch_rows:
-            raise ValueError(
+        if min(settings.batch_size, n_samples) > plan.batch_rows:
+            raise ParameterError(
                 f"batch_size={self.batch_size} does not fit into memory beside the rest; rows of "
-                f"{d:,} features allow {plan.batch_rows}: lower it or raise max_memory."
+                f"{d:,} features allow {plan.batch_rows}: lower it or raise max_memory.",
+                "batch_size",
             )
         needed = PER_PRODUCT * d**2
-        if settings["feature_neighbors"] is None and needed > 2 * plan.slab_bytes:
-            raise ValueError(
+        if settings.feature_neighbors is None and needed > 2 * plan.slab_bytes:
+            raise ParameterError(
                 f'a feature graph with all neighbours (feature_neighbors="all") of {d:,} features '
                 f"takes about {format_bytes(needed)}, more than max_memory leaves; set "
-                "feature_neighbors=50 or raise max_memory."
+                "feature_neighbors=50 or raise max_memory.",
+                "feature_neighbors",
             )
 
-    def _falling_back(self, solve: Callable[[torch.device], Any], device: torch.device) -> Any:
-        """Solve on the device, or on the CPU if it is MPS and lacks an operation."""
-        try:
-            return solve(device)
-        except NotImplementedError as error:
-            if device.type != "mps":
-                raise
-            warn(f"device={self.device!r} lacks an operation ({error}); the CPU was used instead.")
-            return solve(torch.device("cpu"))
-
-    def _describe(self, table: Table, problem: Problem, result: GroupResult) -> None:
+    def _describe(self, problem: Problem, result: GroupResult) -> None:
         """Set the fitted attributes that speak of groups, in the user's order of the columns."""
-        columns, d = table.columns, self.n_features_in_
+        columns, d = problem.table.columns, self.n_features_in_
         self.n_groups_ = len(result.groups)
         self.groups_ = [np.sort(columns[group]) for group in result.groups]
         self.group_labels_ = np.full(d, -1)
@@ -196,65 +259,10 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         )
         worth = np.append(np.maximum(result.scores, 0), 0)  # the last one for constant columns
         self.feature_scores_ = worth[self.group_labels_] * np.maximum(self.centrality_, 0)
-        self.distortion_ = problem.distortion
+        self.distortion_ = problem.start.distortion or {}
         self.critical_sparsity_weight_ = problem.critical_sparsity_weight
         self.sparsity_weight_ = result.sparsity_weight
         self.smoothness_weight_ = problem.objective.smoothness_weight
         self.loss_, self.gain_ = result.loss, result.gain
         self.history_ = result.history
         self.n_iter_ = len(result.history)
-
-    def _select(self) -> None:
-        """Which groups are kept, and the features they stand for."""
-        ranked = np.arange(self.n_groups_)
-        if isinstance(self.n_groups_to_select, Integral):
-            self.group_selected_ = ranked < int(self.n_groups_to_select)
-        else:
-            is_open = self.group_gates_ > OPEN
-            significant = self._significant()
-            if self.n_groups_to_select is not None and significant is not None:
-                is_open |= significant.any()  # only what stands out decides, if anything does
-            self.group_selected_, warning = selection.keep_groups(is_open, significant, ranked)
-            if warning is not None and self.n_features_to_select is None:
-                warn(warning, SelectionWarning)
-        budget = self.n_features_to_select
-        within = ranked[self.group_selected_] if self.n_groups_to_select else ranked
-        if self.output == "representatives":
-            groups = within[:budget] if budget else np.flatnonzero(self.group_selected_)
-            chosen = self.representatives_[groups]
-        elif budget is None:
-            kept = np.flatnonzero(self.group_selected_)
-            chosen = np.concatenate([self.groups_[j] for j in kept])
-        else:
-            chosen = selection.spend_budget(
-                self.groups_,
-                self.centrality_,
-                within,
-                self._worth_a_share(),
-                self.group_scores_,
-                budget,
-                self.allocation or presets.PRESETS[self.preset]["allocation"],
-            )
-        if budget is not None:
-            self.group_selected_ = np.isin(ranked, self.group_labels_[chosen])
-            if len(chosen) < budget:
-                warn(
-                    f"n_features_to_select={budget}, but the groups to select from give only "
-                    f"{len(chosen)} features.",
-                    SelectionWarning,
-                )
-        self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
-        self._support_mask[chosen] = True
-
-    def _worth_a_share(self) -> NDArray[np.bool_]:
-        """The groups a budget is spread over: those asked for, else those that stand out."""
-        significant = self._significant()
-        if self.n_groups_to_select is not None or significant is None:
-            return self.group_selected_
-        return significant if significant.any() else self.group_scores_ > 0
-
-    def _significant(self) -> NDArray[np.bool_] | None:
-        """The groups whose scores stand out from chance, where that was tested."""
-        if self.group_pvalues_ is None:
-            return None
-        return selection.discoveries(self.group_pvalues_, self.alpha)

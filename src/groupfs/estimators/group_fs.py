@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -17,10 +17,13 @@ from groupfs.data.known_groups import check_places, parse_groups
 from groupfs.data.open_table import open_table
 from groupfs.data.standardize import Table
 from groupfs.estimators.base import GroupSelector
-from groupfs.selection.describe import GroupResult, read_off, train_models
-from groupfs.training.problem import Problem, prepare
+from groupfs.selection.describe import describe
+from groupfs.training.settings import PRESETS
+from groupfs.training.solve import Task, solve
 from groupfs.utils.device import derive_seeds, resolve_device
+from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import join_names
+from groupfs.utils.types import FloatArray, IntArray
 
 #: Relative sparsities that are trained beside the one asked for to rank groups by path.
 PATH_SPARSITIES = np.geomspace(0.25, 3.0, 12)
@@ -276,60 +279,69 @@ class GroupFS(GroupSelector):
         y : ignored
             Labels are never looked at.
         """
-        device = resolve_device(self.device)
+        devices = [resolve_device(self.device)]
         table = open_table(
             self, X, self.standardize, self.max_memory, self.n_init, bool(self.verbose)
         )
         settings = self._settings(table)
+        labels: IntArray | None = None
         names: list[Any] = []
         if self.groups is not None:
             check_places(self.groups, X)
-            settings["labels"], names = self._known_groups(table)
+            labels, names = self._known_groups(table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
-        problem, result = self._falling_back(
-            lambda where: _solve(table, settings, seeds, where), device
+        solution = solve(
+            Task(
+                table,
+                settings,
+                seeds,
+                devices,
+                self._sparsity_weights,
+                [settings.n_groups],
+                known_labels=labels,
+            )
         )
-        self._describe(table, problem, result)
-        self.group_names_ = [names[place] for place in result.places] if names else None
+        trained = solution.trained
+        result = describe(solution.problem, trained, trained.best_seed(0), 0)
+        self._describe(solution.problem, result)
+        self.group_names_ = [names[j] for j in result.order] if names else None
         self._select()
         return self
 
-    def _known_groups(self, table: Table) -> tuple[NDArray[np.int64], list[Any]]:
-        """The groups given, as labels of the table's own columns from 0, and their names."""
+    def _sparsity_weights(self, critical: float) -> FloatArray:
+        """Return the weight to train at, and those of a path if it is to rank the groups."""
+        weight = self.sparsity_weight
+        weights = np.array([self.sparsity * critical if weight is None else weight])
+        if (self.ranking or PRESETS[self.preset]["ranking"]) == "path":
+            weights = np.concatenate([weights, PATH_SPARSITIES * critical])
+        return weights
+
+    def _known_groups(self, table: Table) -> tuple[IntArray, list[Any]]:
+        """Turn the groups given into labels of the table's own columns from 0, and their names."""
         if self.n_groups != "auto":
-            raise ValueError(
+            raise ParameterError(
                 f"both groups and n_groups={self.n_groups} are given; known groups have a number, "
-                'so leave n_groups at "auto".'
+                'so leave n_groups at "auto".',
+                "n_groups",
             )
         labels, names = parse_groups(self.groups, table.names)
         labels = labels[table.columns]
         without = np.sort(table.columns[labels < 0])
         if len(without):
-            raise ValueError(
+            raise ParameterError(
                 f"{len(without)} feature(s) of X are in none of the groups: "
                 f"{join_names([table.names[i] for i in without])}; give every feature a group, or "
-                "leave these columns out of X."
+                "leave these columns out of X.",
+                "groups",
             )
         # numbered as the table's own order meets them, whatever the user's order of the columns
         present = list(dict.fromkeys(labels.tolist()))
         if len(present) < 2:
-            raise ValueError(
+            raise ParameterError(
                 f"groups has {len(present)} group with features that vary; choosing among groups "
-                "needs at least 2."
+                "needs at least 2.",
+                "groups",
             )
-        places = {group: place for place, group in enumerate(present)}
-        own_labels = np.array([places[group] for group in labels.tolist()])
+        numbers = {group: j for j, group in enumerate(present)}
+        own_labels = np.array([numbers[group] for group in labels.tolist()])
         return own_labels, [names[group] for group in present]
-
-
-def _solve(
-    table: Table, settings: dict[str, Any], seeds: list[int], device: torch.device
-) -> tuple[Problem, GroupResult]:
-    problem = prepare(table, settings, seeds, device)
-    critical = problem.critical_sparsity_weight
-    weight = settings["sparsity_weight"]
-    weights = np.array([settings["sparsity"] * critical if weight is None else weight])
-    if settings["ranking"] == "path":
-        weights = np.concatenate([weights, PATH_SPARSITIES * critical])
-    trained = train_models(problem, weights)
-    return problem, read_off(problem, trained, trained.best_seed(0), 0)

@@ -4,69 +4,30 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs.data.open_table import open_table
-from groupfs.data.standardize import Table
-from groupfs.estimators import stability
 from groupfs.estimators.base import GroupSelector
-from groupfs.models.all_groups import OPEN
-from groupfs.selection.describe import GroupResult, Trained, closing_sparsity, read_off
-from groupfs.training.checkpoint_content import digest
-from groupfs.training.checkpoints import Checkpoint, open_checkpoint
-from groupfs.training.path_runs import prepared, refit_all, train_path
-from groupfs.training.problem import Problem
+from groupfs.estimators.stability import Resamples, refit_all, summarise
+from groupfs.selection.describe import describe
+from groupfs.selection.sparsity_path import describe_path
+from groupfs.training.checkpoints import Checkpoint, fingerprint, open_checkpoint
+from groupfs.training.solve import Task, solve
 from groupfs.utils.device import derive_seeds, resolve_devices
+from groupfs.utils.errors import ParameterError
 from groupfs.utils.types import FloatArray
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 #: Relative sparsities that are trained if none are given.
 DEFAULT_SPARSITIES = np.geomspace(0.25, 3.0, 24)
-
-
-@dataclass
-class GroupPath:
-    """S seeds trained at P sparsities; groups are in the order of ``groups_``."""
-
-    __module__ = "groupfs"
-
-    sparsities: FloatArray  #: relative to the critical weight, ascending, (P,)
-    sparsity_weights: FloatArray  #: lambda2, (P,)
-    gates: FloatArray  #: gate means, (S, P, C)
-    gain: FloatArray  #: over the better of the two trivial models, (S, P)
-    loss: FloatArray  #: without noise, (S, P)
-    terms: FloatArray  #: the three terms of the loss in the last epoch, unweighted, (S, P, 3)
-    closing_sparsity: FloatArray  #: largest sparsity at which a group is open, chosen seed, (C,)
-    selection_frequency: FloatArray  #: share of seeds with the feature's group open, (P, d)
-    chosen: tuple[int, int]  #: seed and sparsity of the chosen model
-    scores: FloatArray  #: scores of the groups, (C,)
-    kept: NDArray[np.bool_]  #: which groups are kept, (C,)
-
-    @property
-    def is_open(self) -> NDArray[np.bool_]:
-        """Which groups are open where, (S, P, C)."""
-        return self.gates > OPEN
-
-    @property
-    def chosen_sparsity(self) -> float:
-        return float(self.sparsities[self.chosen[1]])
-
-    def plot(self, *, ax: Axes | None = None) -> Axes:
-        """Draw the path of the chosen seed; see :func:`groupfs.plotting.plot_path`."""
-        from groupfs.plotting import plot_path
-
-        return plot_path(self, ax=ax)
 
 
 class GroupFSPath(GroupSelector):
@@ -229,79 +190,62 @@ class GroupFSPath(GroupSelector):
         )
         settings = self._settings(table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
-        settings |= {"sparsities": sparsities, "n_groups": self._numbers_of_groups()}
-        checkpoint = self._opened(table, settings, seeds, devices[0])
-
-        problem, trained, interrupted = self._falling_back(
-            lambda where: self._best(
-                table,
-                settings,
-                seeds,
-                devices if where == devices[0] else [where],
-                checkpoint if where == devices[0] else None,
-            ),
-            devices[0],
+        task = Task(
+            table,
+            settings,
+            seeds,
+            devices,
+            lambda critical: np.asarray(sparsities * critical),
+            self._numbers_of_groups(),
+            n_jobs=self.n_jobs,
         )
+        checkpoint = self._open_checkpoint(task, sparsities)
+        solution = solve(replace(task, checkpoint=checkpoint))
+        problem, trained = solution.problem, solution.trained
+        self.gains_by_n_groups_ = solution.gains
         sparsities = sparsities[: trained.gain.shape[1]]  # Ctrl-C may have ended the path early
-        seed, place = np.unravel_index(int(trained.gain.argmax()), trained.gain.shape)
-        result = read_off(problem, trained, int(seed), int(place))
+        seed, best = map(int, np.unravel_index(int(trained.gain.argmax()), trained.gain.shape))
+        result = describe(problem, trained, seed, best)
 
-        self._describe(table, problem, result)
+        self._describe(problem, result)
         self._select()
-        self.sparsity_ = float(sparsities[place])
-        chosen = int(seed), int(place)
-        self.path_ = _describe_path(self, table, trained, sparsities, result, chosen)
+        self.sparsity_ = float(sparsities[best])
+        self.path_ = describe_path(
+            problem, trained, sparsities, result, (seed, best), self.group_selected_
+        )
         self.stability_ = None
+        interrupted = solution.interrupted
         if self.n_resamples:
+            resamples = Resamples(self.n_resamples, self.resample, seeds[0], self.n_jobs)
             # a path that was cut short may choose another model than when it goes on
             kept = None if interrupted else checkpoint
-            refits = refit_all(self, problem, seeds[0], kept)
+            refits = refit_all(problem, self.sparsity_, resamples, kept)
             interrupted |= any(refit.interrupted for refit in refits)
-            self.stability_ = stability.summarise(
+            self.stability_ = summarise(
                 refits, table.columns, self.n_features_in_, problem.n_groups
             )
         if checkpoint is not None and not interrupted:
             checkpoint.remove()
         return self
 
-    def _opened(
-        self, table: Table, settings: dict[str, Any], seeds: list[int], device: torch.device
-    ) -> Checkpoint | None:
-        """The checkpoint of this table and these settings, if one is wanted."""
+    def _open_checkpoint(self, task: Task, sparsities: FloatArray) -> Checkpoint | None:
+        """Open the checkpoint of this table and these settings, if one is wanted."""
         if self.checkpoint is None:
             return None
         if self.random_state is None:
-            raise ValueError(
+            raise ParameterError(
                 f"checkpoint={str(self.checkpoint)!r} but random_state=None: every fit draws "
-                "other seeds, so none could go on from another; set random_state to a number."
+                "other seeds, so none could go on from another; set random_state to a number.",
+                "checkpoint",
             )
-        return open_checkpoint(self.checkpoint, digest(table, settings, seeds, device))
-
-    def _best(
-        self,
-        table: Table,
-        settings: dict[str, Any],
-        seeds: list[int],
-        devices: list[torch.device],
-        checkpoint: Checkpoint | None,
-    ) -> tuple[Problem, Trained, bool]:
-        """The path of the number of groups with the largest gain; whether Ctrl-C cut it short."""
-        self.gains_by_n_groups_ = {}
-        best: tuple[Problem, Trained] | None = None
-        for place, n_groups in enumerate(settings["n_groups"]):
-            task = table, {**settings, "n_groups": n_groups}, seeds, devices[0]
-            problem = prepared(task, checkpoint, f"problem-{place}")
-            weights = settings["sparsities"] * problem.critical_sparsity_weight
-            trained = train_path(
-                problem, weights, self.n_jobs, devices, checkpoint, f"path-{place}"
-            )
-            self.gains_by_n_groups_[problem.n_groups] = float(trained.gain.max())
-            if best is None or trained.gain.max() > best[1].gain.max():
-                best = problem, trained
-            if trained.interrupted:
-                break
-        assert best is not None
-        return *best, trained.interrupted
+        facts = {
+            "sparsities": sparsities.tolist(),
+            "numbers_of_groups": task.numbers_of_groups,
+            "seeds": task.seeds,
+            "resamples": [self.n_resamples, self.resample],
+        }
+        name = fingerprint(task.table, task.settings, facts, task.devices[0])
+        return open_checkpoint(self.checkpoint, name)
 
     def _numbers_of_groups(self) -> list[int | str]:
         if isinstance(self.n_groups, str):
@@ -313,38 +257,9 @@ class GroupFSPath(GroupSelector):
             return DEFAULT_SPARSITIES
         values = np.unique(np.asarray(self.sparsities, dtype=float))
         if not len(values) or not np.isfinite(values).all() or values[0] <= 0:
-            raise ValueError(
+            raise ParameterError(
                 f"sparsities={self.sparsities!r} must be positive numbers, relative to the "
-                "critical weight; None takes 24 values from 0.25 to 3."
+                "critical weight; None takes 24 values from 0.25 to 3.",
+                "sparsities",
             )
         return values
-
-
-def _describe_path(
-    selector: GroupFSPath,
-    table: Table,
-    trained: Trained,
-    sparsities: FloatArray,
-    result: GroupResult,
-    chosen: tuple[int, int],
-) -> GroupPath:
-    S, P = trained.gain.shape
-    is_open = trained.gates > OPEN
-    frequency = np.zeros((P, selector.n_features_in_))
-    for s in range(S):
-        for p in range(P):
-            frequency[p, table.columns] += is_open[s, p][trained.memberships(s, p).labels()]
-    gates = trained.gates[:, :, result.places]
-    return GroupPath(
-        sparsities=sparsities,
-        sparsity_weights=trained.sparsity_weights,
-        gates=gates,
-        gain=trained.gain,
-        loss=trained.loss,
-        terms=trained.terms,
-        closing_sparsity=closing_sparsity(gates[chosen[0]], sparsities),
-        selection_frequency=frequency / S,
-        chosen=chosen,
-        scores=result.scores,
-        kept=selector.group_selected_,
-    )

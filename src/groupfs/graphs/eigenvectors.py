@@ -29,7 +29,7 @@ RESIDUAL = 0.01
 
 
 def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> FloatArray:
-    """The ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
+    """Find the ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
 
     Of very many features they are found by lobpcg, all at once: the eigenvalues of groups are
     nearly equal, which costs a method that goes vector by vector many restarts. They are as exact
@@ -48,13 +48,13 @@ def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> Flo
 
 
 def smoothness_of(walk: FloatArray | sp.csr_array, eigenvectors: FloatArray) -> FloatArray:
-    """The eigenvalues that belong to eigenvectors of the walk, (n_vectors,)."""
+    """Compute the eigenvalues that belong to eigenvectors of the walk, (n_vectors,)."""
     values: FloatArray = np.einsum("ij,ij->j", eigenvectors, walk @ eigenvectors)
     return values
 
 
 def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, FloatArray]:
-    """The largest eigenvalues, (m,), in rising order, and their eigenvectors, (d, m)."""
+    """Find the largest eigenvalues, (m,), in rising order, and their eigenvectors, (d, m)."""
     d = matrix.shape[0]
     values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(d - n_vectors, d - 1))
     if len(values) < n_vectors:  # LAPACK may lose some where many are equal, and does not say so
@@ -63,7 +63,7 @@ def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, 
 
 
 def lanczos(matrix: Any, n_vectors: int, **options: Any) -> tuple[FloatArray, FloatArray]:
-    """The largest eigenvalues of a sparse matrix or an operator, in any order, and eigenvectors.
+    """Find the largest eigenvalues of a sparse matrix or an operator, in any order, and vectors.
 
     ARPACK draws numbers of its own when it has to start again; with a seed they stay the same.
     """
@@ -76,7 +76,7 @@ def lanczos(matrix: Any, n_vectors: int, **options: Any) -> tuple[FloatArray, Fl
 
 
 def _one_by_one(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray]:
-    """Lanczos, or a slower way where the largest eigenvalues are too close for it to converge."""
+    """Use Lanczos, or a slower way where eigenvalues are too close for it to converge."""
     d = walk.shape[0]
     try:
         return lanczos(walk, n_vectors)
@@ -91,7 +91,7 @@ def _one_by_one(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatAr
 
 
 def _by_blocks(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray] | None:
-    """Eigenvalues and eigenvectors, descending, or None where they have not become good enough.
+    """Find eigenvalues and eigenvectors, descending; None where they are not good enough.
 
     lobpcg stops when all of its vectors are good; the spare ones need not be.
     """

@@ -1,47 +1,37 @@
-r"""Spectral view of the feature graph: embedding, feature clusters, and how many groups there are.
+"""Clusters of the features: k-means of the rows of leading eigenvectors of their graph.
 
 Axes: d features, C groups. Eigenvectors come from :mod:`groupfs.graphs.eigenvectors`.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-import scipy.sparse.linalg
-from numpy.typing import NDArray
 from sklearn.cluster import kmeans_plusplus
 
-from groupfs.utils.types import FloatArray
+from groupfs.utils.types import FloatArray, IntArray
 
 #: Starts of k-means, beside the deterministic one, and steps from each at most.
 N_RANDOM_STARTS, MAX_STEPS = 4, 30
 #: Products up to this many multiplications are done by one thread in the usual BLAS libraries.
 SMALL_PRODUCT = 2**18
-#: Groups that wide tables are divided into where the graph itself does not say.
-USUAL_GROUPS = 20
-#: Distortion per feature that counts as none, and that counts.
-NOTHING, SOMETHING = 0.002, 0.02
-#: A fall of the eigenvalues from one to the next that says how many groups there are.
-CLEAR_GAP = 0.3
 #: Above this number of features centers of clusters and their number come from a sample this large.
 SAMPLED_FEATURES = 100_000
-#: Distortion per feature that rounding may leave of none.
-ROUNDING = 1e-9
+#: Features whose distances to all clusters are worked out at a time, times clusters.
+BLOCK_ENTRIES = 2**21
 
 
 def embed(eigenvectors: FloatArray, n_groups: int) -> FloatArray:
-    """Rows of the first ``n_groups`` eigenvectors, scaled to unit length, (d, C)."""
+    """Scale rows of the first ``n_groups`` eigenvectors to unit length, (d, C)."""
     U = eigenvectors[:, :n_groups]
     return U / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-12)
 
 
 def cluster_features(
     eigenvectors: FloatArray, n_groups: int, rng: np.random.Generator | None = None
-) -> NDArray[np.int64]:
-    """Cluster of every feature, (d,), by k-means of its embedding; no cluster is empty.
+) -> IntArray:
+    """Cluster the features by k-means of their embedding, (d,); no cluster is empty.
 
     It starts from the rows that pivoted QR finds most unlike each other and, with ``rng``, from
     random ones too; the tightest result is taken. Pivots are looked for among the rows before they
@@ -61,8 +51,8 @@ def cluster_features(
 
 def _tightest(
     embedding: FloatArray, start: FloatArray, rng: np.random.Generator | None
-) -> NDArray[np.int64]:
-    """The best of k-means from the given start and, with ``rng``, from random ones."""
+) -> IntArray:
+    """Take the best of k-means from the given start and, with ``rng``, from random ones."""
     starts, n_groups = [start], len(start)
     if rng is not None:
         for seed in rng.integers(2**31, size=N_RANDOM_STARTS):
@@ -74,13 +64,13 @@ def _tightest(
 
 def _cluster_by_sample(
     eigenvectors: FloatArray, n_groups: int, rng: np.random.Generator | None
-) -> NDArray[np.int64]:
-    """Clusters of a sample, and of all other features those of the nearest center."""
+) -> IntArray:
+    """Cluster a sample, and put all other features into the cluster of the nearest center."""
     d = len(eigenvectors)
     pivots = _pivots(eigenvectors[:, :n_groups])
-    some = np.union1d(_sample(d), pivots)
-    embedding = embed(eigenvectors[some], n_groups).astype(np.float64)
-    labels = _tightest(embedding, embedding[np.searchsorted(some, pivots)], rng)
+    sampled = np.union1d(_sample(d), pivots)
+    embedding = embed(eigenvectors[sampled], n_groups).astype(np.float64)
+    labels = _tightest(embedding, embedding[np.searchsorted(sampled, pivots)], rng)
     counts = np.bincount(labels, minlength=n_groups)
     centers = sums_by_cluster(embedding, labels, n_groups) / np.maximum(counts, 1)[:, None]
     bias = np.where(counts > 0, 0.5 * np.square(centers).sum(1), np.inf)
@@ -91,13 +81,13 @@ def _cluster_by_sample(
     return found
 
 
-def _sample(d: int) -> NDArray[np.int64]:
-    """Features that stand for all where there are very many, always the same, ascending."""
+def _sample(d: int) -> IntArray:
+    """Draw features that stand for all where there are very many, always the same, ascending."""
     return np.sort(np.random.default_rng(0).choice(d, SAMPLED_FEATURES, replace=False))
 
 
-def _pivots(U: FloatArray) -> NDArray[np.int64]:
-    """The rows that pivoted QR of the transpose would choose, without its copies of U."""
+def _pivots(U: FloatArray) -> IntArray:
+    """Find the rows that pivoted QR of the transpose would choose, without its copies of U."""
     left = np.einsum("ij,ij->i", U, U, dtype=np.float64)
     basis = np.zeros((0, U.shape[1]))
     chosen = []
@@ -113,8 +103,8 @@ def _pivots(U: FloatArray) -> NDArray[np.int64]:
     return np.array(chosen)
 
 
-def _lloyd(points: FloatArray, centers: FloatArray) -> tuple[NDArray[np.int64], float]:
-    """k-means from given centers: labels and inertia.
+def _lloyd(points: FloatArray, centers: FloatArray) -> tuple[IntArray, float]:
+    """Run k-means from given centers; return labels and inertia.
 
     A few matrix products for each step; scikit-learn's takes ten times as long for tables this
     small, and dozens are needed to choose the number of groups.
@@ -131,8 +121,8 @@ def _lloyd(points: FloatArray, centers: FloatArray) -> tuple[NDArray[np.int64], 
     return labels, float(np.square(points - centers[labels]).sum())
 
 
-def _nearest(points: FloatArray, centers: FloatArray) -> NDArray[np.int64]:
-    """The nearest center of every point, (d,).
+def _nearest(points: FloatArray, centers: FloatArray) -> IntArray:
+    """Find the nearest center of every point, (d,).
 
     In blocks that one thread multiplies: more would get in each other's way, and telling the
     library so, which is one for the whole process, would change the sums of whoever else is at
@@ -144,130 +134,61 @@ def _nearest(points: FloatArray, centers: FloatArray) -> NDArray[np.int64]:
     return np.concatenate([(block @ centers.T - half).argmax(1) for block in blocks])
 
 
-def sums_by_cluster(points: FloatArray, labels: NDArray[np.int64], n_groups: int) -> FloatArray:
-    """Sums of the points of every cluster, (C, m)."""
+def sums_by_cluster(points: FloatArray, labels: IntArray, n_groups: int) -> FloatArray:
+    """Sum the points of every cluster, (C, m)."""
     n = len(points)
     indicator = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_groups))
     sums: FloatArray = indicator.T @ points
     return sums
 
 
-def distortion(embedding: FloatArray, labels: NDArray[np.int64]) -> float:
-    r"""How far the embedding is from indicators of the clusters, after the best rotation.
+def nearest_clusters(eigenvectors: FloatArray, labels: IntArray, n_groups: int, k: int) -> IntArray:
+    """Find the own cluster of every feature and the k - 1 with the nearest centers, (d, k).
 
-    .. math:: E(C) = \min_R \|U R - Y\|_F^2
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from groupfs.graphs.feature_clusters import nearest_clusters
+    >>> points = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.4, 1.0]])
+    >>> nearest_clusters(points, np.array([0, 1, 2]), 3, 2)[2]
+    array([2, 1])
     """
-    indicator = np.eye(embedding.shape[1])[labels]
-    A, _, Bt = np.linalg.svd(embedding.T @ indicator)
-    return float(np.square(embedding @ (A @ Bt) - indicator).sum())
+    d = len(labels)
+    size = max(1, BLOCK_ENTRIES // n_groups)
+    blocks = [slice(start, min(start + size, d)) for start in range(0, d, size)]
+    centers = np.zeros((n_groups, n_groups))
+    for rows in blocks:
+        centers += sums_by_cluster(embed(eigenvectors[rows], n_groups), labels[rows], n_groups)
+    centers /= np.maximum(np.bincount(labels, minlength=n_groups), 1)[:, None]
+    found = np.empty((d, k), dtype=np.int64)
+    for rows in blocks:
+        nearness = embed(eigenvectors[rows], n_groups) @ centers.T
+        nearness -= 0.5 * np.square(centers).sum(1)
+        np.put_along_axis(nearness, labels[rows, None], np.inf, axis=1)
+        best = np.argpartition(-nearness, k - 1, axis=1)[:, :k]
+        order = np.argsort(-np.take_along_axis(nearness, best, axis=1), axis=1, kind="stable")
+        found[rows] = np.take_along_axis(best, order, axis=1)
+    return found
+
+
+def as_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
+    """Turn labels into the index arrays of the groups; some may be empty."""
+    return [np.flatnonzero(labels == j) for j in range(n_groups)]
 
 
 def representative_rows(eigenvectors: FloatArray) -> FloatArray:
-    """All rows, or a sample of very many: enough to see how many groups there are."""
+    """Return all rows, or a sample of very many: enough to see how many groups there are."""
     d = len(eigenvectors)
     return eigenvectors if d <= SAMPLED_FEATURES else eigenvectors[_sample(d)].astype(np.float64)
 
 
-def clusters_by_number(eigenvectors: FloatArray) -> dict[int, NDArray[np.int64]]:
-    """Clusters of the features for C = 2, 3, ... up to the number of eigenvectors."""
-    most = eigenvectors.shape[1]
-    return {C: cluster_features(eigenvectors, C) for C in range(2, most + 1)}
-
-
-def distortion_curve(
-    eigenvectors: FloatArray, clusters: dict[int, NDArray[np.int64]]
-) -> dict[int, float]:
-    """E(C) for every number of clusters."""
-    return {C: distortion(embed(eigenvectors, C), labels) for C, labels in clusters.items()}
-
-
-def lone_features(clusters: dict[int, NDArray[np.int64]]) -> dict[int, int]:
-    """How many features are alone in their cluster, for every number of clusters."""
-    return {C: int((np.bincount(labels) == 1).sum()) for C, labels in clusters.items()}
-
-
-def choose_n_groups(
-    curve: dict[int, float],
-    n_features: int,
-    lone: dict[int, int] | None = None,
-    eigenvalues: FloatArray | None = None,
-) -> int:
-    r"""The number of groups that the eigenvalues or the distortion curve speak for.
-
-    In large tables, where each feature has many neighbours of its own group, eigenvalues stay near
-    one up to the number of groups C and then fall at once; that settles it. C + 1 is taken if its
-    distortion is lower: the features that belong nowhere are a group too.
-
-    Otherwise it is the first clear dip: either E(C) is at most half of E(C - 1) and of E(C + 1), or
-    it is next to nothing and E(C + 1) is not, as when the graph falls apart into C pieces. The
-    smallest value itself says little: E(2) is small whatever the data, and E(d) is zero; so two
-    groups that are told apart perfectly give way to a dip behind them. Without a clear dip the
-    curve is mostly noise: then the deepest dip within half of :math:`\sqrt{2d}` (at most 20) on
-    either side of it, or that number itself.
-
-    Beyond the true number the features of a tight group fall apart, one by one, before a loose
-    group does. So numbers at which features stand alone (``lone``, how many by C) do not count: of
-    clear dips those with two or more; otherwise those with any, unless there is no other.
-    """
-    at_gap = _gap(curve, eigenvalues)
-    if at_gap is not None:
-        return at_gap
-    lone = lone or dict.fromkeys(curve, 0)
-    usual = min(USUAL_GROUPS, max(2, round(math.sqrt(2 * n_features))), max(curve))
-    nothing, something = NOTHING * n_features, SOMETHING * n_features
-    curve = _without_ties(curve, ROUNDING * n_features)
-    before, after = _rises(curve)
-    dips = {C: min(before[C], after[C]) for C in curve}
-    dips = {C: depth for C, depth in dips.items() if depth > 0}
-    clear = {C for C, depth in dips.items() if depth >= curve[C]}
-    clear |= {C for C in curve if curve[C] <= nothing and after[C] >= something}
-    clear = {C for C in clear if lone[C] <= 1}
-    if any(C > 2 and depth >= curve[C] / 2 and not lone[C] for C, depth in dips.items()):
-        clear.discard(2)
-    if clear:
-        return min(clear)
-    whole = {C: depth for C, depth in dips.items() if not lone[C]}
-    near = {C: depth for C, depth in whole.items() if usual / 2 <= C <= 1.5 * usual}
-    if not near and lone[usual]:
-        near = whole or {C: float(C) for C in range(2, usual + 1) if not lone[C]}
-    return max(near, key=lambda C: near[C]) if near else usual
-
-
-def _gap(curve: dict[int, float], eigenvalues: FloatArray | None) -> int | None:
-    """The number of eigenvalues before they fall for good, from three on, or one more."""
-    if eigenvalues is None or len(eigenvalues) < 4:
-        return None
-    falls = -np.diff(eigenvalues)
-    C = 3 + int(np.argmax(falls[2:]))
-    if falls[C - 1] < CLEAR_GAP:
-        return None
-    return min((C, C + 1), key=lambda number: curve.get(number, np.inf))
-
-
-def _without_ties(curve: dict[int, float], rounding: float) -> dict[int, float]:
-    """Of numbers in a row at which the distortion is zero but for rounding, only the last.
-
-    A graph in m pieces has m eigenvectors of eigenvalue one, of which the solver returns any
-    mixture: whether the first few of them are without distortion, too, is a matter of rounding.
-    """
-    return {C: E for C, E in curve.items() if max(E, curve.get(C + 1, math.inf)) > rounding}
-
-
-def _rises(curve: dict[int, float]) -> tuple[dict[int, float], dict[int, float]]:
-    """How much higher the curve is one number before and one after; beyond its ends it is zero."""
-    heights = [0.0, *curve.values(), 0.0]
-    before = {C: left - E for (C, E), left in zip(curve.items(), heights, strict=False)}
-    after = {C: right - E for (C, E), right in zip(curve.items(), heights[2:], strict=True)}
-    return before, after
-
-
-def _renumber(labels: NDArray[np.int64]) -> NDArray[np.int64]:
+def _renumber(labels: IntArray) -> IntArray:
     """Number clusters by their first feature: k-means numbers them as rounding has it."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse]
 
 
-def _fill_empty(labels: NDArray[np.int64], n_groups: int) -> NDArray[np.int64]:
+def _fill_empty(labels: IntArray, n_groups: int) -> IntArray:
     """Give each empty cluster a feature of the largest: k-means leaves some when rows coincide."""
     labels = labels.copy()
     counts = np.bincount(labels, minlength=n_groups)

@@ -9,12 +9,11 @@ from importlib.util import find_spec
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from groupfs.data.rows import DenseRows, Rows
 from groupfs.data.streamed_rows import StreamRows
-from groupfs.utils.types import FloatArray
+from groupfs.utils.types import FloatArray, IntArray
 
 #: Columns whose mean squared distance is below this share of their norms count as nearly one.
 ALIKE = 1e-6
@@ -25,8 +24,11 @@ EXACT_FEATURES = 20_000
 CANDIDATES, RERANKED_PRODUCTS = 3, {"cpu": 2e11, "cuda": 2e13}
 
 
-def nearest_columns(rows: Rows, n_kept: int) -> tuple[FloatArray, NDArray[np.int64], float]:
-    """Squared distances to the nearest columns, themselves first, which they are, and the mean."""
+def nearest_columns(rows: Rows, n_kept: int) -> tuple[FloatArray, IntArray, float]:
+    """Find the nearest columns of each, itself first, by the way that suits the table.
+
+    Returns squared distances and indices, (d, n_kept + 1) each, and the mean squared distance.
+    """
     d = rows.shape[1]
     if d > EXACT_FEATURES and isinstance(rows, DenseRows) and find_spec("faiss") is not None:
         return approximate_neighbors(rows, n_kept)
@@ -35,8 +37,8 @@ def nearest_columns(rows: Rows, n_kept: int) -> tuple[FloatArray, NDArray[np.int
     return exact_neighbors(rows, n_kept)
 
 
-def exact_neighbors(rows: Rows, n_kept: int) -> tuple[FloatArray, NDArray[np.int64], float]:
-    """Squared distances to the nearest columns, themselves first, which they are, and the mean."""
+def exact_neighbors(rows: Rows, n_kept: int) -> tuple[FloatArray, IntArray, float]:
+    """Find the nearest columns from all distances."""
     d = rows.shape[1]
     size = rows.columns_at_once
     squared, nearest, total = [], [], 0.0
@@ -49,10 +51,8 @@ def exact_neighbors(rows: Rows, n_kept: int) -> tuple[FloatArray, NDArray[np.int
     return np.concatenate(squared), np.concatenate(nearest), total / d**2
 
 
-def approximate_neighbors(
-    rows: DenseRows, n_kept: int
-) -> tuple[FloatArray, NDArray[np.int64], float]:
-    """The same from faiss: columns are sorted into cells and only cells nearby are searched."""
+def approximate_neighbors(rows: DenseRows, n_kept: int) -> tuple[FloatArray, IntArray, float]:
+    """Find the nearest columns with faiss: sort them into cells, and search cells nearby."""
     import faiss
 
     points = np.ascontiguousarray(rows.Z.T, dtype=np.float32)
@@ -70,13 +70,11 @@ def approximate_neighbors(
     return squared.astype(np.float64), nearest, float(2 * rows.column_norms.mean())
 
 
-def sketched_neighbors(
-    rows: StreamRows, n_kept: int
-) -> tuple[FloatArray, NDArray[np.int64], float]:
-    """The same where all products are too many: candidates from random sums of the rows.
+def sketched_neighbors(rows: StreamRows, n_kept: int) -> tuple[FloatArray, IntArray, float]:
+    """Find the nearest columns where all products are too many, among candidates.
 
-    Of each feature's nearest in this sketch, several times as many as are kept, the distances over
-    the whole table decide.
+    Candidates are a feature's nearest in a sketch of random sums of the rows, several times as many
+    as are kept; among them the distances over the whole table decide.
     """
     d = rows.shape[1]
     n_candidates = min(CANDIDATES * n_kept, d - 1)
@@ -97,8 +95,8 @@ def sketched_neighbors(
     )
 
 
-def told_apart(rows: Rows) -> Rows:
-    """The same rows or, where all columns are nearly one, what is left of them without that one.
+def subtract_common_column(rows: Rows) -> Rows:
+    """Subtract the mean column from all, where all columns are nearly equal to it.
 
     Distances stay the same, but those computed from inner products would have no digits left. An
     outlier row of a million deviations, say, makes all columns so alike.
@@ -114,7 +112,7 @@ def told_apart(rows: Rows) -> Rows:
 
 
 def column_distances(rows: Rows, start: int, stop: int) -> Tensor:
-    """Squared distances from columns start..stop to all columns, double precision."""
+    """Compute squared distances from columns start..stop to all columns, double precision."""
     products = rows.column_products(start, stop)
     norms = torch.as_tensor(rows.column_norms, device=products.device)
     distances = norms[start:stop, None] + norms[None, :] - 2 * products

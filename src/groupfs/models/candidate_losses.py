@@ -20,10 +20,10 @@ BLOCK_ENTRIES = {"cpu": 2**21, "cuda": 2**26}
 WALK_COLUMNS = 32
 
 
-def compact_feature_smoothness(
+def candidate_feature_smoothness(
     M: Tensor, candidates: Tensor, Q: Tensor, walk: Tensor, orthogonality: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    r"""The same as :func:`groupfs.models.losses.feature_smoothness` for one model.
+    r"""Compute what :func:`groupfs.models.losses.feature_smoothness` does, for one model.
 
     Rows of M sum to one, so centring the columns of :math:`MQ` is centring those of Q, with the
     sizes of the groups as weights: :math:`F = M\bar Q D^{-1}`, D the norms, and with
@@ -86,7 +86,7 @@ def compact_feature_smoothness(
 
 
 def per_group_sums(M: Tensor, candidates: Tensor, C: int, values: Tensor) -> Tensor:
-    r""":math:`M^\top V`, (d, k) and (d, m) to (C, m); sums of blocks, the same on every run."""
+    r"""Compute :math:`M^\top V`, (d, k) and (d, m) to (C, m), in blocks: the same on every run."""
     sums = M.new_zeros(C, values.shape[1])
     for rows, block in dense_blocks(M, candidates, C):
         sums += block.T @ values[rows]
@@ -94,18 +94,18 @@ def per_group_sums(M: Tensor, candidates: Tensor, C: int, values: Tensor) -> Ten
 
 
 def dense_blocks(M: Tensor, candidates: Tensor, C: int) -> Iterator[tuple[slice, Tensor]]:
-    """Some rows of M at a time, with all of their columns, (b, C)."""
+    """Yield some rows of M at a time, with all of their columns, (b, C)."""
     size = max(1, BLOCK_ENTRIES.get(M.device.type, 2**24) // C)
     for start in range(0, len(M), size):
         rows = slice(start, min(start + size, len(M)))
-        some = M[rows]
-        yield rows, some.new_zeros(len(some), C).scatter_(1, candidates[rows], some)
+        entries = M[rows]
+        yield rows, entries.new_zeros(len(entries), C).scatter_(1, candidates[rows], entries)
 
 
 def _along_the_walk(
     M: Tensor, candidates: Tensor, walk: Tensor, K: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """B and the entries of S M K at the candidates, a few columns of M at a time."""
+    """Compute B and the entries of S M K at the candidates, a few columns of M at a time."""
     d, C = len(M), len(K)
     B = torch.zeros_like(K)
     at_candidates = torch.zeros_like(M)
@@ -114,8 +114,8 @@ def _along_the_walk(
         stop = min(start + WALK_COLUMNS, C)
         # entries of other columns are added as zeros to the first or the last of these
         inside = (candidates >= start) & (candidates < stop)
-        places = (candidates - start).clamp_(0, stop - start - 1)
-        columns = M.new_zeros(d, stop - start).scatter_add_(1, places, M * inside)
+        indices = (candidates - start).clamp_(0, stop - start - 1)
+        columns = M.new_zeros(d, stop - start).scatter_add_(1, indices, M * inside)
         columns = walk @ columns
         for rows, block in dense_blocks(M, candidates, C):
             B[:, start:stop] += block.T @ columns[rows]

@@ -16,12 +16,16 @@ from torch import Tensor
 from groupfs.graphs.affinity import (
     MedianGraph,
     SelfTuningGraph,
-    apply_laplacian,
     median_graph,
     random_walk,
     self_tuning_graph,
     squared_distances,
 )
+from groupfs.graphs.feature_graph import apply_laplacian
+from groupfs.models.objective import Objective
+
+#: Numbers of the sample graphs that are worked on at a time; on the CPU about a cache full.
+CHUNK_ENTRIES = {"cpu": 2**21, "cuda": 2**28}
 
 
 def sample_smoothness(
@@ -32,7 +36,7 @@ def sample_smoothness(
     through_bandwidth: bool,
     median_factor: float | None = None,
 ) -> tuple[Tensor, Tensor]:
-    r"""How far the gated samples vary along their own graph.
+    r"""Measure how far the gated samples vary along their own graph.
 
     .. math:: L_s = -\frac{1}{Bd}\,\mathrm{tr}(\tilde X^\top P^t \tilde X)
 
@@ -79,10 +83,34 @@ def sample_smoothness(
     return value * scale, grad_weight * scale
 
 
+def sample_term(objective: Objective, X: Tensor, squared_weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute L_s and its gradient a few models at a time, so that graphs stay in cache or memory.
+
+    The squared feature weights and their gradient have shape (R, d).
+    """
+    B, d = X.shape
+    size = max(1, CHUNK_ENTRIES.get(X.device.type, 2**24) // (B * max(B, d)))
+    pieces = [
+        sample_smoothness(
+            X,
+            chunk,
+            objective.n_neighbors,
+            objective.steps,
+            objective.through_bandwidth,
+            objective.median_factor,
+        )
+        for chunk in squared_weight.split(size)
+    ]
+    if len(pieces) == 1:
+        return pieces[0]
+    values, gradients = zip(*pieces, strict=True)
+    return torch.cat(values), torch.cat(gradients)
+
+
 def feature_smoothness(
     M: Tensor, Q: Tensor, walk: Tensor, orthogonality: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    r"""How far the projected memberships vary along the feature graph, and from orthonormality.
+    r"""Measure how the projected memberships vary on the feature graph and from orthonormality.
 
     .. math:: L_f = \frac{1}{dC}\left[\mathrm{tr}(F^\top L F) + \beta\|F^\top F - I\|_F^2\right]
 
@@ -122,25 +150,24 @@ def feature_smoothness(
     return value / (d * C), grad_F @ Q.mT, M.mT @ grad_F
 
 
-def group_sparsity(mu: Tensor, M: Tensor, gate_noise: float) -> tuple[Tensor, Tensor, Tensor]:
-    r"""Expected share of features behind open gates, averaged over groups.
+def group_sparsity(mu: Tensor, share: Tensor, gate_noise: float) -> tuple[Tensor, Tensor, Tensor]:
+    r"""Compute the expected share of features behind open gates, averaged over groups.
 
-    .. math:: L_{reg} = \frac1C\sum_j \Phi(\mu_j/\sigma)\,\frac1d\sum_i M_{ij}
+    .. math:: L_{reg} = \frac1C\sum_j \Phi(\mu_j/\sigma)\,s_j
+
+    with :math:`s_j = \frac1d\sum_i M_{ij}` the share of the features in group j, (R, C).
 
     Returns
     -------
     value : (R,)
     grad_mu : (R, C)
-    grad_M : (R, 1, C)
-        The same for every feature.
+    is_open : (R, C)
+        :math:`\Phi(\mu/\sigma)`, which is C times the gradient with respect to the share.
     """
-    d, C = M.shape[-2:]
-    share = M.mean(-2)
     scaled = mu / gate_noise
     is_open = torch.special.ndtr(scaled)
     density = torch.exp(-0.5 * scaled.square()) / (gate_noise * math.sqrt(2 * math.pi))
-    value = (is_open * share).mean(-1)
-    return value, density * share / C, (is_open / (C * d)).unsqueeze(-2)
+    return (is_open * share).mean(-1), density * share / mu.shape[-1], is_open
 
 
 def _graph(
@@ -152,7 +179,7 @@ def _graph(
 
 
 def _trace_by_gram(gram: Tensor, walk: Tensor, steps: int) -> tuple[Tensor, Tensor, Tensor]:
-    """tr(P^t G), P^t transposed, and the gradient with respect to P, in products of B x B matrices.
+    """Compute tr(P^t G), P^t transposed and the gradient on P in products of B x B matrices.
 
     The cheaper way when there are more features than samples in the batch.
     """
@@ -170,20 +197,21 @@ def _trace_by_gram(gram: Tensor, walk: Tensor, steps: int) -> tuple[Tensor, Tens
 def _trace_by_columns(
     X: Tensor, weighted: Tensor, walk: Tensor, steps: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The same from P applied to the columns of X, in products of B x B and B x d matrices.
+    """Compute tr(P^t G) from P applied to the columns of X, in products of B x d matrices.
 
     The cheaper way when there are fewer features than samples in the batch. The second result is
-    the gradient with respect to the weights with the walk held fixed.
+    the gradient with respect to the weights with the walk held fixed, the third that with respect
+    to P.
     """
-    ahead = [X.expand_as(weighted)]  # P^k X
+    forth = [X.expand_as(weighted)]  # P^k X
     back = [weighted]  # (P^T)^k X diag(w)
     for _ in range(steps):
-        ahead.append(walk @ ahead[-1])
+        forth.append(walk @ forth[-1])
     for _ in range(steps - 1):
         back.append(walk.mT @ back[-1])
-    grad_weight = (X * ahead[-1]).sum(-2)
-    value = (weighted * ahead[-1]).sum((-2, -1))
-    grad_walk = torch.cat(back, -1) @ torch.cat(ahead[steps - 1 :: -1], -1).mT
+    grad_weight = (X * forth[-1]).sum(-2)
+    value = (weighted * forth[-1]).sum((-2, -1))
+    grad_walk = torch.cat(back, -1) @ torch.cat(forth[steps - 1 :: -1], -1).mT
     return value, grad_weight, grad_walk
 
 
@@ -194,7 +222,7 @@ def _grad_gram(
     grad_walk: Tensor,
     through_bandwidth: bool,
 ) -> Tensor:
-    """Gradient with respect to the Gram matrix of whatever depends on it through the walk."""
+    """Compute the gradient on the Gram matrix of what depends on it through the walk."""
     grad_affinity = (grad_walk - (grad_walk * walk).sum(-1, keepdim=True)).div_(degree)
     pull = grad_affinity.mul_(graph.affinity)
     pull.diagonal(dim1=-2, dim2=-1).zero_()
@@ -206,5 +234,5 @@ def _grad_gram(
 
 
 def _quadratic_forms(A: Tensor, X: Tensor) -> Tensor:
-    """x_k^T A x_k for every column x_k of X, (R, B, B) and (B, d) to (R, d)."""
+    """Compute x_k^T A x_k for every column x_k of X, (R, B, B) and (B, d) to (R, d)."""
     return (A @ X).mul_(X).sum(-2)

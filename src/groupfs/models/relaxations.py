@@ -10,31 +10,31 @@ from torch import Tensor
 
 
 def temperature(epoch: int, n_epochs: int, start: float, end: float) -> float:
-    """Falls linearly from ``start`` at epoch 0 and never below ``end``."""
+    """Lower the temperature linearly from ``start`` at epoch 0 and never below ``end``."""
     return max(end, start - (start - end) * epoch / n_epochs)
 
 
 def gumbel_noise(uniform: Tensor) -> Tensor:
-    """Standard Gumbel noise from numbers strictly between 0 and 1."""
+    """Make standard Gumbel noise from numbers strictly between 0 and 1."""
     return uniform.log().neg_().log_().neg_()
 
 
 def membership(logits: Tensor, gumbel: Tensor | float, temperature: Tensor | float) -> Tensor:
-    """Soft membership of every feature, (R, d, C): rows sum to one."""
+    """Relax the membership of every feature, (R, d, C): rows sum to one."""
     return torch.softmax((logits + gumbel) / temperature, dim=-1)
 
 
 def membership_pullback(M: Tensor, grad: Tensor, temperature: Tensor | float) -> Tensor:
-    """Gradient with respect to the logits from the gradient with respect to the membership."""
+    """Turn the gradient on the membership into that on the logits."""
     inner = (grad * M).sum(-1, keepdim=True)
     return (grad - inner).mul_(M).div_(temperature)
 
 
 def gates(mu: Tensor, noise: Tensor | float) -> Tensor:
-    """Stochastic gates in [0, 1], (R, C)."""
+    """Open stochastic gates in [0, 1], (R, C)."""
     return (mu + noise).clamp(0, 1)
 
 
 def gates_pullback(z: Tensor, grad: Tensor) -> Tensor:
-    """Gradient with respect to the gate means: nothing passes a gate that is fully open or shut."""
+    """Turn the gradient on gates into that on their means: none passes an open or shut gate."""
     return grad * ((z > 0) & (z < 1))

@@ -160,7 +160,7 @@ def _share_of_groups(selector: Any, most: int) -> list[NDArray[np.int64]]:
 
 def _affinity(Z: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
     from groupfs.data.rows import DenseRows
-    from groupfs.graphs.affinity import dense_feature_affinity
+    from groupfs.graphs.feature_graph import dense_feature_affinity
 
     neighbors = min(n_neighbors, Z.shape[1] - 1)
     return np.asarray(dense_feature_affinity(DenseRows(Z), neighbors))

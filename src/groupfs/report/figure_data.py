@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score, silhouette_score
 from sklearn.utils.extmath import randomized_svd
 
 from groupfs.data.rows import DenseRows
-from groupfs.graphs.affinity import dense_feature_affinity
+from groupfs.graphs.feature_graph import dense_feature_affinity
 from groupfs.metrics import clustering_accuracy
 from groupfs.report.json_numbers import pack, tidy, tidy_list
 from groupfs.report.other_budgets import selected_groups

@@ -21,12 +21,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import open_table
-from groupfs.models.all_groups import OPEN
+from groupfs.models.objective import OPEN
 from groupfs.report import figure_data as pictures
 from groupfs.report import other_budgets as budgets
 from groupfs.report import sentences as words
 from groupfs.report.json_numbers import pack, tidy, tidy_list
-from groupfs.selection.keep import discoveries
+from groupfs.scoring.significance import discoveries
 
 FORMAT, VERSION = "groupfs-result", 1
 #: Rows that pictures are drawn from, at most, and numbers that these rows may hold.

@@ -1,4 +1,4 @@
-r"""What a group is worth on its own: smoothness on the graph of its own features, beyond chance.
+r"""Score groups by the smoothness of their features on their own graph, beyond chance.
 
 Axes: S shuffles, B samples, d features of a group.
 
@@ -15,19 +15,19 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
+from groupfs.data.rows import Rows
 from groupfs.graphs.affinity import plain_affinity
 from groupfs.utils.counter_rng import CounterNoise
-from groupfs.utils.types import FloatArray
+from groupfs.utils.types import FloatArray, IntArray
 
+#: Rows on which groups are scored.
+SCORED_ROWS = 512
 #: Shuffles of a few binary columns all score the same: differences below this are rounding.
 SMALLEST_SPREAD = 1e-6
 #: Numbers that are worked on at a time: what a processor's cache holds, what a GPU is busy with.
 ENTRIES_AT_ONCE = {"cpu": 2**20, "cuda": 2**25}
-#: Shape of the tail of chance scores, and the least its scale may be.
-TAIL_SHAPE, SMALLEST_SCALE = 0.3, 0.3
 
 
 @dataclass
@@ -39,8 +39,18 @@ class GroupScores:
     z: FloatArray  #: excess over its standard error; zero for single features
 
 
+def score_on_rows(
+    rows: Rows, groups: list[IntArray], *, n_neighbors: int, steps: int, n_shuffles: int, seed: int
+) -> GroupScores:
+    """Score every group on some random rows of a table."""
+    X = rows.some(SCORED_ROWS, np.random.default_rng(seed))
+    return score_groups(
+        X, groups, n_neighbors=n_neighbors, steps=steps, n_shuffles=n_shuffles, seed=seed
+    )
+
+
 def own_graph_smoothness(X: Tensor, n_neighbors: int, steps: int) -> Tensor:
-    """s for each of a stack of tables, (S, B, d) to (S,)."""
+    """Compute s for each of a stack of tables, (S, B, d) to (S,)."""
     affinity = plain_affinity(X @ X.mT, n_neighbors)
     degree = affinity.sum(-1, keepdim=True)
     smoothed = X
@@ -51,7 +61,7 @@ def own_graph_smoothness(X: Tensor, n_neighbors: int, steps: int) -> Tensor:
 
 def score_groups(
     X: Tensor,
-    groups: list[NDArray[np.int64]],
+    groups: list[IntArray],
     *,
     n_neighbors: int,
     steps: int,
@@ -77,25 +87,10 @@ def score_groups(
     return GroupScores(smoothness, excess, z)
 
 
-def tail_p_values(z: FloatArray, chance: FloatArray) -> FloatArray:
-    """How likely chance groups reach z, from the z of some chance groups, (C,) and (m,) to (C,).
-
-    Beyond the median of the chance groups a generalised Pareto tail is fitted, with the shape fixed
-    on the heavy side: chance groups of skewed or heavy-tailed columns now and then score far above
-    the rest, and a normal tail would call them discoveries.
-    """
-    median = np.median(chance)
-    above = chance[chance > median] - median
-    caution = 1 + 1 / np.sqrt(max(len(above), 1))  # the scale is known from few
-    scale = max((1 - TAIL_SHAPE) * above.mean() * caution if len(above) else 0.0, SMALLEST_SCALE)
-    reach = np.maximum(z - median, 0)
-    return np.where(z > median, 0.5 * (1 + TAIL_SHAPE * reach / scale) ** (-1 / TAIL_SHAPE), 1.0)
-
-
 def _chance_smoothness(
     columns: Tensor, n_neighbors: int, steps: int, n_shuffles: int, noise: CounterNoise
 ) -> FloatArray:
-    """s of shuffled columns, (S,), a few shuffles at a time."""
+    """Compute s of shuffled columns, (S,), a few shuffles at a time."""
     entries = len(columns) * max(columns.shape)
     at_once = max(1, ENTRIES_AT_ONCE.get(columns.device.type, 2**22) // entries)
     values = []
@@ -107,7 +102,7 @@ def _chance_smoothness(
 
 
 def _shuffle_columns(X: Tensor, n_shuffles: int, noise: CounterNoise) -> Tensor:
-    """Each column in another order, (B, d) to (S, B, d)."""
+    """Put each column in another order, (B, d) to (S, B, d)."""
     shape = (n_shuffles, *X.shape)
     keys = noise.uniform(math.prod(shape), torch.float32).view(shape)
     return X.expand(shape).gather(-2, keys.argsort(dim=-2, stable=True))

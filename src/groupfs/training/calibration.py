@@ -11,10 +11,10 @@ from scipy.special import ndtr
 from torch import Tensor
 
 from groupfs.data.rows import Rows
-from groupfs.models.all_groups import GroupModel, NoiseSource, Objective
-from groupfs.models.candidate_groups import CompactModel
-from groupfs.models.fixed_groups import GateModel
-from groupfs.models.losses import group_sparsity
+from groupfs.models.gated_model import GatedModel
+from groupfs.models.memberships import FixedMemberships
+from groupfs.models.noise import NoiseSource
+from groupfs.models.objective import Objective
 from groupfs.models.relaxations import gates, gates_pullback
 
 #: Candidates for the weight of the feature term, as in the paper.
@@ -58,12 +58,16 @@ class Start:
 
 @torch.no_grad()
 def measure_start(
-    model: GroupModel | CompactModel, objective: Objective, rows: Rows, batch_size: int, seed: int
+    model: GatedModel, objective: Objective, rows: Rows, batch_size: int, seed: int
 ) -> Start:
-    """Average over batches and noise; the model's first replica is looked at."""
-    first = model.some(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
-    mu = first.mu
-    noise = NoiseSource([seed], objective.gate_noise, mu.device)
+    """Average over batches and noise at the start of the first of the models.
+
+    The push on the gates is nearly proportional to a number that gate noise moves a lot, their
+    leverage; knowing its mean leaves little to average out.
+    """
+    first = model.select(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
+    known = first.memberships if isinstance(first.memberships, FixedMemberships) else None
+    noise = NoiseSource([seed], objective.gate_noise, first.mu.device)
     batches = _batches(rows, batch_size, seed)
     draws: list[list[float]] = []
     while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
@@ -71,40 +75,33 @@ def measure_start(
         push, pull, smooth, rough = first.starting_forces(
             objective, next(batches), draw, SOFT_TEMPERATURE
         )
-        z = gates(mu, draw.gate)
-        leverage = z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
+        z = gates(first.mu, draw.gate)
+        leverage = _soft_leverage(z) if known is None else _own_leverage(z, known)
         terms = torch.stack([push.sum(), leverage, pull.sum(), smooth[0], rough[0]])
         draws.append(terms.tolist())
-    mean_push, mean_leverage, *others = np.mean(draws, axis=0)
-    expected = _expected_leverage(float(mu[0, 0]), objective.gate_noise, mu.shape[1])
-    return Start(mean_push / mean_leverage * expected, *others)
+    mean_push, mean_leverage, mean_pull, smoothness, roughness = np.mean(draws, axis=0)
+    mu, sigma = float(first.mu[0, 0]), objective.gate_noise
+    if known is None:
+        push_of_mean = mean_push / mean_leverage * _expected_leverage(mu, sigma, model.mu.shape[1])
+    else:
+        partial, _ = _expected_gate(mu, sigma)
+        push_of_mean = mean_push / mean_leverage * partial * float(known.share.sum())
+        mean_pull = draws[0][2]  # it is the same in every draw
+    return Start(push_of_mean, mean_pull, smoothness, roughness)
 
 
-@torch.no_grad()
-def measure_fixed_start(
-    model: GateModel, objective: Objective, rows: Rows, batch_size: int, seed: int
-) -> Start:
-    """The same for groups that are known: every feature sees the gate of its own group only."""
-    first = model.some(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
-    first.sparsity_weight.zero_()
-    noise = NoiseSource([seed], objective.gate_noise, model.mu.device)
-    batches = _batches(rows, batch_size, seed)
-    draws: list[list[float]] = []
-    while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
-        draw = noise.draw_gates(first.mu, first.stream)
-        smooth, _, _ = first.loss_and_gradient(objective, next(batches), draw)[0].tolist()
-        z = gates(first.mu, draw)
-        leverage = gates_pullback(z, z * first.share).sum()
-        assert first.mu.grad is not None
-        draws.append([float(first.mu.grad.sum()), float(leverage), smooth])
-    push, leverage, smooth = np.mean(draws, axis=0)
-    partial, _ = _expected_gate(float(first.mu[0, 0]), objective.gate_noise)
-    _, pull, _ = group_sparsity(first.mu, first.share, objective.gate_noise)
-    return Start(push / leverage * partial * float(first.share.sum()), float(pull.sum()), smooth, 0)
+def _soft_leverage(z: Tensor) -> Tensor:
+    """Multiply the mean gate by the share of gates that are neither open nor shut."""
+    return z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
+
+
+def _own_leverage(z: Tensor, known: FixedMemberships) -> Tensor:
+    """Sum what gates that are neither open nor shut let through to the features of their groups."""
+    return gates_pullback(z, z * known.share).sum()
 
 
 def _batches(rows: Rows, batch_size: int, seed: int) -> Iterator[Tensor]:
-    """Random batches without end; the whole table where it is no larger than one."""
+    """Yield random batches without end, or the whole table where it is no larger than one."""
     N = rows.shape[0]
     rng = np.random.default_rng(seed)
     X = rows.take(torch.arange(N)) if batch_size >= N else None
@@ -113,7 +110,7 @@ def _batches(rows: Rows, batch_size: int, seed: int) -> Iterator[Tensor]:
 
 
 def _error(draws: list[list[float]]) -> float:
-    """Relative standard error of the mean push over the mean leverage."""
+    """Estimate the relative standard error of the mean push over the mean leverage."""
     push, leverage = np.array(draws)[:, :2].T
     ratio = push.mean() / leverage.mean()
     residual = (push - ratio * leverage).std() / np.sqrt(len(push))
@@ -121,18 +118,14 @@ def _error(draws: list[list[float]]) -> float:
 
 
 def _expected_leverage(mu: float, sigma: float, n_gates: int) -> float:
-    """Mean over gate noise of: mean gate times share of gates that are neither open nor shut.
-
-    While memberships are soft the push on the gates is nearly proportional to this number, which
-    gate noise moves a lot; knowing its mean leaves little to average out.
-    """
+    """Average :func:`_soft_leverage` over gate noise."""
     partial, between = _expected_gate(mu, sigma)
     whole = partial + 1 - ndtr((1 - mu) / sigma)
     return float(partial / n_gates + (1 - 1 / n_gates) * whole * between)
 
 
 def _expected_gate(mu: float, sigma: float) -> tuple[float, float]:
-    """Mean of a gate where it is neither open nor shut (zero elsewhere), and how often it is."""
+    """Average a gate where it is neither open nor shut (zero elsewhere), and how often it is."""
     low, high = -mu / sigma, (1 - mu) / sigma
     between = float(ndtr(high) - ndtr(low))
     return mu * between + sigma * (_density(low) - _density(high)), between

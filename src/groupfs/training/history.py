@@ -1,109 +1,101 @@
-"""What happened in each epoch of training, and how to keep it in plain arrays."""
+"""What happened in each epoch of training, in plain arrays.
+
+Axes: E epochs, R models side by side, C groups. After a model has settled its entries are NaN.
+"""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from groupfs.training.checkpoints import State
+from groupfs.utils.types import FloatArray, IntArray
 
-TERMS = ("sample_smoothness", "feature_smoothness", "group_sparsity")
+
+class EpochRecord(TypedDict):
+    """One epoch of one model."""
+
+    epoch: int
+    loss: float
+    sample_smoothness: float
+    feature_smoothness: float
+    group_sparsity: float
+    gates: FloatArray
+    temperature: float
+    seconds: float
 
 
 @dataclass
 class History:
-    """What happened in each epoch, for the models that were still being trained."""
+    """All epochs of all models."""
 
-    models: list[NDArray[np.int64]] = field(default_factory=list)  #: which, (A,) each
-    terms: list[Any] = field(default_factory=list)  #: means over batches, (A, 3) each
-    gates: list[Any] = field(default_factory=list)  #: gate means, (A, C) each
+    terms: FloatArray  #: of the loss, unweighted, means over batches, (E, R, 3)
+    gates: FloatArray  #: gate means, (E, R, C)
+    temperature: FloatArray  #: (E,)
+    seconds: FloatArray  #: (E,)
+    n_epochs: IntArray  #: until each model settled, (R,)
+
+    @property
+    def last_terms(self) -> FloatArray:
+        """Terms of every model in its last epoch, (R, 3)."""
+        return self.terms[self.n_epochs - 1, np.arange(len(self.n_epochs))]
+
+    def records(self, model: int, weights: Sequence[float]) -> list[EpochRecord]:
+        """Return one record per epoch of one model; ``weights`` combine the terms into the loss."""
+        combine = np.array(weights)
+        return [
+            {
+                "epoch": epoch,
+                "loss": float(self.terms[epoch, model] @ combine),
+                "sample_smoothness": float(self.terms[epoch, model, 0]),
+                "feature_smoothness": float(self.terms[epoch, model, 1]),
+                "group_sparsity": float(self.terms[epoch, model, 2]),
+                "gates": self.gates[epoch, model],
+                "temperature": float(self.temperature[epoch]),
+                "seconds": float(self.seconds[epoch]),
+            }
+            for epoch in range(self.n_epochs[model])
+        ]
+
+
+@dataclass
+class Recorder:
+    """Gather the epochs of models while they are trained; tensors stay on their device."""
+
+    models: list[IntArray] = field(default_factory=list)  #: those still in training, (A,) each
+    terms: list[Tensor] = field(default_factory=list)  #: (A, 3) each
+    gates: list[Tensor] = field(default_factory=list)  #: (A, C) each
     temperature: list[float] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
-    n_epochs: dict[int, int] = field(default_factory=dict)  #: epochs until a model settled
-    interrupted: bool = False  #: whether Ctrl-C ended training
+    settled: dict[int, int] = field(default_factory=dict)  #: epochs of models that have settled
 
-    def off_device(self) -> History:
-        """The same in numpy arrays, fetched together."""
-        self.terms, self.gates = _fetched(self.terms), _fetched(self.gates)
-        return self
+    def __len__(self) -> int:
+        return len(self.terms)
 
-    def of(self, model: int, weights: tuple[float, float, float]) -> list[dict[str, Any]]:
-        """One record per epoch of one model; ``weights`` combine the terms into the loss."""
-        records = []
-        for epoch in range(self.n_epochs.get(model, len(self.terms))):
-            place = int(np.flatnonzero(self.models[epoch] == model)[0])
-            terms = self.terms[epoch][place]
-            records.append(
-                {
-                    "epoch": epoch,
-                    "loss": float(terms @ np.array(weights)),
-                    **dict(zip(TERMS, terms.tolist(), strict=True)),
-                    "gates": self.gates[epoch][place],
-                    "temperature": self.temperature[epoch],
-                    "seconds": self.seconds[epoch],
-                }
-            )
-        return records
-
-    def last_terms(self, model: int) -> NDArray[np.float64]:
-        """The terms of a model in its last epoch, (3,)."""
-        epoch = self.n_epochs.get(model, len(self.terms)) - 1
-        return self.terms[epoch][int(np.flatnonzero(self.models[epoch] == model)[0])]
-
-    def state(self) -> State:
-        """All of it for a checkpoint; epochs of all models lie one after the other."""
-        return State(
-            arrays={
-                "models": np.concatenate(self.models),
-                "terms": _together(self.terms),
-                "gates": _together(self.gates),
-            },
-            facts={
-                "sizes": [len(models) for models in self.models],
-                "temperature": self.temperature,
-                "seconds": self.seconds,
-                "n_epochs": list(self.n_epochs.items()),
-            },
+    def history(self, n_models: int) -> History:
+        """Fetch all epochs into arrays over all models."""
+        n_epochs = [self.settled.get(model, len(self)) for model in range(n_models)]
+        return History(
+            terms=self._over_models(self.terms, n_models),
+            gates=self._over_models(self.gates, n_models),
+            temperature=np.array(self.temperature[: len(self)]),
+            seconds=np.array(self.seconds[: len(self)]),
+            n_epochs=np.array(n_epochs),
         )
 
-    @classmethod
-    def from_state(cls, state: State, device: torch.device | None = None) -> History:
-        """The history that was kept; on the device it is gathered on, or fetched from it."""
-        ends = np.cumsum(state.facts["sizes"])[:-1]
-
-        def per_epoch(values: NDArray[Any]) -> list[Any]:
-            pieces = np.split(values, ends) if len(values) else []
-            if device is None:
-                return pieces
-            return [torch.tensor(piece, device=device) for piece in pieces]
-
-        return cls(
-            models=np.split(state.arrays["models"], ends),
-            terms=per_epoch(state.arrays["terms"]),
-            gates=per_epoch(state.arrays["gates"]),
-            temperature=state.facts["temperature"],
-            seconds=state.facts["seconds"],
-            n_epochs=dict(state.facts["n_epochs"]),
-        )
-
-
-def _together(pieces: list[Any]) -> NDArray[Any]:
-    if not pieces:
-        return np.zeros(0)
-    if isinstance(pieces[0], Tensor):
-        return torch.cat(pieces).cpu().numpy()
-    return np.concatenate(pieces)
-
-
-def _fetched(tensors: list[Tensor]) -> list[NDArray[np.float64]]:
-    """Tensors of a few shapes as arrays, with one transfer per run of equal shapes."""
-    arrays: list[NDArray[np.float64]] = []
-    for _, run in itertools.groupby(tensors, key=lambda tensor: tensor.shape):
-        arrays.extend(torch.stack(list(run)).double().cpu().numpy())
-    return arrays
+    def _over_models(self, tensors: list[Tensor], n_models: int) -> FloatArray:
+        """Put tensors of the models in training among all models, with one transfer a shape."""
+        width = tensors[0].shape[-1] if tensors else 0
+        found = np.full((len(self), n_models, width), np.nan)
+        fetched: list[FloatArray] = []
+        for _, run in itertools.groupby(tensors, key=lambda tensor: tensor.shape):
+            fetched.extend(torch.stack(list(run)).double().cpu().numpy())
+        # Ctrl-C may have come in the middle of an epoch: it counts once its terms are there
+        for epoch, values in enumerate(fetched[: len(self)]):
+            found[epoch, self.models[epoch]] = values
+        return found

@@ -1,4 +1,4 @@
-"""The parts of a path: who trains them, and what of them is kept in a checkpoint."""
+"""Train many sparsity weights in parts: in this process, on several devices, or over joblib."""
 
 from __future__ import annotations
 
@@ -7,40 +7,21 @@ from typing import Any
 
 import numpy as np
 import torch
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
+from joblib.parallel import get_active_backend
 
+from groupfs.data.model_memory import memory_of_models
 from groupfs.data.standardize import Table
-from groupfs.estimators.stability import Refit, refit, resample_rows
-from groupfs.models.candidate_groups import memory_of_models
-from groupfs.selection.describe import Trained, train_models
-from groupfs.training.checkpoint_content import (
-    pack_problem,
-    pack_refit,
-    pack_trained,
-    unpack_problem,
-    unpack_refit,
-    unpack_trained,
-)
-from groupfs.training.checkpoints import Checkpoint, Keeper
-from groupfs.training.parallel import runs_here, shared
-from groupfs.training.problem import Problem, models_budget, prepare
+from groupfs.training.checkpoints import Checkpoint, pack_trained, unpack_trained
+from groupfs.training.problem import Problem, model_memory
+from groupfs.training.run import Trained, train_models
 from groupfs.utils.types import FloatArray
 
 #: Models that are trained side by side on the CPU.
 MODELS_OF_A_PART = 8
-
-
-def prepared(
-    task: tuple[Table, dict[str, Any], list[int], torch.device],
-    checkpoint: Checkpoint | None,
-    name: str,
-) -> Problem:
-    """The problem of a table, its settings, seeds and device, unless it was prepared before."""
-    if checkpoint is None:
-        return prepare(*task)
-    return checkpoint.recall(
-        name, lambda: prepare(*task), pack_problem, lambda state: unpack_problem(state, *task)
-    )
+#: Bytes above which something is sent to a cluster's workers once, and not with every task. Below,
+#: it costs nothing to have the scheduler keep it, which survives the loss of any worker.
+SENT_ONCE = 2**20
 
 
 def train_path(
@@ -60,61 +41,57 @@ def train_path(
         for part, end in zip(parts, ends, strict=True)
     ]
     runs: list[Trained] = []
-    if not runs_here(n_jobs):
-        everyone = shared(problem, _bytes(problem.table))
-        runs = Parallel(n_jobs=n_jobs)(delayed(_train_part)(everyone, *task) for task in tasks)
+    if len(tasks) > 1 and not runs_here(n_jobs):
+        on_workers = shared_with_workers(problem, table_bytes(problem.table))
+        runs = Parallel(n_jobs=n_jobs)(delayed(_train_part)(on_workers, *task) for task in tasks)
     elif len(devices) > 1:
         there = [problem.on(device) for device in devices]
         runs = Parallel(n_jobs=len(devices), backend="threading")(
-            delayed(_train_part)(there[place % len(there)], *task)
-            for place, task in enumerate(tasks)
+            delayed(_train_part)(there[i % len(there)], *task) for i, task in enumerate(tasks)
         )
     else:
         for task in tasks:
             runs.append(_train_part(problem, *task))
             if runs[-1].interrupted:
                 break
-    return Trained(
-        sparsity_weights=np.concatenate([run.sparsity_weights for run in runs]),
-        logits=np.concatenate([run.logits for run in runs], axis=1),
-        gates=np.concatenate([run.gates for run in runs], axis=1),
-        loss=np.concatenate([run.loss for run in runs], axis=1),
-        gain=np.concatenate([run.gain for run in runs], axis=1),
-        terms=np.concatenate([run.terms for run in runs], axis=1),
-        histories=[run.histories[0] for run in runs],
-        smoothness_weight=runs[0].smoothness_weight,
-        candidates=problem.candidates,
-    )
+    return Trained.joined(runs)
 
 
-def refit_all(
-    selector: Any, problem: Problem, seed: int, checkpoint: Checkpoint | None
-) -> list[Refit]:
-    """Refits of a selector's chosen number of groups and sparsity on resampled rows."""
-    table, n_refits = problem.table, selector.n_resamples
-    rng = np.random.default_rng(seed)
-    seeds = rng.integers(2**31, size=n_refits).tolist()
-    rows = [resample_rows(table.rows.shape[0], selector.resample, rng) for _ in range(n_refits)]
-    settings = {**problem.settings, "n_groups": problem.n_groups}
-    common = settings, selector.sparsity_, problem.device
-    everyone = shared(table, _bytes(table))
-    found: list[Refit] = Parallel(n_jobs=selector.n_jobs)(
-        delayed(_refit)(everyone, (rows[place], seeds[place], *common), checkpoint, place)
-        for place in range(n_refits)
-    )
-    return found
+def runs_here(n_jobs: int | None) -> bool:
+    """Tell whether joblib would run tasks one after the other in this process."""
+    backend, _ = get_active_backend()
+    on_this_machine = type(backend).__module__ == "joblib._parallel_backends"
+    return bool(on_this_machine and effective_n_jobs(n_jobs) == 1)
+
+
+def shared_with_workers(thing: Any, n_bytes: int) -> Any:
+    """Prepare an argument of many tasks: with dask, if it is large, every worker gets a copy.
+
+    joblib would send it with every task or, if it looked large to dask, to one worker alone, and
+    with that worker it would be lost.
+    """
+    backend, _ = get_active_backend()
+    client = getattr(backend, "client", None)
+    if client is None or n_bytes < SENT_ONCE:
+        return thing
+    return client.scatter(thing, broadcast=True, hash=False)
+
+
+def table_bytes(table: Table) -> int:
+    """Estimate the size of a table that is sent to workers."""
+    return 8 * math.prod(table.rows.shape)
 
 
 def _number_of_parts(problem: Problem, n_weights: int, n_devices: int) -> int:
-    """How many runs share the weights.
+    """Count the runs that share the weights.
 
     How the sums of a model round depends on the models beside it. So on the CPU, where more than a
     few side by side gain nothing, the parts are the same whoever trains them; on other devices
     there are as few as devices and memory allow.
     """
     d, S = problem.table.rows.shape[1], len(problem.seeds)
-    each = memory_of_models(d, problem.n_groups, S, problem.settings["best_memberships"])
-    at_once = max(1, models_budget(problem.table.rows, problem.device) // each)
+    each = memory_of_models(d, problem.n_groups, S, problem.n_candidates)
+    at_once = max(1, model_memory(problem.table.rows, problem.device) // each)
     if problem.device.type == "cpu":
         at_once = min(at_once, max(1, MODELS_OF_A_PART // S))
         n_devices = 1
@@ -125,36 +102,10 @@ def _train_part(
     problem: Problem, part: tuple[FloatArray], checkpoint: Checkpoint | None, name: str
 ) -> Trained:
     """Train some of the weights, unless that was done before."""
-    (weights,) = part
-    if checkpoint is None:
-        return train_models(problem, weights)
-    state = checkpoint.load(name)
-    if state is not None:
-        return unpack_trained(state)
-    keeper = Keeper(checkpoint, f"{name}-training")
-    trained = train_models(problem, weights, keeper)
-    if not trained.interrupted:
+    stored = None if checkpoint is None else checkpoint.load(name)
+    if stored is not None:
+        return unpack_trained(stored)
+    trained = train_models(problem, *part)
+    if checkpoint is not None and not trained.interrupted:
         checkpoint.save(name, pack_trained(trained))
-        checkpoint.forget(keeper.name)
     return trained
-
-
-def _refit(table: Table, task: tuple[Any, ...], checkpoint: Checkpoint | None, place: int) -> Refit:
-    """One refit, unless that was done before."""
-    rows, seed, settings, sparsity, device = task
-    if checkpoint is None:
-        return refit(table, rows, settings, sparsity, seed, device)
-    name = f"resample-{place}"
-    state = checkpoint.load(name)
-    if state is not None:
-        return unpack_refit(state)
-    keeper = Keeper(checkpoint, f"{name}-training")
-    found = refit(table, rows, settings, sparsity, seed, device, keeper)
-    if not found.interrupted:
-        checkpoint.save(name, pack_refit(found))
-        checkpoint.forget(keeper.name)
-    return found
-
-
-def _bytes(table: Table) -> int:
-    return 8 * math.prod(table.rows.shape)

@@ -1,7 +1,8 @@
-"""What the parameters left at None become: our defaults, or the paper's choices."""
+"""Settings of a fit: parameters left at None filled in, by our defaults or the paper's choices."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 #: On weakly structured tables batches of a hundred leave mostly noise in the order of the groups;
@@ -42,35 +43,69 @@ PRESETS: dict[str, dict[str, Any]] = {
 DENSE_FEATURES, KEPT_NEIGHBORS = 512, 50
 
 
-def resolve(
-    parameters: dict[str, Any], n_samples: int, n_features: int, most_rows: int | None = None
-) -> dict[str, Any]:
-    """Fill in what is None from the preset and what is "auto" from the size of the table.
+@dataclass(frozen=True)
+class Settings:
+    """Everything a fit depends on besides the table, the seeds and the device."""
 
-    ``most_rows`` are those that a batch may hold.
-    """
-    preset = PRESETS[parameters["preset"]]
-    settings = {
-        name: preset[name] if name in preset and value is None else value
-        for name, value in parameters.items()
-    }
-    if settings["batch_size"] == "auto":
-        settings["batch_size"] = large_batch(n_samples)
-        if most_rows is not None:
-            settings["batch_size"] = min(settings["batch_size"], most_rows)
-    settings["steps_per_epoch"] = None
-    if settings["max_epochs"] == "auto":
-        n_steps = min(-(-n_samples // settings["batch_size"]), LONGEST_EPOCH)
-        settings["steps_per_epoch"] = n_steps
-        settings["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
-    neighbors = settings["feature_neighbors"]
-    if neighbors == "auto":
-        neighbors = KEPT_NEIGHBORS if n_features > DENSE_FEATURES else "all"
-    settings["feature_neighbors"] = None if neighbors == "all" else neighbors
-    return settings
+    n_groups: int | str
+    smoothness_weight: float | str
+    bandwidth_gradient: str
+    gate_start: str
+    start_temperature: float
+    end_temperature: float
+    batch_size: int
+    max_epochs: int
+    steps_per_epoch: int | None  #: at most; None goes through all rows
+    early_stopping: bool
+    learning_rate: float
+    n_neighbors: int
+    feature_neighbors: int | None  #: affinities kept per feature; None keeps all
+    diffusion_steps: int
+    gate_noise: float
+    standardize: bool
+    ranking: str
+    alpha: float
+    verbose: bool
+
+    @classmethod
+    def resolve(
+        cls,
+        parameters: dict[str, Any],
+        n_samples: int,
+        n_features: int,
+        most_rows: int | None = None,
+    ) -> Settings:
+        """Fill in what is None from the preset and what is "auto" from the size of the table.
+
+        ``most_rows`` are those that a batch may hold.
+        """
+        preset = PRESETS[parameters["preset"]]
+        values = {
+            name: preset[name] if name in preset and value is None else value
+            for name, value in parameters.items()
+        }
+        if values["batch_size"] == "auto":
+            values["batch_size"] = min(large_batch(n_samples), most_rows or n_samples)
+        values["steps_per_epoch"] = None
+        if values["max_epochs"] == "auto":
+            n_steps = min(-(-n_samples // values["batch_size"]), LONGEST_EPOCH)
+            values["steps_per_epoch"] = n_steps
+            values["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
+        if values["feature_neighbors"] == "auto":
+            values["feature_neighbors"] = KEPT_NEIGHBORS if n_features > DENSE_FEATURES else "all"
+        if values["feature_neighbors"] == "all":
+            values["feature_neighbors"] = None
+        values["verbose"] = bool(values["verbose"])
+        return cls(**{field.name: values[field.name] for field in fields(cls)})
+
+    def for_rows(self, n_rows: int) -> Settings:
+        """Adapt to fewer rows, as of a resample: smaller batches, fewer neighbours, no bar."""
+        batch_size = min(self.batch_size, n_rows)
+        n_neighbors = min(self.n_neighbors, batch_size - 1)
+        return replace(self, batch_size=batch_size, n_neighbors=n_neighbors, verbose=False)
 
 
 def large_batch(n_samples: int) -> int:
-    """The rows of a step: all where they are few, else a like share of them."""
+    """Find the rows of a step: all where they are few, else a like share of them."""
     n_steps = 1 if n_samples <= 1.25 * LARGE_BATCH else -(-n_samples // LARGE_BATCH)
     return -(-n_samples // n_steps)

@@ -17,9 +17,9 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs.baselines.base import RankingSelector, shared_constraints
 from groupfs.baselines.dufs.training import train_gates
-from groupfs.models.all_groups import OPEN, Objective
-from groupfs.training.loop import Schedule
+from groupfs.models.objective import OPEN, Objective
 from groupfs.training.settings import large_batch
+from groupfs.training.step import Schedule
 from groupfs.utils.device import DTYPE, derive_seeds, resolve_device
 from groupfs.utils.types import FloatArray
 from groupfs.utils.warn import SelectionWarning, warn

@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from groupfs.data.rows import Rows
-from groupfs.models.all_groups import OPEN, NoiseSource, Objective
-from groupfs.models.fixed_groups import GateModel
-from groupfs.training.loop import Schedule, train
+from groupfs.models.gated_model import GatedModel
+from groupfs.models.memberships import FixedMemberships
+from groupfs.models.noise import NoiseSource
+from groupfs.models.objective import OPEN, Objective
+from groupfs.training.loop import train
+from groupfs.training.step import Schedule
 from groupfs.utils.device import DTYPE
 from groupfs.utils.types import FloatArray
 
@@ -22,6 +26,8 @@ from groupfs.utils.types import FloatArray
 START_SPREAD = 0.01
 #: Rows on which models are compared.
 COMPARED_ROWS = 512
+#: Keeps the ratio of the terms finite when all gates are shut.
+SMALLEST_SHARE = 1e-6
 
 
 @dataclass
@@ -65,37 +71,47 @@ def train_gates(
     compared = rows.take(torch.from_numpy(index))
     model = _start(d, weights, seeds, compared.device)
     noise = NoiseSource(seeds, objective.gate_noise, compared.device)
-    history = train(model, objective, rows, schedule, noise, seeds[0], verbose, name="DUFS")
+    history, _ = train(model, objective, rows, schedule, noise, seeds[0], verbose, name="DUFS")
     with torch.no_grad():
-        gain = model.gain(objective, compared).tolist()
-        loss = model.settled_loss(objective, compared, None).tolist()
-    terms = np.array(history.terms)
-    places = model.stream.tolist()
+        gain, loss = (values.tolist() for values in model.gain_and_loss(objective, compared))
+    seed_index = model.seed_index.tolist()
     search = [
         {
             "sparsity_weight": None if weights is None else float(weights[r % len(weights)]),
-            "seed": places[r],
+            "seed": seed_index[r],
             "loss": loss[r],
             "gain": gain[r],
             "n_open": int((model.mu[r] > OPEN).sum()),
         }
         for r in range(len(model))
     ]
-    losses = model.total(objective, torch.as_tensor(terms).to(model.mu)).double().cpu().numpy()
-    return TrainedGates(model.mu.double().cpu().numpy(), search, losses, terms)
-
-
-def _start(d: int, weights: FloatArray | None, seeds: list[int], device: torch.device) -> GateModel:
-    """Models of one seed share their start and their noise."""
-    is_ratio = weights is None
-    weights = np.ones(1) if weights is None else weights
-    starts = [0.5 + START_SPREAD * np.random.default_rng(seed).standard_normal(d) for seed in seeds]
-    mu = torch.as_tensor(np.stack(starts), dtype=DTYPE).repeat_interleave(len(weights), 0)
-    return GateModel(
-        mu=mu.to(device),
-        membership=None,
-        share=torch.ones((1, d), dtype=DTYPE, device=device),
-        sparsity_weight=torch.as_tensor(np.tile(weights, len(seeds)), dtype=DTYPE, device=device),
-        stream=torch.arange(len(seeds), device=device).repeat_interleave(len(weights)),
-        is_ratio=is_ratio,
+    losses = (
+        model.total(objective, torch.as_tensor(history.terms).to(model.mu)).double().cpu().numpy()
     )
+    return TrainedGates(model.mu.double().cpu().numpy(), search, losses, history.terms)
+
+
+class RatioModel(GatedModel):
+    r"""Gates with the loss :math:`L_s / L_{reg}`."""
+
+    def total(self, objective: Objective, terms: Tensor) -> Tensor:
+        smooth, _, sparse = terms.unbind(-1)
+        return smooth / (sparse + SMALLEST_SHARE)
+
+    def _gate_gradient(
+        self, smooth: Tensor, sparse: Tensor, grad_smooth: Tensor, grad_sparse: Tensor
+    ) -> Tensor:
+        share = (sparse + SMALLEST_SHARE).unsqueeze(-1)
+        ratio = smooth.unsqueeze(-1) / share
+        return (grad_smooth - ratio * grad_sparse) / share
+
+
+def _start(
+    d: int, weights: FloatArray | None, seeds: list[int], device: torch.device
+) -> GatedModel:
+    """Start models; those of one seed share their start and their noise."""
+    starts = [0.5 + START_SPREAD * np.random.default_rng(seed).standard_normal(d) for seed in seeds]
+    own_gates = FixedMemberships(len(seeds), None, torch.ones((1, d)))
+    kind = RatioModel if weights is None else GatedModel
+    weights = np.ones(1) if weights is None else weights
+    return kind.start(own_gates, np.stack(starts), weights, device, DTYPE)

@@ -1,4 +1,4 @@
-"""What a trained model says of which group each feature belongs to, for all groups or for a few.
+"""Memberships of the features in one trained model: labels, probabilities, equal columns.
 
 Axes: d features, C groups, k candidate groups of a feature. Nothing but numpy and scipy here.
 """
@@ -12,19 +12,18 @@ import scipy.sparse as sp
 import scipy.special
 from numpy.typing import NDArray
 
-from groupfs.selection.keep import merge_twins
 from groupfs.utils.types import FloatArray, IntArray
 
 
 @dataclass
-class Memberships:
+class MembershipTable:
     """Memberships of one model.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from groupfs.selection.memberships import Memberships
-    >>> found = Memberships(np.array([[0.0, 2.0]]), n_groups=9, candidates=np.array([[7, 4]]))
+    >>> from groupfs.selection.membership_table import MembershipTable
+    >>> found = MembershipTable(np.array([[0.0, 2.0]]), n_groups=9, candidates=np.array([[7, 4]]))
     >>> found.labels()
     array([4])
     >>> found.probabilities(np.arange(9)).nnz
@@ -36,14 +35,14 @@ class Memberships:
     candidates: IntArray | None = None  #: groups that a feature may belong to, (d, k)
 
     def labels(self) -> IntArray:
-        """The group of every feature, (d,)."""
+        """Find the group of every feature, (d,)."""
         best: IntArray = self.logits.argmax(1)
         if self.candidates is None:
             return best
         return self.candidates[np.arange(len(best)), best]
 
     def probabilities(self, order: IntArray) -> FloatArray | sp.csr_array:
-        """Memberships in some of the groups, a share of one each, (d, m); sparse if k are kept."""
+        """Compute memberships in some of the groups, rows sum to one, (d, m)."""
         share = scipy.special.softmax(self.logits.astype(np.float64), axis=1)
         if self.candidates is None:
             share = share[:, order]
@@ -58,15 +57,15 @@ class Memberships:
         chosen.data /= np.repeat(chosen.sum(axis=1), np.diff(chosen.indptr))
         return chosen
 
-    def merged(self, twins: IntArray) -> Memberships:
-        """Equal columns share the mean of their logits, and so a group; ``twins`` (d,) names them.
+    def merged(self, twins: IntArray) -> MembershipTable:
+        """Give equal columns the mean of their logits, and so one group; ``twins`` (d,) names them.
 
         Of candidates they share those of the first; a group that one of them did not have counts as
         its least likely.
         """
         logits = self.logits.astype(np.float64)
         if self.candidates is None:
-            return Memberships(merge_twins(logits, twins), self.n_groups)
+            return MembershipTable(merge_twins(logits, twins), self.n_groups)
         _, first = np.unique(twins, return_index=True)
         several = np.flatnonzero((np.bincount(twins) > 1)[twins])
         candidates = self.candidates.copy()
@@ -78,13 +77,13 @@ class Memberships:
         _, sets = np.unique(twins[several], return_inverse=True)
         if len(several):
             logits[several] = merge_twins(logits[several], sets)
-        return Memberships(logits, self.n_groups, candidates)
+        return MembershipTable(logits, self.n_groups, candidates)
 
 
 def place_rows(
     membership: FloatArray | sp.csr_array, rows: IntArray, n_rows: int
 ) -> FloatArray | sp.csr_array:
-    """The same rows among others that are zero, (d, C) to (n_rows, C)."""
+    """Put rows among others that are zero, (d, C) to (n_rows, C)."""
     shape = (n_rows, membership.shape[1])
     if not sp.issparse(membership):
         placed = np.zeros(shape)
@@ -92,3 +91,12 @@ def place_rows(
         return placed
     entries = sp.coo_array(membership)
     return sp.csr_array((entries.data, (rows[entries.row], entries.col)), shape=shape)
+
+
+def merge_twins(logits: FloatArray, twins: IntArray) -> FloatArray:
+    """Give equal columns the mean of their logits, so that they share a group, (d, C)."""
+    counts = np.bincount(twins)
+    sums = np.zeros((len(counts), logits.shape[1]))
+    np.add.at(sums, twins, logits)
+    merged: FloatArray = (sums / counts[:, None])[twins]
+    return merged

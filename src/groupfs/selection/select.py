@@ -1,0 +1,108 @@
+"""Select features from described groups: a pure function of them and of what is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from numbers import Integral
+
+import numpy as np
+
+from groupfs.models.objective import OPEN
+from groupfs.scoring.significance import discoveries
+from groupfs.selection.budget import spend_budget
+from groupfs.selection.keep import keep_groups
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class RankedGroups:
+    """Groups from best to worst, in the user's order of the columns."""
+
+    groups: list[IntArray]
+    labels: IntArray  #: group of every feature, -1 for none, (d,)
+    centrality: FloatArray  #: (d,)
+    representatives: IntArray  #: most central feature of every group, (C,)
+    scores: FloatArray  #: (C,)
+    gates: FloatArray  #: (C,)
+    p_values: FloatArray | None  #: (C,)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for: groups, features, and how a budget is spent."""
+
+    n_features: int | None
+    n_groups: int | str | None  #: a number, "significant", or None for the usual rule
+    allocation: str
+    output: str
+    alpha: float
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Selected features and groups."""
+
+    support: BoolArray  #: (d,)
+    groups: BoolArray  #: (C,)
+    notes: list[str] = field(default_factory=list)  #: sentences on rules that had to be relaxed
+
+    @property
+    def features(self) -> IntArray:
+        """Indices of the selected features."""
+        return np.flatnonzero(self.support)
+
+
+def select(found: RankedGroups, wanted: Request) -> Selection:
+    """Choose groups, and the features they stand for."""
+    significant = None
+    if found.p_values is not None:
+        significant = discoveries(found.p_values, wanted.alpha)
+    groups, note = _select_groups(found, wanted.n_groups, significant)
+    notes = [] if note is None or wanted.n_features is not None else [note]
+    ranked = np.arange(len(found.groups))
+    within = ranked[groups] if wanted.n_groups else ranked
+    budget = wanted.n_features
+    if wanted.output == "representatives":
+        chosen = found.representatives[within[:budget] if budget else np.flatnonzero(groups)]
+    elif budget is None:
+        chosen = np.concatenate([found.groups[j] for j in np.flatnonzero(groups)])
+    else:
+        shared = _groups_with_a_share(found, wanted.n_groups, significant, groups)
+        chosen = spend_budget(
+            found.groups, found.centrality, within, shared, found.scores, budget, wanted.allocation
+        )
+    if budget is not None:
+        groups = np.isin(ranked, found.labels[chosen])
+        if len(chosen) < budget:
+            notes.append(
+                f"n_features_to_select={budget}, but the groups to select from give only "
+                f"{len(chosen)} features."
+            )
+    support = np.zeros(len(found.labels), dtype=bool)
+    support[chosen] = True
+    return Selection(support, groups, notes)
+
+
+def _select_groups(
+    found: RankedGroups, n_groups: int | str | None, significant: BoolArray | None
+) -> tuple[BoolArray, str | None]:
+    """Choose the groups to keep, (C,), with a sentence where a rule had to be relaxed."""
+    ranked = np.arange(len(found.groups))
+    if isinstance(n_groups, Integral):
+        return ranked < int(n_groups), None
+    is_open = found.gates > OPEN
+    if n_groups is not None and significant is not None:
+        is_open |= significant.any()  # only what stands out decides, if anything does
+    return keep_groups(is_open, significant, ranked)
+
+
+def _groups_with_a_share(
+    found: RankedGroups,
+    n_groups: int | str | None,
+    significant: BoolArray | None,
+    groups: BoolArray,
+) -> BoolArray:
+    """Choose the groups a budget is spread over: those asked for, else those that stand out."""
+    if n_groups is not None or significant is None:
+        return groups
+    return significant if significant.any() else found.scores > 0
