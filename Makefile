@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint fuzz docs reproduce reproduce-quick clean
+.PHONY: demo test quick lint docs reproduce reproduce-quick clean
 
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo
@@ -11,14 +11,15 @@ demo: .venv/.installed
 test: lint
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term
 
+# The loop of a contributor: under a minute, without browser, documentation and cluster
+quick: .venv/.installed
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m "not slow and not browser and not docs and not cluster"
+
 lint: .venv/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-
-# 100,000 mutants of every kind of file that is read; findings are kept in out/fuzz
-fuzz: .venv/.installed
-	$(BIN)/python -m tests.support.fuzz --inputs 100000 --seed $${SEED:-0} --keep out/fuzz
+	$(BIN)/lint-imports --no-logo --cache-dir .venv/.import_linter
 
 # The documentation, in out/docs; a warning is an error
 docs: .venv/.installed
