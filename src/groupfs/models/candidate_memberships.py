@@ -14,13 +14,12 @@ import torch
 from torch import Tensor
 
 from groupfs.models.candidate_losses import candidate_feature_smoothness, per_group_sums
-from groupfs.models.memberships import P_MAIN, Memberships, starting_projections
+from groupfs.models.memberships import P_MAIN, DenseMemberships, starting_projections
 from groupfs.models.objective import Objective
-from groupfs.models.relaxations import membership, membership_pullback
 from groupfs.utils.types import IntArray
 
 
-class CandidateMemberships(Memberships):
+class CandidateMemberships(DenseMemberships):
     """Memberships in k candidate groups of each feature.
 
     Parameters
@@ -34,8 +33,7 @@ class CandidateMemberships(Memberships):
     """
 
     def __init__(self, logits: Tensor, Q: Tensor, candidates: list[Tensor]) -> None:
-        self.logits = logits
-        self.Q = Q
+        super().__init__(logits, Q)
         self.candidates = candidates
 
     @classmethod
@@ -46,9 +44,6 @@ class CandidateMemberships(Memberships):
         logits[..., 0] = math.log(P_MAIN * (k - 1) / (1 - P_MAIN))
         projections = starting_projections([own[:, 0] for own in candidates], C, seeds)
         return cls(logits, projections, list(torch.as_tensor(candidates)))
-
-    def parameters(self) -> list[Tensor]:
-        return [self.logits, self.Q]
 
     def select(self, index: Tensor) -> Self:
         candidates = [self.candidates[r] for r in index.tolist()]
@@ -62,16 +57,6 @@ class CandidateMemberships(Memberships):
         best = self.logits.argmax(-1, keepdim=True)
         found = [own.gather(1, b) for own, b in zip(self.candidates, best, strict=True)]
         return torch.stack(found).squeeze(-1)
-
-    @property
-    def logits_shape(self) -> tuple[int, int]:
-        return self.logits.shape[-2], self.logits.shape[-1]
-
-    def logits_of_models(self) -> Tensor:
-        return self.logits
-
-    def relax(self, gumbel: Tensor, temperature: Tensor | float) -> Tensor:
-        return membership(self.logits, gumbel, temperature)
 
     def settle(self) -> tuple[Self, Tensor]:
         labels = list(self.labels().unsqueeze(-1))
@@ -88,33 +73,9 @@ class CandidateMemberships(Memberships):
         sums = torch.stack([per_group_sums(m, own, C, v) for m, own, v in each])
         return sums[..., 0], sums[..., 1]
 
-    def roughness(self, objective: Objective, M: Tensor, orthogonality: float) -> Tensor:
-        return self._feature_term(objective, M, orthogonality)[0]
-
-    def backward(
-        self,
-        objective: Objective,
-        M: Tensor,
-        z: Tensor,
-        grad_weight: Tensor,
-        is_open: Tensor,
-        sparsity_weight: Tensor,
-        temperature: Tensor | float,
-    ) -> Tensor:
-        lambda1 = objective.smoothness_weight
-        value, grad_M, grad_Q = self._feature_term(objective, M, 1 / lambda1)
-        share_cost = is_open / is_open.shape[-1] * sparsity_weight / self.logits.shape[-2]
-        grad_M.mul_(lambda1)
-        for r, own in enumerate(self.candidates):
-            grad_M[r].addcmul_(grad_weight[r].unsqueeze(-1), z[r][own]).add_(share_cost[r][own])
-        self.logits.grad = membership_pullback(M, grad_M, temperature)
-        self.Q.grad = grad_Q.mul_(lambda1)
-        return value
-
     def _feature_term(
         self, objective: Objective, M: Tensor, orthogonality: float
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Compute L_f and its gradients on memberships (R, d, k) and projection (R, C, C)."""
         assert objective.walk is not None
         found = [
             candidate_feature_smoothness(m, own, q, objective.walk, orthogonality)
@@ -122,3 +83,16 @@ class CandidateMemberships(Memberships):
         ]
         value, grad_M, grad_Q = zip(*found, strict=True)
         return torch.stack(value), torch.stack(grad_M), torch.stack(grad_Q)
+
+    def _add_gate_terms(
+        self,
+        grad_M: Tensor,
+        z: Tensor,
+        grad_weight: Tensor,
+        is_open: Tensor,
+        sparsity_weight: Tensor,
+    ) -> Tensor:
+        share_cost = is_open / is_open.shape[-1] * sparsity_weight / self.logits.shape[-2]
+        for r, own in enumerate(self.candidates):
+            grad_M[r].addcmul_(grad_weight[r].unsqueeze(-1), z[r][own]).add_(share_cost[r][own])
+        return grad_M

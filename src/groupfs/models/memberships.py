@@ -146,8 +146,7 @@ class DenseMemberships(Memberships):
         return (M.mT @ values.unsqueeze(-1)).squeeze(-1), M.mean(-2)
 
     def roughness(self, objective: Objective, M: Tensor, orthogonality: float) -> Tensor:
-        assert objective.walk is not None
-        return feature_smoothness(M, self.Q, objective.walk, orthogonality)[0]
+        return self._feature_term(objective, M, orthogonality)[0]
 
     def backward(
         self,
@@ -159,15 +158,34 @@ class DenseMemberships(Memberships):
         sparsity_weight: Tensor,
         temperature: Tensor | float,
     ) -> Tensor:
-        assert objective.walk is not None
         lambda1 = objective.smoothness_weight
-        value, grad_M, grad_Q = feature_smoothness(M, self.Q, objective.walk, 1 / lambda1)
-        share_cost = is_open / math.prod(self.logits_shape) * sparsity_weight
-        grad_M = grad_M.mul_(lambda1).add_(share_cost.unsqueeze(-2))
-        grad_M = grad_M.addcmul_(grad_weight.unsqueeze(-1), z.unsqueeze(-2))
+        value, grad_M, grad_Q = self._feature_term(objective, M, 1 / lambda1)
+        grad_M = self._add_gate_terms(
+            grad_M.mul_(lambda1), z, grad_weight, is_open, sparsity_weight
+        )
         self.logits.grad = membership_pullback(M, grad_M, temperature)
         self.Q.grad = grad_Q.mul_(lambda1)
         return value
+
+    def _feature_term(
+        self, objective: Objective, M: Tensor, orthogonality: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Compute L_f and its gradients on memberships (R, d, C) and projection (R, C, C)."""
+        assert objective.walk is not None
+        return feature_smoothness(M, self.Q, objective.walk, orthogonality)
+
+    def _add_gate_terms(
+        self,
+        grad_M: Tensor,
+        z: Tensor,
+        grad_weight: Tensor,
+        is_open: Tensor,
+        sparsity_weight: Tensor,
+    ) -> Tensor:
+        """Add the gradients of L_s and of the weighted L_reg on the memberships, in place."""
+        share_cost = is_open / math.prod(self.logits_shape) * sparsity_weight
+        grad_M.add_(share_cost.unsqueeze(-2))
+        return grad_M.addcmul_(grad_weight.unsqueeze(-1), z.unsqueeze(-2))
 
 
 class FixedMemberships(Memberships):

@@ -17,7 +17,7 @@ MIX_2 = 0x94D049BB133111EB - 2**64
 #: An odd number that sets the counters of successive steps far apart.
 STRIDE = 0xD1B54A32D192ED03 - 2**64
 #: On the CPU numbers for several steps are drawn at once, about so many.
-AHEAD_ENTRIES = 2**14
+DRAWN_ENTRIES = 2**14
 
 
 class CounterNoise:
@@ -36,35 +36,30 @@ class CounterNoise:
         self.keys = _mix(keys).unsqueeze(-1).to(device)
         self.step = torch.zeros((), dtype=torch.int64, device=device)
         self.counter = torch.zeros(0, dtype=torch.int64, device=device)
-        self.ahead: list[Tensor] = []
+        self.drawn: list[Tensor] = []
 
     def uniform(self, n: int, dtype: torch.dtype) -> Tensor:
-        """The next ``n`` numbers of every stream, strictly between 0 and 1, (S, n)."""
+        """Draw the next ``n`` numbers of every stream, strictly between 0 and 1, (S, n)."""
         if len(self.counter) != n:
             self.counter = torch.arange(1, n + 1, device=self.step.device).mul_(GOLDEN)
-            self.ahead = []
+            self.drawn = []
         if self.step.device.type != "cpu":  # a step there may be recorded and replayed
             self.step += 1
             return _to_uniform(_mix(self.counter + (self.keys + self.step * STRIDE)), dtype)
-        if not self.ahead or self.ahead[-1].dtype != dtype:
-            n_steps = max(1, AHEAD_ENTRIES // (n * len(self.keys)))
+        if not self.drawn or self.drawn[-1].dtype != dtype:
+            n_steps = max(1, DRAWN_ENTRIES // (n * len(self.keys)))
             steps = (self.step + torch.arange(1, n_steps + 1)).view(-1, 1, 1)
             bits = _mix(self.counter + (self.keys + steps * STRIDE))
             block = _to_uniform(bits, dtype)
             # each on its own memory: whoever draws them may overwrite them
-            self.ahead = [block[i].clone() for i in reversed(range(n_steps))]
+            self.drawn = [block[i].clone() for i in reversed(range(n_steps))]
         self.step += 1
-        return self.ahead.pop()
-
-    def go_to(self, step: int) -> None:
-        """Go on as if so many draws had been made."""
-        self.step.fill_(step)
-        self.ahead = []
+        return self.drawn.pop()
 
     def keep(self, which: Tensor) -> None:
         """Go on with some of the streams only."""
         self.keys = self.keys[which]
-        self.ahead = []
+        self.drawn = []
 
 
 def _to_uniform(bits: Tensor, dtype: torch.dtype) -> Tensor:

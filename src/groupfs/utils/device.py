@@ -1,4 +1,4 @@
-"""Where the computation runs, and the seeded generators it draws from."""
+"""Where the computation runs, and how much memory there is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DTYPE = torch.float32
 
 
 def resolve_device(device: Any) -> torch.device:
-    """The device asked for; "auto" is CUDA where there is one, else the CPU."""
+    """Find the device asked for; "auto" is CUDA where there is one, else the CPU."""
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -39,27 +39,27 @@ def resolve_device(device: Any) -> torch.device:
 
 
 def resolve_devices(device: Any) -> list[torch.device]:
-    """The devices that may share work: all visible CUDA devices, if none is singled out."""
+    """List the devices that may share work: all CUDA devices, if none is singled out."""
     first = resolve_device(device)
     if first.type != "cuda" or first.index is not None or torch.cuda.device_count() == 1:
         return [first]
-    return [torch.device("cuda", place) for place in range(torch.cuda.device_count())]
+    return [torch.device("cuda", i) for i in range(torch.cuda.device_count())]
 
 
 def working_on(device: torch.device) -> AbstractContextManager[Any]:
-    """Streams and recorded graphs belong to the device that is current in a thread."""
+    """Make a device current: streams and captured graphs belong to the current one."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def derive_seeds(random_state: np.random.RandomState, n_seeds: int) -> list[int]:
-    """Seeds that depend only on their place: the first ones do not change when more are drawn."""
+    """Derive seeds that depend only on their index: the first stay when more are drawn."""
     root = int(random_state.randint(np.iinfo(np.int32).max))
     children = np.random.SeedSequence(root).spawn(n_seeds)
     return [int(child.generate_state(1)[0]) for child in children]
 
 
 def memory_for_models(device: torch.device) -> int:
-    """Bytes that the parameters and gradients of models trained side by side may take."""
+    """Find the bytes that models trained side by side may take."""
     if device.type == "cuda":
         return torch.cuda.mem_get_info(device)[0] // 2
     return 2 * 2**30
