@@ -54,10 +54,10 @@ class GroupFSPath(GroupSelector):
         Processes that share the path and the refits, through joblib and its backends. The result
         does not depend on it.
     checkpoint : str, path or None, default=None
-        A folder in which finished parts and the state of training are kept while ``fit`` is at
+        A folder in which finished parts of the path and resamples are kept while ``fit`` is at
         work. A fit that was killed and is started again, with the same table and parameters, goes
-        on from there and ends with the same result to the last bit, on the same machine. What was
-        kept is removed when ``fit`` has ended; damaged files and those of other tables or
+        on with the next part and ends with the same result to the last bit, on the same machine.
+        What was kept is removed when ``fit`` has ended; damaged files and those of other tables or
         parameters are not used. Needs a ``random_state``.
     smoothness_weight, n_features_to_select, allocation, n_groups_to_select, output, ranking, alpha,
     preset, bandwidth_gradient, gate_start, start_temperature, end_temperature, batch_size,
