@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass, field
 
 import numpy as np
-from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
+import torch
 
-from groupfs.baselines.base import RankingSelector, shared_constraints
-from groupfs.utils.device import derive_seeds
+from groupfs.baselines.base import RandomState, RankingSelector, Table
 
 
 class AllFeatures(RankingSelector):
@@ -32,19 +30,14 @@ class AllFeatures(RankingSelector):
 
     __module__ = "groupfs.baselines"
 
-    _parameter_constraints: dict[str, list[Any]] = {}
+    _fewest_columns = 0
 
-    n_features_to_select = None
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Check X; ``y`` is ignored."""
-        table = self._check_table(X, standardize=True, fewest=0)
+    def _fit_table(self, table: Table, device: torch.device) -> None:
         scores = np.zeros(len(table.columns))
         self._rank(table, scores, self.n_features_in_, tie_breaker=-table.columns.astype(float))
-        return self
 
 
+@dataclass(eq=False, repr=False)
 class RandomSelector(RankingSelector):
     """Keep features drawn at random.
 
@@ -73,29 +66,15 @@ class RandomSelector(RankingSelector):
 
     __module__ = "groupfs.baselines"
 
-    _parameter_constraints: dict[str, list[Any]] = shared_constraints(
-        "n_features_to_select", "random_state"
-    )
+    n_features_to_select: int | None = None
+    random_state: RandomState = field(default=None, kw_only=True)
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        random_state: int | np.random.RandomState | None = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.random_state = random_state
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Draw the features; ``y`` is ignored."""
-        table = self._check_table(X, standardize=True)
-        (seed,) = derive_seeds(check_random_state(self.random_state), 1)
-        scores = np.random.default_rng(seed).random(len(table.columns))
-        self._rank(table, scores, self._budget(table))
-        return self
+    def _fit_table(self, table: Table, device: torch.device) -> None:
+        (seed,) = self._seeds(1)
+        self._rank(table, np.random.default_rng(seed).random(len(table.columns)))
 
 
+@dataclass(eq=False, repr=False)
 class VarianceSelector(RankingSelector):
     """Keep the features with the largest variances, in the units they came in.
 
@@ -120,15 +99,9 @@ class VarianceSelector(RankingSelector):
 
     __module__ = "groupfs.baselines"
 
-    _parameter_constraints: dict[str, list[Any]] = shared_constraints("n_features_to_select")
+    n_features_to_select: int | None = None
+    standardize = False
 
-    def __init__(self, n_features_to_select: int | None = None) -> None:
-        self.n_features_to_select = n_features_to_select
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Measure the variances; ``y`` is ignored."""
-        table = self._check_table(X, standardize=False)
+    def _fit_table(self, table: Table, device: torch.device) -> None:
         deviations = table.deviations[table.columns]
-        self._rank(table, deviations**2, self._budget(table), tie_breaker=deviations)
-        return self
+        self._rank(table, deviations**2, tie_breaker=deviations)
