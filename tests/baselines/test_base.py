@@ -1,5 +1,7 @@
 """What holds for every baseline: a full ranking, a selection, the errors of GroupFS."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,6 +39,8 @@ ALL = [
     VarianceSelector(),
 ]
 RANKING = [b for b in ALL if not isinstance(b, AllFeatures)]
+SEEDED = [b for b in ALL if "random_state" in b.get_params()]
+VERBOSE = [b for b in ALL if "verbose" in b.get_params()]
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +127,20 @@ def test_the_same_seed_gives_the_same_scores(baseline, moons):
     one = fitted(baseline, moons.data, moons.target)
     two = fitted(baseline, moons.data, moons.target)
     np.testing.assert_array_equal(one.scores_, two.scores_)
+
+
+@pytest.mark.parametrize("baseline", SEEDED, ids=str)
+def test_another_seed_gives_other_scores(baseline, moons):
+    one, other = (fitted(baseline, moons.data, moons.target, random_state=s) for s in (0, 1))
+    assert (one.scores_ != other.scores_).any()
+
+
+@pytest.mark.parametrize("baseline", VERBOSE, ids=str)
+def test_progress_is_shown_on_request_only(baseline, moons, capsys):
+    fitted(baseline, moons.data, moons.target)
+    assert capsys.readouterr().err == ""
+    fitted(baseline, moons.data, moons.target, verbose=1)
+    assert re.search(r"\| [1-9]\d*/\d+ ", capsys.readouterr().err)
 
 
 def test_all_features_keeps_constant_ones_too(moons):

@@ -116,18 +116,10 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         n_selected: int | None = None,
         tie_breaker: FloatArray | None = None,
     ) -> None:
-        """Set ``scores_``, ``ranking_`` and the selection.
+        """Set ``scores_``, ``ranking_`` and the selection of the best; higher is better.
 
-        Parameters
-        ----------
-        table : Table
-            The table as it was checked.
-        scores : (d,)
-            Of the columns in the table's own order, higher is better.
-        n_selected : int or None
-            How many of the best are selected; None takes the budget.
-        tie_breaker : (d,) or None
-            Orders columns with equal scores, higher is better.
+        Scores and what orders equal ones are of the table's columns in their order, (d,).
+        ``n_selected`` of None takes the budget.
         """
         ties = np.zeros(len(scores)) if tie_breaker is None else tie_breaker
         best_first = table.columns[np.lexsort((-ties, -scores))]

@@ -62,10 +62,8 @@ class LaplacianScore(SampleGraphSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        The Laplacian Score with a minus sign; ``-inf`` for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        The Laplacian Score with a minus sign, ``-inf`` for constant columns; ranks, 1 is best.
 
     See Also
     --------
@@ -80,8 +78,6 @@ class LaplacianScore(SampleGraphSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    __module__ = "groupfs.baselines"
-
     def _fit_table(self, table: Table, device: torch.device) -> None:
         W = self._sample_affinity(table.rows, device)
         self._rank(table, smoothness(table.rows, W))
@@ -90,18 +86,8 @@ class LaplacianScore(SampleGraphSelector):
 def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
     """Score all features for ``SelectKBest``, by the Laplacian Score with a minus sign.
 
-    Parameters
-    ----------
-    X : array, DataFrame, sparse array or tensor of shape (N, d)
-        The table.
-    y : ignored
-    **parameters
-        Of ``LaplacianScore``; ``functools.partial`` sets them for ``SelectKBest``.
-
-    Returns
-    -------
-    scores : ndarray of shape (d,)
-        Higher is better; ``-inf`` for constant columns.
+    ``y`` is ignored. Other parameters are those of :class:`LaplacianScore`; ``functools.partial``
+    sets them for ``SelectKBest``. Constant columns score ``-inf``.
 
     Examples
     --------

@@ -70,22 +70,10 @@ def sample_affinity(
     bandwidth: float | None,
     device: torch.device,
 ) -> Affinity:
-    """Build the graph that the parameters of an estimator ask for, (N, N).
+    """Build the graph that the parameters of ``LaplacianScore`` ask for, (N, N).
 
-    Parameters
-    ----------
-    rows : RowsInMemory
-        Standardised table; afterwards it is back on the CPU, in double precision.
-    graph : "self-tuning", "cosine", "heat" or (N, N) array or sparse array
-        Kind of graph, or the graph itself.
-    n_neighbors : int
-        K of the self-tuning bandwidth, k of the other graphs.
-    kept_neighbors : int, "all" or None
-        Neighbours kept in the self-tuning graph.
-    bandwidth : float or None
-        t of the heat graph.
-    device : torch.device
-        Where distances are computed. MPS has no double precision: there it is the CPU.
+    Distances are computed on the device, or the CPU for MPS, which has no double precision.
+    Afterwards the rows are back on the CPU, in double precision.
     """
     cpu = torch.device("cpu")
     if not isinstance(graph, str):
@@ -104,12 +92,15 @@ def sample_affinity(
 
 
 def self_tuning_affinity(
-    rows: RowsInMemory, n_neighbors: int, kept_neighbors: int | str | None
+    rows: RowsInMemory,
+    n_neighbors: int,
+    kept_neighbors: int | str | None,
+    dense_samples: int = DENSE_SAMPLES,
 ) -> Affinity:
     r"""Return :math:`\exp(-d_{ij}^2 / (g_i g_j))`, :math:`g_i` the distance to K-th neighbours."""
     N = rows.shape[0]
     if kept_neighbors is None:
-        kept_neighbors = "all" if N <= DENSE_SAMPLES else KEPT_ABOVE
+        kept_neighbors = "all" if dense_samples >= N else KEPT_ABOVE
     if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
         distances = _dissimilarities(rows, _row_norms(rows), 0, N, cosine=False)
         graph = self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR)
@@ -137,7 +128,7 @@ def heat_affinity(rows: RowsInMemory, n_neighbors: int, bandwidth: float | None)
 
 
 def nearest_rows(
-    rows: RowsInMemory, n_kept: int, cosine: bool = False
+    rows: RowsInMemory, n_kept: int, cosine: bool = False, block_entries: int = BLOCK_ENTRIES
 ) -> tuple[FloatArray, IntArray, float]:
     """Return squared distances (or 1 - cosine) to the nearest other rows, their indices, a mean.
 
@@ -145,7 +136,7 @@ def nearest_rows(
     """
     N = rows.shape[0]
     norms = _row_norms(rows)
-    size = max(1, BLOCK_ENTRIES // N)
+    size = max(1, block_entries // N)
     near, nearest, total = [], [], 0.0
     for start in range(0, N, size):
         block = _dissimilarities(rows, norms, start, min(N, start + size), cosine)

@@ -15,10 +15,8 @@ class AllFeatures(RankingSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Zero for every feature, ``-inf`` for constant ones.
-    ranking_ : ndarray of shape (n_features_in_,)
-        1, 2, ... in the order of the columns.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        0 for every feature, ``-inf`` for constant ones; 1, 2, ... in the order of the columns.
 
     Examples
     --------
@@ -27,8 +25,6 @@ class AllFeatures(RankingSelector):
     >>> AllFeatures().fit_transform(load_two_moons(random_state=0).data).shape
     (1000, 20)
     """
-
-    __module__ = "groupfs.baselines"
 
     _fewest_columns = 0
 
@@ -50,10 +46,8 @@ class RandomSelector(RankingSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Random numbers, the higher the better; ``-inf`` for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        Random numbers, ``-inf`` for constant columns; their ranks, 1 is the highest.
 
     Examples
     --------
@@ -63,8 +57,6 @@ class RandomSelector(RankingSelector):
     >>> RandomSelector(5, random_state=0).fit_transform(X).shape
     (1000, 5)
     """
-
-    __module__ = "groupfs.baselines"
 
     n_features_to_select: int | None = None
     random_state: RandomState = field(default=None, kw_only=True)
@@ -85,10 +77,8 @@ class VarianceSelector(RankingSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Variances; ``-inf`` for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        Variances, ``-inf`` for constant columns; their ranks, 1 is the largest.
 
     Examples
     --------
@@ -96,8 +86,6 @@ class VarianceSelector(RankingSelector):
     >>> VarianceSelector(1).fit([[0, 1, 0], [1, 9, 0.5], [0, 5, 1]]).ranking_
     array([2, 1, 3])
     """
-
-    __module__ = "groupfs.baselines"
 
     n_features_to_select: int | None = None
     standardize = False

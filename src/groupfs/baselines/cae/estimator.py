@@ -15,14 +15,7 @@ from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from groupfs.baselines.base import (
-    COUNT,
-    POSITIVE,
-    RandomState,
-    RankingSelector,
-    Table,
-    as_list,
-)
+from groupfs.baselines.base import COUNT, POSITIVE, RandomState, RankingSelector, Table, as_list
 from groupfs.baselines.cae.autoencoders import Replica, distinct_features, memory_of_a_replica
 from groupfs.baselines.cae.training import DECIDED, Hyperparameters, Outcome, train
 from groupfs.data.rows import Rows
@@ -67,21 +60,17 @@ class ConcreteAutoencoderSelector(RankingSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
         Selected features: 1 plus the probability with which their selector picks them. Others: the
         largest probability any selector gives them, at most one half. ``-inf`` for constant
-        columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+        columns. Ranks, 1 is best.
     n_collapsed_ : int
         Selectors whose most likely feature was taken already; they got another one, see Notes.
     reconstruction_error_ : float
         Mean squared error with hard selection, duplicates and all, and no dropout; rebuilding every
         feature by its mean gives 1.
-    converged_ : bool
-        Whether the selectors had decided.
-    n_iter_ : int
-        Epochs trained.
+    n_iter_, converged_ : int, bool
+        Epochs trained, and whether the selectors had decided.
     history_ : list of dict
         For each epoch: loss, temperature and mean_max_probability of the replica that was kept.
     search_ : list of dict
@@ -116,8 +105,6 @@ class ConcreteAutoencoderSelector(RankingSelector):
     >>> selector.converged_
     True
     """
-
-    __module__ = "groupfs.baselines"
 
     n_features_to_select: int | None = field(default=None, kw_only=False)
     hidden_width: int | Sequence[int] | None = None

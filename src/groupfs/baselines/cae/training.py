@@ -34,10 +34,6 @@ class Hyperparameters:
     end_temperature: float
     dropout: float
 
-    def temperatures(self, n_steps: int) -> FloatArray:
-        """Return one per step, from the start to the end temperature at a constant ratio."""
-        return np.geomspace(self.start_temperature, self.end_temperature, n_steps)
-
 
 @dataclass
 class Outcome:
@@ -76,16 +72,17 @@ def train(
     outcomes = [Outcome(replica, how.batch_size) for replica in replicas]
     model = start(replicas, K, rows.shape[1], device, dtype)
     active = ActiveReplicas(outcomes, model, rows, how)
-    epochs = range(how.max_epochs)
-    bar = tqdm(epochs, desc="Concrete autoencoder", unit="epoch", disable=not verbose)
-    for epoch in bar:
-        loss, sureness = active.run_epoch(epoch)
-        bar.set_postfix(loss=f"{loss.min():.4f}", decided=f"{sureness.max():.3f}", refresh=False)
-        done = (sureness > decided) | (epoch + 1 == how.max_epochs)
-        active.finish(np.flatnonzero(done), sureness > decided)
-        if done.all():
-            break
-        active.keep(np.flatnonzero(~done))
+    n_epochs, name = how.max_epochs, "Concrete autoencoder"
+    with tqdm(total=n_epochs, desc=name, unit="epoch", disable=not verbose) as progress:
+        for epoch in range(n_epochs):
+            loss, sureness = active.run_epoch(epoch)
+            done = (sureness > decided) | (epoch + 1 == n_epochs)
+            progress.set_postfix(loss=loss.min(), decided=sureness.max(), refresh=False)
+            progress.update()
+            active.finish(np.flatnonzero(done), sureness > decided)
+            if done.all():
+                break
+            active.keep(np.flatnonzero(~done))
     return outcomes
 
 
@@ -100,7 +97,9 @@ class ActiveReplicas:
         self.noise = CounterNoise(seeds, model.logits.device)
         self.generators = [np.random.default_rng(seed) for seed in seeds]
         self.steps_per_epoch = -(-rows.shape[0] // how.batch_size)
-        self.temperatures = how.temperatures(how.max_epochs * self.steps_per_epoch)
+        self.temperatures = np.geomspace(
+            how.start_temperature, how.end_temperature, how.max_epochs * self.steps_per_epoch
+        )
         self.optimizer = self._new_optimizer()
 
     def run_epoch(self, epoch: int) -> tuple[FloatArray, FloatArray]:
@@ -123,12 +122,9 @@ class ActiveReplicas:
         means = torch.stack([total / self.steps_per_epoch, model.mean_max_probability()])
         losses, sureness = means.cpu().double().numpy()
         for r, outcome in enumerate(self.outcomes):
-            record = {
-                "epoch": epoch,
-                "loss": float(losses[r]),
-                "temperature": float(temperatures[-1]),
-            }
-            outcome.history.append({**record, "mean_max_probability": float(sureness[r])})
+            record = {"loss": losses[r], "temperature": temperatures[-1]}
+            record["mean_max_probability"] = sureness[r]
+            outcome.history.append({"epoch": epoch} | {k: float(v) for k, v in record.items()})
         return losses, sureness
 
     def finish(self, which: IntArray, converged: BoolArray) -> None:

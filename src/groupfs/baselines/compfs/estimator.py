@@ -83,23 +83,19 @@ class CompFS(RankingSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Largest or summed probability; ``-inf`` for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        Largest or summed probability, ``-inf`` for constant columns; ranks, 1 is best.
     gate_probabilities_ : ndarray of shape (n_learners, n_features_in_)
         Probability that a network's gate is open; 0 for constant columns.
     groups_ : list of ndarray
         Indices of the features that reach the threshold, per network, without empty and repeated
         groups. Groups may overlap; there may be none.
-    sparsity_weight_ : float
-        The sparsity weight used.
     best_epoch_, validation_score_ : int, float
         Epoch whose gates were kept, counted from 1, and its accuracy on the rows kept back.
     history_ : list of dict
         Per epoch: ``loss`` (mean over batches), ``validation_accuracy``, ``validation_loss``.
-    n_iter_ : int
-        Epochs trained.
+    sparsity_weight_, n_iter_ : float, int
+        The sparsity weight used, and the epochs trained.
 
     Notes
     -----
@@ -122,8 +118,6 @@ class CompFS(RankingSelector):
     >>> selector.get_support(indices=True)
     array([2, 7])
     """
-
-    __module__ = "groupfs.baselines"
 
     n_features_to_select: int | None = field(default=None, kw_only=False)
     n_learners: int = 5
@@ -162,15 +156,7 @@ class CompFS(RankingSelector):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Train the learners to predict ``y``, the class of every row; rank by their gates.
-
-        Parameters
-        ----------
-        X : array, DataFrame, sparse array or tensor of shape (n_samples, n_features)
-            The table.
-        y : array-like of shape (n_samples,)
-            The class of every row.
-        """
+        """Train the learners to predict ``y``, the class of every row; rank by their gates."""
         codes = encode_classes(X, y)
         device, table = resolve_device(self.device), self._open_table(X)
         table.rows.to(device, DTYPE)

@@ -84,10 +84,8 @@ class DUFS(RankingSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Gate means; ``-inf`` for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        Gate means, ``-inf`` for constant columns; ranks, 1 is best.
     search_ : list of dict
         Every model trained: its ``sparsity_weight`` (None for the ratio), ``seed`` (its index),
         ``loss``, ``gain`` and ``n_open``.
@@ -109,8 +107,6 @@ class DUFS(RankingSelector):
     >>> DUFS(random_state=0).fit(X).get_support(indices=True)
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
-
-    __module__ = "groupfs.baselines"
 
     n_features_to_select: int | None = field(default=None, kw_only=False)
     loss: str = "ratio"

@@ -71,8 +71,6 @@ class MCFS(SampleGraphSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    __module__ = "groupfs.baselines"
-
     n_eigenvectors: int = 5
     n_nonzero: int | None = None
 

@@ -53,10 +53,8 @@ class MGAGR(RankingSelector):
         :math:`\sigma` of all graphs, :math:`\exp(-\|x_i - x_j\|^2 / \sigma)`. Squared distances of
         standardised samples average twice the number of features of the group: a width far below
         that leaves samples without neighbours, one far above makes all neighbours alike.
-    max_iter : int, default=10
-        Most rounds of updating weights, graph and Z.
-    max_inner_iter : int, default=10
-        Most steps of reweighted least squares for Z within a round.
+    max_iter, max_inner_iter : int, default=10
+        Most rounds of updating weights, graph and Z; most steps for Z within a round.
     tol : float, default=1e-4
         Rounds, and steps within a round, end early once the norms of Z's rows, taken as one vector,
         move by less than this share of its length. 0 takes all of them.
@@ -65,19 +63,15 @@ class MGAGR(RankingSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Squared norms of the rows of Z; ``-inf`` for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        Squared norms of the rows of Z, ``-inf`` for constant columns; ranks, 1 is best.
     groups_ : list of ndarray
         Indices of the features of every group, in the order the groups were given.
     group_weights_ : ndarray of shape (n_groups,)
         :math:`w_{vi}`, mean over the samples; they sum to one and may be negative. Zero for groups
         without a feature that varies, which have no graph.
-    n_iter_ : int
-        Rounds that were run.
-    converged_ : bool
-        Whether the last round moved Z by less than ``tol``.
+    n_iter_, converged_ : int, bool
+        Rounds that were run, and whether the last one moved Z by less than ``tol``.
     objective_ : ndarray of shape (n_iter_,)
         The objective after every round. Updates of the weights and of Z never raise it; the
         authors' rule for S, kept here, may.
@@ -105,8 +99,6 @@ class MGAGR(RankingSelector):
     >>> selector.transform(X).shape, len(selector.group_weights_)
     ((100, 5), 3)
     """
-
-    __module__ = "groupfs.baselines"
 
     n_features_to_select: int | None = field(default=None, kw_only=False)
     groups: Any = None

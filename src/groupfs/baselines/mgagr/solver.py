@@ -64,21 +64,20 @@ def solve(
     Y, norms = constant_start(X)
     objective: list[float] = []
     converged = False
-    bar = tqdm(range(max_iter), desc="MGAGR", unit="round", disable=not verbose)
-    for _ in bar:
-        weights, misfit = update_graph(S, graphs, Y, alpha)
-        previous = norms
-        Z = update_reconstruction(X, T, S, norms, alpha, gamma, max_inner_iter, tol)
-        Y, norms = X @ Z, Z.norm(dim=1)
-        roughness = (Y * laplacian(S, Y)).sum()
-        value = misfit + (T - Y).square().sum() + alpha * roughness + gamma * norms.sum()
-        if not torch.isfinite(value):
-            raise ValueError(OUT_OF_RANGE)
-        objective.append(float(value))
-        bar.set_postfix(objective=f"{objective[-1]:.6g}", refresh=False)
-        converged = has_settled(norms, previous, tol)
-        if converged:
-            break
+    with tqdm(total=max_iter, desc="MGAGR", unit="round", disable=not verbose) as progress:
+        while len(objective) < max_iter and not converged:
+            weights, misfit = update_graph(S, graphs, Y, alpha)
+            previous = norms
+            Z = update_reconstruction(X, T, S, norms, alpha, gamma, max_inner_iter, tol)
+            Y, norms = X @ Z, Z.norm(dim=1)
+            roughness = (Y * laplacian(S, Y)).sum()
+            value = misfit + (T - Y).square().sum() + alpha * roughness + gamma * norms.sum()
+            if not torch.isfinite(value):
+                raise ValueError(OUT_OF_RANGE)
+            objective.append(float(value))
+            converged = has_settled(norms, previous, tol)
+            progress.set_postfix(objective=objective[-1], refresh=False)
+            progress.update()
     return Solution(norms, weights, objective, converged)
 
 
