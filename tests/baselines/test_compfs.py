@@ -21,11 +21,8 @@ def learners(rng):
 
 @pytest.fixture
 def batch(rng):
-    x, uniform = (
-        torch.as_tensor(rng.standard_normal((B, D))),
-        torch.as_tensor(rng.random((L, B, D))),
-    )
-    return x, uniform, torch.as_tensor(rng.integers(K, size=B))
+    arrays = rng.standard_normal((B, D)), rng.random((L, B, D)), rng.integers(K, size=B)
+    return [torch.as_tensor(array) for array in arrays]
 
 
 @pytest.fixture(scope="module")
@@ -125,13 +122,6 @@ def test_a_closed_gate_puts_the_training_mean_in_place_of_a_value(learners, rng)
     torch.testing.assert_close(learners.predict(x, gates), as_open)
 
 
-def test_start_is_standard_normal_for_gates_and_within_the_bounds_for_weights(rng):
-    start = Learners(4, 2500, 9, 2, rng, CPU, DOUBLE)
-    logits, weight = start.gate_logits.detach(), start.first[0].detach()
-    assert abs(logits.mean()) < 0.03 and abs(logits.std() - 1) < 0.03
-    assert 0.0199 < weight.abs().max() <= 0.02 and abs(weight.mean()) < 1e-3
-
-
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_finds_the_features_that_make_the_classes(seed):
     X, y = make_easy(seed)
@@ -143,12 +133,6 @@ def test_finds_features_that_only_tell_together(rng):
     selector = quick(2).fit(X, X[:, 2] * X[:, 7] > 0)
     assert selector.get_support(indices=True).tolist() == [2, 7]
     assert any({2, 7} <= set(group.tolist()) for group in selector.groups_)
-
-
-def test_other_classes_give_other_scores(easy, rng):
-    X, y = easy
-    true, shuffled = (quick().fit(X, labels).scores_ for labels in (y, rng.permutation(y)))
-    assert np.abs(true - shuffled).max() > 0.3
 
 
 def test_the_epoch_with_the_best_accuracy_then_the_lowest_loss_is_kept(easy):
