@@ -131,8 +131,9 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         self._support_mask = self.ranking_ <= (n_selected or self._budget(table))
 
 
-def as_list(name: str, value: Any, interval: Interval) -> list[Any]:
-    """Return a parameter that is a number or several as a list, if all are in the interval."""
+def as_list(name: str, value: Any, interval: Interval, default: float | None = None) -> list[Any]:
+    """Return a parameter that is a number, several or None as a list of numbers in the interval."""
+    value = default if value is None else value
     values = [value] if np.ndim(value) == 0 else list(value)
     if not values or not all(interval.is_satisfied_by(number) for number in values):
         raise ValueError(f"{name}={value!r} must be {interval}, or a list of such numbers.")

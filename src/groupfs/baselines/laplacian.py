@@ -65,10 +65,6 @@ class LaplacianScore(SampleGraphSelector):
     scores_, ranking_ : ndarray of shape (n_features_in_,)
         The Laplacian Score with a minus sign, ``-inf`` for constant columns; ranks, 1 is best.
 
-    See Also
-    --------
-    laplacian_score : A function that gives these scores to scikit-learn's ``SelectKBest``.
-
     Examples
     --------
     >>> from groupfs.baselines import LaplacianScore

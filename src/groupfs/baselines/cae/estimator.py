@@ -170,15 +170,12 @@ class ConcreteAutoencoderSelector(RankingSelector):
     def _train(self, rows: Rows, K: int, device: torch.device) -> list[Outcome]:
         """Train by batch size, then width, then seed; as many at a time as memory holds."""
         N, d = rows.shape
-        widths, batch_sizes = [K], [min(max(N // 8, 16), 256)]
-        if self.hidden_width is not None:
-            widths = as_list("hidden_width", self.hidden_width, COUNT)
-        if self.batch_size is not None:
-            batch_sizes = as_list("batch_size", self.batch_size, COUNT)
+        widths = as_list("hidden_width", self.hidden_width, COUNT, K)
+        sizes = as_list("batch_size", self.batch_size, COUNT, min(max(N // 8, 16), 256))
         seeds = self._seeds(self.n_init)
         replicas = [Replica(int(width), seed) for width in widths for seed in seeds]
         settings, outcomes = self._settings(Hyperparameters), []
-        for batch_size in (min(int(size), N) for size in batch_sizes):
+        for batch_size in (min(int(size), N) for size in sizes):
             how = Hyperparameters(**{**settings, "batch_size": batch_size})
             each = memory_of_a_replica(K, d, max(widths), batch_size)
             n_together = max(1, memory_for_models(device) // each)

@@ -68,7 +68,7 @@ def train(
     verbose: bool = False,
     decided: float = DECIDED,
 ) -> list[Outcome]:
-    """Train replicas, each until it has decided; none depends on the others beside it."""
+    """Train replicas, each until it has decided; none depends on the others."""
     outcomes = [Outcome(replica, how.batch_size) for replica in replicas]
     model = start(replicas, K, rows.shape[1], device, dtype)
     active = ActiveReplicas(outcomes, model, rows, how)

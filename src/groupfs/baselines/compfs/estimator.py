@@ -72,10 +72,8 @@ class CompFS(RankingSelector):
     max_epochs : int, default=250
         Passes over the training rows. A step moves a gate's logit by about the learning rate, and
         logits start about 1 from zero: some hundreds of steps are needed.
-    learning_rate : float, default=0.003
-        Of Adam.
-    temperature : float, default=0.1
-        Of the relaxed Bernoulli variables that are the gates in training.
+    learning_rate, temperature : float, default=0.003 and 0.1
+        Of Adam, and of the relaxed Bernoulli variables that are the gates in training.
     validation_fraction : float, default=0.1
         Share of the rows kept back, in the proportions of the classes if these are large enough.
     standardize, device, random_state, verbose

@@ -89,10 +89,8 @@ class DUFS(RankingSelector):
     search_ : list of dict
         Every model trained: its ``sparsity_weight`` (None for the ratio), ``seed`` (its index),
         ``loss``, ``gain`` and ``n_open``.
-    history_ : list of dict
-        Loss and its two terms in every epoch of the model kept.
-    n_iter_ : int
-        Epochs.
+    history_, n_iter_ : list of dict, int
+        Loss and its two terms in every epoch of the model kept, and the number of epochs.
 
     References
     ----------

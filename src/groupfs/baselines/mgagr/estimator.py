@@ -81,10 +81,8 @@ class MGAGR(RankingSelector):
     Z starts with all entries equal to 1 / d. A round costs about :math:`n^2 (d + V^2)` for the
     graphs and, for each step of Z, :math:`n^2 d` if n < d and :math:`d^3` else.
 
-    Groups' graphs are recomputed in blocks of rows, so memory does not grow with the number of
-    groups. Beside 256 MiB for the blocks it is at most about :math:`8 (2 n^2 + 10 nd)` bytes for
-    n >= d, which is 3 GiB for 12,000 samples of 784 features, and :math:`8 (6 n^2 + 10 nd)` for
-    n < d.
+    Memory does not grow with the number of groups: beside 256 MiB it is about
+    :math:`8 (2 n^2 + 10 nd)` bytes for n >= d and :math:`8 (6 n^2 + 10 nd)` for n < d.
 
     With standardised data :math:`\alpha/4` times the distances of rebuilt samples, of the order of
     :math:`\alpha d`, outweighs the entries of the groups' graphs, which are below one. Unless
