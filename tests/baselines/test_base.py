@@ -1,5 +1,7 @@
 """What holds for every baseline: a full ranking, a selection, the errors of GroupFS."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -37,6 +39,8 @@ ALL = [
     VarianceSelector(),
 ]
 RANKING = [b for b in ALL if not isinstance(b, AllFeatures)]
+SEEDED = [b for b in ALL if "random_state" in b.get_params()]
+VERBOSE = [b for b in ALL if "verbose" in b.get_params()]
 
 
 @pytest.fixture(scope="module")
@@ -125,16 +129,23 @@ def test_the_same_seed_gives_the_same_scores(baseline, moons):
     np.testing.assert_array_equal(one.scores_, two.scores_)
 
 
-def test_all_features_keeps_constant_ones_too(moons):
-    X = moons.data.copy()
-    X[:, 3] = 5.0
-    with pytest.warns(UserWarning, match="constant"):
-        assert AllFeatures().fit(X).get_support().all()
+@pytest.mark.parametrize("baseline", SEEDED, ids=str)
+def test_another_seed_gives_other_scores(baseline, moons):
+    one, other = (fitted(baseline, moons.data, moons.target, random_state=s) for s in (0, 1))
+    assert (one.scores_ != other.scores_).any()
+
+
+@pytest.mark.parametrize("baseline", VERBOSE, ids=str)
+def test_progress_is_shown_on_request_only(baseline, moons, capsys):
+    fitted(baseline, moons.data, moons.target)
+    assert capsys.readouterr().err == ""
+    fitted(baseline, moons.data, moons.target, verbose=1)
+    assert re.search(r"\| [1-9]\d*/\d+ ", capsys.readouterr().err)
 
 
 @pytest.mark.filterwarnings("ignore:.*constant column")
-@pytest.mark.parametrize("n_varying", [0, 1])
-def test_all_features_keeps_tables_with_nothing_to_choose_from(n_varying, moons):
+@pytest.mark.parametrize("n_varying", [0, 1, 2])
+def test_all_features_keeps_constant_ones_too(n_varying, moons):
     X = np.ones((80, 3))
     X[:, :n_varying] = moons.data[:, :n_varying]
     selector = AllFeatures().fit(X)
@@ -143,16 +154,6 @@ def test_all_features_keeps_tables_with_nothing_to_choose_from(n_varying, moons)
 
 def test_variance_is_that_of_the_columns_as_they_came(moons):
     X = moons.data * np.arange(1, 21)
-    np.testing.assert_allclose(VarianceSelector().fit(X).scores_, X.var(axis=0))
-
-
-def test_without_a_budget_half_of_the_features_are_kept(moons):
-    assert RandomSelector(random_state=0).fit(moons.data).get_support().sum() == 10
-
-
-def test_random_selections_of_different_seeds_differ(moons):
-    supports = {
-        tuple(RandomSelector(7, random_state=seed).fit(moons.data).get_support(indices=True))
-        for seed in range(5)
-    }
-    assert len(supports) == 5
+    selector = VarianceSelector().fit(X)
+    np.testing.assert_allclose(selector.scores_, X.var(axis=0))
+    assert selector.get_support().sum() == 10  # without a budget half of the features

@@ -1,6 +1,7 @@
 """The concrete autoencoder: what a step computes, when it stops, which features it gives."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +10,9 @@ from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from groupfs.baselines.cae import estimator as cae
-from groupfs.baselines.cae import training as _concrete_training
-from groupfs.baselines.cae.autoencoders import Autoencoders, Setting, distinct_features, start
+from groupfs.baselines.cae.autoencoders import Autoencoders, Replica, distinct_features, start
 from groupfs.baselines.cae.estimator import ConcreteAutoencoderSelector
-from groupfs.baselines.cae.training import Schedule, train
+from groupfs.baselines.cae.training import Hyperparameters, train
 from groupfs.data.rows import DenseRows
 from groupfs.utils.counter_rng import CounterNoise
 
@@ -33,20 +33,18 @@ def rows_of(X):
     return rows
 
 
-def schedule(**changes):
-    settings = {
-        "max_epochs": 4,
-        "batch_size": 10,
-        "learning_rate": 0.05,
-        "start_temperature": 10.0,
-        "end_temperature": 0.1,
-        "dropout": 0.1,
-    }
-    return Schedule(**{**settings, **changes})
+HOW = Hyperparameters(
+    max_epochs=4,
+    batch_size=10,
+    learning_rate=0.05,
+    start_temperature=10.0,
+    end_temperature=0.1,
+    dropout=0.1,
+)
 
 
-def trained(X, settings, K=3, **changes):
-    return train(settings, K, rows_of(X), schedule(**changes), CPU, torch.float64)
+def trained(X, replicas, how=HOW, **options):
+    return train(replicas, 3, rows_of(X), how, CPU, torch.float64, **options)
 
 
 def quick(*args, **parameters):
@@ -62,25 +60,13 @@ def fitted(selector, X):
         return selector.fit(X)
 
 
-def assert_same(one, other):
-    np.testing.assert_allclose(one.logits, other.logits, rtol=0, atol=1e-9)
-    assert one.error == pytest.approx(other.error, abs=1e-9)
-    assert len(one.history) == len(other.history)
-    np.testing.assert_allclose(
-        [record["loss"] for record in one.history],
-        [record["loss"] for record in other.history],
-        rtol=1e-9,
-    )
-
-
-# --- training ---------------------------------------------------------------------------------
-
-
-def literal_training(X, setting, K, how):
-    """One replica as the method is told: modules of torch, rows of the table one by one."""
+def literal_training(X, replica, K, how):
+    """Train one replica with modules of torch, rows of the table one by one."""
     Z = torch.tensor((X - X.mean(0)) / X.std(0))
-    (N, d), B, H = Z.shape, how.batch_size, setting.hidden_width
-    logits, W1, _, W2, _ = (p.detach()[0].clone() for p in _start(setting, K, d))
+    (N, d), B, H = Z.shape, how.batch_size, replica.hidden_width
+    logits, W1, _, W2, _ = (
+        p.detach()[0].clone() for p in start([replica], K, d, CPU, torch.float64).parameters()
+    )
     first, second = torch.nn.Linear(K, H).double(), torch.nn.Linear(H, d).double()
     with torch.no_grad():
         first.weight.copy_(W1.T), first.bias.zero_(), second.weight.copy_(W2.T), second.bias.zero_()
@@ -88,7 +74,7 @@ def literal_training(X, setting, K, how):
     adam = torch.optim.Adam(
         [logits, *first.parameters(), *second.parameters()], lr=how.learning_rate
     )
-    noise, order = CounterNoise([setting.seed], CPU), np.random.default_rng(setting.seed)
+    noise, order = CounterNoise([replica.seed], CPU), np.random.default_rng(replica.seed)
     n_batches = -(-N // B)
     n_steps, step, losses = how.max_epochs * n_batches, 0, []
     for _ in range(how.max_epochs):
@@ -101,9 +87,9 @@ def literal_training(X, setting, K, how):
             weights = torch.softmax((logits + gumbel) / T, dim=1)
             keep = (uniform[K * d :].reshape(H, B) >= how.dropout).double() / (1 - how.dropout)
             error = 0.0
-            for place, row in enumerate(rows):
+            for i, row in enumerate(rows):
                 hidden = torch.nn.functional.leaky_relu(first(weights @ Z[row]), 0.2)
-                error = error + ((second(hidden * keep[:, place]) - Z[row]) ** 2).sum()
+                error = error + ((second(hidden * keep[:, i]) - Z[row]) ** 2).sum()
             adam.zero_grad()
             (error / (B * d)).backward()
             adam.step()
@@ -116,49 +102,35 @@ def literal_training(X, setting, K, how):
     return logits.detach().numpy(), np.reshape(losses, (-1, n_batches)).mean(1), hard_error
 
 
-def _start(setting, K, d):
-    return start([setting], K, d, CPU, torch.float64).parameters()
-
-
 @pytest.mark.parametrize("dropout", [0.0, 0.3])
 def test_training_equals_the_literal_loop(rng, dropout):
-    X, setting, how = families(rng, 24), Setting(5, 7), schedule(dropout=dropout)
-    (outcome,) = trained(X, [setting], dropout=dropout)
-    logits, losses, error = literal_training(X, setting, 3, how)
+    X, replica, how = families(rng, 24), Replica(5, 7), replace(HOW, dropout=dropout)
+    (outcome,) = trained(X, [replica], how)
+    logits, losses, error = literal_training(X, replica, 3, how)
     np.testing.assert_allclose(outcome.logits, logits, atol=1e-9)
     np.testing.assert_allclose([r["loss"] for r in outcome.history], losses, rtol=1e-9)
     assert outcome.error == pytest.approx(error, rel=1e-9)
+    temperatures = 10 * 0.01 ** (np.array([2, 5, 8, 11]) / 11)  # of the last of 3 steps
+    np.testing.assert_allclose([r["temperature"] for r in outcome.history], temperatures)
 
 
-def test_a_replica_is_the_same_alone_and_beside_others(rng):
-    X = families(rng, 24)
-    settings = [Setting(5, 1), Setting(5, 2), Setting(5, 3)]
-    together = trained(X, settings)
-    for setting, outcome in zip(settings, together, strict=True):
-        assert outcome.setting == setting
-        assert_same(outcome, trained(X, [setting])[0])
-    assert np.abs(together[0].logits - together[1].logits).max() > 0.1
-
-
-def test_a_wider_replica_beside_a_narrow_one_does_not_matter(rng):
-    X = families(rng, 24)
-    narrow, wide = trained(X, [Setting(2, 1), Setting(9, 1)])
-    assert_same(narrow, trained(X, [Setting(2, 1)])[0])
-    assert_same(wide, trained(X, [Setting(9, 1)])[0])
-
-
-def test_replicas_that_decide_early_do_not_disturb_the_others(rng, monkeypatch):
-    monkeypatch.setattr(_concrete_training, "DECIDED", 0.5)
-    X, changes = families(rng, 24), {"max_epochs": 60, "learning_rate": 0.1}
-    settings = [Setting(4, seed) for seed in range(4)]
-    together = trained(X, settings, **changes)
+def test_a_replica_is_the_same_alone_and_beside_others_that_are_wider_or_decide_earlier(rng):
+    X, how = families(rng, 24), replace(HOW, max_epochs=60, learning_rate=0.1)
+    replicas = [Replica(4, 0), Replica(4, 1), Replica(2, 2), Replica(9, 2)]
+    together = trained(X, replicas, how, decided=0.5)
     assert len({len(outcome.history) for outcome in together}) > 1
-    for setting, outcome in zip(settings, together, strict=True):
-        assert_same(outcome, trained(X, [setting], **changes)[0])
+    assert np.abs(together[0].logits - together[1].logits).max() > 0.1
+    for replica, outcome in zip(replicas, together, strict=True):
+        assert outcome.replica == replica
+        (alone,) = trained(X, [replica], how, decided=0.5)
+        np.testing.assert_allclose(outcome.logits, alone.logits, rtol=0, atol=1e-9)
+        assert outcome.error == pytest.approx(alone.error, abs=1e-9)
+        losses = ([record["loss"] for record in one.history] for one in (outcome, alone))
+        np.testing.assert_allclose(*losses, rtol=1e-9)
 
 
 def test_the_weights_start_glorot_normal_and_depend_on_seed_and_width():
-    model = start([Setting(50, 0), Setting(50, 1), Setting(30, 0)], 40, 60, CPU, torch.float64)
+    model = start([Replica(50, 0), Replica(50, 1), Replica(30, 0)], 40, 60, CPU, torch.float64)
     logits, W1, b1, W2, b2 = (p.detach().numpy() for p in model.parameters())
     for weights, fans in ((logits[0], 100), (W1[0], 90), (W2[0], 110), (W1[2, :, :30], 70)):
         assert weights.std() == pytest.approx(np.sqrt(2 / fans), rel=0.05)
@@ -166,23 +138,8 @@ def test_the_weights_start_glorot_normal_and_depend_on_seed_and_width():
     assert (logits[0] != logits[1]).all() and (logits[0] != logits[2]).all()
 
 
-def test_the_temperature_falls_by_a_constant_factor_to_its_end():
-    T = schedule(start_temperature=10, end_temperature=2e-3).temperatures(50)
-    assert len(T) == 50 and T[0] == pytest.approx(10) and T[-1] == pytest.approx(2e-3)
-    np.testing.assert_allclose(T[1:] / T[:-1], 2e-4 ** (1 / 49))
-
-
-def test_the_last_epoch_ends_at_the_end_temperature(rng):
-    (outcome,) = trained(families(rng, 24), [Setting(4, 0)])
-    recorded = [record["temperature"] for record in outcome.history]
-    np.testing.assert_allclose(recorded, 10 * 0.01 ** (np.array([2, 5, 8, 11]) / 11))
-
-
-# --- when to stop -----------------------------------------------------------------------------
-
-
 def test_sureness_is_the_mean_of_the_row_maxima_of_the_softmax():
-    model = start([Setting(3, 0), Setting(3, 1)], 4, 6, CPU, torch.float64)
+    model = start([Replica(3, 0), Replica(3, 1)], 4, 6, CPU, torch.float64)
     probability = softmax(model.logits.detach().numpy(), axis=2)
     np.testing.assert_allclose(model.mean_max_probability(), probability.max(2).mean(1))
 
@@ -205,25 +162,17 @@ def test_selectors_that_learned_nothing_have_not_decided_however_low_the_tempera
     assert not selector.converged_ and selector.n_iter_ == 3
 
 
-# --- distinct features ------------------------------------------------------------------------
-
-
-def test_when_all_selectors_pick_one_feature_the_surest_keeps_it():
-    p = np.array(
-        [
-            [0.5, 0.3, 0.1, 0.1],  # third to choose: 0 and 1 are taken
-            [0.9, 0.05, 0.03, 0.02],  # keeps 0
-            [0.6, 0.3, 0.06, 0.04],  # second to choose
-        ]
-    )
-    features, n_collapsed = distinct_features(np.log(p))
-    assert features.tolist() == [2, 0, 1] and n_collapsed == 2
-
-
-def test_a_selector_that_gives_way_does_not_take_what_another_likes_best():
-    p = np.array([[0.8, 0.15, 0.05], [0.7, 0.2, 0.1], [0.2, 0.5, 0.3]])
-    features, n_collapsed = distinct_features(np.log(p))
-    assert features.tolist() == [0, 2, 1] and n_collapsed == 1
+@pytest.mark.parametrize(
+    ("p", "expected", "n_collapsed"),
+    [
+        ([[0.5, 0.3, 0.1, 0.1], [0.9, 0.05, 0.03, 0.02], [0.6, 0.3, 0.06, 0.04]], [2, 0, 1], 2),
+        ([[0.8, 0.15, 0.05], [0.7, 0.2, 0.1], [0.2, 0.5, 0.3]], [0, 2, 1], 1),
+    ],
+    ids=["all pick one feature", "one must not take what another likes best"],
+)
+def test_the_surest_selector_keeps_a_feature_and_others_choose_in_turn(p, expected, n_collapsed):
+    features, n_given_way = distinct_features(np.log(p))
+    assert features.tolist() == expected and n_given_way == n_collapsed
 
 
 def test_features_are_distinct_and_collapses_counted_whatever_the_logits(rng):
@@ -235,29 +184,12 @@ def test_features_are_distinct_and_collapses_counted_whatever_the_logits(rng):
         assert liked <= set(features.tolist()) and n_collapsed == K - len(liked)
 
 
-def test_no_feature_is_given_twice_even_if_all_must_be(rng):
-    selector = fitted(quick(12, max_epochs=20), families(rng))
-    assert selector.get_support().all() and selector.n_collapsed_ > 0
-    assert selector.n_collapsed_ == selector.search_[0]["n_collapsed"]
-
-
-# --- the selector -----------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_one_copy_of_every_independent_column_is_selected(seed):
     X = families(np.random.default_rng(seed))
     selector = quick(3, n_init=4, learning_rate=0.1, max_epochs=80, random_state=seed)
     fitted(selector, X)
     assert (selector.get_support(indices=True) // N_COPIES).tolist() == [0, 1, 2]
-
-
-def test_training_lowers_loss_and_error(rng):
-    X = families(rng)
-    selector = fitted(quick(3, learning_rate=0.05, max_epochs=80), X)
-    brief = fitted(quick(3, learning_rate=0.05, max_epochs=1), X)
-    assert selector.history_[-1]["loss"] < 0.5 * selector.history_[0]["loss"]
-    assert selector.reconstruction_error_ < 0.5 * brief.reconstruction_error_
 
 
 def test_the_replica_with_the_lowest_error_is_kept(rng):
@@ -271,14 +203,6 @@ def test_the_replica_with_the_lowest_error_is_kept(rng):
     assert search.n_iter_ == best["n_epochs"]
     assert len({record["error"] for record in search.search_}) == 8
     assert search.search_[0]["seed"] == search.search_[2]["seed"] != search.search_[1]["seed"]
-
-
-def test_what_is_kept_comes_from_the_best_replica(rng):
-    X, settings = families(rng), {"max_epochs": 30, "learning_rate": 0.02}
-    bad, good, both = (fitted(quick(3, hidden_width=w, **settings), X) for w in (1, 8, [1, 8]))
-    assert good.reconstruction_error_ < 0.9 * bad.reconstruction_error_
-    np.testing.assert_allclose(both.scores_, good.scores_, rtol=1e-3)
-    assert both.search_[0]["error"] == pytest.approx(bad.reconstruction_error_, rel=1e-3)
 
 
 def test_replicas_that_memory_cannot_hold_together_are_trained_in_turn(rng, monkeypatch):
@@ -306,19 +230,6 @@ def test_defaults_are_a_hidden_unit_per_feature_and_an_eighth_of_the_rows(rng):
     assert selector.search_[0]["batch_size"] == 10
 
 
-def test_the_same_seed_gives_the_same_result_and_another_one_another(rng):
-    X = families(rng)
-    one, two, other = (fitted(quick(3, max_epochs=9, random_state=s), X) for s in (3, 3, 4))
-    np.testing.assert_array_equal(one.scores_, two.scores_)
-    assert one.history_ == two.history_ and one.search_ == two.search_
-    assert (one.scores_ != other.scores_).all()
-
-
-def test_a_progress_bar_is_shown_if_asked_for(rng, capsys):
-    fitted(quick(3, max_epochs=2, verbose=1), families(rng))
-    assert "2/2" in capsys.readouterr().err
-
-
 def test_training_that_diverges_is_an_error(rng):
     with pytest.raises(ValueError, match=r"diverged with learning_rate=1e\+30"):
         quick(3, learning_rate=1e30, max_epochs=3).fit(families(rng))
@@ -338,13 +249,17 @@ def test_a_replica_that_diverged_is_never_kept(rng, monkeypatch):
     assert selector.reconstruction_error_ == selector.search_[1]["error"] < np.inf
 
 
-@pytest.mark.parametrize("wrong", [[], [3, 0], [2.5], [[3, 4]]])
-@pytest.mark.parametrize("name", ["hidden_width", "batch_size"])
-def test_lists_that_are_not_of_whole_numbers_are_refused(rng, name, wrong):
-    with pytest.raises(ValueError, match=rf"{name}=\[.*must be a whole number from 1 or a list"):
-        quick(3, **{name: wrong}).fit(families(rng))
-
-
-def test_a_rising_temperature_is_refused(rng):
-    with pytest.raises(ValueError, match=r"end_temperature=2 is above start_temperature=1"):
-        quick(3, start_temperature=1, end_temperature=2).fit(families(rng))
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"hidden_width": []}, r"hidden_width=\[\] must be an int in the range .*or a list"),
+        ({"batch_size": [3, 0]}, r"batch_size=\[3, 0\] must be an int in the range"),
+        ({"hidden_width": [2.5]}, "must be an int in the range"),
+        ({"batch_size": [[3, 4]]}, r"batch_size=\[\[3, 4\]\] must be an int in the range"),
+        ({"start_temperature": 1, "end_temperature": 2}, "end_temperature=2 is above start"),
+    ],
+    ids=str,
+)
+def test_parameters_that_make_no_sense_are_refused(rng, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        quick(3, **parameters).fit(families(rng))

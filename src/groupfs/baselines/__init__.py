@@ -24,3 +24,7 @@ __all__ = [
     "VarianceSelector",
     "laplacian_score",
 ]
+
+# People import them from here, and saved models name them so: files may move.
+for _name in __all__:
+    globals()[_name].__module__ = __name__

@@ -1,48 +1,82 @@
-"""What the baselines share: a score for every feature becomes a ranking and a selection."""
+"""The base of the baselines: a score for every feature becomes a ranking and a selection.
+
+The estimators are dataclasses: their fields are the parameters, with types and defaults.
+"""
 
 from __future__ import annotations
 
-from numbers import Integral
-from typing import Any
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.data.standardize import Table, TableInMemory, validate_table
-from groupfs.utils.types import FloatArray
+from groupfs.data.standardize import TableInMemory, validate_table
+from groupfs.utils.device import derive_seeds, resolve_device
+from groupfs.utils.types import BoolArray, FloatArray
+from groupfs.utils.warn import warn
 
-#: Constraints of parameters that several baselines have; each takes those it needs.
-SHARED_CONSTRAINTS: dict[str, list[Any]] = {
-    "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
-    "standardize": ["boolean"],
-    "device": [str, torch.device],
-    "random_state": ["random_state"],
-    "verbose": ["verbose"],
-}
+#: Baselines need the whole table in memory.
+Table: TypeAlias = TableInMemory
+RandomState: TypeAlias = int | np.random.RandomState | None
 
-
-def shared_constraints(*names: str) -> dict[str, list[Any]]:
-    """Constraints of the shared parameters named."""
-    return {name: SHARED_CONSTRAINTS[name] for name in names}
+COUNT = Interval(Integral, 1, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 class RankingSelector(SelectorMixin, BaseEstimator):
-    """Base of the baselines; subclasses write ``__init__`` and ``fit``.
+    """Base of the baselines; subclasses have their parameters as fields and a ``_fit_table``."""
 
-    ``fit`` calls ``_check_table``, computes a score per column of the table and hands it to
-    ``_rank``.
-    """
+    # Parameters that some baselines do not have.
+    n_features_to_select: int | None = None
+    standardize: bool = True
+    device: str | torch.device = "cpu"
+    random_state: RandomState = None
 
-    n_features_to_select: int | None
+    #: Columns that must vary.
+    _fewest_columns = 2
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    #: Of parameters that several baselines have; scikit-learn ignores those that one does not have.
+    _parameter_constraints = {
+        "n_features_to_select": [COUNT, None],
+        "standardize": ["boolean"],
+        "device": [str, torch.device],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+        "n_init": [COUNT],
+        "max_epochs": [COUNT],
+        "learning_rate": [POSITIVE],
+    }
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Score and rank the features.
+
+        Parameters
+        ----------
+        X : array, DataFrame, sparse array or tensor of shape (n_samples, n_features)
+            The table.
+        y : ignored
+            Labels are never looked at.
+        """
+        device = resolve_device(self.device)
+        self._fit_table(self._open_table(X), device)
+        return self
+
+    def _fit_table(self, table: Table, device: torch.device) -> None:
+        """Score the columns of the table and hand the scores to ``_rank``."""
+        raise NotImplementedError
+
+    def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
-        mask: NDArray[np.bool_] = self._support_mask
+        mask: BoolArray = self._support_mask
         return mask
 
     def __sklearn_tags__(self) -> Any:
@@ -50,8 +84,11 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _check_table(self, X: Any, standardize: bool, fewest: int = 2) -> TableInMemory:
-        table = validate_table(self, X, standardize, constant="ranked last", fewest=fewest)
+    def _open_table(self, X: Any) -> Table:
+        """Check X, and that it has as many features as are to be selected."""
+        table = validate_table(
+            self, X, self.standardize, constant="ranked last", fewest=self._fewest_columns
+        )
         wanted, n_features = self.n_features_to_select, table.rows.shape[1]
         if wanted is not None and wanted > n_features:
             raise ValueError(
@@ -60,8 +97,15 @@ class RankingSelector(SelectorMixin, BaseEstimator):
             )
         return table
 
+    def _seeds(self, n_seeds: int) -> list[int]:
+        return derive_seeds(check_random_state(self.random_state), n_seeds)
+
+    def _settings(self, kind: type) -> dict[str, Any]:
+        """Return the parameters of which a dataclass of settings has fields."""
+        return {setting.name: getattr(self, setting.name) for setting in fields(kind)}
+
     def _budget(self, table: Table) -> int:
-        """Features to select: as many as asked for, else half of those that vary."""
+        """Return how many features to select: those asked for, else half of those that vary."""
         wanted = self.n_features_to_select
         return max(1, table.rows.shape[1] // 2) if wanted is None else wanted
 
@@ -69,30 +113,36 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         self,
         table: Table,
         scores: FloatArray,
-        n_selected: int,
+        n_selected: int | None = None,
         tie_breaker: FloatArray | None = None,
     ) -> None:
-        """Set ``scores_``, ``ranking_`` and the selection.
+        """Set ``scores_``, ``ranking_`` and the selection of the best; higher is better.
 
-        Parameters
-        ----------
-        table : Table
-            The table as it was checked.
-        scores : (d,)
-            Of the columns in the table's own order, higher is better.
-        n_selected : int
-            How many of the best are selected.
-        tie_breaker : (d,) or None
-            Orders columns with equal scores, higher is better.
+        Scores and what orders equal ones are of the table's columns in their order, (d,).
+        ``n_selected`` of None takes the budget.
         """
         ties = np.zeros(len(scores)) if tie_breaker is None else tie_breaker
         best_first = table.columns[np.lexsort((-ties, -scores))]
-        varies = np.zeros(self.n_features_in_, dtype=bool)
-        varies[table.columns] = True
+        constant = np.setdiff1d(np.arange(self.n_features_in_), table.columns)
         self.scores_ = np.full(self.n_features_in_, -np.inf)
         self.scores_[table.columns] = scores
         self.ranking_ = np.empty(self.n_features_in_, dtype=np.int64)
-        self.ranking_[np.concatenate([best_first, np.flatnonzero(~varies)])] = np.arange(
-            1, self.n_features_in_ + 1
-        )
-        self._support_mask = self.ranking_ <= n_selected
+        self.ranking_[np.concatenate([best_first, constant])] = 1 + np.arange(self.n_features_in_)
+        self._support_mask = self.ranking_ <= (n_selected or self._budget(table))
+
+
+def as_list(name: str, value: Any, interval: Interval, default: float | None = None) -> list[Any]:
+    """Return a parameter that is a number, several or None as a list of numbers in the interval."""
+    value = default if value is None else value
+    values = [value] if np.ndim(value) == 0 else list(value)
+    if not values or not all(interval.is_satisfied_by(number) for number in values):
+        raise ValueError(f"{name}={value!r} must be {interval}, or a list of such numbers.")
+    return values
+
+
+def fewer_than_samples(name: str, value: int, n_samples: int) -> int:
+    """Return the value of a parameter or, with a warning, the most that the samples allow."""
+    if value < n_samples:
+        return value
+    warn(f"{name}={value} but X has {n_samples} samples; {n_samples - 1} are used instead.")
+    return n_samples - 1

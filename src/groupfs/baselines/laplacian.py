@@ -5,13 +5,13 @@ Axes: N samples, d features.
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import _fit_context
+import torch
 
-from groupfs.baselines.base import RankingSelector, shared_constraints
-from groupfs.baselines.sample_graph import GRAPH_CONSTRAINTS, Affinity, sample_affinity
+from groupfs.baselines.base import Table
+from groupfs.baselines.sample_graph import Affinity, SampleGraphSelector
 from groupfs.data.rows import RowsInMemory
 from groupfs.utils.types import FloatArray
 
@@ -21,7 +21,7 @@ BLOCK_ENTRIES = 2**17
 FLAT = 1e-12
 
 
-class LaplacianScore(RankingSelector):
+class LaplacianScore(SampleGraphSelector):
     r"""Keep the features that are smoothest on a graph of the samples.
 
     For a feature f, a graph W of the samples, its degrees :math:`D = \mathrm{diag}(W 1)` and
@@ -62,14 +62,8 @@ class LaplacianScore(RankingSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        The Laplacian Score with a minus sign; ``-inf`` for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
-
-    See Also
-    --------
-    laplacian_score : The same scores for scikit-learn's ``SelectKBest``.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        The Laplacian Score with a minus sign, ``-inf`` for constant columns; ranks, 1 is best.
 
     Examples
     --------
@@ -80,63 +74,16 @@ class LaplacianScore(RankingSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    __module__ = "groupfs.baselines"
-
-    _parameter_constraints: dict[str, list[Any]] = {
-        **shared_constraints("n_features_to_select", "standardize", "device"),
-        **GRAPH_CONSTRAINTS,
-    }
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        graph: Any = "self-tuning",
-        n_neighbors: int = 7,
-        kept_neighbors: int | str | None = None,
-        bandwidth: float | None = None,
-        standardize: bool = True,
-        device: Any = "auto",
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.graph = graph
-        self.n_neighbors = n_neighbors
-        self.kept_neighbors = kept_neighbors
-        self.bandwidth = bandwidth
-        self.standardize = standardize
-        self.device = device
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Build the graph and score the features; ``y`` is ignored."""
-        table = self._check_table(X, self.standardize)
-        W = sample_affinity(
-            table.rows,
-            self.graph,
-            self.n_neighbors,
-            self.kept_neighbors,
-            self.bandwidth,
-            self.device,
-        )
-        self._rank(table, smoothness(table.rows, W), self._budget(table))
-        return self
+    def _fit_table(self, table: Table, device: torch.device) -> None:
+        W = self._sample_affinity(table.rows, device)
+        self._rank(table, smoothness(table.rows, W))
 
 
 def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
-    """Scores of all features for ``SelectKBest``: the Laplacian Score with a minus sign.
+    """Score all features for ``SelectKBest``, by the Laplacian Score with a minus sign.
 
-    Parameters
-    ----------
-    X : array, DataFrame, sparse array or tensor of shape (N, d)
-        The table.
-    y : ignored
-    **parameters
-        Of ``LaplacianScore``; ``functools.partial`` sets them for ``SelectKBest``.
-
-    Returns
-    -------
-    scores : ndarray of shape (d,)
-        Higher is better; ``-inf`` for constant columns.
+    ``y`` is ignored. Other parameters are those of :class:`LaplacianScore`; ``functools.partial``
+    sets them for ``SelectKBest``. Constant columns score ``-inf``.
 
     Examples
     --------
@@ -151,8 +98,8 @@ def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
     return scores
 
 
-def smoothness(rows: RowsInMemory, W: Affinity) -> FloatArray:
-    r""":math:`\tilde f^\top W \tilde f / \tilde f^\top D \tilde f - 1` of every column, (d,).
+def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = BLOCK_ENTRIES) -> FloatArray:
+    r"""Return :math:`\tilde f^\top W \tilde f / \tilde f^\top D \tilde f - 1` of the columns, (d,).
 
     That is the Laplacian Score with a minus sign. A few columns are taken at a time, which keeps
     them in the cache and a sparse table from being filled in whole.
@@ -161,7 +108,7 @@ def smoothness(rows: RowsInMemory, W: Affinity) -> FloatArray:
     degree = np.asarray(W.sum(axis=1)).ravel()
     mean = rows.project(degree[:, None])[:, 0] / degree.sum()
     shared, spread = np.empty(d), np.empty(d)
-    width = max(16, BLOCK_ENTRIES // N)
+    width = max(16, block_entries // N)
     for start in range(0, d, width):
         part = slice(start, min(start + width, d))
         centered = rows.columns(part.start, part.stop) - mean[part]

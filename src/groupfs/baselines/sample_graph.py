@@ -8,21 +8,19 @@ neighbours are joined, a CSR array. In the graphs built here :math:`W_{ii} = 1`.
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 import torch
-from numpy.typing import NDArray
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
+from groupfs.baselines.base import COUNT, POSITIVE, RankingSelector, fewer_than_samples
 from groupfs.data.rows import BLOCK_ENTRIES, DenseRows, RowsInMemory
 from groupfs.graphs.affinity import TINY, self_tuning_graph
-from groupfs.utils.device import resolve_device
-from groupfs.utils.types import FloatArray
-from groupfs.utils.warn import warn
+from groupfs.utils.types import FloatArray, IntArray
 
 Affinity: TypeAlias = FloatArray | sp.csr_array
 
@@ -37,12 +35,31 @@ ROUNDING = 1e-12
 #: A user's graph may depart from symmetry by this share of its largest weight.
 ASYMMETRY = 1e-6
 
-GRAPH_CONSTRAINTS: dict[str, list[Any]] = {
-    "graph": [StrOptions({"self-tuning", "cosine", "heat"}), "array-like", "sparse matrix"],
-    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    "kept_neighbors": [Interval(Integral, 1, None, closed="left"), StrOptions({"all"}), None],
-    "bandwidth": [Interval(Real, 0, None, closed="neither"), None],
-}
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SampleGraphSelector(RankingSelector):
+    """Base of the baselines that need a graph of the samples; it has the graph's parameters."""
+
+    n_features_to_select: int | None = field(default=None, kw_only=False)
+    graph: Any = "self-tuning"
+    n_neighbors: int = 7
+    kept_neighbors: int | str | None = None
+    bandwidth: float | None = None
+    standardize: bool = True
+    device: str | torch.device = "auto"
+
+    _parameter_constraints = {
+        **RankingSelector._parameter_constraints,
+        "graph": [StrOptions({"self-tuning", "cosine", "heat"}), "array-like", "sparse matrix"],
+        "n_neighbors": [COUNT],
+        "kept_neighbors": [COUNT, StrOptions({"all"}), None],
+        "bandwidth": [POSITIVE, None],
+    }
+
+    def _sample_affinity(self, rows: RowsInMemory, device: torch.device) -> Affinity:
+        return sample_affinity(
+            rows, self.graph, self.n_neighbors, self.kept_neighbors, self.bandwidth, device
+        )
 
 
 def sample_affinity(
@@ -51,31 +68,19 @@ def sample_affinity(
     n_neighbors: int,
     kept_neighbors: int | str | None,
     bandwidth: float | None,
-    device: Any,
+    device: torch.device,
 ) -> Affinity:
-    """The graph that the parameters of an estimator ask for, (N, N).
+    """Build the graph that the parameters of ``LaplacianScore`` ask for, (N, N).
 
-    Parameters
-    ----------
-    rows : RowsInMemory
-        Standardised table; afterwards it is back on the CPU, in double precision.
-    graph : "self-tuning", "cosine", "heat" or (N, N) array or sparse array
-        Kind of graph, or the graph itself.
-    n_neighbors : int
-        K of the self-tuning bandwidth, k of the other graphs.
-    kept_neighbors : int, "all" or None
-        Neighbours kept in the self-tuning graph.
-    bandwidth : float or None
-        t of the heat graph.
-    device : str or torch.device
-        Where distances are computed. MPS has no double precision: there it is the CPU.
+    Distances are computed on the device, or the CPU for MPS, which has no double precision.
+    Afterwards the rows are back on the CPU, in double precision.
     """
-    cpu, place = torch.device("cpu"), resolve_device(device)
+    cpu = torch.device("cpu")
     if not isinstance(graph, str):
-        affinity = checked_affinity(graph, rows.shape[0])
+        affinity = check_affinity(graph, rows.shape[0])
     else:
-        n_neighbors = _possible_neighbors(n_neighbors, rows.shape[0])
-        rows.to(cpu if place.type == "mps" else place, torch.float64)
+        n_neighbors = fewer_than_samples("n_neighbors", n_neighbors, rows.shape[0])
+        rows.to(cpu if device.type == "mps" else device, torch.float64)
         if graph == "cosine":
             affinity = cosine_affinity(rows, n_neighbors)
         elif graph == "heat":
@@ -87,12 +92,15 @@ def sample_affinity(
 
 
 def self_tuning_affinity(
-    rows: RowsInMemory, n_neighbors: int, kept_neighbors: int | str | None
+    rows: RowsInMemory,
+    n_neighbors: int,
+    kept_neighbors: int | str | None,
+    dense_samples: int = DENSE_SAMPLES,
 ) -> Affinity:
-    r""":math:`\exp(-d_{ij}^2 / (g_i g_j))` with :math:`g_i` the distance to the K-th neighbour."""
+    r"""Return :math:`\exp(-d_{ij}^2 / (g_i g_j))`, :math:`g_i` the distance to K-th neighbours."""
     N = rows.shape[0]
     if kept_neighbors is None:
-        kept_neighbors = "all" if N <= DENSE_SAMPLES else KEPT_ABOVE
+        kept_neighbors = "all" if dense_samples >= N else KEPT_ABOVE
     if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
         distances = _dissimilarities(rows, _row_norms(rows), 0, N, cosine=False)
         graph = self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR)
@@ -100,35 +108,35 @@ def self_tuning_affinity(
         return dense
     squared, nearest, mean = nearest_rows(rows, max(kept_neighbors, n_neighbors))
     g = np.sqrt(np.maximum(squared[:, n_neighbors - 1], BANDWIDTH_FLOOR * mean + TINY))
-    return _joined(nearest, np.exp(-squared / (g[:, None] * g[nearest])))
+    return _join_neighbors(nearest, np.exp(-squared / (g[:, None] * g[nearest])))
 
 
 def cosine_affinity(rows: RowsInMemory, n_neighbors: int) -> sp.csr_array:
-    """The cosine of the angle between a row and each of the k rows with the largest cosines.
+    """Return the cosines between a row and the k rows where they are largest.
 
     Neighbours more than a right angle away get no weight.
     """
     dissimilarity, nearest, _ = nearest_rows(rows, n_neighbors, cosine=True)
-    return _joined(nearest, np.maximum(1 - dissimilarity, 0))
+    return _join_neighbors(nearest, np.maximum(1 - dissimilarity, 0))
 
 
 def heat_affinity(rows: RowsInMemory, n_neighbors: int, bandwidth: float | None) -> sp.csr_array:
-    r""":math:`\exp(-d_{ij}^2 / 2t^2)` between each row and its k nearest rows."""
+    r"""Return :math:`\exp(-d_{ij}^2 / 2t^2)` between each row and its k nearest rows."""
     squared, nearest, _ = nearest_rows(rows, n_neighbors)
     t = float(np.sqrt(squared).mean()) if bandwidth is None else bandwidth
-    return _joined(nearest, np.exp(-squared / max(2 * t**2, TINY)))
+    return _join_neighbors(nearest, np.exp(-squared / max(2 * t**2, TINY)))
 
 
 def nearest_rows(
-    rows: RowsInMemory, n_kept: int, cosine: bool = False
-) -> tuple[FloatArray, NDArray[np.int64], float]:
-    """Squared distances (or 1 - cosine) to the nearest other rows, which they are, and the mean.
+    rows: RowsInMemory, n_kept: int, cosine: bool = False, block_entries: int = BLOCK_ENTRIES
+) -> tuple[FloatArray, IntArray, float]:
+    """Return squared distances (or 1 - cosine) to the nearest other rows, their indices, a mean.
 
     Shapes (N, n_kept) and (N, n_kept), nearest first; the mean is over all N x N pairs.
     """
     N = rows.shape[0]
     norms = _row_norms(rows)
-    size = max(1, BLOCK_ENTRIES // N)
+    size = max(1, block_entries // N)
     near, nearest, total = [], [], 0.0
     for start in range(0, N, size):
         block = _dissimilarities(rows, norms, start, min(N, start + size), cosine)
@@ -140,8 +148,8 @@ def nearest_rows(
     return np.concatenate(near), np.concatenate(nearest), total / N**2
 
 
-def checked_affinity(graph: Any, n_samples: int) -> Affinity:
-    """The user's own graph as double precision, or an error that says what is wrong with it."""
+def check_affinity(graph: Any, n_samples: int) -> Affinity:
+    """Return the user's own graph in double precision; refuse one that is none."""
     sparse = sp.issparse(graph)
     W: Any = sp.csr_array(graph, dtype=np.float64) if sparse else np.asarray(graph, np.float64)
     if W.shape != (n_samples, n_samples):
@@ -169,18 +177,8 @@ def checked_affinity(graph: Any, n_samples: int) -> Affinity:
     return (W + W.T) / 2 if difference > 0 else W
 
 
-def _possible_neighbors(n_neighbors: int, n_samples: int) -> int:
-    if n_neighbors < n_samples:
-        return n_neighbors
-    warn(
-        f"n_neighbors={n_neighbors} but X has {n_samples} samples; the graph uses "
-        f"{n_samples - 1} neighbours instead."
-    )
-    return n_samples - 1
-
-
 def _row_norms(rows: RowsInMemory) -> Tensor:
-    """Squared norms of all rows, (N,)."""
+    """Return the squared norms of all rows, (N,)."""
     if isinstance(rows, DenseRows):
         return torch.from_numpy(np.einsum("ij,ij->i", rows.Z, rows.Z))
     parts = torch.arange(rows.shape[0]).split(max(1, BLOCK_ENTRIES // rows.shape[1]))
@@ -190,7 +188,7 @@ def _row_norms(rows: RowsInMemory) -> Tensor:
 def _dissimilarities(
     rows: RowsInMemory, norms: Tensor, start: int, stop: int, cosine: bool
 ) -> Tensor:
-    """Squared distances or 1 - cosine from rows start..stop to all, (stop - start, N)."""
+    """Return squared distances or 1 - cosine from rows start..stop to all, (stop - start, N)."""
     products = rows.row_products(start, stop)
     norms = norms.to(products.device)
     if cosine:
@@ -206,8 +204,8 @@ def _dissimilarities(
     return result
 
 
-def _joined(nearest: NDArray[np.int64], weights: FloatArray) -> sp.csr_array:
-    """Neighbours of either end joined by the larger of their weights, every sample to itself."""
+def _join_neighbors(nearest: IntArray, weights: FloatArray) -> sp.csr_array:
+    """Join neighbours of either end by the larger of their weights, and every sample to itself."""
     N, k = nearest.shape
     edges = sp.csr_array(
         (weights.ravel(), nearest.ravel(), np.arange(0, N * k + 1, k)), shape=(N, N)

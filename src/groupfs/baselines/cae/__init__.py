@@ -1,5 +1,1 @@
-"""Concrete autoencoders."""
-
-from groupfs.baselines.cae.estimator import ConcreteAutoencoderSelector
-
-__all__ = ["ConcreteAutoencoderSelector"]
+"""Concrete autoencoder: features from which a small network rebuilds all the others."""

@@ -11,20 +11,19 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
 from groupfs.data.rows import Rows
 from groupfs.models.relaxations import gumbel_noise, membership
-from groupfs.utils.types import FloatArray
+from groupfs.utils.types import FloatArray, IntArray
 
 #: Slope of the hidden units below zero.
 SLOPE = 0.2
 
 
-class Setting(NamedTuple):
-    """What tells a replica from the others beside it."""
+class Replica(NamedTuple):
+    """The settings in which replicas differ."""
 
     hidden_width: int
     seed: int
@@ -49,12 +48,13 @@ class Autoencoders:
     def parameters(self) -> list[Tensor]:
         return [self.logits, self.W1, self.b1, self.W2, self.b2]
 
-    def some(self, which: Tensor) -> Autoencoders:
-        """A copy of some of the replicas."""
-        return Autoencoders(*(parameter.detach()[which] for parameter in self.parameters()))
+    def select(self, which: IntArray) -> Autoencoders:
+        """Return a copy of some of the replicas."""
+        index = torch.from_numpy(which).to(self.logits.device)
+        return Autoencoders(*(parameter.detach()[index] for parameter in self.parameters()))
 
     def decode(self, selected: Tensor, kept: Tensor | None = None) -> Tensor:
-        """All features from the selected ones, (R, B, K) to (R, B, d).
+        """Rebuild all features from the selected ones, (R, B, K) to (R, B, d).
 
         ``kept`` (R, B, H) multiplies the hidden units, zero for those that are dropped.
         """
@@ -64,7 +64,7 @@ class Autoencoders:
         return torch.baddbmm(self.b2, hidden, self.W2)
 
     def loss(self, X: Tensor, uniform: Tensor, temperature: Tensor, dropout: float) -> Tensor:
-        """Mean squared error of batches (R, B, d) under noise (R, n_noise), (R,)."""
+        """Return the mean squared error of batches (R, B, d) under noise (R, n_noise), (R,)."""
         R, K, d = self.logits.shape
         gumbel = gumbel_noise(uniform[:, : K * d]).view(R, K, d)
         M = membership(self.logits, gumbel, temperature)
@@ -75,12 +75,12 @@ class Autoencoders:
 
     @torch.no_grad()
     def mean_max_probability(self) -> Tensor:
-        """Mean over selectors of the probability of their most likely feature, (R,)."""
+        """Return the mean over selectors of their largest selection probability, (R,)."""
         return (self.logits.amax(-1) - self.logits.logsumexp(-1)).exp().mean(-1)
 
     @torch.no_grad()
     def hard_error(self, rows: Rows, batch_size: int) -> Tensor:
-        """Mean squared error of the table from each selector's most likely feature alone, (R,)."""
+        """Return the mean squared error from the selectors' most likely features alone, (R,)."""
         N, d = rows.shape
         picks = self.logits.argmax(-1)
         total = torch.zeros_like(self.logits[:, 0, 0])
@@ -91,16 +91,16 @@ class Autoencoders:
 
 
 def start(
-    settings: list[Setting], K: int, d: int, device: torch.device, dtype: torch.dtype
+    replicas: list[Replica], K: int, d: int, device: torch.device, dtype: torch.dtype
 ) -> Autoencoders:
-    """Untrained replicas: weights Glorot normal, biases zero.
+    """Return untrained replicas: weights Glorot normal, biases zero.
 
     Units that pad a narrow replica start with zero weights on both sides, so they pass nothing on
     and get no gradient: they stay zero.
     """
-    R, H = len(settings), max(setting.hidden_width for setting in settings)
+    R, H = len(replicas), max(replica.hidden_width for replica in replicas)
     logits, W1, W2 = np.empty((R, K, d)), np.zeros((R, K, H)), np.zeros((R, H, d))
-    for r, (width, seed) in enumerate(settings):
+    for r, (width, seed) in enumerate(replicas):
         rng = np.random.default_rng([seed, width])
         logits[r] = _glorot(rng, K, d)
         W1[r, :, :width] = _glorot(rng, K, width)
@@ -114,14 +114,14 @@ def _glorot(rng: np.random.Generator, n_in: int, n_out: int) -> FloatArray:
 
 
 def memory_of_a_replica(K: int, d: int, H: int, batch_size: int) -> int:
-    """About how many bytes the training of one replica takes in single precision."""
+    """Estimate the bytes that the training of one replica takes in single precision."""
     noise_and_relaxation = 40 * (K * d + H * batch_size)
     parameters_with_moments = 16 * (K * d + K * H + H * d)
     return noise_and_relaxation + parameters_with_moments + 20 * batch_size * (d + H)
 
 
-def distinct_features(log_probability: FloatArray) -> tuple[NDArray[np.int64], int]:
-    """A feature of its own for every selector, (K, d) to (K,), and how many had to give way."""
+def distinct_features(log_probability: FloatArray) -> tuple[IntArray, int]:
+    """Give every selector a feature of its own, (K, d) to (K,); return how many gave way, too."""
     K = len(log_probability)
     features = log_probability.argmax(axis=1)
     surest_first = np.argsort(-log_probability.max(axis=1), kind="stable")

@@ -1,31 +1,29 @@
 """Concrete autoencoder: the features from which a small network best rebuilds all the others.
 
-The estimator lives here, the networks in ``_concrete``, their training in ``_concrete_training``.
+The estimator is here, the networks in ``autoencoders``, their training in ``training``.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
-from numbers import Integral, Real
-from typing import Any, Self
+from dataclasses import dataclass, field
+from numbers import Real
 
 import numpy as np
 import torch
 from scipy.special import log_softmax
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 
-from groupfs.baselines.base import RankingSelector, shared_constraints
-from groupfs.baselines.cae.autoencoders import Setting, distinct_features, memory_of_a_replica
-from groupfs.baselines.cae.training import DECIDED, Outcome, Schedule, train
+from groupfs.baselines.base import COUNT, POSITIVE, RandomState, RankingSelector, Table, as_list
+from groupfs.baselines.cae.autoencoders import Replica, distinct_features, memory_of_a_replica
+from groupfs.baselines.cae.training import DECIDED, Hyperparameters, Outcome, train
 from groupfs.data.rows import Rows
-from groupfs.utils.device import DTYPE, derive_seeds, memory_for_models, resolve_device
+from groupfs.utils.device import DTYPE, memory_for_models
 from groupfs.utils.warn import warn
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ConcreteAutoencoderSelector(RankingSelector):
     r"""Keep the features from which an autoencoder rebuilds the table best.
 
@@ -57,32 +55,22 @@ class ConcreteAutoencoderSelector(RankingSelector):
         step.
     dropout : float, default=0.1
         Share of hidden units that are left out in a step.
-    standardize : bool, default=True
-        Whether every column is brought to variance one.
-    device : str or torch.device, default="auto"
-        "auto" is CUDA where there is one, else the CPU.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the weights, the noise and the batches.
-    verbose : int, default=0
-        1 shows a progress bar.
+    standardize, device, random_state, verbose
+        As in :class:`groupfs.GroupFS`.
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
         Selected features: 1 plus the probability with which their selector picks them. Others: the
         largest probability any selector gives them, at most one half. ``-inf`` for constant
-        columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+        columns. Ranks, 1 is best.
     n_collapsed_ : int
         Selectors whose most likely feature was taken already; they got another one, see Notes.
     reconstruction_error_ : float
         Mean squared error with hard selection, duplicates and all, and no dropout; rebuilding every
         feature by its mean gives 1.
-    converged_ : bool
-        Whether the selectors had decided.
-    n_iter_ : int
-        Epochs trained.
+    n_iter_, converged_ : int, bool
+        Epochs trained, and whether the selectors had decided.
     history_ : list of dict
         For each epoch: loss, temperature and mean_max_probability of the replica that was kept.
     search_ : list of dict
@@ -118,58 +106,35 @@ class ConcreteAutoencoderSelector(RankingSelector):
     True
     """
 
-    __module__ = "groupfs.baselines"
+    n_features_to_select: int | None = field(default=None, kw_only=False)
+    hidden_width: int | Sequence[int] | None = None
+    batch_size: int | Sequence[int] | None = None
+    n_init: int = 1
+    max_epochs: int = 200
+    learning_rate: float = 1e-3
+    start_temperature: float = 10.0
+    end_temperature: float = 2e-3
+    dropout: float = 0.1
+    standardize: bool = True
+    device: str | torch.device = "auto"
+    random_state: RandomState = None
+    verbose: int = 0
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **shared_constraints(
-            "n_features_to_select", "standardize", "device", "random_state", "verbose"
-        ),
-        "hidden_width": [Interval(Integral, 1, None, closed="left"), "array-like", None],
-        "batch_size": [Interval(Integral, 1, None, closed="left"), "array-like", None],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "start_temperature": [Interval(Real, 0, None, closed="neither")],
-        "end_temperature": [Interval(Real, 0, None, closed="neither")],
+    _parameter_constraints = {
+        **RankingSelector._parameter_constraints,
+        "hidden_width": [COUNT, "array-like", None],
+        "batch_size": [COUNT, "array-like", None],
+        "start_temperature": [POSITIVE],
+        "end_temperature": [POSITIVE],
         "dropout": [Interval(Real, 0, 1, closed="left")],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        hidden_width: int | Sequence[int] | None = None,
-        batch_size: int | Sequence[int] | None = None,
-        n_init: int = 1,
-        max_epochs: int = 200,
-        learning_rate: float = 1e-3,
-        start_temperature: float = 10.0,
-        end_temperature: float = 2e-3,
-        dropout: float = 0.1,
-        standardize: bool = True,
-        device: str | torch.device = "auto",
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.hidden_width = hidden_width
-        self.batch_size = batch_size
-        self.n_init = n_init
-        self.max_epochs = max_epochs
-        self.learning_rate = learning_rate
-        self.start_temperature = start_temperature
-        self.end_temperature = end_temperature
-        self.dropout = dropout
-        self.standardize = standardize
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Train the replicas and read the features off the best; ``y`` is ignored."""
-        device = resolve_device(self.device)
-        table = self._check_table(X, self.standardize)
+    def _fit_table(self, table: Table, device: torch.device) -> None:
+        if self.end_temperature > self.start_temperature:
+            raise ValueError(
+                f"end_temperature={self.end_temperature} is above start_temperature="
+                f"{self.start_temperature}; the temperature must fall."
+            )
         K = self._budget(table)
         table.rows.to(device, DTYPE)
         outcomes = self._train(table.rows, K, device)
@@ -180,7 +145,6 @@ class ConcreteAutoencoderSelector(RankingSelector):
                 "the table with a finite error; choose a smaller learning_rate or a higher "
                 "end_temperature."
             )
-
         log_probability = log_softmax(best.logits.astype(np.float64), axis=1)
         features, self.n_collapsed_ = distinct_features(log_probability)
         sureness = log_probability.max(axis=0)
@@ -197,48 +161,25 @@ class ConcreteAutoencoderSelector(RankingSelector):
         if not best.converged:
             warn(
                 f"The selectors had not decided after {self.n_iter_} epochs: the mean of their "
-                f"largest selection probabilities is {best.mean_max_probability:.3f}, not above "
-                f"{DECIDED}. Each gave its most likely feature; raise max_epochs or learning_rate "
-                "for a firmer choice.",
+                f"largest selection probabilities is {best.history[-1]['mean_max_probability']:.3f}"
+                f", not above {DECIDED}. Each gave its most likely feature; raise max_epochs or "
+                "learning_rate for a firmer choice.",
                 ConvergenceWarning,
             )
-        return self
 
     def _train(self, rows: Rows, K: int, device: torch.device) -> list[Outcome]:
-        """All replicas, by batch size, then width, then seed; as many at a time as memory holds."""
-        if self.end_temperature > self.start_temperature:
-            raise ValueError(
-                f"end_temperature={self.end_temperature} is above start_temperature="
-                f"{self.start_temperature}; the temperature must fall."
-            )
+        """Train by batch size, then width, then seed; as many at a time as memory holds."""
         N, d = rows.shape
-        widths = _listed("hidden_width", self.hidden_width, K)
-        batch_sizes = _listed("batch_size", self.batch_size, min(max(N // 8, 16), 256))
-        seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
-        settings = [Setting(*pair) for pair in itertools.product(widths, seeds)]
-        outcomes = []
-        for batch_size in (min(size, N) for size in batch_sizes):
-            schedule = Schedule(
-                max_epochs=self.max_epochs,
-                batch_size=batch_size,
-                learning_rate=self.learning_rate,
-                start_temperature=self.start_temperature,
-                end_temperature=self.end_temperature,
-                dropout=self.dropout,
-            )
+        widths = as_list("hidden_width", self.hidden_width, COUNT, K)
+        sizes = as_list("batch_size", self.batch_size, COUNT, min(max(N // 8, 16), 256))
+        seeds = self._seeds(self.n_init)
+        replicas = [Replica(int(width), seed) for width in widths for seed in seeds]
+        settings, outcomes = self._settings(Hyperparameters), []
+        for batch_size in (min(int(size), N) for size in sizes):
+            how = Hyperparameters(**{**settings, "batch_size": batch_size})
             each = memory_of_a_replica(K, d, max(widths), batch_size)
-            size = max(1, memory_for_models(device) // each)
-            for first in range(0, len(settings), size):
-                some = settings[first : first + size]
-                outcomes += train(some, K, rows, schedule, device, DTYPE, bool(self.verbose))
+            n_together = max(1, memory_for_models(device) // each)
+            for first in range(0, len(replicas), n_together):
+                together = replicas[first : first + n_together]
+                outcomes += train(together, K, rows, how, device, DTYPE, bool(self.verbose))
         return outcomes
-
-
-def _listed(name: str, given: Any, default: int) -> list[int]:
-    """A parameter that may be a number, several or None, as a list."""
-    if given is None:
-        return [default]
-    values = np.atleast_1d(np.asarray(given))
-    if values.ndim != 1 or not len(values) or values.dtype.kind not in "iu" or values.min() < 1:
-        raise ValueError(f"{name}={given!r} must be a whole number from 1 or a list of such.")
-    return [int(value) for value in values]

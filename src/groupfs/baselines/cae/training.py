@@ -5,25 +5,27 @@ Axes: R replicas still in training, K selectors, d features.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
+from tqdm import tqdm
 
-from groupfs.baselines.cae.autoencoders import Autoencoders, Setting, start
+from groupfs.baselines.cae.autoencoders import Autoencoders, Replica, start
 from groupfs.data.rows import Rows
 from groupfs.utils.counter_rng import CounterNoise
-from groupfs.utils.types import FloatArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Training ends when the mean over selectors of the largest selection probability exceeds this.
 DECIDED = 0.998
 
 
 @dataclass(frozen=True)
-class Schedule:
-    """How long, how fast, how hot."""
+class Hyperparameters:
+    """Settings of training; ``ConcreteAutoencoderSelector`` has parameters of the same names."""
 
     max_epochs: int
     batch_size: int
@@ -32,150 +34,136 @@ class Schedule:
     end_temperature: float
     dropout: float
 
-    def temperatures(self, n_steps: int) -> FloatArray:
-        """One per step, from ``start_temperature`` to ``end_temperature`` at a constant ratio."""
-        return np.geomspace(self.start_temperature, self.end_temperature, n_steps)
 
-
-@dataclass(frozen=True)
+@dataclass
 class Outcome:
-    """A trained replica."""
+    """The result of training a replica."""
 
-    setting: Setting
+    replica: Replica
     batch_size: int
-    logits: NDArray[np.floating[Any]]  #: (K, d)
-    error: float  #: of the table with hard selection; inf if training diverged
-    history: list[dict[str, float]]  #: one record per epoch
-
-    @property
-    def mean_max_probability(self) -> float:
-        return self.history[-1]["mean_max_probability"]
-
-    @property
-    def converged(self) -> bool:
-        return self.mean_max_probability > DECIDED
+    history: list[dict[str, float]] = field(default_factory=list)  #: one record per epoch
+    converged: bool = False
+    logits: NDArray[np.floating[Any]] = field(default_factory=lambda: np.empty((0, 0)))  #: (K, d)
+    error: float = np.inf  #: of the table with hard selection; inf if training diverged
 
     def summary(self) -> dict[str, Any]:
         return {
-            "hidden_width": self.setting.hidden_width,
+            **self.replica._asdict(),
             "batch_size": self.batch_size,
-            "seed": self.setting.seed,
             "error": self.error,
             "n_epochs": len(self.history),
             "n_collapsed": len(self.logits) - len(np.unique(self.logits.argmax(axis=1))),
-            "mean_max_probability": self.mean_max_probability,
+            "mean_max_probability": self.history[-1]["mean_max_probability"],
             "converged": self.converged,
         }
 
 
 def train(
-    settings: list[Setting],
+    replicas: list[Replica],
     K: int,
     rows: Rows,
-    schedule: Schedule,
+    how: Hyperparameters,
     device: torch.device,
     dtype: torch.dtype,
     verbose: bool = False,
+    decided: float = DECIDED,
 ) -> list[Outcome]:
-    """Train replicas, each until it has decided; none depends on the others beside it."""
-    crew = Crew(settings, start(settings, K, rows.shape[1], device, dtype), rows, schedule)
-    histories: list[list[dict[str, float]]] = [[] for _ in settings]
-    outcomes: dict[int, Outcome] = {}
-    bar: Any = None
-    if verbose:
-        from tqdm import tqdm
-
-        bar = tqdm(total=schedule.max_epochs, desc="Concrete autoencoder", unit="epoch")
-    for epoch in range(schedule.max_epochs):
-        loss, sure, temperature = crew.run_epoch(epoch)
-        for place, its_loss, its_sure in zip(crew.places.tolist(), loss, sure, strict=True):
-            record = {"epoch": epoch, "loss": float(its_loss), "temperature": temperature}
-            histories[place].append({**record, "mean_max_probability": float(its_sure)})
-        if bar is not None:
-            bar.set_postfix(loss=f"{loss.min():.4f}", decided=f"{sure.max():.3f}", refresh=False)
-            bar.update()
-        done = (sure > DECIDED) | (epoch + 1 == schedule.max_epochs)
-        for leaver, logits, error in crew.dismiss(done):
-            outcomes[leaver] = Outcome(
-                settings[leaver], schedule.batch_size, logits, error, histories[leaver]
-            )
-        if done.all():
-            break
-    if bar is not None:
-        bar.close()
-    return [outcomes[place] for place in range(len(settings))]
+    """Train replicas, each until it has decided; none depends on the others."""
+    outcomes = [Outcome(replica, how.batch_size) for replica in replicas]
+    model = start(replicas, K, rows.shape[1], device, dtype)
+    active = ActiveReplicas(outcomes, model, rows, how)
+    n_epochs, name = how.max_epochs, "Concrete autoencoder"
+    with tqdm(total=n_epochs, desc=name, unit="epoch", disable=not verbose) as progress:
+        for epoch in range(n_epochs):
+            loss, sureness = active.run_epoch(epoch)
+            done = (sureness > decided) | (epoch + 1 == n_epochs)
+            progress.set_postfix(loss=loss.min(), decided=sureness.max(), refresh=False)
+            progress.update()
+            active.finish(np.flatnonzero(done), sureness > decided)
+            if done.all():
+                break
+            active.keep(np.flatnonzero(~done))
+    return outcomes
 
 
-class Crew:
+class ActiveReplicas:
     """The replicas still in training, with their moments, noise and orders of the rows."""
 
     def __init__(
-        self, settings: list[Setting], model: Autoencoders, rows: Rows, schedule: Schedule
+        self, outcomes: list[Outcome], model: Autoencoders, rows: Rows, how: Hyperparameters
     ) -> None:
-        self.model, self.rows, self.schedule = model, rows, schedule
-        self.places = np.arange(len(settings))  # among the replicas that set out together
-        device, dtype = model.logits.device, model.logits.dtype
-        self.noise = CounterNoise([setting.seed for setting in settings], device)
-        self.orders = [np.random.default_rng(setting.seed) for setting in settings]
-        self.steps_per_epoch = -(-rows.shape[0] // schedule.batch_size)
-        self.heat = schedule.temperatures(schedule.max_epochs * self.steps_per_epoch)
-        self.temperatures = torch.as_tensor(self.heat, dtype=dtype, device=device)
-        self.optimizer = self._adam()
+        self.outcomes, self.model, self.rows, self.how = outcomes, model, rows, how
+        seeds = [outcome.replica.seed for outcome in outcomes]
+        self.noise = CounterNoise(seeds, model.logits.device)
+        self.generators = [np.random.default_rng(seed) for seed in seeds]
+        self.steps_per_epoch = -(-rows.shape[0] // how.batch_size)
+        self.temperatures = np.geomspace(
+            how.start_temperature, how.end_temperature, how.max_epochs * self.steps_per_epoch
+        )
+        self.optimizer = self._new_optimizer()
 
-    def run_epoch(self, epoch: int) -> tuple[FloatArray, FloatArray, float]:
-        """Mean loss (R,) and mean largest probability (R,) after it, last temperature."""
-        model, size = self.model, self.schedule.batch_size
-        N, d = self.rows.shape
-        R, K, _ = model.logits.shape
+    def run_epoch(self, epoch: int) -> tuple[FloatArray, FloatArray]:
+        """Return mean losses and then mean largest probabilities, (R,); note both in histories."""
+        model, size = self.model, self.how.batch_size
+        R, K, d = model.logits.shape
         n_noise = K * d + model.W1.shape[-1] * size
-        # every batch has the same size: the last is filled up with the first rows of the order
-        n_taken = self.steps_per_epoch * size
-        orders = [np.resize(rng.permutation(N), n_taken) for rng in self.orders]
-        index = torch.from_numpy(np.stack(orders)).to(self.rows.device)
         total = torch.zeros_like(model.logits[:, 0, 0])
         first = epoch * self.steps_per_epoch
         temperatures = self.temperatures[first : first + self.steps_per_epoch]
-        for batch, temperature in zip(index.split(size, 1), temperatures, strict=True):
+        on_device = torch.as_tensor(temperatures).to(total)
+        for batch, temperature in zip(self._batches(), on_device, strict=True):
             X = self.rows.take(batch.flatten()).view(R, size, d)
             uniform = self.noise.uniform(n_noise, X.dtype)
-            loss = model.loss(X, uniform, temperature, self.schedule.dropout)
+            loss = model.loss(X, uniform, temperature, self.how.dropout)
             self.optimizer.zero_grad()
             loss.sum().backward()
             self.optimizer.step()
             total += loss.detach()
-        standing = torch.stack([total / self.steps_per_epoch, model.mean_max_probability()])
-        mean_loss, sure = standing.cpu().double().numpy()
-        return mean_loss, sure, float(self.heat[first + self.steps_per_epoch - 1])
+        means = torch.stack([total / self.steps_per_epoch, model.mean_max_probability()])
+        losses, sureness = means.cpu().double().numpy()
+        for r, outcome in enumerate(self.outcomes):
+            record = {"loss": losses[r], "temperature": temperatures[-1]}
+            record["mean_max_probability"] = sureness[r]
+            outcome.history.append({"epoch": epoch} | {k: float(v) for k, v in record.items()})
+        return losses, sureness
 
-    def dismiss(self, done: NDArray[np.bool_]) -> list[tuple[int, NDArray[Any], float]]:
-        """Place, logits and error of the replicas that are done; the others stay."""
-        if not done.any():
-            return []
-        device = self.model.logits.device
-        leaving = self.model.some(torch.from_numpy(np.flatnonzero(done)).to(device))
-        errors = leaving.hard_error(self.rows, self.schedule.batch_size).cpu().double().numpy()
-        logits = leaving.logits.detach().cpu().numpy()
+    def finish(self, which: IntArray, converged: BoolArray) -> None:
+        """Read off the results of some replicas."""
+        if not len(which):
+            return
+        model = self.model.select(which)
+        errors = model.hard_error(self.rows, self.how.batch_size).cpu().double().numpy()
+        logits = model.logits.detach().cpu().numpy()
         sound = np.isfinite(errors) & np.isfinite(logits).all(axis=(1, 2))
-        errors = np.where(sound, errors, np.inf)
-        places = self.places[done].tolist()
-        if not done.all():
-            self._keep(np.flatnonzero(~done))
-        return list(zip(places, logits, errors.tolist(), strict=True))
+        for i, r in enumerate(which):
+            outcome = self.outcomes[r]
+            outcome.logits, outcome.converged = logits[i], bool(converged[r])
+            outcome.error = float(errors[i]) if sound[i] else np.inf
 
-    def _keep(self, which: NDArray[np.int64]) -> None:
-        stay = torch.from_numpy(which).to(self.model.logits.device)
+    def keep(self, which: IntArray) -> None:
+        """Go on with some replicas only, with their moments, noise and orders."""
+        if len(which) == len(self.outcomes):
+            return
         states = [self.optimizer.state[parameter] for parameter in self.model.parameters()]
-        self.model = self.model.some(stay)
-        self.optimizer = self._adam()
+        self.model = self.model.select(which)
+        self.optimizer = self._new_optimizer()
+        index = torch.from_numpy(which).to(self.model.logits.device)
         for parameter, state in zip(self.model.parameters(), states, strict=True):
             self.optimizer.state[parameter] = {
-                name: value if name == "step" else value[stay] for name, value in state.items()
+                name: value if name == "step" else value[index] for name, value in state.items()
             }
-        self.noise.keep(stay)
-        self.orders = [self.orders[place] for place in which]
-        self.places = self.places[which]
+        self.noise.keep(index)
+        self.generators = [self.generators[r] for r in which]
+        self.outcomes = [self.outcomes[r] for r in which]
 
-    def _adam(self) -> torch.optim.Adam:
+    def _batches(self) -> tuple[Tensor, ...]:
+        """Return indices of rows in random order, (R, B) for every step."""
+        # every batch has the same size: the last is filled up with the first rows of the order
+        N, n_taken = self.rows.shape[0], self.steps_per_epoch * self.how.batch_size
+        orders = [np.resize(rng.permutation(N), n_taken) for rng in self.generators]
+        index = torch.from_numpy(np.stack(orders)).to(self.rows.device)
+        return index.split(self.how.batch_size, 1)
+
+    def _new_optimizer(self) -> torch.optim.Adam:
         fused = self.model.logits.device.type in ("cpu", "cuda")
-        rate = self.schedule.learning_rate
-        return torch.optim.Adam(self.model.parameters(), lr=rate, fused=fused)
+        return torch.optim.Adam(self.model.parameters(), lr=self.how.learning_rate, fused=fused)

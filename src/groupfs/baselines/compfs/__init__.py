@@ -1,5 +1,1 @@
-"""Composite feature selection (CompFS)."""
-
-from groupfs.baselines.compfs.estimator import CompFS
-
-__all__ = ["CompFS"]
+"""Composite feature selection (CompFS): learners that share the prediction of classes."""

@@ -1,36 +1,40 @@
 """CompFS: learners that predict the classes together, each from a small group of features.
 
-The one supervised baseline. The learners themselves are in ``_composite.py``.
+The one supervised baseline. The estimator is here, the networks in ``learners``, their training in
+``training``.
 """
 
 from __future__ import annotations
 
-from dataclasses import fields
-from numbers import Integral, Real
+from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import _fit_context
-from sklearn.utils import assert_all_finite, check_consistent_length, check_random_state
+from sklearn.utils import assert_all_finite, check_consistent_length
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
+from torch import Tensor
 
-from groupfs.baselines.base import RankingSelector, shared_constraints
+from groupfs.baselines.base import COUNT, NOT_NEGATIVE, POSITIVE, RandomState, RankingSelector
 from groupfs.baselines.compfs.learners import Learners, distinct_groups
-from groupfs.baselines.compfs.training import Split, Training, divided, train
+from groupfs.baselines.compfs.training import Hyperparameters, Split, split_rows, train
+from groupfs.data.rows import RowsInMemory
 from groupfs.utils.counter_rng import CounterNoise
-from groupfs.utils.device import DTYPE, derive_seeds, resolve_device
-from groupfs.utils.warn import warn
+from groupfs.utils.device import DTYPE, resolve_device
+from groupfs.utils.types import IntArray
+from groupfs.utils.warn import SelectionWarning, warn
 
 #: Sparsity weight over the root of the number of features, as in the public package's experiments:
 #: 4.5 for 500 features, 2 for 84.
 PRICE_OF_A_GATE = 0.2
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class CompFS(RankingSelector):
     r"""Composite feature selection: groups of features that predict classes together.
 
@@ -68,40 +72,28 @@ class CompFS(RankingSelector):
     max_epochs : int, default=250
         Passes over the training rows. A step moves a gate's logit by about the learning rate, and
         logits start about 1 from zero: some hundreds of steps are needed.
-    learning_rate : float, default=0.003
-        Of Adam.
-    temperature : float, default=0.1
-        Of the relaxed Bernoulli variables that are the gates in training.
+    learning_rate, temperature : float, default=0.003 and 0.1
+        Of Adam, and of the relaxed Bernoulli variables that are the gates in training.
     validation_fraction : float, default=0.1
         Share of the rows kept back, in the proportions of the classes if these are large enough.
-    standardize : bool, default=True
-        Scale columns to unit variance. Otherwise one scale serves all.
-    device : str or torch.device, default="auto"
-        "auto" takes CUDA where there is one, else the CPU.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the split, the starting values, the order of the rows and the noise.
-    verbose : int, default=0
-        1 shows a progress bar.
+    standardize, device, random_state, verbose
+        As in :class:`groupfs.GroupFS`.
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Largest or summed probability; ``-inf`` for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        Largest or summed probability, ``-inf`` for constant columns; ranks, 1 is best.
     gate_probabilities_ : ndarray of shape (n_learners, n_features_in_)
         Probability that a network's gate is open; 0 for constant columns.
     groups_ : list of ndarray
         Indices of the features that reach the threshold, per network, without empty and repeated
         groups. Groups may overlap; there may be none.
-    sparsity_weight_ : float
-        The sparsity weight used.
     best_epoch_, validation_score_ : int, float
         Epoch whose gates were kept, counted from 1, and its accuracy on the rows kept back.
     history_ : list of dict
         Per epoch: ``loss`` (mean over batches), ``validation_accuracy``, ``validation_loss``.
-    n_iter_ : int
-        Epochs trained.
+    sparsity_weight_, n_iter_ : float, int
+        The sparsity weight used, and the epochs trained.
 
     Notes
     -----
@@ -125,61 +117,35 @@ class CompFS(RankingSelector):
     array([2, 7])
     """
 
-    __module__ = "groupfs.baselines"
+    n_features_to_select: int | None = field(default=None, kw_only=False)
+    n_learners: int = 5
+    hidden_width: int = 20
+    sparsity_weight: float | str = "auto"
+    diversity_weight: float = 1.2
+    threshold: float = 0.7
+    aggregate: str = "max"
+    batch_size: int = 50
+    max_epochs: int = 250
+    learning_rate: float = 0.003
+    temperature: float = 0.1
+    validation_fraction: float = 0.1
+    standardize: bool = True
+    device: str | torch.device = "auto"
+    random_state: RandomState = None
+    verbose: int = 0
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **shared_constraints(
-            "n_features_to_select", "standardize", "device", "random_state", "verbose"
-        ),
-        "n_learners": [Interval(Integral, 1, None, closed="left")],
-        "hidden_width": [Interval(Integral, 1, None, closed="left")],
-        "sparsity_weight": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "diversity_weight": [Interval(Real, 0, None, closed="left")],
+    _parameter_constraints = {
+        **RankingSelector._parameter_constraints,
+        "n_learners": [COUNT],
+        "hidden_width": [COUNT],
+        "sparsity_weight": [NOT_NEGATIVE, StrOptions({"auto"})],
+        "diversity_weight": [NOT_NEGATIVE],
         "threshold": [Interval(Real, 0, 1, closed="neither")],
         "aggregate": [StrOptions({"max", "sum"})],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
-        "max_epochs": [Interval(Integral, 1, None, closed="left")],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "temperature": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [COUNT],
+        "temperature": [POSITIVE],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
     }
-
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        n_learners: int = 5,
-        hidden_width: int = 20,
-        sparsity_weight: float | str = "auto",
-        diversity_weight: float = 1.2,
-        threshold: float = 0.7,
-        aggregate: str = "max",
-        batch_size: int = 50,
-        max_epochs: int = 250,
-        learning_rate: float = 0.003,
-        temperature: float = 0.1,
-        validation_fraction: float = 0.1,
-        standardize: bool = True,
-        device: str | torch.device = "auto",
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.n_learners = n_learners
-        self.hidden_width = hidden_width
-        self.sparsity_weight = sparsity_weight
-        self.diversity_weight = diversity_weight
-        self.threshold = threshold
-        self.aggregate = aggregate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.learning_rate = learning_rate
-        self.temperature = temperature
-        self.validation_fraction = validation_fraction
-        self.standardize = standardize
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -189,24 +155,10 @@ class CompFS(RankingSelector):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train the learners to predict ``y``, the class of every row; rank by their gates."""
-        codes = _class_codes(X, y, type(self).__name__)
-        table = self._check_table(X, self.standardize)
-        device = resolve_device(self.device)
+        codes = encode_classes(X, y)
+        device, table = resolve_device(self.device), self._open_table(X)
         table.rows.to(device, DTYPE)
-        seeds = derive_seeds(check_random_state(self.random_state), 3 + self.n_learners)
-        sizes = self.n_learners, table.rows.shape[1], self.hidden_width, int(codes.max()) + 1
-        automatic = {"sparsity_weight": PRICE_OF_A_GATE * sizes[1] ** 0.5}
-        given = {field.name: getattr(self, field.name) for field in fields(Training)}
-        how = Training(**given | (automatic if self.sparsity_weight == "auto" else {}))
-        self.best_epoch_, logits, self.history_ = train(
-            Learners(*sizes, np.random.default_rng(seeds[1]), device, DTYPE),
-            Split(table.rows, codes, *divided(codes, self.validation_fraction, seeds[0])),
-            how,
-            np.random.default_rng(seeds[2]),
-            CounterNoise(seeds[3:], device),
-            bool(self.verbose),
-        )
-        self.sparsity_weight_, self.n_iter_ = how.sparsity_weight, how.max_epochs
+        logits = self._train(table.rows, codes, device)
         self.validation_score_ = self.history_[self.best_epoch_ - 1]["validation_accuracy"]
         p = expit(logits.double().cpu().numpy())
         self.gate_probabilities_ = np.zeros((self.n_learners, self.n_features_in_))
@@ -218,24 +170,43 @@ class CompFS(RankingSelector):
             self._select_groups()
         return self
 
+    def _train(self, rows: RowsInMemory, codes: IntArray, device: torch.device) -> Tensor:
+        """Train the learners and return the gate logits of the best epoch."""
+        settings = self._settings(Hyperparameters)
+        if self.sparsity_weight == "auto":
+            settings["sparsity_weight"] = PRICE_OF_A_GATE * rows.shape[1] ** 0.5
+        self.sparsity_weight_, self.n_iter_ = settings["sparsity_weight"], self.max_epochs
+        seeds = self._seeds(3 + self.n_learners)
+        sizes = self.n_learners, rows.shape[1], self.hidden_width, int(codes.max()) + 1
+        self.best_epoch_, logits, self.history_ = train(
+            Learners(*sizes, np.random.default_rng(seeds[1]), device, DTYPE),
+            Split(rows, codes, *split_rows(codes, self.validation_fraction, seeds[0])),
+            Hyperparameters(**settings),
+            np.random.default_rng(seeds[2]),
+            CounterNoise(seeds[3:], device),
+            bool(self.verbose),
+        )
+        return logits
+
     def _select_groups(self) -> None:
-        """Put the features of all groups in place of the best one, which stays if there is none."""
+        """Select the features of all groups; the best one stays if there is no group."""
         if not self.groups_:
             warn(
                 f"no feature reaches threshold={self.threshold} in any group (the best has "
                 f"{self.gate_probabilities_.max():.2f}), so only the best one is selected; choose "
-                "a lower threshold or sparsity_weight, more epochs, or n_features_to_select."
+                "a lower threshold or sparsity_weight, more epochs, or n_features_to_select.",
+                SelectionWarning,
             )
             return
         self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
         self._support_mask[np.concatenate(self.groups_)] = True
 
 
-def _class_codes(X: Any, y: Any, who: str) -> NDArray[np.int64]:
-    """Classes as numbers from 0, (N,)."""
+def encode_classes(X: Any, y: Any) -> IntArray:
+    """Return the classes of the rows of X as numbers from 0, (N,)."""
     if y is None:
         raise ValueError(
-            f"{who} requires y to be passed, but the target y is None; it is supervised and learns "
+            "CompFS requires y to be passed, but the target y is None; it is supervised and learns "
             "from the class of every row."
         )
     y = column_or_1d(y, warn=True)
@@ -245,7 +216,7 @@ def _class_codes(X: Any, y: Any, who: str) -> NDArray[np.int64]:
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) == 1:
         raise ValueError(
-            f"y holds one class only ({classes[0]}); {who} learns what tells classes apart and "
+            f"y holds one class only ({classes[0]}); CompFS learns what tells classes apart and "
             "needs at least 2."
         )
     return codes

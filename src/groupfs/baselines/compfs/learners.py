@@ -1,4 +1,4 @@
-"""The learners of CompFS side by side, and their loss; how they are trained is not here.
+"""The learners of CompFS side by side, and their loss; their training is in ``training``.
 
 Axes: L learners, B samples of a batch, d features, H hidden units, K classes. The largest tensors
 are the gates and what they let through, (L, B, d).
@@ -13,6 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
+
+from groupfs.utils.types import BoolArray, IntArray
 
 
 class Learners:
@@ -64,17 +66,17 @@ class Learners:
         return [self.gate_logits, *(tensor for layer in layers for tensor in layer)]
 
     def relaxed_gates(self, uniform: Tensor, temperature: float) -> Tensor:
-        """Gates nearly 0 or 1, open with probability p; overwrites ``uniform``, (L, B, d)."""
+        """Draw gates nearly 0 or 1, open with probability p; overwrites ``uniform``, (L, B, d)."""
         logits = uniform.logit_().add_(self.gate_logits.unsqueeze(1))
         return logits.div_(temperature).sigmoid_()
 
     def hard_gates(self, threshold: float) -> Tensor:
-        """Gates open where p is at least the threshold, (L, 1, d)."""
+        """Return gates open where p is at least the threshold, (L, 1, d)."""
         open_ = self.gate_logits.detach().sigmoid() >= threshold
         return open_.unsqueeze(1).to(self.gate_logits.dtype)
 
     def predict(self, deviations: Tensor, gates: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits of all learners together, (B, K), and of each alone, (L, B, K).
+        """Return the logits of all learners together, (B, K), and of each alone, (L, B, K).
 
         Parameters
         ----------
@@ -91,14 +93,14 @@ class Learners:
 
 
 def prediction_loss(aggregate: Tensor, individual: Tensor, y: Tensor) -> Tensor:
-    """Cross entropy of the aggregate plus the sum of the learners' own; (B, K), (L, B, K), (B,)."""
+    """Return cross entropy of the aggregate plus that of all learners; (B, K), (L, B, K), (B,)."""
     L = len(individual)
     each = cross_entropy(individual.flatten(0, 1), y.repeat(L))
     return cross_entropy(aggregate, y) + L * each
 
 
 def gate_penalty(p: Tensor, sparsity_weight: float, diversity_weight: float) -> Tensor:
-    r"""What open gates cost, and gates that several learners share; p of shape (L, d).
+    r"""Return the price of open gates, and of gates that learners share; p of shape (L, d).
 
     .. math::
         \beta_s \frac{\sqrt d}{L} \sum_i \operatorname{mean}(p_i)^2
@@ -113,8 +115,8 @@ def gate_penalty(p: Tensor, sparsity_weight: float, diversity_weight: float) -> 
     return d**0.5 * (sparsity_weight * size + diversity_weight * overlap)
 
 
-def distinct_groups(open_gates: NDArray[np.bool_]) -> list[NDArray[np.int64]]:
-    """Indices of the open gates of every learner, (L, d) booleans; no empty group, none twice."""
+def distinct_groups(open_gates: BoolArray) -> list[IntArray]:
+    """Return indices of the open gates of every learner, (L, d); no empty group, none twice."""
     groups = dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in open_gates)
     return [np.array(group) for group in groups if group]
 

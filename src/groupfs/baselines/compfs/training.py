@@ -1,28 +1,29 @@
-"""How the learners of CompFS are trained: which rows train and which judge, epochs, best epoch.
+"""Training of the learners of CompFS: rows to train on and to judge by, epochs, the best epoch.
 
-Axes as in ``_composite.py``: L learners, B samples of a batch, d features.
+Axes as in ``learners``: L learners, B samples of a batch, d features.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from torch import Tensor
+from tqdm import tqdm
 
 from groupfs.baselines.compfs.learners import Learners, gate_penalty, prediction_loss
 from groupfs.data.rows import RowsInMemory
 from groupfs.utils.counter_rng import CounterNoise
+from groupfs.utils.types import IntArray
 
 
 @dataclass(frozen=True)
-class Training:
-    """How to train; ``CompFS`` has parameters of the same names."""
+class Hyperparameters:
+    """Settings of training; ``CompFS`` has parameters of the same names."""
 
     sparsity_weight: float
     diversity_weight: float
@@ -46,9 +47,9 @@ class Split:
     def __init__(
         self,
         rows: RowsInMemory,
-        codes: NDArray[np.int64],
-        training: NDArray[np.int64],
-        validation: NDArray[np.int64],
+        codes: IntArray,
+        training: IntArray,
+        validation: IntArray,
     ) -> None:
         self.rows, self.training, self.validation = rows, training, validation
         share = np.zeros((len(codes), 1))
@@ -57,16 +58,14 @@ class Split:
         self.center = torch.as_tensor(rows.project(share)[:, 0]).to(example)
         self.codes = torch.as_tensor(codes, device=example.device)
 
-    def batches(self, index: NDArray[np.int64], size: int) -> Iterator[tuple[Tensor, Tensor]]:
-        """Deviations, (B, d), and classes, (B,), of rows by index."""
+    def batches(self, index: IntArray, size: int) -> Iterator[tuple[Tensor, Tensor]]:
+        """Yield deviations, (B, d), and classes, (B,), of rows by index."""
         for part in torch.as_tensor(index).to(self.codes.device).split(size):
             yield self.rows.take(part) - self.center, self.codes[part]
 
 
-def divided(
-    codes: NDArray[np.int64], validation_fraction: float, seed: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows to train on and rows to judge by; both with every class where that is possible."""
+def split_rows(codes: IntArray, validation_fraction: float, seed: int) -> tuple[IntArray, IntArray]:
+    """Split into rows to train on and rows to judge by, both with every class if possible."""
     N, sizes = len(codes), np.bincount(codes)
     n_validation = min(ceil(validation_fraction * N), N - 1)
     possible = sizes.min() >= 2 and len(sizes) <= min(n_validation, N - n_validation)
@@ -82,16 +81,17 @@ def divided(
 def train(
     learners: Learners,
     split: Split,
-    how: Training,
+    how: Hyperparameters,
     rng: np.random.Generator,
     noise: CounterNoise,
-    shown: bool,
+    verbose: bool,
 ) -> tuple[int, Tensor, list[dict[str, float]]]:
-    """Best epoch, its gate logits of shape (L, d), and the history; on a progress bar if shown."""
+    """Train the learners; return the best epoch, its gate logits, (L, d), and the history."""
     optimizer = torch.optim.Adam(learners.parameters(), lr=how.learning_rate)
     history: list[dict[str, float]] = []
     best, best_epoch, best_logits = (-1.0, 0.0), 0, learners.gate_logits
-    for epoch in _counted(how.max_epochs, shown):
+    epochs = range(1, how.max_epochs + 1)
+    for epoch in tqdm(epochs, desc="CompFS", unit="epoch", disable=not verbose):
         loss = _train_epoch(learners, optimizer, split, how, rng.permutation(split.training), noise)
         accuracy, validation_loss = validate(learners, split, how)
         if not np.isfinite(loss + validation_loss):
@@ -110,8 +110,8 @@ def train(
 
 
 @torch.no_grad()
-def validate(learners: Learners, split: Split, how: Training) -> tuple[float, float]:
-    """Accuracy of the aggregate prediction and loss on the validation rows, with hard gates."""
+def validate(learners: Learners, split: Split, how: Hyperparameters) -> tuple[float, float]:
+    """Return accuracy of the aggregate prediction and loss on validation rows, with hard gates."""
     gates = learners.hard_gates(how.threshold)
     hits, loss = torch.zeros(2, device=split.codes.device)
     for x, y in split.batches(split.validation, how.batch_size):
@@ -126,11 +126,11 @@ def _train_epoch(
     learners: Learners,
     optimizer: torch.optim.Optimizer,
     split: Split,
-    how: Training,
-    order: NDArray[np.int64],
+    how: Hyperparameters,
+    order: IntArray,
     noise: CounterNoise,
 ) -> float:
-    """One pass over the training rows in the order given; the mean loss of its batches."""
+    """Pass over the training rows in the order given; return the mean loss of the batches."""
     losses = []
     for x, y in split.batches(order, how.batch_size):
         uniform = noise.uniform(x.numel(), x.dtype).view(-1, *x.shape)
@@ -141,13 +141,3 @@ def _train_epoch(
         optimizer.step()
         losses.append(loss.detach())
     return float(torch.stack(losses).mean())
-
-
-def _counted(n_epochs: int, shown: bool) -> Iterable[int]:
-    """Epochs from 1, on a progress bar if shown."""
-    epochs = range(1, n_epochs + 1)
-    if not shown:
-        return epochs
-    from tqdm import tqdm
-
-    return tqdm(epochs, desc="CompFS", unit="epoch")

@@ -1,5 +1,1 @@
-"""Differentiable unsupervised feature selection (DUFS)."""
-
-from groupfs.baselines.dufs.estimator import DUFS
-
-__all__ = ["DUFS"]
+"""Differentiable unsupervised feature selection (DUFS): a stochastic gate per feature."""

@@ -5,22 +5,28 @@ It is GroupFS with every feature in a group of its own, and uses the same graphs
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Self
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from groupfs.baselines.base import RankingSelector, shared_constraints
+from groupfs.baselines.base import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    RandomState,
+    RankingSelector,
+    Table,
+    as_list,
+)
 from groupfs.baselines.dufs.training import train_gates
 from groupfs.models.objective import OPEN, Objective
 from groupfs.training.settings import large_batch
 from groupfs.training.step import Schedule
-from groupfs.utils.device import DTYPE, derive_seeds, resolve_device
+from groupfs.utils.device import DTYPE
 from groupfs.utils.types import FloatArray
 from groupfs.utils.warn import SelectionWarning, warn
 
@@ -30,6 +36,7 @@ MAX_STEPS, MIN_EPOCHS = 500, 20
 NEIGHBORS = {"self-tuning": 7, "median": 1}
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class DUFS(RankingSelector):
     r"""Differentiable unsupervised feature selection based on a gated Laplacian.
 
@@ -72,28 +79,18 @@ class DUFS(RankingSelector):
         Models trained side by side from different seeds; the one with the largest gain is kept.
     gate_noise : float, default=0.5
         :math:`\sigma`.
-    standardize : bool, default=True
-        Whether every column is brought to variance one.
-    device : str or torch.device, default="auto"
-        "auto" is CUDA where there is one, else the CPU.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the start, the noise and the batches.
-    verbose : int, default=0
-        1 shows a progress bar.
+    standardize, device, random_state, verbose
+        As in :class:`groupfs.GroupFS`.
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Gate means; ``-inf`` for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        Gate means, ``-inf`` for constant columns; ranks, 1 is best.
     search_ : list of dict
-        Every model trained: its ``sparsity_weight`` (None for the ratio), ``seed`` (its place),
+        Every model trained: its ``sparsity_weight`` (None for the ratio), ``seed`` (its index),
         ``loss``, ``gain`` and ``n_open``.
-    history_ : list of dict
-        Loss and its two terms in every epoch of the model kept.
-    n_iter_ : int
-        Epochs.
+    history_, n_iter_ : list of dict, int
+        Loss and its two terms in every epoch of the model kept, and the number of epochs.
 
     References
     ----------
@@ -109,79 +106,45 @@ class DUFS(RankingSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    __module__ = "groupfs.baselines"
+    n_features_to_select: int | None = field(default=None, kw_only=False)
+    loss: str = "ratio"
+    sparsity_weight: float | ArrayLike = 0.1
+    kernel: str = "self-tuning"
+    n_neighbors: int | None = None
+    bandwidth_factor: float = 2.0
+    optimizer: str = "adam"
+    learning_rate: float = 0.01
+    batch_size: int | None = None
+    max_epochs: int | None = None
+    n_init: int = 1
+    gate_noise: float = 0.5
+    standardize: bool = True
+    device: str | torch.device = "auto"
+    random_state: RandomState = None
+    verbose: int = 0
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **shared_constraints(
-            "n_features_to_select", "standardize", "device", "random_state", "verbose"
-        ),
+    _parameter_constraints = {
+        **RankingSelector._parameter_constraints,
         "loss": [StrOptions({"ratio", "sum"})],
-        "sparsity_weight": [Interval(Real, 0, None, closed="left"), "array-like"],
+        "sparsity_weight": [NOT_NEGATIVE, "array-like"],
         "kernel": [StrOptions(set(NEIGHBORS))],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left"), None],
-        "bandwidth_factor": [Interval(Real, 0, None, closed="neither")],
+        "n_neighbors": [COUNT, None],
+        "bandwidth_factor": [POSITIVE],
         "optimizer": [StrOptions({"adam", "sgd"})],
-        "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "batch_size": [Interval(Integral, 2, None, closed="left"), None],
-        "max_epochs": [Interval(Integral, 1, None, closed="left"), None],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_epochs": [COUNT, None],
         "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        loss: str = "ratio",
-        sparsity_weight: float | ArrayLike = 0.1,
-        kernel: str = "self-tuning",
-        n_neighbors: int | None = None,
-        bandwidth_factor: float = 2.0,
-        optimizer: str = "adam",
-        learning_rate: float = 0.01,
-        batch_size: int | None = None,
-        max_epochs: int | None = None,
-        n_init: int = 1,
-        gate_noise: float = 0.5,
-        standardize: bool = True,
-        device: str | torch.device = "auto",
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.loss = loss
-        self.sparsity_weight = sparsity_weight
-        self.kernel = kernel
-        self.n_neighbors = n_neighbors
-        self.bandwidth_factor = bandwidth_factor
-        self.optimizer = optimizer
-        self.learning_rate = learning_rate
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.n_init = n_init
-        self.gate_noise = gate_noise
-        self.standardize = standardize
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Train the gates; ``y`` is ignored.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
-            The table.
-        y : ignored
-            Labels are never looked at.
-        """
-        device = resolve_device(self.device)
-        weights = self._weights()
-        table = self._check_table(X, self.standardize)
+    def _fit_table(self, table: Table, device: torch.device) -> None:
+        weights = None  # the ratio has none
+        if self.loss == "sum":
+            weights = np.array(
+                as_list("sparsity_weight", self.sparsity_weight, NOT_NEGATIVE), float
+            )
         rows = table.rows
         rows.to(device, DTYPE)
-        seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
+        seeds = self._seeds(self.n_init)
         schedule = self._schedule(rows.shape[0])
         objective = self._objective(min(schedule.batch_size, rows.shape[0]))
         trained = train_gates(rows, objective, schedule, weights, seeds, bool(self.verbose))
@@ -190,19 +153,6 @@ class DUFS(RankingSelector):
         self.history_ = trained.records(best)
         self.n_iter_ = len(self.history_)
         self._rank(table, trained.mu[best], self._n_selected(trained.mu[best]))
-        return self
-
-    def _weights(self) -> FloatArray | None:
-        """The weights to train with; None for the ratio."""
-        if self.loss == "ratio":
-            return None
-        values = np.atleast_1d(np.asarray(self.sparsity_weight, dtype=float))
-        if values.ndim != 1 or not len(values) or not np.isfinite(values).all() or values.min() < 0:
-            raise ValueError(
-                f"sparsity_weight={self.sparsity_weight!r} must be a number that is not negative, "
-                "or a list of such numbers."
-            )
-        return values
 
     def _schedule(self, n_samples: int) -> Schedule:
         batch_size = self.batch_size or large_batch(n_samples)

@@ -1,5 +1,1 @@
-"""Multi-cluster feature selection (MCFS)."""
-
-from groupfs.baselines.mcfs.estimator import MCFS
-
-__all__ = ["MCFS"]
+"""Multi-cluster feature selection (MCFS): features that explain a sample graph's eigenvectors."""

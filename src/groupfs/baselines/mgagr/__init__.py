@@ -1,5 +1,1 @@
-"""Multi-group adaptive graph representation (MGAGR)."""
-
-from groupfs.baselines.mgagr.estimator import MGAGR
-
-__all__ = ["MGAGR"]
+"""Multi-group adaptive graph representation (MGAGR): a sparse reconstruction of the table."""

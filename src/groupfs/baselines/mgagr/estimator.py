@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from numbers import Integral, Real
-from typing import Any, Self
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
-from groupfs.baselines.base import RankingSelector, shared_constraints
+from groupfs.baselines.base import COUNT, NOT_NEGATIVE, POSITIVE, RankingSelector, Table
 from groupfs.baselines.mgagr.solver import solve
 from groupfs.data.known_groups import check_places, parse_groups
-from groupfs.data.standardize import Table
-from groupfs.utils.device import resolve_device
+from groupfs.utils.text import join_names
+from groupfs.utils.types import IntArray
 
 #: Blocks that n_groups="auto" cuts the features into, as long as two features are left for each.
 AUTO_GROUPS = 10
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class MGAGR(RankingSelector):
     r"""Keep the features from which the others are rebuilt best, on a graph the groups agree on.
 
@@ -41,7 +39,7 @@ class MGAGR(RankingSelector):
     n_features_to_select : int or None, default=None
         How many. None takes half of the features that vary.
     groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
-        The groups: one label per feature, or the members of every group as names or places. Every
+        The groups: one label per feature, or the members of every group as names or indices. Every
         feature that varies must be in one. None cuts the table into ``n_groups`` blocks.
     n_groups : int or "auto", default="auto"
         Without ``groups``: blocks of neighbouring columns, of equal size but for one, that the
@@ -55,35 +53,25 @@ class MGAGR(RankingSelector):
         :math:`\sigma` of all graphs, :math:`\exp(-\|x_i - x_j\|^2 / \sigma)`. Squared distances of
         standardised samples average twice the number of features of the group: a width far below
         that leaves samples without neighbours, one far above makes all neighbours alike.
-    max_iter : int, default=10
-        Most rounds of updating weights, graph and Z.
-    max_inner_iter : int, default=10
-        Most steps of reweighted least squares for Z within a round.
+    max_iter, max_inner_iter : int, default=10
+        Most rounds of updating weights, graph and Z; most steps for Z within a round.
     tol : float, default=1e-4
         Rounds, and steps within a round, end early once the norms of Z's rows, taken as one vector,
         move by less than this share of its length. 0 takes all of them.
-    standardize : bool, default=True
-        Whether every feature gets unit variance.
-    device : str or torch.device, default="auto"
-        "auto" is CUDA if there is one, else the CPU. Needs double precision, so not "mps".
-    verbose : int, default=0
-        Whether to show a progress bar.
+    standardize, device, verbose
+        As in :class:`groupfs.GroupFS`; double precision is needed, which "mps" does not have.
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Squared norms of the rows of Z; ``-inf`` for constant columns.
-    ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best.
+    scores_, ranking_ : ndarray of shape (n_features_in_,)
+        Squared norms of the rows of Z, ``-inf`` for constant columns; ranks, 1 is best.
     groups_ : list of ndarray
-        Places of the features of every group, in the order the groups were given.
+        Indices of the features of every group, in the order the groups were given.
     group_weights_ : ndarray of shape (n_groups,)
         :math:`w_{vi}`, mean over the samples; they sum to one and may be negative. Zero for groups
         without a feature that varies, which have no graph.
-    n_iter_ : int
-        Rounds that were run.
-    converged_ : bool
-        Whether the last round moved Z by less than ``tol``.
+    n_iter_, converged_ : int, bool
+        Rounds that were run, and whether the last one moved Z by less than ``tol``.
     objective_ : ndarray of shape (n_iter_,)
         The objective after every round. Updates of the weights and of Z never raise it; the
         authors' rule for S, kept here, may.
@@ -93,10 +81,8 @@ class MGAGR(RankingSelector):
     Z starts with all entries equal to 1 / d. A round costs about :math:`n^2 (d + V^2)` for the
     graphs and, for each step of Z, :math:`n^2 d` if n < d and :math:`d^3` else.
 
-    Groups' graphs are recomputed in blocks of rows, so memory does not grow with the number of
-    groups. Beside 256 MiB for the blocks it is at most about :math:`8 (2 n^2 + 10 nd)` bytes for
-    n >= d, which is 3 GiB for 12,000 samples of 784 features, and :math:`8 (6 n^2 + 10 nd)` for
-    n < d.
+    Memory does not grow with the number of groups: beside 256 MiB it is about
+    :math:`8 (2 n^2 + 10 nd)` bytes for n >= d and :math:`8 (6 n^2 + 10 nd)` for n < d.
 
     With standardised data :math:`\alpha/4` times the distances of rebuilt samples, of the order of
     :math:`\alpha d`, outweighs the entries of the groups' graphs, which are below one. Unless
@@ -112,131 +98,87 @@ class MGAGR(RankingSelector):
     ((100, 5), 3)
     """
 
-    __module__ = "groupfs.baselines"
+    n_features_to_select: int | None = field(default=None, kw_only=False)
+    groups: Any = None
+    n_groups: int | str = "auto"
+    smoothness_weight: float = 0.1
+    sparsity_weight: float = 0.1
+    kernel_width: float = 100.0
+    max_iter: int = 10
+    max_inner_iter: int = 10
+    tol: float = 1e-4
+    standardize: bool = True
+    device: str | torch.device = "auto"
+    verbose: int = 0
 
-    _parameter_constraints: dict[str, list[Any]] = {
-        **shared_constraints("n_features_to_select", "standardize", "device", "verbose"),
+    _parameter_constraints = {
+        **RankingSelector._parameter_constraints,
         "groups": ["array-like", Mapping, None],
-        "n_groups": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "smoothness_weight": [Interval(Real, 0, None, closed="left")],
-        "sparsity_weight": [Interval(Real, 0, None, closed="neither")],
-        "kernel_width": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "max_inner_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_groups": [COUNT, StrOptions({"auto"})],
+        "smoothness_weight": [NOT_NEGATIVE],
+        "sparsity_weight": [POSITIVE],
+        "kernel_width": [POSITIVE],
+        "max_iter": [COUNT],
+        "max_inner_iter": [COUNT],
+        "tol": [NOT_NEGATIVE],
     }
 
-    def __init__(
-        self,
-        n_features_to_select: int | None = None,
-        *,
-        groups: Any = None,
-        n_groups: Any = "auto",
-        smoothness_weight: float = 0.1,
-        sparsity_weight: float = 0.1,
-        kernel_width: float = 100.0,
-        max_iter: int = 10,
-        max_inner_iter: int = 10,
-        tol: float = 1e-4,
-        standardize: bool = True,
-        device: str | torch.device = "auto",
-        verbose: int = 0,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.groups = groups
-        self.n_groups = n_groups
-        self.smoothness_weight = smoothness_weight
-        self.sparsity_weight = sparsity_weight
-        self.kernel_width = kernel_width
-        self.max_iter = max_iter
-        self.max_inner_iter = max_inner_iter
-        self.tol = tol
-        self.standardize = standardize
-        self.device = device
-        self.verbose = verbose
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the graph and the reconstruction; ``y`` is ignored."""
-        device = _double_precision(resolve_device(self.device))
+    def _open_table(self, X: Any) -> Table:
         if self.groups is not None:
             check_places(self.groups, X)
-        table = self._check_table(X, self.standardize)
-        members = self._members(table)
-        places = np.full(self.n_features_in_, -1)
-        places[table.columns] = np.arange(len(table.columns))
-        inside = [places[group][places[group] >= 0] for group in members]
+        return super()._open_table(X)
 
-        table.rows.to(device, torch.float64)
-        matrix = table.rows.take(torch.arange(table.rows.shape[0]))
-        with _progress(self.max_iter, bool(self.verbose)) as report:
-            solution = solve(
-                matrix,
-                [matrix[:, group] for group in inside if len(group)],
-                alpha=float(self.smoothness_weight),
-                gamma=float(self.sparsity_weight),
-                sigma=float(self.kernel_width),
-                max_iter=self.max_iter,
-                max_inner_iter=self.max_inner_iter,
-                tol=float(self.tol),
-                report=report,
+    def _fit_table(self, table: Table, device: torch.device) -> None:
+        if device.type == "mps":
+            raise ValueError(
+                'device="mps" has no double precision, which MGAGR needs; choose "cpu" or "auto".'
             )
-        self.groups_ = members
-        self.group_weights_ = np.zeros(len(members))
-        self.group_weights_[[len(group) > 0 for group in inside]] = solution.weights.cpu()
+        self.groups_ = self._find_groups(table)
+        table.rows.to(device, torch.float64)
+        X = table.rows.take(torch.arange(table.rows.shape[0]))
+        # constant columns have no column in X; their group may have none at all
+        column_of = np.full(self.n_features_in_, -1)
+        column_of[table.columns] = np.arange(len(table.columns))
+        columns = [column_of[group][column_of[group] >= 0] for group in self.groups_]
+        solution = solve(
+            X,
+            [X[:, group] for group in columns if len(group)],
+            alpha=float(self.smoothness_weight),
+            gamma=float(self.sparsity_weight),
+            sigma=float(self.kernel_width),
+            max_iter=self.max_iter,
+            max_inner_iter=self.max_inner_iter,
+            tol=float(self.tol),
+            verbose=bool(self.verbose),
+        )
+        self.group_weights_ = np.zeros(len(columns))
+        self.group_weights_[[len(group) > 0 for group in columns]] = solution.weights.cpu()
         self.objective_ = np.array(solution.objective)
         self.n_iter_ = len(solution.objective)
         self.converged_ = solution.converged
-        self._rank(table, solution.row_norms.square().cpu().numpy(), self._budget(table))
-        return self
+        self._rank(table, solution.row_norms.square().cpu().numpy())
 
-    def _members(self, table: Table) -> list[NDArray[np.int64]]:
-        """Places of the features of every group."""
+    def _find_groups(self, table: Table) -> list[IntArray]:
+        """Return the indices of the features of every group."""
         varying = np.sort(table.columns)
         if self.groups is None:
             return list(np.array_split(varying, self._n_blocks(len(varying))))
         labels, names = parse_groups(self.groups, table.names)
         alone = varying[labels[varying] < 0]
         if len(alone):
-            shown = ", ".join(table.names[i] for i in alone[:5])
+            names_of_alone = join_names(table.names[i] for i in alone)
             raise ValueError(
-                f"{len(alone)} feature(s) are in no group ({shown}{' ...' * (len(alone) > 5)}); "
-                "MGAGR needs all that vary in one: put them into a further group or leave them out "
-                "of X."
+                f"{len(alone)} feature(s) are in no group ({names_of_alone}); MGAGR needs all that "
+                "vary in one: put them into a further group or leave them out of X."
             )
         return [np.flatnonzero(labels == group) for group in range(len(names))]
 
     def _n_blocks(self, n_features: int) -> int:
         if self.n_groups == "auto":
             return min(AUTO_GROUPS, max(1, n_features // 2))
-        if self.n_groups > n_features:
+        if int(self.n_groups) > n_features:
             raise ValueError(
                 f"n_groups={self.n_groups} but X has {n_features} features that vary; a group "
                 f'needs at least one, so choose at most {n_features} or "auto".'
             )
         return int(self.n_groups)
-
-
-def _double_precision(device: torch.device) -> torch.device:
-    if device.type == "mps":
-        raise ValueError(
-            'device="mps" has no double precision, which MGAGR needs; choose "cpu" or "auto".'
-        )
-    return device
-
-
-@contextmanager
-def _progress(n_rounds: int, shown: bool) -> Iterator[Callable[[float], None]]:
-    """A bar over the rounds with the objective; nothing is imported or drawn unless asked for."""
-    if not shown:
-        yield lambda objective: None
-        return
-    from tqdm import tqdm
-
-    with tqdm(total=n_rounds, desc="MGAGR", unit="round") as bar:
-
-        def advance(objective: float) -> None:
-            bar.set_postfix(objective=f"{objective:.6g}", refresh=False)
-            bar.update()
-
-        yield advance

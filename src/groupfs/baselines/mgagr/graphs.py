@@ -24,27 +24,28 @@ class GroupGraphs:
     sums r and made symmetric: :math:`S^v_{ij} = \frac12 E_{ij} (1/r_i + 1/r_j)`. Only r is kept.
     """
 
-    def __init__(self, parts: Sequence[Tensor], sigma: float) -> None:
-        self.parts = parts
-        self.sigma = sigma
+    def __init__(
+        self, parts: Sequence[Tensor], sigma: float, block_entries: int = BLOCK_ENTRIES
+    ) -> None:
+        self.parts, self.sigma, self.block_entries = parts, sigma, block_entries
         self.n_samples = parts[0].shape[0]
         self.inverse_sums = parts[0].new_empty(len(parts), self.n_samples)
         for block in self.blocks():
             self.inverse_sums[:, block] = self._kernel(block).sum(-1).T.reciprocal()
 
     def blocks(self) -> Iterator[slice]:
-        """Slices that cover the rows, as many rows each as memory allows."""
+        """Return slices that cover the rows, as many rows each as memory allows."""
         V, n = len(self.parts), self.n_samples
-        size = max(1, BLOCK_ENTRIES // (V * max(V, n)))
+        size = max(1, self.block_entries // (V * max(V, n)))
         return (slice(start, min(n, start + size)) for start in range(0, n, size))
 
     def rows(self, block: slice) -> Tensor:
-        """Rows of all groups' graphs, (b, V, n)."""
+        """Return rows of all groups' graphs, (b, V, n)."""
         r = self.inverse_sums
         return self._kernel(block).mul_(r[:, block].T.unsqueeze(-1) + r).div_(2)
 
     def only(self) -> Tensor:
-        """The whole graph of the only group, (n, n)."""
+        """Return the whole graph of the only group, (n, n)."""
         S = self.parts[0].new_empty(self.n_samples, self.n_samples)
         for block in self.blocks():
             S[block] = self.rows(block).squeeze(1)
@@ -59,7 +60,7 @@ class GroupGraphs:
 
 
 def squared_distances(points: Tensor, block: slice) -> Tensor:
-    """From the points of the block to all, (b, n)."""
+    """Return squared distances from the points of the block to all, (b, n)."""
     norms = points.square().sum(1)
     distances = torch.addmm(norms, points[block], points.T, alpha=-2).add_(norms[block, None])
     distances[:, block].diagonal().zero_()
@@ -67,7 +68,7 @@ def squared_distances(points: Tensor, block: slice) -> Tensor:
 
 
 def update_graph(S: Tensor, graphs: GroupGraphs, Y: Tensor, alpha: float) -> tuple[Tensor, Tensor]:
-    r"""New weights, then the new graph in place of S (n, n); Y = XZ, as far as distances go.
+    r"""Update the weights, then S (n, n) in place; Y is XZ as far as distances go.
 
     Row i of S is taken as near :math:`m_i = \sum_v w_{vi} S^v_i - \frac\alpha4 \|y_i - y_p\|^2`
     (p runs) as ``nonnegative_rows`` gets it; then S is made symmetric.
@@ -93,7 +94,7 @@ def update_graph(S: Tensor, graphs: GroupGraphs, Y: Tensor, alpha: float) -> tup
 
 
 def group_weights(gaps: Tensor) -> Tensor:
-    r"""Weights that sum to one and bring the mixture nearest, from :math:`A_i^\top` (b, V, n).
+    r"""Return weights of sum one that bring the mixture nearest, from :math:`A_i^\top` (b, V, n).
 
     :math:`(A_i^\top A_i) w = 1`, scaled to sum one, with :math:`S_{:i} - S^v_{:i}` as the columns
     of :math:`A_i`. Where groups coincide the weights with the smallest squares are taken. (b, V)
@@ -108,7 +109,7 @@ def group_weights(gaps: Tensor) -> Tensor:
 
 
 def nonnegative_rows(m: Tensor) -> Tensor:
-    r"""Rows without negative entries that sum to one, near the rows of m (b, n).
+    r"""Return rows without negative entries that sum to one, near the rows of m (b, n).
 
     One step of the authors' rule: :math:`t = m - \bar m`, :math:`\psi = \max(-2t, 0)`,
     :math:`s = \max(t + \bar\psi / 2, 0)`, scaled to sum one. This is not the nearest such row, so
@@ -117,12 +118,12 @@ def nonnegative_rows(m: Tensor) -> Tensor:
     t = m - m.mean(1, keepdim=True)
     s = (t + (-2 * t).clamp_(min=0).mean(1, keepdim=True) / 2).clamp_(min=0)
     total = s.sum(1, keepdim=True)
-    some = total > 0
-    return torch.where(some, s / torch.where(some, total, 1.0), 1 / m.shape[1])
+    any_left = total > 0
+    return torch.where(any_left, s / torch.where(any_left, total, 1.0), 1 / m.shape[1])
 
 
 def symmetrize(S: Tensor, blocks: Iterator[slice]) -> None:
-    """Mean of S and its transpose, in place."""
+    """Replace S by the mean of S and its transpose."""
     for block in blocks:
         met = slice(0, block.stop)
         mean = (S[block, met] + S[met, block].T) / 2

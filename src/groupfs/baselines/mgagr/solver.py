@@ -1,4 +1,4 @@
-r"""The iterations of MGAGR and its reconstruction step; the graphs have a room of their own.
+r"""The iterations of MGAGR and its reconstruction step; the graphs are in ``graphs``.
 
 Axes: n samples, d features, V groups. All in double precision.
 
@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+from tqdm import tqdm
 
 from groupfs.baselines.mgagr.graphs import GroupGraphs, update_graph
 
@@ -32,7 +33,7 @@ OUT_OF_RANGE = (
 
 @dataclass
 class Solution:
-    """What the iterations ended with."""
+    """Result of the iterations."""
 
     row_norms: Tensor  #: of Z, (d,)
     weights: Tensor  #: of the groups, mean over the samples, (V,)
@@ -50,7 +51,7 @@ def solve(
     max_iter: int,
     max_inner_iter: int,
     tol: float,
-    report: Callable[[float], None] = lambda objective: None,
+    verbose: bool = False,
 ) -> Solution:
     """Run the iterations on X (n, d) and its columns by group, V of (n, d_v).
 
@@ -63,29 +64,31 @@ def solve(
     Y, norms = constant_start(X)
     objective: list[float] = []
     converged = False
-    while len(objective) < max_iter and not converged:
-        weights, misfit = update_graph(S, graphs, Y, alpha)
-        previous = norms
-        Z = update_reconstruction(X, T, S, norms, alpha, gamma, max_inner_iter, tol)
-        Y, norms = X @ Z, Z.norm(dim=1)
-        roughness = (Y * laplacian(S, Y)).sum()
-        value = misfit + (T - Y).square().sum() + alpha * roughness + gamma * norms.sum()
-        if not torch.isfinite(value):
-            raise ValueError(OUT_OF_RANGE)
-        objective.append(float(value))
-        report(objective[-1])
-        converged = has_settled(norms, previous, tol)
+    with tqdm(total=max_iter, desc="MGAGR", unit="round", disable=not verbose) as progress:
+        while len(objective) < max_iter and not converged:
+            weights, misfit = update_graph(S, graphs, Y, alpha)
+            previous = norms
+            Z = update_reconstruction(X, T, S, norms, alpha, gamma, max_inner_iter, tol)
+            Y, norms = X @ Z, Z.norm(dim=1)
+            roughness = (Y * laplacian(S, Y)).sum()
+            value = misfit + (T - Y).square().sum() + alpha * roughness + gamma * norms.sum()
+            if not torch.isfinite(value):
+                raise ValueError(OUT_OF_RANGE)
+            objective.append(float(value))
+            converged = has_settled(norms, previous, tol)
+            progress.set_postfix(objective=objective[-1], refresh=False)
+            progress.update()
     return Solution(norms, weights, objective, converged)
 
 
 def target_of(X: Tensor) -> Tensor:
-    """T with :math:`TT^T = XX^T` and no more columns than X has rows or columns."""
+    """Return T with :math:`TT^T = XX^T` and no more columns than X has rows or columns."""
     n, d = X.shape
     return X if n >= d else torch.linalg.qr(X.T, mode="r").R.T.contiguous()
 
 
 def constant_start(X: Tensor) -> tuple[Tensor, Tensor]:
-    """The start, all of Z equal to 1 / d: distances of XZ as those of one column, norms of rows."""
+    """Return XZ, as one column with its distances, and norms of Z's rows, if all of Z is 1 / d."""
     d = X.shape[1]
     return X.sum(1, keepdim=True) / d**0.5, X.new_full((d,), d**-0.5)
 
@@ -100,7 +103,7 @@ def update_reconstruction(
     max_iter: int,
     tol: float,
 ) -> Tensor:
-    r"""Z from reweighted least squares, started from the norms of its rows, (d, columns of T).
+    r"""Return Z of reweighted least squares from the norms of its rows, (d, columns of T).
 
     :math:`(X^\top K X + \gamma Q) Z = X^\top T` with :math:`K = I + \alpha L_S` and
     :math:`Q = \mathrm{diag}(1 / (2 \|z_j\|))`, again and again. No step raises the objective.
@@ -119,7 +122,7 @@ Step = Callable[[Tensor], Tensor]
 
 
 def direct_step(X: Tensor, T: Tensor, S: Tensor, alpha: float, gamma: float) -> Step:
-    r"""The step for n >= d: from the diagonal of :math:`Q^{-1}` (d,) to Z, by a system of size d.
+    r"""Return the step for n >= d: from :math:`Q^{-1}` (d,) to Z, by a system of size d.
 
     :math:`Z = R (R X^\top K X R + \gamma I)^{-1} R X^\top T` with :math:`R = Q^{-1/2}`.
     """
@@ -136,7 +139,7 @@ def direct_step(X: Tensor, T: Tensor, S: Tensor, alpha: float, gamma: float) -> 
 
 
 def push_through_step(X: Tensor, T: Tensor, S: Tensor, alpha: float, gamma: float) -> Step:
-    r"""The step for n < d: from the diagonal of :math:`Q^{-1}` (d,) to Z, by a system of size n.
+    r"""Return the step for n < d: from :math:`Q^{-1}` (d,) to Z, by a system of size n.
 
     :math:`Z = Q^{-1} X^\top (X Q^{-1} X^\top + \gamma K^{-1})^{-1} K^{-1} T`.
     """
@@ -153,12 +156,12 @@ def push_through_step(X: Tensor, T: Tensor, S: Tensor, alpha: float, gamma: floa
 
 
 def laplacian(S: Tensor, F: Tensor) -> Tensor:
-    """:math:`(D - S) F` with the degrees D, (n, n) and (n, m)."""
+    """Return :math:`(D - S) F` with the degrees D, (n, n) and (n, m)."""
     return S.sum(1, keepdim=True) * F - S @ F
 
 
 def factor(system: Tensor) -> Tensor:
-    """Cholesky factor of a symmetric matrix that is positive definite but for rounding."""
+    """Return the Cholesky factor of a matrix that is positive definite but for rounding."""
     mean = system.diagonal().mean()
     for jitter in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
         system.diagonal().add_(jitter * mean)
@@ -169,5 +172,5 @@ def factor(system: Tensor) -> Tensor:
 
 
 def has_settled(norms: Tensor, previous: Tensor, tol: float) -> bool:
-    """Whether the norms moved by less than ``tol``, relative to their length as a vector."""
+    """Return whether the norms moved by less than ``tol``, relative to their length as a vector."""
     return bool((norms - previous).norm() < tol * norms.norm())
