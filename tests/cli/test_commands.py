@@ -24,8 +24,10 @@ from typer.testing import CliRunner
 
 from groupfs import GroupFS, persistence
 from groupfs.cli import app
-from groupfs.cli.printing import closed_sentence
-from groupfs.cli.select import FILES, Request, same_again
+from groupfs.cli.printing import closed_gates_hint, print_outcome
+from groupfs.cli.result_folder import FILES
+from groupfs.cli.select import Outcome, Request, command_line, prepare
+from groupfs.tables import read_table
 
 SOURCE = Path(__file__).parents[2] / "src"
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1", "COLUMNS": "80"}
@@ -169,14 +171,11 @@ def test_json_alone_is_on_stdout_and_quiet_means_quiet(folder, table):
 
 
 def test_numbers_as_label_are_cut_in_two(folder):
-    from groupfs.cli.select import Request, prepare
-    from groupfs.tables import read_table
-
     frame = people().assign(outcome=np.arange(60) % 20)
     frame.to_csv(folder / "graded.csv", index=False)
     prepared = prepare(read_table(folder / "graded.csv"), Request(folder, label="outcome"))
     assert sorted(set(prepared.labels)) == ["above 9.5", "up to 9.5"]
-    assert "outcome" not in prepared.names
+    assert "outcome" not in prepared.preparation.names
 
 
 def test_a_path_of_sparsities_an_h5ad_and_its_labels(folder):
@@ -219,8 +218,6 @@ def test_apply_names_the_columns_that_are_missing(selected, folder):
 
 @pytest.mark.parametrize("name", ["small.parquet", "small.npy", "small.csv.gz", "small.feather"])
 def test_apply_writes_the_kind_its_name_says(name, selected, folder, table):
-    from groupfs.tables import read_table
-
     out = folder / name
     assert run("apply", selected[1] / "model.skops", table, "-o", out).exit_code == 0
     again = run("apply", selected[1] / "model.skops", table, "-o", out)
@@ -474,20 +471,15 @@ def test_a_carriage_return_in_a_name_breaks_no_csv(odd):
     assert {"u\r0", "α"} <= set(rows[0]) and len(rows) == 61
 
 
-def test_json_for_machines_is_ascii(odd):
-    from groupfs.cli.printing import outcome_as_json
-    from groupfs.cli.select import Outcome
-
-    printed = outcome_as_json(Outcome(json.loads((odd[2] / "result.json").read_text()), odd[2], 1))
+def test_json_for_machines_is_ascii(odd, capsys):
+    print_outcome(Outcome(json.loads((odd[2] / "result.json").read_text()), odd[2], 1), True)
+    printed = capsys.readouterr().out
     assert printed.isascii() and "α" in json.loads(printed)["selected"]
 
 
 @pytest.fixture(scope="module")
 def headless(folder):
     """A table whose first line is data although it has text, and a model of its numbers."""
-    from groupfs.cli.select import Request, prepare
-    from groupfs.tables import read_table
-
     frame = people()[["sex", *CHOSEN]].round(6)
     frame.to_csv(folder / "headless.csv", index=False, header=False)
     table = read_table(folder / "headless.csv", header=False)
@@ -524,20 +516,14 @@ def real_file(name):
 
 
 def test_text_columns_of_the_student_table_are_encoded():
-    from groupfs.cli.select import Request, prepare
-    from groupfs.tables import read_table
-
     table = read_table(real_file("student-mat.csv"))
     prepared = prepare(table, Request(Path("out"), label="G3"))
-    assert prepared.X.shape == (395, 45) and "G3" not in prepared.names
-    assert "Mjob=teacher" in prepared.names and prepared.X["sex"].isin([0, 1]).all()
+    assert prepared.X.shape == (395, 45) and "G3" not in prepared.preparation.names
+    assert "Mjob=teacher" in prepared.preparation.names and prepared.X["sex"].isin([0, 1]).all()
     assert sorted(set(prepared.labels)) == ["above 11", "up to 11"]
 
 
 def test_gaps_of_the_heart_table_are_filled_and_said():
-    from groupfs.cli.select import Request, prepare
-    from groupfs.tables import read_table
-
     table = read_table(real_file("processed.cleveland.data"))
     prepared = prepare(table, Request(Path("out"), label="x13"))
     assert prepared.X.shape == (303, 13) and not prepared.X.isna().any(axis=None)
@@ -565,7 +551,7 @@ def test_the_command_has_every_option_that_bears_on_the_result():
             "random_state": 7,
         },
     )
-    assert same_again("t.csv", request) == (
+    assert command_line("t.csv", request) == (
         "groupfs select t.csv --drop 'a b' --use id --no-header --image 4x3 --path --significant "
         "--budget 5 --seed 7"
     )
@@ -579,9 +565,9 @@ def test_groups_that_stand_out_behind_closed_gates_are_named_with_the_way_to_kee
     ]
     summary = {"groups": groups, "settings": dict.fromkeys(["n_features_to_select"], None)}
     summary["settings"]["n_groups_to_select"] = None
-    assert closed_sentence(summary).startswith("Group 2 stands out from chance too")
+    assert closed_gates_hint(summary).startswith("Group 2 stands out from chance too")
     summary["settings"]["n_features_to_select"] = 5
-    assert closed_sentence(summary) is None
+    assert closed_gates_hint(summary) is None
 
 
 def test_the_folder_of_results_stands_for_the_model_and_the_result_in_it(selected, tmp_path):

@@ -104,7 +104,7 @@ class Checkpoint:
         path = self.path(name)
         content = _encoded(state, f"{self.digest} {name}")
         try:
-            write_file(path, lambda aside: aside.write_bytes(content), force=True)
+            write_file(path, lambda aside: aside.write_bytes(content))
         except OutputError as reason:
             _warn(
                 f"{path} could not be written ({_why(reason.__cause__ or reason)}); the fit goes "
@@ -167,7 +167,7 @@ def open_checkpoint(folder: str | os.PathLike[str], digest: str) -> Checkpoint:
         for path in checkpoint.folder.iterdir():
             if ASIDE.fullmatch(path.name):  # a kill came while it was written
                 path.unlink(missing_ok=True)
-        write_file(checkpoint.path("opened"), lambda aside: aside.write_bytes(b""), force=True)
+        write_file(checkpoint.path("opened"), lambda aside: aside.write_bytes(b""))
         checkpoint.forget("opened")
     except OSError as reason:
         raise OutputError(
