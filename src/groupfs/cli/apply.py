@@ -26,20 +26,9 @@ def apply(
     force: bool = False,
     note: Callable[[str], None],
 ) -> tuple[int, int]:
-    """Select the model's columns of another file, and return how many rows and columns it wrote.
+    """Select the model's columns of another file, and return the shape of what was written.
 
-    Parameters
-    ----------
-    model, path, out : Path, str, Path or None
-        The model or its folder of results, the other file, and the file to write; None prints csv.
-    keep : sequence of str
-        Further columns to write, such as ids.
-    as_is : bool
-        Whether to leave the values as the file has them.
-    header, force : bool or None, bool
-        Whether the file begins with names, None for as the model's did; whether to replace ``out``.
-    note : callable
-        Takes the sentences on what was done to values.
+    ``note`` takes the sentences on what was done to values.
     """
     if out is not None:
         _writer(out)
@@ -72,10 +61,7 @@ def apply(
 def _select(
     table: Table, preparation: Preparation, names: list[str], as_is: bool
 ) -> tuple[Any, list[str]]:
-    try:
-        preparation.refuse_missing(table.names, names)
-    except ColumnsError as reason:
-        raise ColumnsError(f"{table.source} does not fit the model: {reason}") from reason
+    preparation.refuse_missing(table.names, names)
     frame = table.frame(preparation.needed(names))
     if as_is:
         return frame.copy(), []

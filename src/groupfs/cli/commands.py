@@ -214,7 +214,8 @@ def demo(
     Nothing is set; the groups are found from the table alone.
     """
     with exit_codes():
-        from groupfs.cli.select import Request, select_from, two_moons
+        from groupfs.cli.select import Request
+        from groupfs.cli.select import select as select_file
 
         request = Request(
             out=Path("groupfs-demo") if out is None else out,
@@ -222,7 +223,7 @@ def demo(
             label="moon",
             settings=_common_settings(seed, device, quiet),
         )
-        outcome = select_from(two_moons(), request, *printing.progress_and_notes(quiet))
+        outcome = select_file(None, request, *printing.progress_and_notes(quiet))
         printing.print_outcome(outcome, as_json)
 
 

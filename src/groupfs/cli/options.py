@@ -8,156 +8,83 @@ from typing import Annotated, Any
 
 import typer
 
-COLUMNS, METHOD, RESULTS = "What to look at", "What to look for", "What comes out"
+#: The usage of every option and what the help says of it, by panel.
+HELP = {
+    "What to look at": {
+        "--label COLUMN": "Known classes: set aside first, used only to report agreement, never "
+        "to select.",
+        "--drop COLUMN": 'Leave columns out: a name, several (a,b), or a pattern ("*_mut").',
+        "--use COLUMN": "Use a column although it looks like an id, a date or free text.",
+        "--keep COLUMN": "Carry a column along, e.g. an id; repeat it for more.",
+        "--no-header": "The first line of the csv is data, not names.",
+        "--as-is": "Columns as the file has them: nothing encoded, nothing filled in.",
+        "--image HxW": "Columns are the pixels of images, column by column, e.g. 32x24.",
+    },
+    "What to look for": {
+        "--budget N": "Select this many features.",
+        "--groups N": "Look for this many groups; found out if left out.",
+        "--significant": "Keep every group whose score stands out from chance, its gate open or "
+        "not.",
+        "--sparsity X": "Higher keeps fewer groups: 0.25 to 3 is useful, 0.7 if left out.",
+        "--path": "Train 24 sparsities and take the one with the largest gain.",
+        "--checkpoint FOLDER": "With --path: keep the state of training here; if killed, run it "
+        "again to go on.",
+        "--seed N": "The same seed gives the same result.",
+        "--device NAME": "cpu, cuda, cuda:1 or mps; auto takes a GPU if there is one.",
+    },
+    "What comes out": {
+        "--out -o FOLDER": "Folder for the results; groupfs-<name of the file> if left out.",
+        "--out -o FILE": "csv, csv.gz, tsv, parquet, feather or npy to write; csv on stdout if "
+        "left out.",
+        "--out -o PAGE": "HTML file to write; report.html beside the result if left out.",
+        "--force": "Replace results that exist.",
+        "--json": "Print JSON for machines.",
+        "--quiet -q": "No progress and no remarks on stderr, only errors.",
+    },
+}
+TABLE_HELP = (
+    "csv, tsv (any usual separator), parquet, feather, npy, npz, mat or h5ad, also packed "
+    "(gz, zip); - reads csv from stdin."
+)
 
 
-def _option(panel: str, *names: str, help: str, **more: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+def _option(usage: str, **more: Any) -> Any:
+    """Build the option of a line of ``HELP``."""
+    panel = next(panel for panel, lines in HELP.items() if usage in lines)
+    names = [word for word in usage.split() if word.startswith("-")]
+    metavar = usage.split()[-1] if len(names) < len(usage.split()) else None
+    help_text = HELP[panel][usage]
+    return typer.Option(*names, metavar=metavar, help=help_text, rich_help_panel=panel, **more)
 
 
-Table = Annotated[
-    str,
-    typer.Argument(
-        help="csv, tsv (any usual separator), parquet, feather, npy, npz, mat or h5ad, also "
-        "packed (gz, zip); - reads csv from stdin."
-    ),
-]
+Table = Annotated[str, typer.Argument(help=TABLE_HELP)]
 Model = Annotated[Path, typer.Argument(help="model.skops of groupfs select.")]
 Result = Annotated[Path, typer.Argument(help="result.json of groupfs select.")]
 
-Label = Annotated[
-    str | None,
-    _option(
-        COLUMNS,
-        metavar="COLUMN",
-        help="Known classes: set aside first, used only to report agreement, never to select.",
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    _option(
-        COLUMNS,
-        metavar="COLUMN",
-        help='Leave columns out: a name, several (a,b), or a pattern ("*_mut").',
-    ),
-]
-Use = Annotated[
-    list[str] | None,
-    _option(
-        COLUMNS,
-        metavar="COLUMN",
-        help="Use a column although it looks like an id, a date or free text.",
-    ),
-]
-NoHeader = Annotated[
-    bool, _option(COLUMNS, "--no-header", help="The first line of the csv is data, not names.")
-]
-Image = Annotated[
-    str | None,
-    _option(
-        COLUMNS,
-        metavar="HxW",
-        help="Columns are the pixels of images, column by column, e.g. 32x24.",
-    ),
-]
-Keep = Annotated[
-    list[str] | None,
-    _option(
-        COLUMNS, metavar="COLUMN", help="Carry a column along, e.g. an id; repeat it for more."
-    ),
-]
-AsIs = Annotated[
-    bool,
-    _option(
-        COLUMNS, "--as-is", help="Columns as the file has them: nothing encoded, nothing filled in."
-    ),
-]
+Label = Annotated[str | None, _option("--label COLUMN")]
+Drop = Annotated[list[str] | None, _option("--drop COLUMN")]
+Use = Annotated[list[str] | None, _option("--use COLUMN")]
+Keep = Annotated[list[str] | None, _option("--keep COLUMN")]
+NoHeader = Annotated[bool, _option("--no-header")]
+AsIs = Annotated[bool, _option("--as-is")]
+Image = Annotated[str | None, _option("--image HxW")]
 
-Budget = Annotated[
-    int | None, _option(METHOD, metavar="N", min=1, help="Select this many features.")
-]
-Groups = Annotated[
-    int | None,
-    _option(METHOD, metavar="N", min=2, help="Look for this many groups; found out if left out."),
-]
-Significant = Annotated[
-    bool,
-    _option(
-        METHOD,
-        "--significant",
-        help="Keep every group whose score stands out from chance, its gate open or not.",
-    ),
-]
-Sparsity = Annotated[
-    float | None,
-    _option(
-        METHOD,
-        metavar="X",
-        min=0.01,
-        help="Higher keeps fewer groups: 0.25 to 3 is useful, 0.7 if left out.",
-    ),
-]
-SparsityPath = Annotated[
-    bool,
-    _option(METHOD, "--path", help="Train 24 sparsities and take the one with the largest gain."),
-]
-Checkpoint = Annotated[
-    Path | None,
-    _option(
-        METHOD,
-        metavar="FOLDER",
-        help="With --path: keep the state of training here; if killed, run it again to go on.",
-    ),
-]
-Seed = Annotated[
-    int, _option(METHOD, metavar="N", min=0, help="The same seed gives the same result.")
-]
-Device = Annotated[
-    str,
-    _option(
-        METHOD,
-        metavar="NAME",
-        help="cpu, cuda, cuda:1 or mps; auto takes a GPU if there is one.",
-        autocompletion=lambda: ["auto", "cpu", "cuda", "mps"],
-    ),
-]
+Budget = Annotated[int | None, _option("--budget N", min=1)]
+Groups = Annotated[int | None, _option("--groups N", min=2)]
+Significant = Annotated[bool, _option("--significant")]
+Sparsity = Annotated[float | None, _option("--sparsity X", min=0.01)]
+SparsityPath = Annotated[bool, _option("--path")]
+Checkpoint = Annotated[Path | None, _option("--checkpoint FOLDER")]
+Seed = Annotated[int, _option("--seed N", min=0)]
+DEVICES = ["auto", "cpu", "cuda", "mps"]
+Device = Annotated[str, _option("--device NAME", autocompletion=lambda: DEVICES)]
 
-OutFolder = Annotated[
-    Path | None,
-    _option(
-        RESULTS,
-        "--out",
-        "-o",
-        metavar="FOLDER",
-        help="Folder for the results; groupfs-<name of the file> if left out.",
-    ),
-]
-OutTable = Annotated[
-    Path | None,
-    _option(
-        RESULTS,
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="csv, csv.gz, tsv, parquet, feather or npy to write; csv on stdout if left out.",
-    ),
-]
-OutPage = Annotated[
-    Path | None,
-    _option(
-        RESULTS,
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="HTML file to write; report.html beside the result if left out.",
-    ),
-]
-Force = Annotated[bool, _option(RESULTS, "--force", help="Replace results that exist.")]
-AsJson = Annotated[bool, _option(RESULTS, "--json", help="Print JSON for machines.")]
-Quiet = Annotated[
-    bool,
-    _option(RESULTS, "--quiet", "-q", help="No progress and no remarks on stderr, only errors."),
-]
+OutFolder = Annotated[Path | None, _option("--out -o FOLDER")]
+OutTable = Annotated[Path | None, _option("--out -o FILE")]
+OutPage = Annotated[Path | None, _option("--out -o PAGE")]
+Force = Annotated[bool, _option("--force")]
+AsJson = Annotated[bool, _option("--json")]
+Quiet = Annotated[bool, _option("--quiet -q")]
 
 
 def default_folder(table: str) -> Path:

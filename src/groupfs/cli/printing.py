@@ -29,6 +29,7 @@ class PlainConsole(Console):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(highlight=False, emoji=False, **settings)
+        self.width = min(self.width, WIDEST)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -60,15 +61,10 @@ def print_record(
 
 def print_outcome(outcome: Outcome, as_json: bool) -> None:
     """Print the groups, the selection and where the results are."""
-
-    def print_plain(_: dict[str, Any], console: Console) -> None:
-        console.width = min(console.width, WIDEST)
-        _print_outcome(outcome, console)
-
-    print_record(outcome_record(outcome), as_json, print_plain)
+    print_record(_record(outcome), as_json, lambda _, console: _print_plain(outcome, console))
 
 
-def _print_outcome(outcome: Outcome, console: Console) -> None:
+def _print_plain(outcome: Outcome, console: Console) -> None:
     summary = outcome.summary
     console.print()
     for sentence in summary["sentences"]:
@@ -80,8 +76,7 @@ def _print_outcome(outcome: Outcome, console: Console) -> None:
         console.print(f"... and {hidden} more group{'' if hidden == 1 else 's'} in groups.csv")
     if hint := closed_gates_hint(summary):
         console.print(hint)
-    agreement = summary.get("agreement")
-    if agreement:
+    if agreement := summary.get("agreement"):
         console.print(escape(_agreement_sentence(agreement)))
     out = escape(str(outcome.out))
     console.print(f"\nWritten in {outcome.seconds:.0f} s: {out}/", soft_wrap=True)
@@ -113,7 +108,7 @@ def _agreement_sentence(agreement: dict[str, Any]) -> str:
     )
 
 
-def outcome_record(outcome: Outcome) -> dict[str, Any]:
+def _record(outcome: Outcome) -> dict[str, Any]:
     """Return the selection and the groups for machines; everything else is in result.json."""
     summary = outcome.summary
     names = summary["features"]["name"]

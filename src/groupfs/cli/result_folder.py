@@ -72,14 +72,6 @@ def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
 
 
 def csv_quoting(cells: Iterable[Any]) -> Any:
-    """Choose how to quote: a bare carriage return, as csv writes it, ends a line for many readers.
-
-    Examples
-    --------
-    >>> import csv
-    >>> from groupfs.cli.result_folder import csv_quoting
-    >>> csv_quoting(["a", "b"]) == csv.QUOTE_MINIMAL
-    True
-    """
+    """Quote text if a carriage return is in it: csv leaves it bare, and many take it for a line."""
     has_return = any("\r" in str(cell) for cell in cells)
     return csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL

@@ -61,28 +61,23 @@ class Outcome:
 
 
 def select(
-    path: str,
+    path: str | None,
     request: Request,
     report_progress: Callable[[str], None],
     note: Callable[[str], None],
 ) -> Outcome:
-    """Select from a file into a folder of results; ``note`` takes the decisions on columns."""
-    check_folder(request.out, request.force)
-    report_progress(f"Reading {'standard input' if path == '-' else path}")
-    table = read_table(path, header=request.header)
-    report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
-    return select_from(table, request, report_progress, note)
+    """Select from a file, or from the two moons without one, into a folder of results.
 
-
-def select_from(
-    table: Table,
-    request: Request,
-    report_progress: Callable[[str], None],
-    note: Callable[[str], None],
-) -> Outcome:
-    """Select from a table into a folder of results."""
+    ``report_progress`` takes the steps, ``note`` the decisions on columns.
+    """
     started = time.perf_counter()
     check_folder(request.out, request.force)
+    if path is None:
+        table = two_moons()
+    else:
+        report_progress(f"Reading {'standard input' if path == '-' else path}")
+        table = read_table(path, header=request.header)
+        report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
     prepared = prepare(table, request)
     for sentence in prepared.notes:
         note(sentence)

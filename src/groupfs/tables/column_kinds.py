@@ -45,6 +45,8 @@ SENTENCES = {
     "frequent": "Encoded {} of text with a 0/1 column for each frequent value",
     "median": "Filled in missing values of {} with the median",
     "most_frequent": "Filled in missing values of {} with the most frequent value",
+    "replaced": "Replaced missing or unknown values (how many)",
+    "no_indicator": "Left all 0 for values without a column of their own (how many)",
 }
 
 
@@ -90,9 +92,11 @@ class DecisionLog:
         self.add(why, name)
         return Column(name, "ignored", why=why)
 
-    def add_filled(self, name: str, decision: str, n_missing: int) -> None:
-        if n_missing:
-            self.add(decision, f"{name} ({n_missing} row{'' if n_missing == 1 else 's'})")
+    def add_count(self, decision: str, column: str, n_rows: int, unit: str = "") -> None:
+        """Log how many rows of a column a decision is about, if any."""
+        if n_rows:
+            plural = "s" if unit and n_rows > 1 else ""
+            self.add(decision, f"{column} ({n_rows}{unit}{plural})")
 
     def sentences(self) -> list[str]:
         """Report each kind of decision in a sentence."""
@@ -118,7 +122,11 @@ def decide(name: str, series: Any, use: bool, log: DecisionLog) -> Column:
     text = _to_text(series)
     present = text.dropna()
     if len(present) and all(map(ISO_DATE.fullmatch, present)):
-        return _date(name, series, log) if use else log.ignore(name, "date")
+        days = _to_days(series)
+        if not use or np.isnan(days).all():  # such as 0000-00-00
+            return log.ignore(name, "empty" if use else "date")
+        log.add("days", name)
+        return _number(name, days, True, log, "date")
     if not _is_text(series):
         return log.ignore(name, "object")
     if not len(present):  # nothing but blanks
@@ -126,7 +134,7 @@ def decide(name: str, series: Any, use: bool, log: DecisionLog) -> Column:
     ordered = _ordered_categories(series)
     if ordered:
         return _coded(name, text, ordered, "ordered", log)
-    numbers = _parse_numbers(text)
+    numbers = _to_floats(text)
     finite = np.isfinite(numbers)
     share = finite.sum() / len(present)
     if share == 1:
@@ -161,6 +169,11 @@ def encode(column: Column, series: Any) -> tuple[list[FloatArray], int]:
 
 
 def _to_floats(series: Any) -> FloatArray:
+    """Return numbers, NaN for what is none."""
+    import pandas as pd
+
+    if not _is_numeric(series):
+        series = pd.to_numeric(series, errors="coerce")
     numbers: FloatArray = series.to_numpy(dtype=np.float64, na_value=np.nan)
     return numbers
 
@@ -172,12 +185,11 @@ def _to_text(series: Any) -> Any:
 
 
 def _to_numbers(series: Any) -> FloatArray:
+    """Return numbers also of True and False, of which one gap in the column makes words."""
     if _is_numeric(series):
         return _to_floats(series)
-    # one gap makes words of a column of True and False
     truth = {"true": "1", "false": "0"}
-    text = _to_text(series).map(lambda v: truth.get(v.lower(), v), na_action="ignore")
-    return _parse_numbers(text)
+    return _to_floats(_to_text(series).map(lambda v: truth.get(v.lower(), v), na_action="ignore"))
 
 
 def _to_days(series: Any) -> FloatArray:
@@ -186,13 +198,6 @@ def _to_days(series: Any) -> FloatArray:
 
     stamps = pd.to_datetime(_to_text(series), errors="coerce", utc=True, format="ISO8601")
     return _to_floats((stamps - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1))
-
-
-def _parse_numbers(text: Any) -> FloatArray:
-    import pandas as pd
-
-    numbers: FloatArray = pd.to_numeric(text, errors="coerce").to_numpy(dtype=float)
-    return numbers
 
 
 def _spell_as_learned(text: Any, known: Sequence[str]) -> Any:
@@ -236,16 +241,8 @@ def _number(
     present = numbers[~missing]
     if not use and _is_id(name, present):
         return log.ignore(name, "id")
-    log.add_filled(name, "median", int(missing.sum()))
+    log.add_count("median", name, int(missing.sum()), " row")
     return Column(name, kind, fill=float(np.median(present)))
-
-
-def _date(name: str, series: Any, log: DecisionLog) -> Column:
-    days = _to_days(series)
-    if np.isnan(days).all():  # such as 0000-00-00
-        return log.ignore(name, "empty")
-    log.add("days", name)
-    return _number(name, days, True, log, "date")
 
 
 def _is_id(name: str, present: FloatArray) -> bool:
@@ -270,7 +267,7 @@ def _text(name: str, text: Any, use: bool, log: DecisionLog) -> Column:
             return log.ignore(name, "text")
     if n_values == 2:
         return _coded(name, text, sorted(counts.index), "codes", log)
-    log.add_filled(name, "most_frequent", int(text.isna().sum()))
+    log.add_count("most_frequent", name, int(text.isna().sum()), " row")
     ranked = _by_frequency(counts)
     enough = max(2, FEWEST_ROWS * n_present)
     frequent = [v for v in ranked[:MOST_INDICATORS] if counts[v] >= enough] or ranked[:1]
@@ -284,7 +281,7 @@ def _text(name: str, text: Any, use: bool, log: DecisionLog) -> Column:
 def _coded(name: str, text: Any, order: Sequence[str], decision: str, log: DecisionLog) -> Column:
     meaning = ", ".join(f"{value} = {code}" for code, value in enumerate(order))
     log.add(decision, f"{name} ({meaning})")
-    log.add_filled(name, "most_frequent", int(text.isna().sum()))
+    log.add_count("most_frequent", name, int(text.isna().sum()), " row")
     return Column(name, "codes", tuple(order), fill=_by_frequency(text.value_counts())[0])
 
 

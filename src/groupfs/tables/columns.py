@@ -11,7 +11,6 @@ import fnmatch
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -74,27 +73,17 @@ class Preparation:
         wanted = set(self.names if outputs is None else outputs)
         self.refuse_missing(frame.columns, wanted)
         encoded: dict[str, Any] = {}
-        replaced: list[str] = []
-        unknown: list[str] = []
+        log = DecisionLog()
         for column in self.columns:
             if wanted & set(column.outputs):
                 numbers, n_replaced = encode(column, frame[column.name])
                 encoded.update(zip(column.outputs, numbers, strict=True))
-                if n_replaced:
-                    replaced.append(f"{column.name} ({n_replaced})")
-                n_unknown = int((np.sum(numbers, axis=0) == 0).sum())
-                if n_unknown and column.kind == "indicators":
-                    unknown.append(f"{column.name} ({n_unknown})")
-        notes = {
-            "Replaced missing or unknown values": replaced,
-            "Left all 0 for values without a column of their own": unknown,
-        }
+                log.add_count("replaced", column.name, n_replaced)
+                if column.kind == "indicators":
+                    n_zero = int((np.sum(numbers, axis=0) == 0).sum())
+                    log.add_count("no_indicator", column.name, n_zero)
         table = pd.DataFrame(encoded, index=frame.index)
-        return table[[name for name in table.columns if name in wanted]], [
-            f"{note} (how many): {join_names(columns, 12)}."
-            for note, columns in notes.items()
-            if columns
-        ]
+        return table[[name for name in table.columns if name in wanted]], log.sentences()
 
     def refuse_missing(self, names: Iterable[str], outputs: Iterable[str]) -> None:
         """Raise an error that names the columns that are needed but not among ``names``."""
@@ -115,21 +104,9 @@ class Preparation:
         """Read what :meth:`to_dict` has written, and refuse what it has not."""
         columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
         for column in columns:
-            _check_types(column)
-        notes, header = tuple(map(str, stored["notes"])), stored.get("header")
-        if header not in (None, True, False):
-            raise ValueError(f"header {header!r}")
-        return cls(tuple(columns), notes, header)
-
-
-def _check_types(column: Column) -> None:
-    """Refuse types that a changed file may hold."""
-    texts = (column.name, column.kind, column.why, *column.values)
-    fill_types = (int, float, NoneType) if column.kind in ("number", "date") else (str, NoneType)
-    if not all(isinstance(text, str) for text in texts) or column.kind not in KINDS:
-        raise ValueError(f"column {column.name!r} of kind {column.kind!r}")
-    if not isinstance(column.fill, fill_types):
-        raise ValueError(f"column {column.name!r} filled with {column.fill!r}")
+            if not isinstance(column.name, str) or column.kind not in KINDS:
+                raise ValueError(f"column {column.name!r} of kind {column.kind!r}")
+        return cls(tuple(columns), tuple(map(str, stored["notes"])), stored.get("header"))
 
 
 def learn_columns(

@@ -18,19 +18,7 @@ class OutputError(OSError):
 
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:
-    """Have a file written aside by a function of its path, then put it in place.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from groupfs.utils.atomic_files import write_file
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "a.txt"
-    ...     write_file(path, lambda aside: aside.write_text("done"))
-    ...     path.read_text()
-    'done'
-    """
+    """Have a file written aside by a function of its path, then put it in place."""
     with _aside(path, path) as aside:
         write(aside)
         _flush(aside)
@@ -43,17 +31,6 @@ def write_folder(path: Path, write: Callable[[Path], object]) -> None:
     A new folder appears with all its files at once. Files of the same name in a folder that is
     there already are replaced when all are written, and others stay. Such a folder is never
     replaced itself: it may be a mounted disk, or the one that somebody's shell is in.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from groupfs.utils.atomic_files import write_folder
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder) / "results"
-    ...     write_folder(path, lambda aside: (aside / "a.txt").write_text("done"))
-    ...     [file.name for file in path.iterdir()]
-    ['a.txt']
     """
     exists = path.is_dir()
     with _aside(path, path / "results" if exists else path) as aside:
@@ -62,11 +39,11 @@ def write_folder(path: Path, write: Callable[[Path], object]) -> None:
         files = list(aside.iterdir())
         for file in files:
             _flush(file)
-        if exists:
-            for file in files:
-                os.replace(file, path / file.name)
-        else:
+        if not exists:
             os.rename(aside, path)
+            return
+        for file in files:
+            os.replace(file, path / file.name)
 
 
 @contextlib.contextmanager

@@ -33,16 +33,15 @@ def _without_work():
     """Stop where training or writing would begin."""
     from typer import Exit
 
-    def prepared(table, request, report_progress, note):
-        select.prepare(table, request)
-        select.command_line(table.source, request)
+    def prepared(_, request):
+        select.command_line("table", request)
         raise Exit(0)
 
-    kept = select.select_from, apply.write_file, report.write_file, apply._print_csv
-    select.select_from = prepared
+    kept = select._fit, apply.write_file, report.write_file, apply._print_csv
+    select._fit = prepared
     apply.write_file = report.write_file = lambda out, write: None
     apply._print_csv = lambda frame: None
     try:
         yield
     finally:
-        select.select_from, apply.write_file, report.write_file, apply._print_csv = kept
+        select._fit, apply.write_file, report.write_file, apply._print_csv = kept
