@@ -31,8 +31,8 @@ def apply(
     ``note`` takes the sentences on what was done to values.
     """
     if out is not None:
-        _writer(out)
         check_file(out, force)
+        _writer(out)
     model = model / "model.skops" if model.is_dir() else model
     selector, preparation = persistence.load_model(model)
     if preparation is None:

@@ -82,16 +82,17 @@ def select(
     for sentence in prepared.notes:
         note(sentence)
     names = prepared.preparation.names
+
+    from groupfs import GroupFS, GroupFSPath, report  # slow, so not before the table is sound
+
     report_progress(f"Looking for groups among {len(names)} features")
-    selector, warned = _fit(prepared, request)
+    estimator = (GroupFSPath if request.along_path else GroupFS)(**request.settings)
+    warned = _fit(estimator, prepared.X)
     for sentence in warned:
         note(sentence)
-
-    from groupfs import report
-
     report_progress("Writing the report")
     summary = report.summarize(
-        selector,
+        estimator,
         prepared.X,
         feature_names=names,
         labels=prepared.labels,
@@ -101,7 +102,7 @@ def select(
         notes=[*prepared.notes, *warned],
     )
     summary["code"] = [command_line(table.source, request)]
-    write_results(request.out, request.force, summary, selector, prepared.preparation)
+    write_results(request.out, request.force, summary, estimator, prepared.preparation)
     return Outcome(summary, request.out, time.perf_counter() - started)
 
 
@@ -200,17 +201,14 @@ def _label_column(table: Table, label: str) -> Any:
     )
 
 
-def _fit(prepared: Prepared, request: Request) -> tuple[Any, list[str]]:
-    """Return the fitted selector, and its warnings as sentences."""
-    from groupfs import GroupFS, GroupFSPath
-
-    estimator = GroupFSPath if request.along_path else GroupFS
+def _fit(estimator: Any, X: Any) -> list[str]:
+    """Fit the estimator, and return its warnings as sentences."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        selector = estimator(**request.settings).fit(prepared.X)
-    selector.verbose = 0  # the bar was for this terminal, not for whoever reads the model
-    if request.along_path:
-        selector.checkpoint = None  # nor is a folder of this machine
+        estimator.fit(X)
+    estimator.verbose = 0  # the bar was for this terminal, not for whoever reads the model
+    if hasattr(estimator, "checkpoint"):
+        estimator.checkpoint = None  # nor is a folder of this machine
     # those of other packages have classes of their own, and are not for users of a command
     ours = [w for w in caught if w.category is UserWarning or "groupfs" in w.category.__module__]
-    return selector, [translate(str(w.message)) for w in ours]
+    return [translate(str(w.message)) for w in ours]
