@@ -112,12 +112,13 @@ def select(
         if checkpoint is not None and not path:
             raise typer.BadParameter("--checkpoint keeps the state of a path; add --path.")
         settings: dict[str, Any] = {
+            "n_features_to_select": budget,
             "n_groups": groups,
             "n_groups_to_select": "significant" if significant else None,
             "sparsity": sparsity,
             "checkpoint": None if checkpoint is None else str(checkpoint),
         }
-        settings = {name: value for name, value in settings.items() if value is not None}
+        given = {name: value for name, value in settings.items() if value is not None}
         request = Request(
             out=options.default_folder(table) if out is None else out,
             force=force,
@@ -127,11 +128,7 @@ def select(
             header=False if no_header else None,
             image_shape=options.image_shape(image),
             along_path=path,
-            settings={
-                "n_features_to_select": budget,
-                **settings,
-                **_common_settings(seed, device, quiet),
-            },
+            settings={**given, **_common_settings(seed, device, quiet)},
         )
         outcome = select_file(table, request, *printing.progress_and_notes(quiet))
         printing.print_outcome(outcome, as_json)
