@@ -22,7 +22,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from groupfs.utils.atomic_files import settle_folder, write_file
+from groupfs.utils.atomic_files import write_file
 
 RESULTS = Path(__file__).parent / "results"
 CHECKSUM = "checksum"
@@ -57,19 +57,16 @@ class Store:
         """Append a finished cell, safely on disk when this returns."""
         if self.damaged:  # what was ignored must not stand before it
             self.rewrite(self.records.values())
-        is_new = not self.path.exists()
         with self.path.open("ab") as file:
             file.write(_line(record))
             file.flush()
             os.fsync(file.fileno())
-        if is_new:
-            settle_folder(self.path.parent)
         self.records[_name(record["key"])] = record
 
     def rewrite(self, records: Iterable[dict[str, Any]]) -> None:
         """Keep these cells and no others."""
         content = b"".join(map(_line, records))
-        write_file(self.path, lambda aside: aside.write_bytes(content), force=True)
+        write_file(self.path, lambda aside: aside.write_bytes(content))
         self.records, self.damaged = self._read(), False
 
     def _read(self) -> dict[str, dict[str, Any]]:
@@ -119,7 +116,7 @@ def write_csv(store: Store, path: Path, leave_out: Iterable[str] = ("selected",)
             writer.writeheader()
             writer.writerows(sorted(rows, key=lambda row: [str(row.get(name)) for name in names]))
 
-    write_file(path, write, force=True)
+    write_file(path, write)
 
 
 def machine(device: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The commands and what their help teaches; the work is done next door.
+"""The commands and what their help teaches; other modules of this folder do the work.
 
 Whatever takes long to import is imported inside the commands.
 """
@@ -6,22 +6,18 @@ Whatever takes long to import is imported inside the commands.
 from __future__ import annotations
 
 import io
-import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.markup import escape
 
-from groupfs.cli import options
-from groupfs.cli.errors import CODES_HELP, INTERRUPTED, Code, one_sentence, printing
+from groupfs.cli import options, printing
+from groupfs.cli.errors import CODES_HELP, INTERRUPTED, Code, checked_stdout, exit_codes
 
 
 class Command(typer.Typer):
-    """Also ends in one sentence if Ctrl-C comes before a command has begun."""
+    """An app that also ends in one sentence if Ctrl-C comes before a command has begun."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         for stream in (sys.stdout, sys.stderr):
@@ -32,16 +28,6 @@ class Command(typer.Typer):
         except KeyboardInterrupt:
             typer.echo(f"groupfs: {INTERRUPTED}", err=True)
             sys.exit(int(Code.INTERRUPTED))
-
-
-class Screen(Console):
-    """Prints names as they are, and leaves readers that stop early to ``endings``."""
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(highlight=False, emoji=False, **settings)
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
 
 
 app = Command(
@@ -91,7 +77,7 @@ def select(
     groups: options.Groups = None,
     significant: options.Significant = False,
     sparsity: options.Sparsity = None,
-    path: options.Path24 = False,
+    path: options.SparsityPath = False,
     checkpoint: options.Checkpoint = None,
     seed: options.Seed = 0,
     device: options.Device = "auto",
@@ -117,23 +103,23 @@ def select(
       groupfs select genes.h5ad --budget 50 --label cell_type
       zcat data.csv.gz | groupfs select - --json --quiet > selection.json
     """
-    with one_sentence():
-        from groupfs.cli import select as work
+    with exit_codes():
+        from groupfs.cli.select import Request
+        from groupfs.cli.select import select as select_file
 
         if path and sparsity is not None:
             raise typer.BadParameter("--path tries many sparsities; leave out --sparsity.")
         if checkpoint is not None and not path:
             raise typer.BadParameter("--checkpoint keeps the state of a path; add --path.")
-        settings: dict[str, Any] = {"n_features_to_select": budget}
-        if groups is not None:
-            settings["n_groups"] = groups
-        if significant:
-            settings["n_groups_to_select"] = "significant"
-        if sparsity is not None:
-            settings["sparsity"] = sparsity
-        if checkpoint is not None:
-            settings["checkpoint"] = str(checkpoint)
-        request = work.Request(
+        settings: dict[str, Any] = {
+            "n_features_to_select": budget,
+            "n_groups": groups,
+            "n_groups_to_select": "significant" if significant else None,
+            "sparsity": sparsity,
+            "checkpoint": None if checkpoint is None else str(checkpoint),
+        }
+        given = {name: value for name, value in settings.items() if value is not None}
+        request = Request(
             out=options.default_folder(table) if out is None else out,
             force=force,
             label=label,
@@ -142,9 +128,10 @@ def select(
             header=False if no_header else None,
             image_shape=options.image_shape(image),
             along_path=path,
-            settings={**settings, **_common_settings(seed, device, quiet)},
+            settings={**given, **_common_settings(seed, device, quiet)},
         )
-        _print_outcome(work.select(table, request, *_voices(quiet)), as_json)
+        outcome = select_file(table, request, *printing.progress_and_notes(quiet))
+        printing.print_outcome(outcome, as_json)
 
 
 @app.command(epilog=CODES_HELP)
@@ -168,11 +155,11 @@ def apply(
       groupfs apply groupfs-data/model.skops new.csv > small.csv
       groupfs apply groupfs-data/model.skops new.csv --keep patient -o small.parquet
     """
-    with one_sentence():
-        from groupfs.cli import apply as reuse
+    with exit_codes():
+        from groupfs.cli.apply import apply as apply_model
 
-        say, remark = _voices(quiet)
-        n_rows, n_columns = reuse.apply(
+        report_progress, note = printing.progress_and_notes(quiet)
+        n_rows, n_columns = apply_model(
             model,
             table,
             out,
@@ -180,10 +167,10 @@ def apply(
             as_is=as_is,
             header=False if no_header else None,
             force=force,
-            remark=remark,
+            note=note,
         )
         columns = "1 column" if n_columns == 1 else f"{n_columns} columns"
-        say(f"Wrote {n_rows} rows and {columns}{f' to {out}' if out else ''}")
+        report_progress(f"Wrote {n_rows} rows and {columns}{f' to {out}' if out else ''}")
 
 
 @app.command(epilog=CODES_HELP)
@@ -198,14 +185,14 @@ def report(
     [bold]Example[/bold]
       groupfs report groupfs-data/result.json --out report.html
     """
-    with one_sentence():
-        from groupfs.cli import apply as reuse
+    with exit_codes():
+        from groupfs.cli.report import write_report
 
         result = result / "result.json" if result.is_dir() else result
         target = result.with_name("report.html") if out is None else out
-        reuse.report(result, target, force)
+        write_report(result, target, force)
         if not quiet:
-            with printing():
+            with checked_stdout():
                 typer.echo(f"Open {target} in a browser.")
 
 
@@ -223,17 +210,18 @@ def demo(
     Five features copy the first coordinate of the moons, five the second.
     Nothing is set; the groups are found from the table alone.
     """
-    with one_sentence():
-        from groupfs.cli import select as work
-        from groupfs.cli.moons import two_moons
+    with exit_codes():
+        from groupfs.cli.select import Request
+        from groupfs.cli.select import select as select_file
 
-        request = work.Request(
+        request = Request(
             out=Path("groupfs-demo") if out is None else out,
             force=force,
             label="moon",
             settings=_common_settings(seed, device, quiet),
         )
-        _print_outcome(work.select_from(two_moons(), request, *_voices(quiet)), as_json)
+        outcome = select_file(None, request, *printing.progress_and_notes(quiet))
+        printing.print_outcome(outcome, as_json)
 
 
 @app.command(epilog=CODES_HELP)
@@ -244,16 +232,10 @@ def datasets(as_json: options.AsJson = False) -> None:
     else ~/groupfs_data. In Python, groupfs.datasets.fetch_dataset("yale")
     reads a table and downloads it first where that is possible.
     """
-    with one_sentence():
-        from groupfs.cli import doctor as inform
-        from groupfs.cli import printing as show
+    with exit_codes():
+        from groupfs.cli.doctor import find_datasets
 
-        found = inform.datasets()
-        with printing():
-            if as_json:
-                typer.echo(json.dumps(found, indent=2))
-            else:
-                show.show_datasets(found, Screen())
+        printing.print_record(find_datasets(), as_json, printing.print_datasets)
 
 
 @app.command(epilog=CODES_HELP)
@@ -262,44 +244,13 @@ def doctor(as_json: options.AsJson = False) -> None:
 
     Paste this into a report of a fault.
     """
-    with one_sentence():
-        from groupfs.cli import doctor as inform
-        from groupfs.cli import printing as show
+    with exit_codes():
+        from groupfs.cli.doctor import examine
 
-        found = inform.doctor()
-        with printing():
-            if as_json:
-                typer.echo(json.dumps(found, indent=2))
-            else:
-                show.show_doctor(found, Screen())
+        printing.print_record(examine(), as_json, printing.print_doctor)
 
 
 def _common_settings(seed: int, device: str, quiet: bool) -> dict[str, Any]:
-    """Settings of the estimator; its bar is for terminals, not for files that stderr goes to."""
+    """Return settings of the estimator; its bar is for terminals, not for a file of stderr."""
     bar = not quiet and sys.stderr.isatty()
     return {"random_state": seed, "device": device, "verbose": int(bar)}
-
-
-def _voices(quiet: bool) -> tuple[Callable[[str], None], Callable[[str], None]]:
-    """A voice for the steps and one for remarks on the columns, both on stderr."""
-    console = Screen(stderr=True, quiet=quiet)
-
-    def say(text: str) -> None:
-        console.print(f"[bold]{escape(text)}[/bold]", soft_wrap=True)
-
-    def remark(text: str) -> None:
-        console.print(f"[dim]-[/dim] {escape(text)}")
-
-    return say, remark
-
-
-def _print_outcome(outcome: Any, as_json: bool) -> None:
-    from groupfs.cli import printing as show
-
-    with printing():
-        if as_json:
-            typer.echo(show.outcome_as_json(outcome))
-            return
-        console = Screen()
-        console.width = min(console.width, show.WIDEST)
-        show.show_outcome(outcome, console)

@@ -1,4 +1,4 @@
-"""What ``groupfs datasets`` and ``groupfs doctor`` tell of this machine, as plain records."""
+"""``groupfs datasets`` and ``groupfs doctor``: what is on this machine, as plain records."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 CORE = ("numpy", "scipy", "scikit-learn", "torch", "joblib")
 
 
-def datasets() -> dict[str, Any]:
-    """The folder that is looked in, and for every table its files and whether they are there."""
+def find_datasets() -> dict[str, Any]:
+    """Look for the files of every table, and name the folder that was searched."""
     from groupfs.datasets.fetch import _folder
     from groupfs.datasets.published_files import find_file
     from groupfs.datasets.registry import REGISTRY
@@ -38,8 +38,8 @@ def datasets() -> dict[str, Any]:
     return {"folder": str(folder), "datasets": records}
 
 
-def doctor() -> dict[str, Any]:
-    """Versions, devices and extras."""
+def examine() -> dict[str, Any]:
+    """Return versions, devices and extras."""
     return {
         "groupfs": _version("groupfs"),
         "python": f"{platform.python_version()} ({sys.executable})",
@@ -74,7 +74,7 @@ def _device() -> dict[str, Any]:
 
 
 def _extras() -> dict[str, dict[str, str | None]]:
-    """The packages of every extra for users, with their versions or None."""
+    """Return the packages of every extra for users, with their versions or None."""
     try:
         lines = requires("groupfs") or []
     except PackageNotFoundError:  # run from a folder that was never installed

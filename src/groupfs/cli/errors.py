@@ -1,4 +1,4 @@
-"""How a command ends: every error as one sentence on stderr, and an exit code that means something.
+"""End a command: every error as one sentence on stderr, and an exit code that means something.
 
 Only light modules are imported here, so that ``groupfs --help`` is quick.
 """
@@ -37,46 +37,65 @@ CODES_HELP = (
     "4 its table does not fit what was asked; 5 results exist already or cannot be written; "
     "6 a package is missing; 130 interrupted."
 )
-#: Names of the estimators' parameters in their messages, and the options they stand for.
-OPTIONS = (
-    (r"n_features_to_select=", "--budget "),
-    (r"n_groups=", "--groups "),
-    (r"""\bdevice=['"]([\w:.]+)['"]""", r"--device \1"),
-    (r"""\bcheckpoint=['"](.*?)['"]""", r"--checkpoint \1"),
-    (r"n_features_to_select", "--budget"),
-    (r"n_groups", "--groups"),
-    (r' or "auto"\.', ", or leave it out."),
-    (r"\bX (?=has|holds|contains)", "the table "),
-    (r"\bof X\b", "of the table"),
-)
+#: Parameters of the library, and the options that set them.
+OPTIONS = {
+    "n_features_to_select": "--budget",
+    "n_groups": "--groups",
+    "sparsity": "--sparsity",
+    "random_state": "--seed",
+    "device": "--device",
+    "checkpoint": "--checkpoint",
+    "drop": "--drop",
+    "use": "--use",
+}
+_SETTING = re.compile(rf"""\b({"|".join(OPTIONS)})=(".*?"|'.*?'|\[.*?\]|[^\s,;:)]+)""")
+#: Alone, only names that are no words of English are surely parameters.
+_NAME = re.compile(rf"\b({'|'.join(name for name in OPTIONS if '_' in name)})\b")
+#: The library's tables are called X; so may be a column, but it neither has nor holds anything.
+_TABLE = re.compile(r"\bX(?= (has|holds|contains)\b)|(?<=\bof )X\b")
 
 
 class Interrupted(BaseException):
     """Ctrl-C. Training takes KeyboardInterrupt for "enough, keep what you have"; a command ends."""
 
 
+def translate(sentence: str) -> str:
+    """Put a sentence of the library into the words of the command line, on one line.
+
+    Examples
+    --------
+    >>> from groupfs.cli.errors import translate
+    >>> translate('n_groups=9 but X has 3 features, so choose n_groups <= 2 or "auto".')
+    '--groups 9 but the table has 3 features, so choose --groups <= 2, or leave it out.'
+    """
+    sentence = _SETTING.sub(lambda m: OPTIONS[m[1]] + " " + m[2].strip("[]'\""), sentence)
+    sentence = _NAME.sub(lambda m: OPTIONS[m[1]], sentence)
+    sentence = _TABLE.sub("the table", sentence).replace(' or "auto".', ", or leave it out.")
+    return " ".join(sentence.split())
+
+
 @contextlib.contextmanager
-def one_sentence() -> Iterator[None]:
+def exit_codes() -> Iterator[None]:
     """End the command with a sentence and a code, whatever happens inside."""
     try:
-        with _interrupts():
+        with _interruptible():
             yield
     except (typer.Exit, typer.BadParameter):
         raise
     except (Interrupted, KeyboardInterrupt):
-        end(INTERRUPTED, Code.INTERRUPTED)
+        _exit(INTERRUPTED, Code.INTERRUPTED)
     except BrokenPipeError:  # the reader of our output has seen enough
-        _print_no_more()
+        _discard_stdout()
         raise typer.Exit(Code.PIPE_CLOSED) from None
     except Exception as error:
         if os.environ.get("GROUPFS_TRACEBACK"):
             raise
-        end(*_words_and_code(error))
+        _exit(*_sentence_and_code(error))
 
 
 @contextlib.contextmanager
-def printing() -> Iterator[None]:
-    """Take what standard output refuses for a result that cannot be written."""
+def checked_stdout() -> Iterator[None]:
+    """Take an error of standard output for a result that cannot be written."""
     try:
         yield
         sys.stdout.flush()
@@ -85,24 +104,23 @@ def printing() -> Iterator[None]:
     except OSError as reason:
         from groupfs.utils.atomic_files import OutputError
 
-        _print_no_more()
+        _discard_stdout()
         why = str(reason.strerror).lower()
         raise OutputError(f"standard output cannot be written: {why}.") from reason
 
 
-def end(sentence: str, code: Code) -> None:
-    """Say a sentence on stderr and leave."""
+def _exit(sentence: str, code: Code) -> None:
     typer.echo(f"groupfs: {sentence}", err=True)
     raise typer.Exit(int(code))
 
 
-def _print_no_more() -> None:
-    """Python prints what is left when it ends, which would fail once more."""
+def _discard_stdout() -> None:
+    """Spare Python the attempt to print the rest when it ends, which would fail once more."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager
-def _interrupts() -> Iterator[None]:
+def _interruptible() -> Iterator[None]:
     """Have Ctrl-C, and a polite kill, undo what is unfinished."""
 
     def interrupt(number: int, frame: object) -> None:
@@ -119,35 +137,29 @@ def _interrupts() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _words_and_code(error: Exception) -> tuple[str, Code]:
+def _sentence_and_code(error: Exception) -> tuple[str, Code]:
     from groupfs.persistence import ModelError
     from groupfs.tables import TableError
-    from groupfs.tables.columns import ColumnsError
     from groupfs.utils.atomic_files import OutputError
+    from groupfs.utils.errors import ParameterError
 
     text = str(error).strip()
     if isinstance(error, TableError | ModelError):
         return text, Code.INPUT
-    if isinstance(error, ColumnsError):
-        return text, Code.TABLE
     if isinstance(error, OutputError):
-        return as_options(text), Code.OUTPUT
+        return translate(text), Code.OUTPUT
     if isinstance(error, ImportError):
         return text, Code.EXTRA
     if isinstance(error, MemoryError) or "out of memory" in text.lower():
         return "There is not enough memory for this table; try fewer rows.", Code.TABLE
+    if isinstance(error, ParameterError):
+        option, sentence = OPTIONS.get(error.parameter, ""), translate(text)
+        return sentence if option in sentence else f"{option}: {sentence}", Code.TABLE
     if isinstance(error, ValueError) and not isinstance(error, UnicodeError):
-        return as_options(text), Code.TABLE
+        return translate(text), Code.TABLE
     if isinstance(error, OSError):
         return f"{error.filename or 'A file'}: {error.strerror or text}.", Code.INPUT
     return (
         f"Something unexpected happened ({type(error).__name__}: {text}); this is a fault of "
         "groupfs: please report it with what GROUPFS_TRACEBACK=1 groupfs ... prints."
     ), Code.UNEXPECTED
-
-
-def as_options(message: str) -> str:
-    """An estimator's message in the words of the command line, on one line."""
-    for name, option in OPTIONS:
-        message = re.sub(name, option, message)
-    return " ".join(message.split())

@@ -4,196 +4,98 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-COLUMNS, METHOD, RESULTS = "What to look at", "What to look for", "What comes out"
+#: The usage of every option and what the help says of it, by panel.
+HELP = {
+    "What to look at": {
+        "--label COLUMN": "Known classes: set aside first, used only to report agreement, never "
+        "to select.",
+        "--drop COLUMN": 'Leave columns out: a name, several (a,b), or a pattern ("*_mut").',
+        "--use COLUMN": "Use a column although it looks like an id, a date or free text.",
+        "--keep COLUMN": "Carry a column along, e.g. an id; repeat it for more.",
+        "--no-header": "The first line of the csv is data, not names.",
+        "--as-is": "Columns as the file has them: nothing encoded, nothing filled in.",
+        "--image HxW": "Columns are the pixels of images, column by column, e.g. 32x24.",
+    },
+    "What to look for": {
+        "--budget N": "Select this many features.",
+        "--groups N": "Look for this many groups; found out if left out.",
+        "--significant": "Keep every group whose score stands out from chance, its gate open or "
+        "not.",
+        "--sparsity X": "Higher keeps fewer groups: 0.25 to 3 is useful, 0.7 if left out.",
+        "--path": "Train 24 sparsities and take the one with the largest gain.",
+        "--checkpoint FOLDER": "With --path: keep the state of training here; if killed, run it "
+        "again to go on.",
+        "--seed N": "The same seed gives the same result.",
+        "--device NAME": "cpu, cuda, cuda:1 or mps; auto takes a GPU if there is one.",
+    },
+    "What comes out": {
+        "--out -o FOLDER": "Folder for the results; groupfs-<name of the file> if left out.",
+        "--out -o FILE": "csv, csv.gz, tsv, parquet, feather or npy to write; csv on stdout if "
+        "left out.",
+        "--out -o PAGE": "HTML file to write; report.html beside the result if left out.",
+        "--force": "Replace results that exist.",
+        "--json": "Print JSON for machines.",
+        "--quiet -q": "No progress and no remarks on stderr, only errors.",
+    },
+}
+TABLE_HELP = (
+    "csv, tsv (any usual separator), parquet, feather, npy, npz, mat or h5ad, also packed "
+    "(gz, zip); - reads csv from stdin."
+)
 
-Table = Annotated[
-    str,
-    typer.Argument(
-        help="csv, tsv (any usual separator), parquet, feather, npy, npz, mat or h5ad, also "
-        "packed (gz, zip); - reads csv from stdin."
-    ),
-]
-Label = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Known classes: set aside first, used only to report agreement, never to select.",
-        rich_help_panel=COLUMNS,
-    ),
-]
-Drop = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help='Leave columns out: a name, several (a,b), or a pattern ("*_mut").',
-        rich_help_panel=COLUMNS,
-    ),
-]
-Use = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Use a column although it looks like an id, a date or free text.",
-        rich_help_panel=COLUMNS,
-    ),
-]
-NoHeader = Annotated[
-    bool,
-    typer.Option(
-        "--no-header",
-        help="The first line of the csv is data, not names.",
-        rich_help_panel=COLUMNS,
-    ),
-]
-Image = Annotated[
-    str | None,
-    typer.Option(
-        metavar="HxW",
-        help="Columns are the pixels of images, column by column, e.g. 32x24.",
-        rich_help_panel=COLUMNS,
-    ),
-]
-Budget = Annotated[
-    int | None,
-    typer.Option(metavar="N", min=1, help="Select this many features.", rich_help_panel=METHOD),
-]
-Groups = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        min=2,
-        help="Look for this many groups; found out if left out.",
-        rich_help_panel=METHOD,
-    ),
-]
-Significant = Annotated[
-    bool,
-    typer.Option(
-        "--significant",
-        help="Keep every group whose score stands out from chance, its gate open or not.",
-        rich_help_panel=METHOD,
-    ),
-]
-Sparsity = Annotated[
-    float | None,
-    typer.Option(
-        metavar="X",
-        min=0.01,
-        help="Higher keeps fewer groups: 0.25 to 3 is useful, 0.7 if left out.",
-        rich_help_panel=METHOD,
-    ),
-]
-Path24 = Annotated[
-    bool,
-    typer.Option(
-        "--path",
-        help="Train 24 sparsities and take the one with the largest gain.",
-        rich_help_panel=METHOD,
-    ),
-]
-Checkpoint = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="With --path: keep the state of training here; if killed, run it again to go on.",
-        rich_help_panel=METHOD,
-    ),
-]
-Seed = Annotated[
-    int,
-    typer.Option(
-        metavar="N", min=0, help="The same seed gives the same result.", rich_help_panel=METHOD
-    ),
-]
-Device = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="cpu, cuda, cuda:1 or mps; auto takes a GPU if there is one.",
-        autocompletion=lambda: ["auto", "cpu", "cuda", "mps"],
-        rich_help_panel=METHOD,
-    ),
-]
-OutFolder = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FOLDER",
-        help="Folder for the results; groupfs-<name of the file> if left out.",
-        rich_help_panel=RESULTS,
-    ),
-]
-Force = Annotated[
-    bool,
-    typer.Option("--force", help="Replace results that exist.", rich_help_panel=RESULTS),
-]
-AsJson = Annotated[
-    bool,
-    typer.Option("--json", help="Print JSON for machines.", rich_help_panel=RESULTS),
-]
-Quiet = Annotated[
-    bool,
-    typer.Option(
-        "--quiet",
-        "-q",
-        help="No progress and no remarks on stderr, only errors.",
-        rich_help_panel=RESULTS,
-    ),
-]
+
+def _option(usage: str, **more: Any) -> Any:
+    """Build the option of a line of ``HELP``."""
+    panel = next(panel for panel, lines in HELP.items() if usage in lines)
+    names = [word for word in usage.split() if word.startswith("-")]
+    metavar = usage.split()[-1] if len(names) < len(usage.split()) else None
+    help_text = HELP[panel][usage]
+    return typer.Option(*names, metavar=metavar, help=help_text, rich_help_panel=panel, **more)
+
+
+Table = Annotated[str, typer.Argument(help=TABLE_HELP)]
 Model = Annotated[Path, typer.Argument(help="model.skops of groupfs select.")]
-OutTable = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="csv, csv.gz, tsv, parquet, feather or npy to write; csv on stdout if left out.",
-        rich_help_panel=RESULTS,
-    ),
-]
-Keep = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Carry a column along, e.g. an id; repeat it for more.",
-        rich_help_panel=COLUMNS,
-    ),
-]
-AsIs = Annotated[
-    bool,
-    typer.Option(
-        "--as-is",
-        help="Columns as the file has them: nothing encoded, nothing filled in.",
-        rich_help_panel=COLUMNS,
-    ),
-]
 Result = Annotated[Path, typer.Argument(help="result.json of groupfs select.")]
-OutPage = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        "-o",
-        metavar="FILE",
-        help="HTML file to write; report.html beside the result if left out.",
-        rich_help_panel=RESULTS,
-    ),
-]
+
+Label = Annotated[str | None, _option("--label COLUMN")]
+Drop = Annotated[list[str] | None, _option("--drop COLUMN")]
+Use = Annotated[list[str] | None, _option("--use COLUMN")]
+Keep = Annotated[list[str] | None, _option("--keep COLUMN")]
+NoHeader = Annotated[bool, _option("--no-header")]
+AsIs = Annotated[bool, _option("--as-is")]
+Image = Annotated[str | None, _option("--image HxW")]
+
+Budget = Annotated[int | None, _option("--budget N", min=1)]
+Groups = Annotated[int | None, _option("--groups N", min=2)]
+Significant = Annotated[bool, _option("--significant")]
+Sparsity = Annotated[float | None, _option("--sparsity X", min=0.01)]
+SparsityPath = Annotated[bool, _option("--path")]
+Checkpoint = Annotated[Path | None, _option("--checkpoint FOLDER")]
+Seed = Annotated[int, _option("--seed N", min=0)]
+DEVICES = ["auto", "cpu", "cuda", "mps"]
+Device = Annotated[str, _option("--device NAME", autocompletion=lambda: DEVICES)]
+
+OutFolder = Annotated[Path | None, _option("--out -o FOLDER")]
+OutTable = Annotated[Path | None, _option("--out -o FILE")]
+OutPage = Annotated[Path | None, _option("--out -o PAGE")]
+Force = Annotated[bool, _option("--force")]
+AsJson = Annotated[bool, _option("--json")]
+Quiet = Annotated[bool, _option("--quiet -q")]
 
 
 def default_folder(table: str) -> Path:
-    """Where the results of a file go if nothing is said."""
+    """Name the folder for the results of a file after the file."""
     name = "stdin" if table == "-" else Path(table).name
     unpacked = re.sub(r"(?i)\.(gz|zip|bz2|xz)$", "", name)
     return Path(f"groupfs-{Path(unpacked).stem}")
 
 
 def image_shape(text: str | None) -> tuple[int, int] | None:
-    """Height and width from text such as 32x24."""
+    """Read height and width from text such as 32x24."""
     if text is None:
         return None
     found = re.fullmatch(r"(\d{1,9})[xX,](\d{1,9})", text.strip())

@@ -1,26 +1,70 @@
-"""Tables and sentences for people, within 80 columns, and the same as JSON for machines."""
+"""Print tables and sentences for people, within 80 columns, and JSON for machines."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from groupfs.cli.select import FILES, Outcome
+from groupfs.cli.errors import checked_stdout
+from groupfs.cli.result_folder import FILES
 
-#: Groups that are shown; the others are in groups.csv.
+if TYPE_CHECKING:
+    from groupfs.cli.select import Outcome
+
+#: Groups that are printed; the others are in groups.csv.
 MOST_GROUPS = 20
 #: Wide terminals do not make a wide table easier to read.
 WIDEST = 110
 
 
-def show_outcome(outcome: Outcome, console: Console) -> None:
-    """What was found, group by group, and where the results are."""
+class PlainConsole(Console):
+    """Print names as they are, and leave readers that stop early to ``errors``."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(highlight=False, emoji=False, **settings)
+        self.width = min(self.width, WIDEST)
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def progress_and_notes(quiet: bool) -> tuple[Callable[[str], None], Callable[[str], None]]:
+    """Return functions that print a step, and a note on what was done, to stderr."""
+    console = PlainConsole(stderr=True, quiet=quiet)
+
+    def report_progress(text: str) -> None:
+        console.print(f"[bold]{escape(text)}[/bold]", soft_wrap=True)
+
+    def note(text: str) -> None:
+        console.print(f"[dim]-[/dim] {escape(text)}")
+
+    return report_progress, note
+
+
+def print_record(
+    record: dict[str, Any], as_json: bool, print_plain: Callable[[dict[str, Any], Console], None]
+) -> None:
+    """Print a record as JSON, or by a function of it and the console."""
+    with checked_stdout():
+        if as_json:
+            typer.echo(json.dumps(record, allow_nan=False, indent=2))
+        else:
+            print_plain(record, PlainConsole())
+
+
+def print_outcome(outcome: Outcome, as_json: bool) -> None:
+    """Print the groups, the selection and where the results are."""
+    print_record(_record(outcome), as_json, lambda _, console: _print_plain(outcome, console))
+
+
+def _print_plain(outcome: Outcome, console: Console) -> None:
     summary = outcome.summary
     console.print()
     for sentence in summary["sentences"]:
@@ -30,11 +74,10 @@ def show_outcome(outcome: Outcome, console: Console) -> None:
     hidden = len(summary["groups"]) - MOST_GROUPS
     if hidden > 0:
         console.print(f"... and {hidden} more group{'' if hidden == 1 else 's'} in groups.csv")
-    if hint := closed_sentence(summary):
+    if hint := closed_gates_hint(summary):
         console.print(hint)
-    agreement = summary.get("agreement")
-    if agreement:
-        console.print(escape(agreement_sentence(agreement)))
+    if agreement := summary.get("agreement"):
+        console.print(escape(_agreement_sentence(agreement)))
     out = escape(str(outcome.out))
     console.print(f"\nWritten in {outcome.seconds:.0f} s: {out}/", soft_wrap=True)
     console.print("  " + ", ".join(FILES))
@@ -43,8 +86,8 @@ def show_outcome(outcome: Outcome, console: Console) -> None:
     console.print(f"The selected columns of a table: groupfs apply {model} TABLE", soft_wrap=True)
 
 
-def closed_sentence(summary: dict[str, Any]) -> str | None:
-    """What to do where the model closed groups that stand out, if it did."""
+def closed_gates_hint(summary: dict[str, Any]) -> str | None:
+    """Say which groups stand out but were closed by the model, and how to keep them."""
     settings = summary["settings"]
     if settings["n_features_to_select"] is not None or settings["n_groups_to_select"] is not None:
         return None
@@ -55,8 +98,7 @@ def closed_sentence(summary: dict[str, Any]) -> str | None:
     return f"{which} out from chance too, with closed gates: --significant keeps all of these."
 
 
-def agreement_sentence(agreement: dict[str, Any]) -> str:
-    """How k-means clusters meet the labels, before and after."""
+def _agreement_sentence(agreement: dict[str, Any]) -> str:
     return (
         f"Agreement of k-means with {agreement['name']} ({agreement['n_classes']} classes, "
         f"{agreement['n_samples']:,} samples): "
@@ -66,73 +108,70 @@ def agreement_sentence(agreement: dict[str, Any]) -> str:
     )
 
 
-def outcome_as_json(outcome: Outcome) -> str:
-    """The selection and the groups; everything else is in result.json."""
+def _record(outcome: Outcome) -> dict[str, Any]:
+    """Return the selection and the groups for machines; everything else is in result.json."""
     summary = outcome.summary
     names = summary["features"]["name"]
-    shown = ("rank", "name", "size", "score", "p_value", "gate", "kept")
-    return json.dumps(
-        {
-            "source": summary["table"]["source"],
-            "n_samples": summary["table"]["n_samples"],
-            "n_features": summary["table"]["n_features"],
-            "selected": [n for n, k in zip(names, summary["features"]["kept"], strict=True) if k],
-            "groups": [
-                {
-                    **{key: group[key] for key in shown},
-                    "representative": group["representative_name"],
-                    "features": [names[place] for place in group["features"]],
-                }
-                for group in summary["groups"]
-            ],
-            "agreement": summary.get("agreement"),
-            "notes": summary["table"]["notes"],
-            "out": str(outcome.out),
-            "files": list(FILES),
-            "seconds": round(outcome.seconds, 2),
-        },
-        allow_nan=False,
-        indent=2,
-    )
+    copied = ("rank", "name", "size", "score", "p_value", "gate", "kept")
+    return {
+        "source": summary["table"]["source"],
+        "n_samples": summary["table"]["n_samples"],
+        "n_features": summary["table"]["n_features"],
+        "selected": [n for n, k in zip(names, summary["features"]["kept"], strict=True) if k],
+        "groups": [
+            {
+                **{key: group[key] for key in copied},
+                "representative": group["representative_name"],
+                "features": [names[index] for index in group["features"]],
+            }
+            for group in summary["groups"]
+        ],
+        "agreement": summary.get("agreement"),
+        "notes": summary["table"]["notes"],
+        "out": str(outcome.out),
+        "files": list(FILES),
+        "seconds": round(outcome.seconds, 2),
+    }
 
 
-def show_datasets(found: dict[str, Any], console: Console) -> None:
-    """The tables, whether they are at hand, and what they are."""
+def print_datasets(record: dict[str, Any], console: Console) -> None:
+    """Print the tables, whether they are at hand, and what they are."""
     rows = []
-    for record in found["datasets"]:
-        absent = "download" if record["downloadable"] else "by hand"
-        what = record["description"].split(" (")[0].split(", as ")[0]
-        rows.append((record["name"], "yes" if record["at_hand"] else absent, what))
+    for dataset in record["datasets"]:
+        absent = "download" if dataset["downloadable"] else "by hand"
+        what = dataset["description"].split(" (")[0].split(", as ")[0]
+        rows.append((dataset["name"], "yes" if dataset["at_hand"] else absent, what))
     console.print(_plain_table(("name", "at hand", "what it is"), rows))
-    console.print(f"\nLooked in {escape(found['folder'])}.", soft_wrap=True)
+    console.print(f"\nLooked in {escape(record['folder'])}.", soft_wrap=True)
     console.print("download: fetch_dataset gets it when asked; by hand: --json says from where.")
 
 
-def show_doctor(found: dict[str, Any], console: Console) -> None:
-    """Versions and device, then the extras."""
-    device = found["device"]
-    rows = [(name, found[name]) for name in ("groupfs", "python", "system")]
-    rows += found["packages"].items()
+def print_doctor(record: dict[str, Any], console: Console) -> None:
+    """Print versions and device, then the extras."""
+    device = record["device"]
+    rows = [(name, record[name]) for name in ("groupfs", "python", "system")]
+    rows += record["packages"].items()
     rows.append(("device", f"{device['used']} ({device['name']}, {device['threads']} threads)"))
-    rows.append(("data folder", found["data_folder"]))
-    console.print(_plain_table(("", ""), rows, headed=False))
+    rows.append(("data folder", record["data_folder"]))
+    console.print(_plain_table(("", ""), rows, header=False))
     console.print()
     extras = []
-    for extra, packages in found["extras"].items():
+    for extra, packages in record["extras"].items():
         absent = [name for name, version in packages.items() if version is None]
-        there = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
+        present = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
         missing = f'without {", ".join(absent)}: pip install "groupfs[{extra}]"'
-        extras.append((extra, "no" if absent else "yes", missing if absent else there))
+        extras.append((extra, "no" if absent else "yes", missing if absent else present))
     console.print(_plain_table(("extra", "installed", "packages"), extras))
 
 
 def _plain_table(
-    headings: Sequence[str], rows: Sequence[Sequence[Any]], headed: bool = True
+    headings: Sequence[str], rows: Sequence[Sequence[Any]], header: bool = True
 ) -> Table:
-    """Rows of text; the last column takes the room that is left."""
-    table = Table(box=None, pad_edge=False, header_style="bold", show_header=headed)
-    for place, heading in enumerate(headings):
-        table.add_column(heading, no_wrap=place < len(headings) - 1, overflow="fold")
+    """Lay out rows of text; the last column takes the room that is left."""
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=header)
+    for heading in headings[:-1]:
+        table.add_column(heading, no_wrap=True, overflow="fold")
+    table.add_column(headings[-1], overflow="fold")
     for row in rows:
         table.add_row(*(escape(str(cell)) for cell in row))
     return table
@@ -146,23 +185,17 @@ def _groups_table(summary: dict[str, Any]) -> Table:
     table.add_column("most central first", no_wrap=True, overflow="ellipsis", ratio=1)
     features = summary["features"]
     for group in summary["groups"][:MOST_GROUPS]:
-        members = sorted(group["features"], key=lambda place: features["rank"][place] or 0)
-        size = group["size"]
+        members = sorted(group["features"], key=lambda index: features["rank"][index] or 0)
+        size, p_value = group["size"], group["p_value"]
         cut = group["kept"] and group["n_kept"] < size
         table.add_row(
             str(group["name"]).removeprefix("group "),
             "yes" if group["kept"] else "no",
             f"{group['n_kept']} of {size}" if cut else str(size),
             f"{group['score']:.3f}",
-            _p_value(group["p_value"]),
+            "-" if p_value is None else "< 0.001" if p_value < 0.001 else f"{p_value:.3f}",
             "open" if group["open"] else "closed",
-            Text(", ".join(features["name"][place] for place in members[:30])),
+            Text(", ".join(features["name"][index] for index in members[:30])),
             style="bold" if group["kept"] else "dim",
         )
     return table
-
-
-def _p_value(p_value: float | None) -> str:
-    if p_value is None:
-        return "-"
-    return "< 0.001" if p_value < 0.001 else f"{p_value:.3f}"

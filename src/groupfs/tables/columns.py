@@ -1,7 +1,7 @@
-"""From the columns of a file to columns of numbers, learned once and done alike to other files.
+"""Turn the columns of a file into columns of numbers, and those of other files in the same way.
 
-What becomes of a column is decided from its own values and its name, never from other columns or
-from labels, and every decision is told in the notes.
+A column's kind is decided from its own values and its name, never from other columns or from
+labels, and every decision is reported in the notes.
 """
 
 from __future__ import annotations
@@ -9,22 +9,24 @@ from __future__ import annotations
 import difflib
 import fnmatch
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
-from types import NoneType
 from typing import Any
 
 import numpy as np
 
-from groupfs.tables.column_kinds import KINDS, Column, ColumnsError, Diary, decide, numbers_of
+from groupfs.tables.column_kinds import Column, ColumnsError, DecisionLog, decide, encode
 from groupfs.utils.text import join_names
+
+#: Kinds of columns.
+KINDS = ("number", "date", "codes", "indicators", "ignored")
 
 __all__ = ["Column", "ColumnsError", "Preparation", "learn_columns", "matching", "numeric_columns"]
 
 
 @dataclass(frozen=True)
 class Preparation:
-    """What becomes of every column of a file; made by :func:`learn_columns`.
+    """The kind of every column of a file; made by :func:`learn_columns`.
 
     Examples
     --------
@@ -44,7 +46,7 @@ class Preparation:
 
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
-    header: bool | None = None  #: what was said of the file's first line, see ``read_table``
+    header: bool | None = None  #: whether the file began with names, see ``read_table``
 
     @property
     def names(self) -> list[str]:
@@ -52,17 +54,17 @@ class Preparation:
         return [name for column in self.columns for name in column.outputs]
 
     def needed(self, outputs: Iterable[str]) -> list[str]:
-        """The file's columns that these columns of numbers come from."""
+        """Return the file's columns that these columns of numbers come from."""
         wanted = set(outputs)
         return [column.name for column in self.columns if wanted & set(column.outputs)]
 
     def apply(self, frame: Any, outputs: Iterable[str] | None = None) -> tuple[Any, list[str]]:
-        """The columns of numbers, all or only some, and notes on values that had to be replaced.
+        """Return the columns of numbers, and notes on values that had to be replaced.
 
         Parameters
         ----------
         frame : DataFrame
-            A table with the same columns; their order and further columns do not matter.
+            A table with these columns; their order and further columns do not matter.
         outputs : iterable of str or None
             Names of the columns of numbers that are wanted; None wants all.
         """
@@ -70,33 +72,23 @@ class Preparation:
 
         wanted = set(self.names if outputs is None else outputs)
         self.refuse_missing(frame.columns, wanted)
-        made: dict[str, Any] = {}
-        replaced: list[str] = []
-        unknown: list[str] = []
+        encoded: dict[str, Any] = {}
+        log = DecisionLog()
         for column in self.columns:
             if wanted & set(column.outputs):
-                numbers, n_replaced = numbers_of(column, frame[column.name])
-                made.update(zip(column.outputs, numbers, strict=True))
-                if n_replaced:
-                    replaced.append(f"{column.name} ({n_replaced})")
-                n_unknown = int((np.sum(numbers, axis=0) == 0).sum())
-                if n_unknown and column.kind == "indicators":
-                    unknown.append(f"{column.name} ({n_unknown})")
-        notes = [
-            f"{words} (how many): {join_names(columns, 12)}."
-            for words, columns in (
-                ("Replaced missing or unknown values", replaced),
-                ("Left all 0 for values without a column of their own", unknown),
-            )
-            if columns
-        ]
-        table = pd.DataFrame(made, index=frame.index)
-        return table[[name for name in table.columns if name in wanted]], notes
+                numbers, n_replaced = encode(column, frame[column.name])
+                encoded.update(zip(column.outputs, numbers, strict=True))
+                log.add_count("replaced", column.name, n_replaced)
+                if column.kind == "indicators":
+                    n_zero = int((np.sum(numbers, axis=0) == 0).sum())
+                    log.add_count("no_indicator", column.name, n_zero)
+        table = pd.DataFrame(encoded, index=frame.index)
+        return table[[name for name in table.columns if name in wanted]], log.sentences()
 
     def refuse_missing(self, names: Iterable[str], outputs: Iterable[str]) -> None:
-        """Complain by name about columns that are needed but not there."""
-        needed, there = self.needed(outputs), set(names)
-        missing = [name for name in needed if name not in there]
+        """Raise an error that names the columns that are needed but not among ``names``."""
+        needed, given = self.needed(outputs), set(names)
+        missing = [name for name in needed if name not in given]
         if missing:
             raise ColumnsError(
                 f"{len(missing)} of the {len(needed)} columns that are needed "
@@ -104,36 +96,23 @@ class Preparation:
             )
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain values, for a file."""
+        """Return plain values, for a file."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Preparation:
-        """The inverse of :meth:`to_dict`."""
+        """Read what :meth:`to_dict` has written, and refuse what it has not."""
         columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
         for column in columns:
-            _refuse_odd(column)
-        notes, header = tuple(map(str, stored["notes"])), stored.get("header")
-        if header not in (None, True, False):
-            raise ValueError(f"header {header!r}")
-        return cls(tuple(columns), notes, header)
-
-
-def _refuse_odd(column: Column) -> None:
-    """What is read from a file may be of any type."""
-    words = (column.name, column.kind, column.why, *column.values)
-    numbers_filled = column.kind in ("number", "date")
-    fill_types = (int, float, NoneType) if numbers_filled else (str, NoneType)
-    if not all(isinstance(word, str) for word in words) or column.kind not in KINDS:
-        raise ValueError(f"column {column.name!r} of kind {column.kind!r}")
-    if not isinstance(column.fill, fill_types):
-        raise ValueError(f"column {column.name!r} filled with {column.fill!r}")
+            if not isinstance(column.name, str) or column.kind not in KINDS:
+                raise ValueError(f"column {column.name!r} of kind {column.kind!r}")
+        return cls(tuple(columns), tuple(map(str, stored["notes"])), stored.get("header"))
 
 
 def learn_columns(
     frame: Any, *, drop: Sequence[str] = (), use: Sequence[str] = (), label: str | None = None
 ) -> Preparation:
-    """Decide what becomes of every column of a table.
+    """Decide how every column of a table becomes numbers.
 
     Ids (columns named so, or of text, whose values all differ; row numbers), free text and dates
     are ignored. Text with two values becomes 0 and 1 in alphabetical order; text with more becomes
@@ -160,19 +139,40 @@ def learn_columns(
     ['job=baker', 'job=cook', 'job=smith']
     """
     names = [str(name) for name in frame.columns]
-    dropped = matching(drop, names, "--drop")
-    used = matching(use, names, "--use")
-    diary = Diary()
+    used = matching(use, names, "use")
+    return _prepare(
+        names, drop, label, lambda name, log: decide(name, frame[name], name in used, log)
+    )
+
+
+def numeric_columns(
+    names: Sequence[str], *, drop: Sequence[str] = (), label: str | None = None
+) -> Preparation:
+    """Return the preparation of a table that holds numbers already and is taken as it is.
+
+    Parameters are those of :func:`learn_columns`, with the names of the columns for the table.
+    """
+    every = [str(name) for name in names]
+    return _prepare(every, drop, label, lambda name, log: Column(name, "number"))
+
+
+def _prepare(
+    names: list[str],
+    drop: Sequence[str],
+    label: str | None,
+    decide_kind: Callable[[str, DecisionLog], Column],
+) -> Preparation:
+    dropped = matching(drop, names, "drop")
+    log = DecisionLog()
     columns = []
     for name in names:
         if name == label:
             columns.append(Column(name, "ignored", why="label"))
         elif name in dropped:
-            diary.add("dropped", name)
-            columns.append(Column(name, "ignored", why="dropped"))
+            columns.append(log.ignore(name, "dropped"))
         else:
-            columns.append(decide(name, frame[name], name in used, diary))
-    preparation = Preparation(tuple(columns), tuple(diary.sentences()))
+            columns.append(decide_kind(name, log))
+    preparation = Preparation(tuple(columns), tuple(log.sentences()))
     twice = [name for name, times in Counter(preparation.names).items() if times > 1]
     if twice:
         raise ColumnsError(
@@ -182,34 +182,28 @@ def learn_columns(
     return preparation
 
 
-def numeric_columns(names: Sequence[str]) -> Preparation:
-    """The preparation of a table that is numbers already and is taken as it is."""
-    return Preparation(tuple(Column(str(name), "number") for name in names))
+def matching(patterns: Sequence[str], names: Sequence[str], parameter: str) -> set[str]:
+    """Find the names that patterns such as ``*_mut`` stand for.
 
-
-def matching(patterns: Sequence[str], names: Sequence[str], option: str) -> set[str]:
-    """The names that patterns such as ``*_mut`` stand for; a pattern for none is refused.
-
-    ``a,b`` stands for both a and b, unless there is a column of that very name.
+    ``a,b`` stands for both a and b, unless there is a column of that very name. An error names the
+    parameter that a pattern was given as.
     """
     found: set[str] = set()
-    for pattern in _apart(patterns, names):
+    split = [[p] if p in names else p.split(",") for p in patterns]
+    for pattern in [part.strip() for parts in split for part in parts]:
         hits = [pattern] if pattern in names else []
         if not hits and any(sign in pattern for sign in "*?["):
             hits = fnmatch.filter(names, pattern)
         if not hits:
-            raise ColumnsError(f"{option} {pattern}: {no_column(pattern, names)}")
+            raise ColumnsError(
+                f"{parameter}={pattern!r}: {no_such_column(pattern, names)}", parameter
+            )
         found.update(hits)
     return found
 
 
-def _apart(patterns: Sequence[str], names: Sequence[str]) -> list[str]:
-    single = [[p] if p in names else p.split(",") for p in patterns]
-    return [part.strip() for parts in single for part in parts]
-
-
-def no_column(name: str, names: Sequence[str]) -> str:
-    """The end of a sentence on a column that is not there, with the name that comes closest."""
+def no_such_column(name: str, names: Sequence[str]) -> str:
+    """Write the end of a sentence on a column that is not there, with the closest name."""
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]}?" if close else f"the columns are {join_names(names, 8)}."
     return f"there is no column of that name; {hint}"

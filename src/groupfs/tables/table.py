@@ -31,6 +31,20 @@ class Table:
     def n_rows(self) -> int:
         return int(self.values.shape[0])
 
+    @property
+    def is_sparse(self) -> bool:
+        return not hasattr(self.values, "columns")
+
+    def frame(self, names: Sequence[str]) -> Any:
+        """Return some of the columns as a DataFrame, also those of a sparse table."""
+        if not self.is_sparse:
+            return self.values[list(names)]
+        import pandas as pd
+
+        index = {name: i for i, name in enumerate(self.names)}
+        columns = self.values[:, [index[name] for name in names]].toarray()
+        return pd.DataFrame(columns, columns=list(names))
+
 
 def numbered(n_columns: int) -> list[str]:
     """Names of columns that have none, as scikit-learn gives them."""

@@ -7,11 +7,11 @@ and settings, has a folder of its own.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import json
 import os
-import shutil
 import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
@@ -82,7 +82,7 @@ class Checkpoint:
         content = HEADER + self._checksum(buffer.getvalue(), name) + buffer.getvalue()
         path = self._path(name)
         try:
-            write_file(path, lambda aside: aside.write_bytes(content), force=True)
+            write_file(path, lambda aside: aside.write_bytes(content))
         except OutputError as reason:
             warn(
                 f"{path} could not be written ({_why(reason.__cause__ or reason)}); the fit goes "
@@ -91,8 +91,11 @@ class Checkpoint:
             )
 
     def remove(self) -> None:
-        """Remove the folder of this fit."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        """Remove what was kept of this fit, and nothing else."""
+        with contextlib.suppress(OSError):
+            for path in self.folder.glob(f"*{ENDING}"):
+                path.unlink(missing_ok=True)
+            self.folder.rmdir()
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}{ENDING}"

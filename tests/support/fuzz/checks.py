@@ -91,18 +91,17 @@ def model(path):
 
 
 def result(path):
-    from groupfs.cli import apply as reuse
+    from groupfs.cli import report
     from groupfs.report import read
-    from groupfs.utils import atomic_files as outputs
 
     read(path)
     if len(path.read_bytes()) % 3 == 0:  # drawing the page takes far longer than reading
-        writing = outputs.write_file
-        outputs.write_file = lambda out, write, force: None
+        writing = report.write_file
+        report.write_file = lambda out, write: None
         try:
-            reuse.report(path, path.with_name("page.html"), True)
+            report.write_report(path, path.with_name("page.html"), True)
         finally:
-            outputs.write_file = writing
+            report.write_file = writing
 
 
 def with_reader(reader, *arguments):

@@ -2,11 +2,8 @@
 
 import contextlib
 
-from groupfs.cli import app
-from groupfs.cli import apply as reuse
-from groupfs.cli import select as work
+from groupfs.cli import app, apply, report, select
 from groupfs.cli.errors import Code
-from groupfs.utils import atomic_files as outputs
 
 #: Endings that say whose fault it was; an unexpected error is not among them.
 REFUSALS = {Code.USAGE, Code.INPUT, Code.TABLE, Code.OUTPUT, Code.EXTRA}
@@ -36,16 +33,14 @@ def _without_work():
     """Stop where training or writing would begin."""
     from typer import Exit
 
-    def prepared(table, request, say, remark):
-        work.prepare(table, request)
-        work.same_again(table.source, request)
+    def leave(estimator, X):
         raise Exit(0)
 
-    kept = work.select_from, outputs.write_file, reuse._print_csv
-    work.select_from = prepared
-    outputs.write_file = lambda out, write, force: None
-    reuse._print_csv = lambda frame: None
+    kept = select._fit, apply.write_file, report.write_file, apply._print_csv
+    select._fit = leave
+    apply.write_file = report.write_file = lambda out, write: None
+    apply._print_csv = lambda frame: None
     try:
         yield
     finally:
-        work.select_from, outputs.write_file, reuse._print_csv = kept
+        select._fit, apply.write_file, report.write_file, apply._print_csv = kept

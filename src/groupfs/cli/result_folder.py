@@ -1,0 +1,77 @@
+"""The folder of results: the files in it, and that nothing is replaced unasked."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from groupfs.utils.atomic_files import OutputError, write_folder
+
+if TYPE_CHECKING:
+    from groupfs.tables.columns import Preparation
+
+#: What a folder of results holds.
+FILES = ("selected.csv", "groups.csv", "result.json", "report.html", "model.skops")
+
+
+def check_folder(folder: Path, force: bool) -> None:
+    """Refuse, before any work, a folder that may not or cannot be written in the end."""
+    if os.path.lexists(folder) and not folder.is_dir():
+        raise OutputError(f"{folder} is a file; name a folder for the results.")
+    _check(folder, folder.is_dir() and any(folder.iterdir()), force)
+
+
+def check_file(file: Path, force: bool) -> None:
+    """Refuse, before any work, a file that may not or cannot be written in the end."""
+    if file.is_dir():
+        raise OutputError(f"{file} is a folder; name a file to write.")
+    _check(file, os.path.lexists(file), force)
+
+
+def _check(target: Path, exists: bool, force: bool) -> None:
+    if exists and not force:
+        raise OutputError(f"{target} exists; add --force to replace it, or name another --out.")
+    way = [target, *target.absolute().parents]
+    folder = next(path for path in way if path.is_dir() or path.exists() and path != target)
+    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
+        raise OutputError(
+            f"{target} cannot be written, as {folder} is no folder you may write to; name another "
+            "--out."
+        )
+
+
+def write_results(
+    folder: Path, force: bool, summary: dict[str, Any], selector: Any, preparation: Preparation
+) -> None:
+    """Write all files of a result, or none."""
+    from groupfs import persistence, report
+
+    def write(aside: Path) -> None:
+        write_rows(aside / "selected.csv", report.selected_table(summary))
+        write_rows(aside / "groups.csv", report.groups_table(summary))
+        text = json.dumps(summary, ensure_ascii=False, allow_nan=False)
+        (aside / "result.json").write_text(text, encoding="utf-8")
+        (aside / "report.html").write_text(report.render(summary), encoding="utf-8")
+        persistence.save(selector, aside / "model.skops", preparation=preparation)
+
+    check_folder(folder, force)  # something may have come in the meantime
+    write_folder(folder, write)
+
+
+def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
+    """Write records to a csv file."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        quoting = csv_quoting(cell for row in rows for cell in row.values())
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n", quoting=quoting)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def csv_quoting(cells: Iterable[Any]) -> Any:
+    """Quote text if a carriage return is in it: csv leaves it bare, and many take it for a line."""
+    has_return = any("\r" in str(cell) for cell in cells)
+    return csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL

@@ -1,0 +1,209 @@
+"""``groupfs select`` and ``demo``: what they find, write and print."""
+
+import csv
+import html
+import io
+import json
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from groupfs.cli.printing import closed_gates_hint, print_outcome
+from groupfs.cli.result_folder import FILES
+from groupfs.cli.select import Outcome, Request, command_line, prepare
+from groupfs.tables import read_table
+from tests.support.command import CHOSEN, everything, people, run, run_process
+
+
+def test_select_writes_all_its_files_and_nothing_else(selected, folder):
+    _, out = selected
+    assert everything(out) == sorted(FILES)
+    assert not [name for name in os.listdir(folder) if name.startswith(".")]
+
+
+def test_select_finds_the_groups_and_has_a_reason_for_every_feature(selected):
+    _, out = selected
+    assert set(pd.read_csv(out / "selected.csv")["feature"]) == set(CHOSEN)
+    groups = pd.read_csv(out / "groups.csv")
+    columns = "feature group rank score p_value centrality kept reason"
+    assert list(groups.columns) == columns.split()
+    assert len(groups) == 17 and groups["reason"].str.len().min() > 10
+    assert groups["kept"].sum() == 8
+
+
+def test_every_decision_on_columns_is_printed_and_stored(selected):
+    result, out = selected
+    notes = json.loads((out / "result.json").read_text())["table"]["notes"]
+    printed = " ".join(result.stderr.split())
+    assert len(notes) == 4 and all(note in printed for note in notes)
+    for word in ("(--use NAME keeps one): person_id", "sex (f = 0, m = 1)", "job (3 values)"):
+        assert any(word in note for note in notes)
+    assert any("Set outcome aside" in note for note in notes)
+
+
+def test_constant_columns_are_noted_once(tmp_path):
+    people()[[*CHOSEN, "w0"]].assign(same=4).to_csv(tmp_path / "t.csv", index=False)
+    result = run("select", tmp_path / "t.csv", "--groups", 3, "-o", tmp_path / "out")
+    (note,) = json.loads((tmp_path / "out" / "result.json").read_text())["table"]["notes"]
+    assert note.startswith("1 constant column") and note in " ".join(result.stderr.split())
+
+
+def test_the_table_fits_80_columns_and_goes_to_stdout(selected):
+    result, _ = selected
+    lines = result.stdout.splitlines()
+    assert max(len(line) for line in lines if "/" not in line) <= 80  # paths stay in one piece
+    rows = [line for line in lines if re.match(r"\s+\d+\s+(yes|no)\s", line)]
+    assert len(rows) >= 2 and "yes" in rows[0] and "no" in rows[-1]
+    assert "Reading" not in result.stdout and "Reading" in result.stderr
+
+
+def test_agreement_with_the_labels_there_are_is_reported(folder):
+    gaps = people()
+    gaps["outcome"] = gaps["outcome"].astype(object)
+    gaps.loc[::3, "outcome"] = None
+    gaps.to_csv(folder / "gaps.csv", index=False)
+    out = folder / "gaps"
+    result = run("select", folder / "gaps.csv", "--label", "outcome", "--groups", 6, "-o", out)
+    agreement = json.loads((out / "result.json").read_text())["agreement"]
+    assert agreement["name"] == "outcome" and agreement["n_classes"] == 2
+    n_labelled = int(gaps["outcome"].notna().sum())
+    sentence = f"Agreement of k-means with outcome (2 classes, {n_labelled} samples)"
+    assert sentence in " ".join(result.stdout.split())
+
+
+def test_the_label_plays_no_part_in_the_selection(selected, folder):
+    """Groups and scores are the same whatever the label says."""
+    shuffled = people()
+    shuffled["outcome"] = shuffled["outcome"].sample(frac=1, random_state=1).to_numpy()
+    shuffled.to_csv(folder / "shuffled.csv", index=False)
+    out = folder / "other"
+    arguments = ("--label", "outcome", "--groups", 6, "-o", out, "-q")
+    assert run("select", folder / "shuffled.csv", *arguments).exit_code == 0
+    assert (out / "groups.csv").read_text() == (selected[1] / "groups.csv").read_text()
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+def test_json_alone_is_on_stdout_also_of_csv_from_a_pipe(quiet, table, tmp_path):
+    out = tmp_path / "out"
+    arguments = ("select", "-", "--budget", 3, "--groups", 6, "--json", "-o", out)
+    done = run_process(*arguments, *["-q"] * quiet, input=table.read_bytes())
+    assert done.returncode == 0 and (b"Reading standard input" in done.stderr) != quiet
+    printed = json.loads(done.stdout)
+    assert printed["source"] == "standard input" and printed["out"] == str(out)
+    assert len(printed["selected"]) == 3 and (done.stderr == b"") == quiet
+    assert {name for group in printed["groups"] for name in group["features"]} > {"u0", "w4"}
+
+
+def test_numbers_as_label_are_cut_in_two(folder):
+    frame = people().assign(outcome=np.arange(60) % 20)
+    frame.to_csv(folder / "graded.csv", index=False)
+    prepared = prepare(read_table(folder / "graded.csv"), Request(folder, label="outcome"))
+    assert sorted(set(prepared.labels)) == ["above 9.5", "up to 9.5"]
+    assert "outcome" not in prepared.preparation.names
+
+
+def test_a_path_of_sparsities_of_a_sparse_table_with_labels_beside_it(folder):
+    anndata = pytest.importorskip("anndata")
+    import scipy.sparse as sp
+
+    frame = people()
+    numbers = np.maximum(frame.filter(regex="^[uvw]"), 0).astype(np.float32)
+    cells = anndata.AnnData(numbers.set_index(frame["person_id"]))
+    cells.obs["outcome"] = frame["outcome"].to_numpy()
+    cells.X = sp.csr_matrix(cells.X)
+    cells.write_h5ad(folder / "cells.h5ad")
+    out = folder / "cells"
+    arguments = ("--path", "--checkpoint", folder / "kept", "--groups", 4, "-o", out)
+    columns = ("--label", "outcome", "--drop", "w0,w1")
+    result = run("select", folder / "cells.h5ad", *columns, *arguments)
+    assert result.exit_code == 0, result.output
+    summary = json.loads((out / "result.json").read_text())
+    assert summary["estimator"] == "GroupFSPath" and len(summary["path"]["sparsities"]) == 24
+    assert summary["settings"]["checkpoint"] is None and not list((folder / "kept").iterdir())
+    assert summary["table"]["n_features"] == 11
+    assert "Left out 2 columns, as asked: w0, w1." in summary["table"]["notes"]
+    small = run("apply", out / "model.skops", folder / "cells.h5ad", "--keep", "outcome", "-q")
+    written = pd.read_csv(io.StringIO(small.stdout))
+    assert written["outcome"].tolist() == frame["outcome"].tolist()
+    np.testing.assert_allclose(written.iloc[:, 1:], numbers[written.columns[1:]], rtol=1e-6)
+
+
+def test_demo_finds_the_moons_and_writes_a_report(tmp_path):
+    result = run("demo", "-o", tmp_path / "demo", "--json", "-q")
+    assert result.exit_code == 0, result.output
+    printed = json.loads(result.stdout)
+    assert printed["selected"] == [f"x{axis}_{copy}" for axis in (1, 2) for copy in range(1, 6)]
+    assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
+
+
+@pytest.fixture(scope="module")
+def odd(folder):
+    """A run with odd names: of the file, of the folder of results and of a column."""
+    name, out = "t\udcff.csv", folder / "r[/final] :smile: [bold]"
+    frame = people()[[*CHOSEN, "w0", "w1"]].rename(columns={"u0": "u\r0", "v0": "α"})
+    try:
+        frame.to_csv(folder / name, index=False, quoting=csv.QUOTE_NONNUMERIC)
+    except (OSError, UnicodeError):
+        pytest.skip("this file system has no such names")
+    result = run("select", folder / name, "--groups", 4, "-o", out)
+    assert result.exit_code == 0, result.output
+    return result, folder / name, out, list(frame.columns)
+
+
+def test_odd_paths_are_printed_as_they_are(odd):
+    result, _, out, _ = odd
+    assert f"Open {out / 'report.html'} in a browser." in result.stdout
+    assert json.loads((out / "result.json").read_text())["table"]["source"].endswith(r"t\xff.csv")
+
+
+def test_a_carriage_return_in_a_name_breaks_no_csv(odd):
+    _, table, out, names = odd
+    with open(out / "groups.csv", newline="", encoding="utf-8") as file:
+        assert {row["feature"] for row in csv.DictReader(file)} == set(names)
+    small = run("apply", out / "model.skops", table, "-q").stdout_bytes
+    rows = list(csv.reader(io.StringIO(small.decode(), newline="")))
+    assert {"u\r0", "α"} <= set(rows[0]) and len(rows) == 61
+
+
+def test_json_for_machines_is_ascii(odd, capsys):
+    print_outcome(Outcome(json.loads((odd[2] / "result.json").read_text()), odd[2], 1), True)
+    printed = capsys.readouterr().out
+    assert printed.isascii() and "α" in json.loads(printed)["selected"]
+
+
+def test_the_report_names_the_command_that_does_it_again(selected):
+    _, out = selected
+    (command,) = json.loads((out / "result.json").read_text())["code"]
+    assert command.startswith("groupfs select ") and "--label outcome" in command
+    assert command in html.unescape((out / "report.html").read_text())
+
+
+def test_the_command_has_every_option_that_bears_on_the_result():
+    settings = {
+        "n_features_to_select": 5,
+        "n_groups_to_select": "significant",
+        "random_state": 7,
+    }
+    columns = {"drop": ["a b"], "use": ["id"], "header": False, "image_shape": (4, 3)}
+    request = Request(out=Path("r"), along_path=True, settings=settings, **columns)
+    assert command_line("t.csv", request) == (
+        "groupfs select t.csv --drop 'a b' --use id --no-header --image 4x3 --path --significant "
+        "--budget 5 --seed 7"
+    )
+
+
+def test_groups_that_stand_out_behind_closed_gates_are_named_with_the_way_to_keep_them():
+    groups = [
+        {"rank": 1, "stands_out": True, "kept": True},
+        {"rank": 2, "stands_out": True, "kept": False},
+        {"rank": 3, "stands_out": False, "kept": False},
+    ]
+    settings = {"n_features_to_select": None, "n_groups_to_select": None}
+    summary = {"groups": groups, "settings": settings}
+    assert closed_gates_hint(summary).startswith("Group 2 stands out from chance too")
+    settings["n_features_to_select"] = 5
+    assert closed_gates_hint(summary) is None
