@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from groupfs.training.checkpoints import State
 from groupfs.training.history import History
 from groupfs.training.problem import Problem
 from groupfs.utils.device import DTYPE
+from groupfs.utils.versions import installed_version
 
 #: Parameters that change how the work is done or shown, but not what comes out.
 WITHOUT_EFFECT = ("verbose", "n_jobs", "checkpoint", "max_memory")
@@ -36,7 +36,10 @@ def digest(table: Table, settings: dict[str, Any], seeds: list[int], device: tor
     matters |= {"random_state": seeds, "device": device.type}
     # how much of a streamed table is held decides which rows meet in a batch
     matters["plan"] = repr(getattr(table.rows, "plan", None))
-    matters |= {"versions": [_version(package) for package in PACKAGES], "shape": table.rows.shape}
+    matters |= {
+        "versions": [installed_version(package) for package in PACKAGES],
+        "shape": table.rows.shape,
+    }
     found = hashlib.blake2b(json.dumps(matters, sort_keys=True, default=_plain).encode())
     found.update(table.columns.tobytes())
     for array in _content(table.rows, device):
@@ -133,13 +136,6 @@ def _content(rows: Rows, device: torch.device) -> Iterator[NDArray[Any]]:
         rows.to(device, DTYPE)
         places = np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], SAMPLED_ROWS))
         yield rows.take(torch.from_numpy(places.astype(np.int64))).cpu().numpy()
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _plain(value: Any) -> Any:
