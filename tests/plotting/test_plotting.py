@@ -339,7 +339,7 @@ def test_many_kept_groups_get_a_colour_bar(many_kept, table):
 
 
 def test_image_shape_must_fit(selector, table):
-    with pytest.raises(ValueError, match=r"image_shape=\(4, 4\) has 16 pixels but X has 20"):
+    with pytest.raises(ValueError, match=r"image_shape=\(4, 4\) does not fit 20 features"):
         plot_image_groups(selector, table, (4, 4))
 
 
