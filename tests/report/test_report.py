@@ -1,6 +1,5 @@
 import copy
 import csv
-import importlib
 import json
 import re
 import sys
@@ -16,9 +15,15 @@ from groupfs.data.rows import DenseRows
 from groupfs.graphs.affinity import dense_feature_affinity
 from groupfs.report import figure_data as pictures
 from groupfs.report import groups_table, read, render, selected_table, summarize
-from groupfs.report.json_numbers import unpack
-from groupfs.report.other_budgets import selected_groups
-from tests.support.report_tables import HOSTILE, fitted, many_features, many_groups, moons_table
+from groupfs.report.other_budgets import features_of_groups
+from tests.support.report_tables import (
+    HOSTILE,
+    fitted,
+    many_features,
+    many_groups,
+    moons_table,
+    unpack,
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +77,7 @@ def test_every_small_budget_is_on_the_slider(summary):
 
 def test_groups_on_the_slider_are_those_the_selector_would_keep(selector, table):
     kept = fitted(table[0], n_groups_to_select=4).get_support()
-    np.testing.assert_array_equal(selected_groups(selector, 4), np.flatnonzero(kept))
+    np.testing.assert_array_equal(features_of_groups(selector, 4), np.flatnonzero(kept))
 
 
 def test_three_sentences_tell_how_many_which_and_how_sure(summary):
@@ -317,7 +322,7 @@ def test_the_page_tells_how_many_samples_the_agreement_is_of(selector, table, mo
     assert "Measured on 150 samples that have a label." in render(
         summarize(selector, X, labels=some)
     )
-    monkeypatch.setattr(importlib.import_module("groupfs.report.summarize"), "MOST_ROWS", 100)
+    monkeypatch.setattr("groupfs.report.summary.MOST_ROWS", 100)
     sampled = summarize(selector, X, labels=labels)
     assert sampled["agreement"]["n_samples"] == 100
     assert "Measured on 100 samples, picked at random." in render(sampled)
@@ -483,9 +488,9 @@ def test_a_result_without_groups_is_refused(summary, groups):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ({"labels": [1, 2]}, "one label each"),
+        ({"labels": [1, 2]}, "one label per sample"),
         ({"feature_names": ["a"]}, "one name per column"),
-        ({"image_shape": (3, 3)}, "height times width"),
+        ({"image_shape": (3, 3)}, "height and width"),
         ({"image_order": "K"}, "image_order='K'"),
     ],
 )

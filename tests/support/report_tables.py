@@ -1,5 +1,7 @@
 """Small fitted selectors for the tests of the report."""
 
+import base64
+
 import numpy as np
 import pandas as pd
 
@@ -41,3 +43,11 @@ def many_groups(n_groups=2500):
     quick = {"max_epochs": 1, "n_init": 1, "ranking": "gate", "gate_start": "uniform"}
     settings = {"n_features_to_select": 20, "random_state": 0, **quick}
     return GroupFS(groups=np.arange(2 * n_groups) // 2, **settings).fit(X), X
+
+
+def unpack(packed):
+    """Read back what ``groupfs.report.json_numbers.pack`` wrote, up to the rounding."""
+    kind = "<u2" if packed["bits"] == 16 else "u1"
+    steps = np.frombuffer(base64.b64decode(packed["data"]), kind).reshape(packed["shape"])
+    span = packed["high"] - packed["low"]
+    return packed["low"] + span * steps / (2 ** packed["bits"] - 1)
