@@ -26,6 +26,14 @@ def fitted(X, **settings):
     return GroupFS(**{"n_groups": 12, "random_state": 0, **settings}).fit(X)
 
 
+def blocks(sizes, shared, n_samples=60, seed=0):
+    """Columns that share one signal per block, and their blocks."""
+    rng = np.random.default_rng(seed)
+    one = [shared * rng.normal(size=(n_samples, 1)) for _ in sizes]
+    parts = [s + rng.normal(size=(n_samples, k)) for s, k in zip(one, sizes, strict=True)]
+    return np.hstack(parts), np.repeat(np.arange(len(sizes)), sizes)
+
+
 def many_features(n_features=7129, n_samples=20):
     """As many columns as a gene table has, in known groups: they need no search."""
     rng = np.random.default_rng(0)
