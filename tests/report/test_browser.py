@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from groupfs.report import groups_table, render, selected_table, summarize
-from groupfs.report.other_budgets import features_of_groups
+from groupfs.report.other_budgets import selected_at
 from tests.support.report_tables import HOSTILE, fitted, many_features, many_groups, moons_table
 
 webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
@@ -196,7 +196,7 @@ def test_the_other_slider_selects_groups(show, moons):
     selector, summary = moons
     browser = show()
     slide(browser, "by-groups", 3)
-    expected = {summary["features"]["name"][i] for i in features_of_groups(selector, 3)}
+    expected = {summary["features"]["name"][i] for i in selected_at(selector, 3, None)}
     assert set(listed(browser)) == expected
     assert number_of(browser, ".group.kept") == 3
 

@@ -12,7 +12,7 @@ from groupfs import GroupFSPath
 from groupfs.data.rows import DenseRows
 from groupfs.graphs.affinity import dense_feature_affinity
 from groupfs.report import groups_table, render, selected_table, summarize
-from groupfs.report.other_budgets import features_of_groups
+from groupfs.report.other_budgets import selected_at
 from tests.support.report_tables import fitted, unpack
 
 
@@ -46,7 +46,7 @@ def test_every_small_budget_is_on_the_slider(summary):
 
 def test_groups_on_the_slider_are_those_the_selector_would_keep(selector, table):
     kept = fitted(table[0], n_groups_to_select=4).get_support()
-    np.testing.assert_array_equal(features_of_groups(selector, 4), np.flatnonzero(kept))
+    np.testing.assert_array_equal(selected_at(selector, 4, None), np.flatnonzero(kept))
 
 
 def test_the_tables_say_what_the_selector_says(selector, summary, table):

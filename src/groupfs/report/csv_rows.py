@@ -23,10 +23,10 @@ def groups_table(summary: Json) -> list[Json]:
     (1, 1, True)
     """
     features = summary["features"]
+    numbers, ranks = features["group"], features["rank"]
     rows = []
-    for i in _in_order(features):
-        number = features["group"][i]
-        group = {} if number is None else summary["groups"][number]
+    for i in sorted(range(len(ranks)), key=lambda i: (numbers[i] is None, numbers[i], ranks[i])):
+        group = {} if numbers[i] is None else summary["groups"][numbers[i]]
         label = group["name" if group["is_given"] else "rank"] if group else None
         rows.append(
             {
@@ -58,12 +58,3 @@ def selected_table(summary: Json) -> list[Json]:
     """
     columns = ("feature", "group", "rank", "score", "p_value", "centrality")
     return [{name: row[name] for name in columns} for row in groups_table(summary) if row["kept"]]
-
-
-def _in_order(features: Json) -> list[int]:
-    """Order features by group and rank within it; those without a group last."""
-    group, rank = features["group"], features["rank"]
-    last = len(group)
-    return sorted(
-        range(len(group)), key=lambda i: (last if group[i] is None else group[i], rank[i] or 0, i)
-    )

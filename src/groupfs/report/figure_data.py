@@ -20,7 +20,7 @@ from groupfs.graphs.affinity import dense_feature_affinity
 from groupfs.metrics import clustering_accuracy
 from groupfs.plotting.samples import cluster_samples
 from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
-from groupfs.report.other_budgets import features_of_groups
+from groupfs.report.other_budgets import selected_at
 from groupfs.report.schema import MOST_CELLS
 from groupfs.utils.fitted_selector import FittedSelector
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -63,7 +63,7 @@ def embeddings(
         "fitted": drawn(support),
         "by_features": [{"n": k, **drawn(order[:k])} for k in _thinned(budgets["levels"], n_drawn)],
         "by_groups": [
-            {"n": g, **drawn(features_of_groups(selector, g))}
+            {"n": g, **drawn(selected_at(selector, g, None))}
             for g in _thinned(range(1, selector.n_groups_ + 1), n_drawn)
         ],
         "colours": _colours(Z[:, support], labels, label_name),

@@ -26,12 +26,12 @@ def other_budgets(selector: FittedSelector, ranks: IntArray) -> dict[str, list[i
     ``ranks`` are those of :func:`ranks_in_groups`.
     """
     n_groups = selector.n_groups_to_select
-    most = len(_selected_at(selector, n_groups, int((selector.group_labels_ >= 0).sum())))
+    most = len(selected_at(selector, n_groups, int((selector.group_labels_ >= 0).sum())))
     levels = _levels(min(most, LARGEST))
     order: list[int] = []
     seen = np.zeros(selector.n_features_in_, dtype=bool)
     for budget in levels:
-        chosen = _selected_at(selector, n_groups, budget)
+        chosen = selected_at(selector, n_groups, budget)
         new = chosen[~seen[chosen]]
         order.extend(new[np.lexsort((ranks[new], selector.group_labels_[new]))].tolist())
         seen[new] = True
@@ -39,9 +39,16 @@ def other_budgets(selector: FittedSelector, ranks: IntArray) -> dict[str, list[i
     return {"levels": levels, "order": order}
 
 
-def features_of_groups(selector: FittedSelector, n_groups: int) -> IntArray:
-    """Return what is selected with ``n_groups_to_select=n_groups`` and no budget of features."""
-    return _selected_at(selector, n_groups, None)
+def selected_at(
+    selector: FittedSelector, n_groups: int | str | None, n_features: int | None
+) -> IntArray:
+    """Return the features selected with other numbers of groups and features, without a refit."""
+    trial = copy.copy(selector)
+    trial.n_groups_to_select, trial.n_features_to_select = n_groups, n_features
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)
+        trial._select()  # type: ignore[attr-defined]
+    return np.flatnonzero(trial.get_support())
 
 
 def ranks_in_groups(selector: FittedSelector) -> IntArray:
@@ -57,15 +64,3 @@ def _levels(most: int) -> list[int]:
     small = np.arange(1, min(most, DENSE) + 1)
     large = np.geomspace(DENSE, most, SPARSE).round() if most > DENSE else np.empty(0)
     return np.unique(np.concatenate([small, large]).astype(int)).tolist()
-
-
-def _selected_at(
-    selector: FittedSelector, n_groups: int | str | None, n_features: int | None
-) -> IntArray:
-    """Return the indices selected with other numbers of groups and features, without a refit."""
-    trial = copy.copy(selector)
-    trial.n_groups_to_select, trial.n_features_to_select = n_groups, n_features
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        trial._select()  # type: ignore[attr-defined]
-    return np.flatnonzero(trial.get_support())
