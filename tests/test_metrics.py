@@ -4,40 +4,33 @@ import pytest
 from groupfs.metrics import clustering_accuracy, relevant_group_similarity, selection_rates
 
 
-def test_accuracy_does_not_depend_on_cluster_names():
-    truth = np.repeat([0, 1, 2], 10)
-    assert clustering_accuracy(truth, (truth + 1) % 3) == 1.0
-
-
-def test_accuracy_matches_each_cluster_to_one_class_only():
-    # one cluster holds both classes: only one of them can be right
-    assert clustering_accuracy([0, 0, 1, 1, 1], [7, 7, 7, 7, 7]) == pytest.approx(3 / 5)
-
-
-def test_accuracy_with_more_clusters_than_classes():
-    assert clustering_accuracy([0, 0, 0, 1], [0, 1, 2, 3]) == pytest.approx(2 / 4)
+@pytest.mark.parametrize(
+    ("truth", "clusters", "accuracy"),
+    [
+        (np.repeat([0, 1, 2], 10), np.repeat([1, 2, 0], 10), 1.0),  # names do not matter
+        ([0, 0, 1, 1, 1], [7, 7, 7, 7, 7], 3 / 5),  # one cluster, so only one class can be right
+        ([0, 0, 0, 1], [0, 1, 2, 3], 2 / 4),  # more clusters than classes
+    ],
+)
+def test_accuracy_matches_each_cluster_to_one_class_only(truth, clusters, accuracy):
+    assert clustering_accuracy(truth, clusters) == pytest.approx(accuracy)
 
 
 TRUE = [np.arange(5), np.arange(5, 10)]
 
 
-def test_group_similarity_of_the_truth_is_one_whatever_the_noise_groups():
-    assert relevant_group_similarity(TRUE, [*TRUE, [10], [11, 12]]) == 1.0
-
-
-def test_splitting_a_group_costs():
-    split = [[0, 1, 2], [3, 4], list(range(5, 10))]
-    assert relevant_group_similarity(TRUE, split) == pytest.approx((3 / 5 + 1) / 3)
-
-
-def test_merging_noise_in_costs():
-    assert relevant_group_similarity(TRUE, [np.arange(10), np.arange(10, 20)]) == pytest.approx(0.5)
-    merged = [np.arange(5), np.arange(5, 20)]
-    assert relevant_group_similarity(TRUE, merged) == pytest.approx((1 + 5 / 15) / 2)
-
-
-def test_group_similarity_without_relevant_groups_is_zero():
-    assert relevant_group_similarity(TRUE, [[11], [12]]) == 0.0
+@pytest.mark.parametrize(
+    ("found", "similarity"),
+    [
+        ([*TRUE, [10], [11, 12]], 1.0),  # groups of noise alone do not count
+        ([[0, 1, 2], [3, 4], TRUE[1]], (3 / 5 + 1) / 3),  # splitting costs
+        ([np.arange(10), np.arange(10, 20)], 0.5),  # merging costs
+        ([TRUE[0], np.arange(5, 20)], (1 + 5 / 15) / 2),  # so does noise in a group
+        ([[11], [12]], 0.0),
+    ],
+)
+def test_group_similarity_is_one_for_the_truth_only(found, similarity):
+    assert relevant_group_similarity(TRUE, found) == pytest.approx(similarity)
 
 
 def test_rates():

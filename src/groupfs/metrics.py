@@ -1,4 +1,4 @@
-"""How good a selection is, measured against what is known: sample labels or true groups."""
+"""Measures of a selection against what is known: sample labels, true groups, other selections."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
 
+from groupfs.utils.types import FloatArray
+
 
 def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
-    """Share of samples whose cluster, matched one to one with the classes, is their class.
+    """Return the share of samples whose cluster, matched one to one with the classes, is theirs.
 
     The matching is the best possible one (Hungarian algorithm).
 
@@ -29,7 +31,7 @@ def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float
 def relevant_group_similarity(
     true_groups: Sequence[ArrayLike], predicted_groups: Sequence[ArrayLike]
 ) -> float:
-    r"""How well the predicted groups reproduce the informative ones (RG\ :sub:`sim` of the paper).
+    r"""Measure how well groups reproduce the informative ones (RG\ :sub:`sim` of the paper).
 
     Predicted groups that touch no informative group are set aside. The best Jaccard index of each
     true group with a remaining one is summed and divided by the number of true groups or of
@@ -52,7 +54,7 @@ def relevant_group_similarity(
 
 
 def selection_rates(informative: ArrayLike, selected: ArrayLike) -> tuple[float, float]:
-    """True positive rate and false discovery rate of a selection, both given as feature indices.
+    """Return true positive rate and false discovery rate of a selection of feature indices.
 
     Examples
     --------
@@ -70,7 +72,7 @@ def selection_rates(informative: ArrayLike, selected: ArrayLike) -> tuple[float,
 
 
 def jaccard_stability(selections: ArrayLike) -> float:
-    """Mean Jaccard index of all pairs of selections, each a row of a boolean array (n, d).
+    """Average the Jaccard index over pairs of selections, each a row of a boolean array (n, d).
 
     Examples
     --------
@@ -85,7 +87,7 @@ def jaccard_stability(selections: ArrayLike) -> float:
 
 
 def kuncheva_stability(selections: ArrayLike) -> float:
-    r"""Mean Kuncheva index of all pairs of selections, each a row of a boolean array (n, d).
+    r"""Average the Kuncheva index over pairs of selections, each a row of a boolean array (n, d).
 
     The overlap r of two selections of sizes k and l is compared with what chance gives, kl/d:
     :math:`(r - kl/d) / (\min(k, l) - kl/d)`. For k = l this is Kuncheva's index; selections of none
@@ -104,7 +106,8 @@ def kuncheva_stability(selections: ArrayLike) -> float:
     return float(index[np.triu_indices(len(chosen), 1)].mean())
 
 
-def _overlaps(selections: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _overlaps(selections: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return selections as numbers (n, d), sizes of all overlaps (n, n), and their sizes (n,)."""
     chosen = np.asarray(selections, dtype=float)
     if chosen.ndim != 2 or len(chosen) < 2:
         raise ValueError(

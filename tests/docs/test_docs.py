@@ -21,6 +21,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.docs
 DOCS = Path(__file__).parents[2] / "docs"
 GENERATED = ("auto_gallery", "generated", "backreferences")
 PAGES = sorted(
@@ -57,10 +58,6 @@ def with_tests(pages):
     return [page for page in pages if any(kind == "testcode" for kind, _, _ in blocks(page))]
 
 
-def name_of(path):
-    return str(path.relative_to(DOCS))
-
-
 @pytest.fixture(autouse=True)
 def no_windows():
     matplotlib.use("Agg")
@@ -70,7 +67,8 @@ def no_windows():
     plt.close("all")
 
 
-@pytest.mark.parametrize("page", with_tests(PAGES), ids=name_of)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", with_tests(PAGES), ids=lambda page: str(page.relative_to(DOCS)))
 def test_code_of_the_guide_prints_what_the_page_says(page):
     scope, printed = {}, ""
     for kind, _, body in blocks(page):
@@ -83,11 +81,12 @@ def test_code_of_the_guide_prints_what_the_page_says(page):
             assert same, f"the page says\n{body}\nand the code prints\n{printed}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_code_that_needs_more_than_this_machine_is_python_at_least(page):
-    for kind, language, body in blocks(page):
-        if kind == "code-block" and language == "python":
-            compile(body, str(page), "exec")
+def test_code_that_needs_more_than_this_machine_is_python_at_least():
+    parts = [(page, *block) for page in PAGES for block in blocks(page)]
+    codes = [(page, body) for page, kind, language, body in parts if language == "python"]
+    assert codes
+    for page, body in codes:
+        compile(body, str(page), "exec")
 
 
 def test_every_public_name_is_in_the_reference():
@@ -149,6 +148,7 @@ CLAIMS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_example_runs_draws_and_finds_what_it_says(example, capsys):
     scope = runpy.run_path(str(example))
@@ -189,6 +189,7 @@ def rendered(site):
     return [page for page in site.rglob("*.html") if "_static" not in page.parts]
 
 
+@pytest.mark.slow
 def test_links_between_the_pages_lead_somewhere(site):
     pages = {page: Links(page) for page in rendered(site)}
     broken = []
@@ -198,20 +199,16 @@ def test_links_between_the_pages_lead_somewhere(site):
                 continue
             path, anchor = urldefrag(target.partition("?")[0])
             goal = (page.parent / unquote(path)).resolve() if path else page
-            missing = not goal.exists() or (
-                anchor and goal in pages and anchor not in pages[goal].anchors
-            )
-            if missing:
+            anchors = pages[goal].anchors if goal in pages else {anchor}
+            if not goal.exists() or (anchor and anchor not in anchors):
                 broken.append(f"{page.relative_to(site)}: {target}")
     assert not broken
 
 
-def test_pages_ask_nothing_of_anyone(site):
+@pytest.mark.slow
+def test_pages_ask_nothing_of_anyone_and_formulas_are_drawn_without_a_script(site):
     elsewhere = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=\"(?:\w+:)?//")
     for page in rendered(site):
         assert not elsewhere.search(page.read_text()), page
-
-
-def test_formulas_are_drawn_without_a_script(site):
     page = (site / "guide/method.html").read_text()
     assert page.count("<math") > 20 and "mathjax" not in page.lower()

@@ -9,6 +9,8 @@ import pytest
 README = Path(__file__).parents[2] / "README.md"
 
 
+@pytest.mark.slow
+@pytest.mark.docs
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_code_of_the_readme_runs(capsys):
     matplotlib.use("Agg")

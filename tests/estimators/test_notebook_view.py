@@ -60,20 +60,17 @@ def test_unfitted_selectors_look_as_scikit_learn_shows_them(selector):
         assert "groupfs-groups" not in unfitted._repr_mimebundle_()["text/html"]
 
 
-def test_diagram_of_scikit_learn_comes_first(selector):
-    html = selector._repr_html_()
-    assert html.index("sk-container") < html.index('<div class="groupfs-groups">')
-
-
-def test_notebooks_get_the_same_either_way(selector):
+def test_groups_come_after_the_diagram_of_scikit_learn_either_way(selector):
     bundle = selector._repr_mimebundle_()
-    assert '<div class="groupfs-groups">' in bundle["text/html"]
+    for html in (selector._repr_html_(), bundle["text/html"]):
+        assert html.index("sk-container") < html.index('<div class="groupfs-groups">')
     assert bundle["text/plain"] == repr(selector)
 
 
 def test_every_group_has_a_row_with_its_figures(selector):
     rows = [row for row in read(selector).rows if row[0] != "rank"]
-    assert len(rows) == selector.n_groups_
+    assert len(rows) == selector.n_groups_ > MOST_ROWS
+    assert f"{selector.n_groups_ - MOST_ROWS} more groups</summary>" in groups_part(selector)
     for rank, row in enumerate(rows):
         assert row[0] == str(rank + 1) and row[1] == str(len(selector.groups_[rank]))
         assert float(row[2]) == pytest.approx(selector.group_scores_[rank], abs=1e-3)
@@ -84,29 +81,18 @@ def test_every_group_has_a_row_with_its_figures(selector):
         assert row[6].startswith(representative[:20])
 
 
-def test_more_groups_than_fit_unfold(selector):
-    assert selector.n_groups_ > MOST_ROWS
-    assert f"{selector.n_groups_ - MOST_ROWS} more groups</summary>" in groups_part(selector)
-
-
-def test_names_are_escaped(table):
+def test_names_are_escaped_and_nothing_is_loaded_from_anywhere(table):
     known = {NASTY: table.columns[:5], "rest": table.columns[5:]}
     fitted = GroupFS(groups=known, max_epochs=5, random_state=0).fit(table)
-    parser = read(fitted)
-    assert "script" not in parser.tags
+    parser, html = read(fitted), groups_part(fitted)
+    assert not {"script", "link", "img", "iframe"} & set(parser.tags)
+    assert "http" not in html and "url(" not in html
     assert any(cell.startswith("<script>") for row in parser.rows for cell in row)
 
 
-def test_nothing_is_loaded_from_anywhere(selector):
-    assert not {"script", "link", "img", "iframe"} & set(read(selector).tags)
-    assert "http" not in groups_part(selector) and "url(" not in groups_part(selector)
-
-
 def test_without_p_values_there_is_no_column_for_them(table):
-    fitted = GroupFS(n_groups=4, ranking="gate", max_epochs=5, random_state=0).fit(
-        np.asarray(table)
-    )
-    parser = read(fitted)
+    by_gate = GroupFS(n_groups=4, ranking="gate", max_epochs=5, random_state=0)
+    parser = read(by_gate.fit(np.asarray(table)))
     assert "p" not in parser.rows[0] and {len(row) for row in parser.rows} == {6}
     assert parser.rows[1][-1].startswith("x")
 

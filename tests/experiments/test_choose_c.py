@@ -29,6 +29,7 @@ def test_the_papers_c_is_that_of_the_corrected_rows():
     assert (known["yale"], known["ar10p"], known["nmnist38"], known["student"]) == (16, 20, 7, 7)
 
 
+@pytest.mark.slow
 def test_curve_and_choice_are_those_of_a_default_fit():
     record = json.loads(json.dumps(choose_c.compute(MOONS)))
     fitted = GroupFS(random_state=3, device="cpu").fit(load_two_moons(random_state=0).data)
@@ -37,6 +38,7 @@ def test_curve_and_choice_are_those_of_a_default_fit():
     assert record["paper_n_groups"] == 12 and record["paper_is_dip"] is True
 
 
+@pytest.mark.slow
 def test_the_choice_can_be_recomputed_from_the_record(monkeypatch):
     real_table("heart_disease")
     monkeypatch.setenv("GROUPFS_DATA", str(folder()))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from experiments import defaults, store
+from experiments import defaults
 from groupfs.selection.describe import GroupResult
 
 
@@ -37,21 +37,7 @@ def test_budgets_are_spread_over_groups_that_stand_out():
     assert sorted(found["equally", 4]) == [0, 1, 5, 6]
 
 
-def test_a_value_is_the_best_only_if_it_is_without_each_table(tmp_path, capsys):
-    finished = store.Store(tmp_path / "defaults.jsonl")
-    accuracies = {"a": (50, 60), "b": (50, 60), "c": (90, 55)}
-    for table, (low, high) in accuracies.items():
-        entries = [
-            {"way": "own", "sparsity": sparsity, "accuracy": accuracy}
-            for sparsity, accuracy in ((0.5, low), (1.0, high))
-        ]
-        finished.add({"key": {"table": table, "seed": 0}, "entries": entries})
-    defaults.report(finished)
-    shown = capsys.readouterr().out
-    assert "sparsity 0.5: 63.3" in shown and "sparsity 1.0: 58.3" in shown
-    assert "best without each table in turn: 0.5, 0.5, 1.0" in shown
-
-
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_cell_records_every_sparsity_and_way():
     record = defaults.compute({"table": "wine", "seed": 0}, "cpu")

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from sklearn.utils import Bunch
 
@@ -35,41 +34,6 @@ def test_a_pixel_has_the_rank_of_its_group_and_a_constant_one_has_none():
     assert ranks[5, 4] == 0
 
 
-def test_kept_groups_have_colours_and_the_others_greys_that_fade_with_rank():
-    kept = np.array([True, False, True, False, False, True])
-    colors = pixels.rank_colors(kept)
-    spread = np.ptp(colors, axis=1)
-    assert (spread[kept] > 0.1).all() and (spread[~kept] == 0).all()
-    assert len(np.unique(colors, axis=0)) == 6
-    assert (np.diff(colors[~kept, 0]) > 0).all()
-
-
-def test_over_a_photograph_only_kept_groups_are_coloured(rng):
-    photo = rng.uniform(size=SHAPE)
-    ranks = pixels.rank_image(GROUPS, SHAPE)
-    plain = pixels.painted(ranks, KEPT)
-    over = pixels.painted(ranks, KEPT, photo)
-    colors = pixels.rank_colors(KEPT)
-    for rank, color in enumerate(colors, 1):
-        assert (plain[ranks == rank] == color).all()
-    grey = np.dstack([photo] * 3)
-    kept = np.isin(ranks, [1, 3])
-    np.testing.assert_array_equal(over[~kept], grey[~kept])
-    assert (np.ptp(over[kept], axis=-1) > 0.05).all()
-    np.testing.assert_allclose(over[kept] - 0.7 * plain[kept], 0.3 * grey[kept], atol=1e-12)
-
-
-def test_borders_run_between_pixels_that_differ():
-    edges = pixels.borders(np.array([[1, 1, 2], [1, 3, 2]]))
-    found = {tuple(map(tuple, edge)) for edge in edges.tolist()}
-    assert found == {
-        ((0.5, 0.5), (1.5, 0.5)),  # below the middle of the first row
-        ((1.5, -0.5), (1.5, 0.5)),
-        ((0.5, 0.5), (0.5, 1.5)),
-        ((1.5, 0.5), (1.5, 1.5)),
-    }
-
-
 def test_a_map_shows_the_painted_ranks_and_numbers_kept_groups_on_their_own_pixels():
     ax = Figure().subplots()
     record = {"groups": GROUPS, "kept": KEPT, "image_shape": list(SHAPE)}
@@ -85,14 +49,6 @@ def test_a_map_shows_the_painted_ranks_and_numbers_kept_groups_on_their_own_pixe
     numbers = {text.get_text(): text.get_position() for text in ax.texts}
     assert set(numbers) == {"1", "3"}
     assert all(ranks[y, x] == int(rank) for rank, (x, y) in numbers.items())
-
-
-def test_the_legend_has_a_cell_for_each_group_and_frames_the_kept_ones():
-    ax = Figure().subplots()
-    pixels.draw_ranks(ax, {"kept": KEPT})
-    np.testing.assert_array_equal(ax.images[0].get_array()[0], pixels.rank_colors(KEPT))
-    assert [patch.get_x() + 0.5 for patch in ax.patches] == [0, 2]
-    assert [label.get_text() for label in ax.get_xticklabels()] == ["1", "2", "3"]
 
 
 def test_differences_are_those_of_the_class_means_in_deviations(rng):
@@ -118,13 +74,7 @@ def test_the_face_shown_of_a_person_is_the_one_most_like_all_of_theirs():
     assert faces.samples(X, y) == [2, 0, 5]
 
 
-def test_the_mean_face_is_upright_and_fills_the_range_of_grey():
-    X = np.vstack([np.arange(30.0), np.arange(30.0) + 2])
-    face = faces.mean_face(X, SHAPE)
-    assert (face.min(), face.max()) == (0, 1)
-    assert (np.diff(face[:, 0]) > 0).all() and face[0, 1] == pytest.approx(6 / 29)
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [nmnist_groups, faces])
 def test_a_finished_fit_is_drawn_again_without_fitting(script, tmp_path, monkeypatch, capsys):
     table = images()
@@ -205,37 +155,6 @@ def test_features_shared_with_the_paper_are_counted_for_every_seed():
         (c.method, c.label): c.shared for c in student_figure.columns(records, PRINTED) if c.fit
     }
     assert shared == {("CAE", "here"): [1, 2], ("VARIANCE", "here"): []}
-
-
-def test_ticks_numbers_and_shades_are_the_selections(monkeypatch, tmp_path):
-    records = [
-        fit("LS", ["school", "Fjob", "absences"]),
-        fit("GroupFS", ["Walc", "Dalc", "age"], [1, 1, 2]),
-    ]
-    figures = []
-    monkeypatch.setattr(student_figure, "save", lambda figure, *given: figures.append(figure))
-    found = student_figure.columns(records, PRINTED)
-    student_figure.draw(found, PRINTED, tmp_path)
-    (ax,) = figures[0].axes
-    rows = dict(enumerate(label.get_text() for label in ax.get_yticklabels()))
-    assert list(rows.values())[:30] == PRINTED["features"]
-
-    marks = {}
-    for text in ax.texts:
-        x, y = text.get_position()
-        if 0 <= round(y) < 30 and text.get_rotation() == 0:
-            marks.setdefault(x, {})[rows[round(y)]] = text.get_text()
-    drawn = [marks[x] for x in sorted(marks)]
-    expected = [
-        {f: student_figure.TICK if g is None else str(g) for f, g in column.marks.items()}
-        for column in found
-    ]
-    assert drawn == expected
-
-    shades = [p for p in ax.patches if p.get_facecolor()[:3] == to_rgb(student_figure.SHARED)]
-    places = sorted((p.get_x(), rows[round(p.get_y() + 0.5)]) for p in shades)
-    first = min(marks) - 0.5
-    assert places == [(first, "school"), (places[1][0], "Dalc"), (places[1][0], "Walc")]
 
 
 def test_what_is_drawn_of_the_students_is_written_beside_it(tmp_path, capsys):

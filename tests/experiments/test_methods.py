@@ -22,6 +22,7 @@ def test_every_method_selects_as_many_features_as_asked(method, build):
     assert len(fitted(method, build).get_support(indices=True)) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("method", [m for m in ALL if m not in methods.REFITTED])
 def test_a_fit_serves_all_budgets(method):
@@ -63,6 +64,7 @@ def test_mgagr_runs_on_nmnist_with_the_settings_of_nmnist38():
     assert nmnist.get_params() == nmnist38.get_params()
 
 
+@pytest.mark.slow
 def test_without_learning_nothing_moves_and_the_groups_are_the_clusters():
     warm, gates = fitted("warm start only"), fitted("gates only")
     assert sorted(g.tolist() for g in warm.groups_) == sorted(g.tolist() for g in gates.groups_)

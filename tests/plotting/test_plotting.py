@@ -1,4 +1,4 @@
-import builtins
+import sys
 
 import matplotlib
 
@@ -43,14 +43,17 @@ def selector(table):
 
 @pytest.fixture(scope="module")
 def path(table):
-    return GroupFSPath(n_groups=4, sparsities=[0.25, 1, 3], max_epochs=60, random_state=0).fit(
-        table
-    )
+    settings = {"n_groups": 4, "sparsities": [0.25, 1, 3], "max_epochs": 60}
+    return GroupFSPath(random_state=0, **settings).fit(table)
+
+
+def quick(X, **settings):
+    return GroupFS(random_state=0, **{"max_epochs": 5, **settings}).fit(X)
 
 
 @pytest.fixture(scope="module")
 def many_kept(table):
-    return GroupFS(n_groups=12, n_groups_to_select=10, max_epochs=5, random_state=0).fit(table)
+    return quick(table, n_groups=12, n_groups_to_select=10)
 
 
 @pytest.fixture(autouse=True)
@@ -63,65 +66,42 @@ def legend_of(ax):
     return [text.get_text() for text in ax.get_legend().get_texts()]
 
 
-def all_figures(selector, path, table):
-    return {
-        "groups": plot_groups(selector),
-        "affinity": plot_affinity(selector, table),
-        "history": plot_history(selector),
-        "path": plot_path(path),
-        "embedding": plot_embedding(selector, table),
-        "image": plot_image_groups(selector, table, (4, 5)),
-    }
+FIGURES = {
+    "groups": lambda selector, path, X, **to: plot_groups(selector, **to),
+    "affinity": lambda selector, path, X, **to: plot_affinity(selector, X, **to),
+    "history": lambda selector, path, X, **to: plot_history(selector, **to),
+    "path": lambda selector, path, X, **to: plot_path(path, **to),
+    "embedding": lambda selector, path, X, **to: plot_embedding(selector, X, **to),
+    "image": lambda selector, path, X, **to: plot_image_groups(selector, X, (4, 5), **to),
+}
 
 
-def test_figures_are_as_wide_as_a_column_and_their_text_lies_within(selector, path, table):
-    for name, ax in all_figures(selector, path, table).items():
-        figure = ax.figure
-        assert figure.get_figwidth() == COLUMN_WIDTH, name
-        figure.draw_without_rendering()
-        tight = figure.get_tightbbox()
-        assert tight.x0 >= -0.01 and tight.x1 <= COLUMN_WIDTH + 0.01, name
-        assert tight.y0 >= -0.01 and tight.y1 <= figure.get_figheight() + 0.01, name
+@pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
+def test_figures_are_as_wide_as_a_column_and_their_text_lies_within(draw, selector, path, table):
+    settings = plt.rcParams.copy()
+    figure = draw(selector, path, table).figure
+    assert plt.rcParams == settings
+    assert figure.get_figwidth() == COLUMN_WIDTH
+    figure.draw_without_rendering()
+    tight = figure.get_tightbbox()
+    assert tight.x0 >= -0.01 and tight.x1 <= COLUMN_WIDTH + 0.01
+    assert tight.y0 >= -0.01 and tight.y1 <= figure.get_figheight() + 0.01
 
 
-def test_making_a_figure_leaves_the_settings_of_matplotlib_alone(selector):
-    before = plt.rcParams.copy()
-    plot_groups(selector)
-    assert plt.rcParams == before
+@pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
+def test_everything_is_drawn_on_the_given_axes(draw, selector, path, table):
+    figure, ax = plt.subplots()
+    assert draw(selector, path, table, ax=ax) is ax and plt.get_fignums() == [figure.number]
 
 
-def test_everything_is_drawn_on_the_given_axes(selector, path, table):
-    figure, axes = plt.subplots(2, 3)
-    drawn = [
-        plot_groups(selector, ax=axes[0, 0]),
-        plot_affinity(selector, table, ax=axes[0, 1]),
-        plot_history(selector, ax=axes[0, 2]),
-        plot_path(path, ax=axes[1, 0]),
-        plot_embedding(selector, table, ax=axes[1, 1]),
-        plot_image_groups(selector, table, (4, 5), ax=axes[1, 2]),
-    ]
-    assert drawn == list(axes.ravel()) and plt.get_fignums() == [figure.number]
-
-
-def test_unfitted_selectors_are_refused(table):
-    for draw in (plot_groups, plot_history):
-        with pytest.raises(NotFittedError):
-            draw(GroupFS())
+@pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
+def test_unfitted_selectors_are_refused(draw, table):
     with pytest.raises(NotFittedError):
-        plot_path(GroupFSPath())
-    with pytest.raises(NotFittedError):
-        plot_embedding(GroupFS(), table)
+        draw(GroupFS(), GroupFSPath(), table)
 
 
 def test_missing_matplotlib_names_the_extra(selector, monkeypatch):
-    plain_import = builtins.__import__
-
-    def without(name, *others):
-        if name.startswith("matplotlib"):
-            raise ImportError(name)
-        return plain_import(name, *others)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r'pip install "groupfs\[plot\]"'):
         plot_groups(selector)
 
@@ -131,6 +111,8 @@ def test_scores_are_drawn_in_rank_order(selector):
     np.testing.assert_allclose([p.get_width() for p in ax.patches], selector.group_scores_[:4])
     assert ax.patches[0].get_facecolor() == to_rgba(KEPT) != ax.patches[3].get_facecolor()
     assert ax.get_title() == "First 4 of 12 groups, best first (2 kept, in blue)"
+    first = selector.feature_names_in_[selector.representatives_[0]]
+    assert ax.get_yticklabels()[0].get_text() == f"1  {first}"
 
 
 @pytest.mark.parametrize("most", [2, 4, 12])
@@ -149,24 +131,18 @@ def test_the_title_is_clear_of_the_headings_of_the_columns(selector, most, panel
         assert ax.bbox.y1 < box.y0 and box.y1 < title.y0
 
 
-def test_groups_are_called_after_their_representatives(selector):
-    ax = plot_groups(selector)
-    first = selector.feature_names_in_[selector.representatives_[0]]
-    assert ax.get_yticklabels()[0].get_text() == f"1  {first}"
-
-
 def test_known_groups_keep_their_names_and_long_ones_are_cut(table):
     known = {"a": table.columns[:5], "a name that is too long to show": table.columns[5:]}
-    fitted = GroupFS(groups=known, max_epochs=5, random_state=0).fit(table)
-    shown = {label.get_text()[3:] for label in plot_groups(fitted).get_yticklabels()}
-    assert shown == {"a", "a name that is …"}
+    fitted = quick(table, groups=known)
+    names = {label.get_text()[3:] for label in plot_groups(fitted).get_yticklabels()}
+    assert names == {"a", "a name that is …"}
 
 
 def test_sizes_and_p_values_stand_beside_the_bars(selector, table):
     texts = [text.get_text() for text in plot_groups(selector, most=2).texts]
     assert texts[:3] == ["size", "5", "5"] and texts[3] == "p" and len(texts) == 6
     assert float(texts[4]) == pytest.approx(selector.group_pvalues_[0], rel=0.5)
-    by_gate = GroupFS(n_groups=3, ranking="gate", max_epochs=5, random_state=0).fit(table)
+    by_gate = quick(table, n_groups=3, ranking="gate")
     assert "p" not in [text.get_text() for text in plot_groups(by_gate).texts]
 
 
@@ -175,8 +151,8 @@ def test_affinity_is_ordered_by_group_and_kept_groups_are_framed(selector, table
     assert len(ax.patches) == selector.group_selected_.sum() == 2
     image = ax.images[0].get_array()
     assert image.shape == (20, 20) and image[:5, :5].min() > image[:5, 10:].max()
-    shown = [label.get_text() for label in ax.get_yticklabels()]
-    assert shown == [table.columns[i] for i in np.concatenate(selector.groups_)]
+    names = [label.get_text() for label in ax.get_yticklabels()]
+    assert names == [table.columns[i] for i in np.concatenate(selector.groups_)]
 
 
 def test_affinity_of_a_large_table_shows_a_share_of_every_group(selector, table):
@@ -189,8 +165,7 @@ def test_affinity_of_a_large_table_shows_a_share_of_every_group(selector, table)
 def test_groups_are_numbered_where_features_are_too_many_to_name(rng):
     factors = rng.standard_normal((60, 3))
     X = factors[:, np.repeat([0, 1, 2], 12)] + 0.3 * rng.standard_normal((60, 36))
-    fitted = GroupFS(n_groups=3, max_epochs=5, random_state=0).fit(X)
-    ax = plot_affinity(fitted, X)
+    ax = plot_affinity(quick(X, n_groups=3), X)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["1", "2", "3"]
 
 
@@ -204,11 +179,6 @@ def test_sparse_tables_give_the_same_figures(selector, table):
     one, other = (plot_embedding(selector, X).collections[0] for X in (sparse, table))
     a, b = one.get_offsets(), other.get_offsets()
     np.testing.assert_allclose(np.abs(a), np.abs(b), atol=1e-6)
-
-
-def test_table_of_another_width_is_refused(selector, table):
-    with pytest.raises(ValueError, match=r"X has shape \(200, 19\), but .* fitted on 20 features"):
-        plot_affinity(selector, table.iloc[:, 1:])
 
 
 def test_gates_and_loss_are_drawn_over_epochs(selector):
@@ -260,8 +230,7 @@ def test_samples_keep_colour_and_side_before_and_after_selection(selector, table
 def test_without_labels_samples_are_coloured_by_cluster(rng):
     centers = np.repeat([[0, 0, 0, 0], [9, 9, 0, 0], [0, 0, 9, 9]], 30, axis=0)
     X = centers + rng.standard_normal(centers.shape)
-    fitted = GroupFS(n_groups=2, n_groups_to_select=2, max_epochs=5, random_state=0).fit(X)
-    ax = plot_embedding(fitted, X)
+    ax = plot_embedding(quick(X, n_groups=2, n_groups_to_select=2), X)
     assert legend_of(ax) == ["1", "2", "3"]
     assert [len(part.get_offsets()) for part in ax.collections] == [30, 30, 30]
 
@@ -275,7 +244,8 @@ def test_numbers_with_a_fraction_get_a_colour_bar(selector, table, rng):
 
 
 def test_classes_up_to_24_look_different_and_rare_ones_beyond_are_grey(selector, table):
-    ax = plot_embedding(selector, table, labels=np.arange(200) % 24)
+    ax = plot_embedding(selector, table, labels=np.arange(200.0) % 24)  # whole floats are classes
+    assert legend_of(ax)[:2] == ["0", "1"]
     looks = {
         (tuple(part.get_facecolor()[0]), len(part.get_paths()[0].vertices))
         for part in ax.collections
@@ -285,46 +255,27 @@ def test_classes_up_to_24_look_different_and_rare_ones_beyond_are_grey(selector,
     assert legend_of(ax)[0] == "other" and len(ax.collections) == 24
 
 
-def test_whole_floats_are_classes(selector, table, moons):
-    ax = plot_embedding(selector, table, labels=moons.target.astype(float))
-    assert legend_of(ax) == ["0", "1"]
-
-
 def test_one_selected_feature_can_be_embedded(table):
-    fitted = GroupFS(n_groups=3, n_features_to_select=1, max_epochs=5, random_state=0).fit(table)
-    ax = plot_embedding(fitted, table)
+    ax = plot_embedding(quick(table, n_groups=3, n_features_to_select=1), table)
     assert ax.get_title() == "1 selected feature"
     assert all(np.all(part.get_offsets()[:, 1] == 0) for part in ax.collections)
 
 
-def test_embedding_refuses_what_it_cannot_draw(selector, table):
-    with pytest.raises(ValueError, match=r'features=.some.; choose "selected" or "all"'):
-        plot_embedding(selector, table, features="some")
-    with pytest.raises(ValueError, match=r"labels has shape \(3,\) but X has 200 samples"):
-        plot_embedding(selector, table, labels=[1, 2, 3])
-
-
 @pytest.mark.parametrize("order", ["F", "C"])
-def test_pixels_lie_where_they_were_in_the_image(selector, table, order):
+def test_pixels_lie_where_they_were_in_the_colour_of_their_group(selector, table, order):
     ax = plot_image_groups(selector, table, (4, 5), order=order)
-    mean, overlay = (image.get_array() for image in ax.images)
+    mean, overlay = (np.asarray(image.get_array()) for image in ax.images)
     np.testing.assert_allclose(mean, table.mean().to_numpy().reshape((4, 5), order=order))
-    colored = np.asarray(overlay)[..., 3].ravel(order=order) > 0
-    assert colored.tolist() == selector.get_support().tolist()
+    pixels = overlay.reshape((20, 4), order=order)
+    assert (pixels[:, 3] > 0).tolist() == selector.get_support().tolist()
     assert legend_of(ax) == ["1", "2"]
-
-
-def test_pixels_have_the_colour_of_their_group(selector, table):
-    overlay = np.asarray(
-        plot_image_groups(selector, table, (4, 5), order="C").images[1].get_array()
-    )
     for rank in (0, 1):
-        here = overlay.reshape(20, 4)[selector.groups_[rank], :3]
+        here = pixels[selector.groups_[rank], :3]
         np.testing.assert_allclose(here, np.tile(to_rgba(CYCLE[rank])[:3], (len(here), 1)))
 
 
 def test_pixels_that_a_budget_leaves_out_are_paler(table):
-    fitted = GroupFS(n_groups=3, n_features_to_select=4, max_epochs=40, random_state=0).fit(table)
+    fitted = quick(table, n_groups=3, n_features_to_select=4, max_epochs=40)
     ax = plot_image_groups(fitted, table, (4, 5), order="C")
     opacity = np.asarray(ax.images[1].get_array())[..., 3].ravel()
     support = fitted.get_support()
@@ -338,11 +289,7 @@ def test_many_kept_groups_get_a_colour_bar(many_kept, table):
     assert ax.get_legend() is None and len(ax.figure.axes) == 2
 
 
-def test_image_shape_must_fit(selector, table):
-    with pytest.raises(ValueError, match=r"image_shape=\(4, 4\) has 16 pixels but X has 20"):
-        plot_image_groups(selector, table, (4, 4))
-
-
+@pytest.mark.slow
 def test_demo_prints_the_groups_and_writes_the_figure(tmp_path, monkeypatch, capsys):
     from examples import demo
 
@@ -353,7 +300,36 @@ def test_demo_prints_the_groups_and_writes_the_figure(tmp_path, monkeypatch, cap
     assert (tmp_path / demo.FIGURE).stat().st_size > 10_000
 
 
-def test_a_selector_without_a_path_is_told_what_to_draw_instead(table):
-    fitted = GroupFS(n_groups=3, max_epochs=2, random_state=0).fit(table)
-    with pytest.raises(TypeError, match="GroupFS has no path to draw: .* plot_history"):
-        plot_path(fitted)
+@pytest.mark.parametrize(
+    ("draw", "error", "words"),
+    [
+        (
+            lambda selector, X: plot_affinity(selector, X.iloc[:, 1:]),
+            ValueError,
+            r"X has shape \(200, 19\), but .* fitted on 20 features",
+        ),
+        (
+            lambda selector, X: plot_embedding(selector, X, features="some"),
+            ValueError,
+            r'features=.some.; choose "selected" or "all"',
+        ),
+        (
+            lambda selector, X: plot_embedding(selector, X, labels=[1, 2, 3]),
+            ValueError,
+            r"labels has shape \(3,\) but X has 200 samples",
+        ),
+        (
+            lambda selector, X: plot_image_groups(selector, X, (4, 4)),
+            ValueError,
+            r"image_shape=\(4, 4\) does not fit 20 features",
+        ),
+        (
+            lambda selector, X: plot_path(selector),
+            TypeError,
+            "GroupFS has no path to draw: .* plot_history",
+        ),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_in_a_sentence(selector, table, draw, error, words):
+    with pytest.raises(error, match=words):
+        draw(selector, table)

@@ -1,5 +1,7 @@
 """Small fitted selectors for the tests of the report."""
 
+import base64
+
 import numpy as np
 import pandas as pd
 
@@ -24,6 +26,14 @@ def fitted(X, **settings):
     return GroupFS(**{"n_groups": 12, "random_state": 0, **settings}).fit(X)
 
 
+def blocks(sizes, shared, n_samples=60, seed=0):
+    """Columns that share one signal per block, and their blocks."""
+    rng = np.random.default_rng(seed)
+    one = [shared * rng.normal(size=(n_samples, 1)) for _ in sizes]
+    parts = [s + rng.normal(size=(n_samples, k)) for s, k in zip(one, sizes, strict=True)]
+    return np.hstack(parts), np.repeat(np.arange(len(sizes)), sizes)
+
+
 def many_features(n_features=7129, n_samples=20):
     """As many columns as a gene table has, in known groups: they need no search."""
     rng = np.random.default_rng(0)
@@ -41,3 +51,11 @@ def many_groups(n_groups=2500):
     quick = {"max_epochs": 1, "n_init": 1, "ranking": "gate", "gate_start": "uniform"}
     settings = {"n_features_to_select": 20, "random_state": 0, **quick}
     return GroupFS(groups=np.arange(2 * n_groups) // 2, **settings).fit(X), X
+
+
+def unpack(packed):
+    """Read back what ``groupfs.report.json_numbers.pack`` wrote, up to the rounding."""
+    kind = "<u2" if packed["bits"] == 16 else "u1"
+    steps = np.frombuffer(base64.b64decode(packed["data"]), kind).reshape(packed["shape"])
+    span = packed["high"] - packed["low"]
+    return packed["low"] + span * steps / (2 ** packed["bits"] - 1)

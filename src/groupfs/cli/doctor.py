@@ -6,8 +6,10 @@ import os
 import platform
 import re
 import sys
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, requires
 from typing import Any
+
+from groupfs.utils.versions import installed_version
 
 CORE = ("numpy", "scipy", "scikit-learn", "torch", "joblib")
 
@@ -41,21 +43,14 @@ def find_datasets() -> dict[str, Any]:
 def examine() -> dict[str, Any]:
     """Return versions, devices and extras."""
     return {
-        "groupfs": _version("groupfs"),
+        "groupfs": installed_version("groupfs"),
         "python": f"{platform.python_version()} ({sys.executable})",
         "system": platform.platform(),
-        "packages": {name: _version(name) for name in CORE},
+        "packages": {name: installed_version(name) for name in CORE},
         "device": _device(),
         "extras": _extras(),
         "data_folder": os.environ.get("GROUPFS_DATA") or "~/groupfs_data",
     }
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _device() -> dict[str, Any]:
@@ -83,5 +78,5 @@ def _extras() -> dict[str, dict[str, str | None]]:
     for line in lines:
         found = re.match(r"([\w.-]+)[^;]*;.*extra == ['\"]([\w-]+)['\"]", line)
         if found and found[1] != "groupfs" and found[2] not in ("dev", "docs", "all"):
-            extras.setdefault(found[2], {})[found[1]] = _version(found[1])
+            extras.setdefault(found[2], {})[found[1]] = installed_version(found[1])
     return extras

@@ -1,13 +1,13 @@
-"""What a notebook shows of a fitted selector: its groups as a small table, in plain HTML."""
+"""The groups of a fitted selector as a small table in plain HTML, for notebooks."""
 
 from __future__ import annotations
 
 from html import escape
-from typing import Any
 
-import numpy as np
+from groupfs.utils.fitted_selector import FittedSelector, by_centrality, feature_names, group_names
+from groupfs.utils.text import shorten
 
-#: Rows that are shown at once; the others unfold.
+#: Rows that are seen at once; the others unfold.
 MOST_ROWS = 12
 #: Features that are named of each group, most central first.
 MOST_NAMES = 3
@@ -25,67 +25,49 @@ STYLE = (
 )
 
 
-def groups_html(selector: Any) -> str:
-    """The groups of a fitted selector: rank, size, score, p, gate, kept, most central features.
+def groups_html(selector: FittedSelector) -> str:
+    """Write the groups of a fitted selector as a table: rank, size, score, p, gate, kept, features.
 
     Everything is in the text itself; nothing is loaded from anywhere. Names are escaped.
     """
-    rows = [_row(selector, group) for group in range(selector.n_groups_)]
-    shown, rest = rows[:MOST_ROWS], rows[MOST_ROWS:]
-    parts = [
-        f"<style>{STYLE}</style>",
-        '<div class="groupfs-groups">',
-        f"<div>{_sentence(selector)}</div>",
-        _table(selector, shown),
-    ]
-    if rest:
-        parts.append(f"<details><summary>{len(rest)} more groups</summary>")
-        parts.append(_table(selector, rest) + "</details>")
-    parts.append("</div>")
-    return "".join(parts)
-
-
-def _sentence(selector: Any) -> str:
-    n_kept = int(selector.group_selected_.sum())
-    n_selected = int(selector.get_support().sum())
+    rows = _rows(selector)
+    first, rest = rows[:MOST_ROWS], rows[MOST_ROWS:]
+    sentence = (
+        f"{int(selector.group_selected_.sum())} of {selector.n_groups_} groups kept, "
+        f"{int(selector.get_support().sum())} of {selector.n_features_in_} features selected"
+    )
+    more = f"<details><summary>{len(rest)} more groups</summary>{_table(selector, rest)}</details>"
     return (
-        f"{n_kept} of {selector.n_groups_} groups kept, "
-        f"{n_selected} of {selector.n_features_in_} features selected"
+        f'<style>{STYLE}</style><div class="groupfs-groups"><div>{sentence}</div>'
+        f"{_table(selector, first)}{more if rest else ''}</div>"
     )
 
 
-def _table(selector: Any, rows: list[str]) -> str:
-    numbers = ["rank", "size", "score"]
-    numbers += [] if selector.group_pvalues_ is None else ["p"]
-    texts = ["name"] if getattr(selector, "group_names_", None) else []
-    head = _cells("th", [*numbers, "gate", "kept"], [*texts, "most central features"])
+def _table(selector: FittedSelector, rows: list[str]) -> str:
+    p = [] if selector.group_pvalues_ is None else ["p"]
+    name = ["name"] if group_names(selector) else []
+    numbers = ["rank", "size", "score", *p, "gate", "kept"]
+    head = _cells("th", numbers, [*name, "most central features"])
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
-def _row(selector: Any, group: int) -> str:
-    members, kept = selector.groups_[group], bool(selector.group_selected_[group])
-    numbers = [str(group + 1), str(len(members)), f"{selector.group_scores_[group]:.3f}"]
-    if selector.group_pvalues_ is not None:
-        numbers.append(f"{selector.group_pvalues_[group]:.1g}")
-    numbers += [f"{selector.group_gates_[group]:.2f}", "yes" if kept else "no"]
-    names = getattr(selector, "group_names_", None)
-    texts = [_shortened(str(names[group]))] if names else []
-    body = _cells("td", numbers, [*texts, _most_central(selector, members)])
-    return f"<tr>{body}</tr>" if kept else f'<tr class="dropped">{body}</tr>'
+def _rows(selector: FittedSelector) -> list[str]:
+    names, given, p_values = feature_names(selector), group_names(selector), selector.group_pvalues_
+    rows = []
+    for j, group in enumerate(selector.groups_):
+        kept = bool(selector.group_selected_[j])
+        numbers = [str(j + 1), str(len(group)), f"{selector.group_scores_[j]:.3f}"]
+        numbers += [] if p_values is None else [f"{p_values[j]:.1g}"]
+        numbers += [f"{selector.group_gates_[j]:.2f}", "yes" if kept else "no"]
+        texts = [shorten(given[j], LONGEST_NAME)] if given else []
+        central = by_centrality(selector, group)[:MOST_NAMES]
+        texts.append(", ".join(shorten(names[i], LONGEST_NAME) for i in central))
+        body = _cells("td", numbers, texts)
+        rows.append(f"<tr>{body}</tr>" if kept else f'<tr class="dropped">{body}</tr>')
+    return rows
 
 
 def _cells(tag: str, numbers: list[str], texts: list[str]) -> str:
     cells = [f"<{tag}>{escape(entry)}</{tag}>" for entry in numbers]
     cells += [f'<{tag} class="text">{escape(entry)}</{tag}>' for entry in texts]
     return "".join(cells)
-
-
-def _most_central(selector: Any, members: Any) -> str:
-    central = members[np.argsort(-selector.centrality_[members], kind="stable")[:MOST_NAMES]]
-    given = getattr(selector, "feature_names_in_", None)
-    names = [f"x{i}" if given is None else str(given[i]) for i in central]
-    return ", ".join(_shortened(name) for name in names)
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"

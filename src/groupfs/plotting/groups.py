@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.plotting import style as _style
+from groupfs.plotting import style
+from groupfs.plotting.inputs import check_table, standardized_columns
+from groupfs.utils.fitted_selector import FittedSelector, by_centrality, feature_names, group_names
+from groupfs.utils.text import shorten
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,10 +26,11 @@ FEW_FEATURES = 100
 NUMBERED_SHARE = 0.05
 
 
-def plot_groups(selector: Any, *, most: int = 20, ax: Axes | None = None) -> Axes:
-    """Scores of the groups in rank order, kept ones in blue, with their sizes and p-values.
+def plot_groups(selector: FittedSelector, *, most: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw the scores of the groups in rank order, with their sizes and p-values.
 
-    A group is called after its most central feature, or as in ``groups`` where they were given.
+    Kept groups are blue. A group is called after its most central feature, or as in ``groups``
+    where they were given.
 
     Parameters
     ----------
@@ -46,28 +50,32 @@ def plot_groups(selector: Any, *, most: int = 20, ax: Axes | None = None) -> Axe
     'score'
     """
     check_is_fitted(selector)
-    shown = min(most, selector.n_groups_)
-    scores = np.asarray(selector.group_scores_[:shown], dtype=float)
-    kept = selector.group_selected_[:shown]
-    places = np.arange(shown)
-    with _style.drawing(ax, height=0.9 + 0.15 * shown) as ax:
-        ax.barh(places, scores, color=np.where(kept, _style.KEPT, _style.DROPPED), height=0.75)
-        ax.set_ylim(shown - 0.4, -0.6)
-        ax.set_yticks(places, [_style.group_title(selector, j) for j in places])
+    n = min(most, selector.n_groups_)
+    scores = np.asarray(selector.group_scores_[:n], dtype=float)
+    colors = np.where(selector.group_selected_[:n], style.KEPT, style.DROPPED)
+    with style.drawing(ax, height=0.9 + 0.15 * n) as ax:
+        ax.barh(range(n), scores, color=colors, height=0.75)
+        ax.set_ylim(n - 0.4, -0.6)
+        ax.set_yticks(range(n), _group_titles(selector)[:n])
         ax.tick_params(axis="y", length=0)
         ax.axvline(0, color="black", linewidth=0.6)
         ax.set_xlabel("score")
-        _write_column(ax, 1.6, "size", [str(len(group)) for group in selector.groups_[:shown]])
+        _write_column(ax, 1.6, "size", [str(len(group)) for group in selector.groups_[:n]])
         if selector.group_pvalues_ is not None:
-            _write_column(ax, 4.9, "p", [_chance(p) for p in selector.group_pvalues_[:shown]])
-        ax.set_title(_groups_title(selector, shown), pad=HEADINGS * _style.font_size())
-        _style.without_frame(ax)
+            _write_column(ax, 4.9, "p", [_format_p(p) for p in selector.group_pvalues_[:n]])
+        which = f"First {n} of {selector.n_groups_}" if n < selector.n_groups_ else f"{n}"
+        n_kept = int(selector.group_selected_.sum())
+        title = f"{which} groups, best first ({n_kept} kept, in blue)"
+        ax.set_title(title, pad=HEADINGS * style.font_size())
+        style.without_frame(ax)
         ax.spines["left"].set_visible(False)
     return ax
 
 
-def plot_affinity(selector: Any, X: Any, *, most: int = 1500, ax: Axes | None = None) -> Axes:
-    """Self-tuning affinity between features, ordered by group; kept groups are framed.
+def plot_affinity(
+    selector: FittedSelector, X: Any, *, most: int = 1500, ax: Axes | None = None
+) -> Axes:
+    """Draw the self-tuning affinity between features, ordered by group; kept groups are framed.
 
     Parameters
     ----------
@@ -90,23 +98,20 @@ def plot_affinity(selector: Any, X: Any, *, most: int = 1500, ax: Axes | None = 
     (20, 20)
     """
     check_is_fitted(selector)
-    matrix = _style.checked_table(selector, X)
+    matrix = check_table(selector, X)
     groups = _share_of_groups(selector, most)
     order = np.concatenate(groups)
-    with _style.drawing(ax, height=2.9) as ax:
-        affinity = _affinity(_style.standardized(matrix, order), selector.n_neighbors)
+    with style.drawing(ax, height=2.9) as ax:
+        affinity = _affinity(standardized_columns(matrix, order), selector.n_neighbors)
         top = _brightest(affinity)
         image = ax.imshow(affinity, cmap="cividis", vmin=0, vmax=top, interpolation="nearest")
         extend = "max" if top < 1 else "neither"
         ax.figure.colorbar(image, ax=ax, label="affinity", extend=extend, fraction=0.046, pad=0.03)
         _frame_kept(ax, groups, selector.group_selected_)
         if len(order) <= NAMED_FEATURES:
-            names = _style.feature_names(selector)
-            ax.set_yticks(
-                range(len(order)),
-                [_style.shortened(names[i], 12) for i in order],
-                fontsize="x-small",
-            )
+            names = feature_names(selector)
+            short = [shorten(names[i], 12) for i in order]
+            ax.set_yticks(range(len(order)), short, fontsize="x-small")
         else:
             _number_groups(ax, groups)
         ax.set_xticks([])
@@ -116,49 +121,44 @@ def plot_affinity(selector: Any, X: Any, *, most: int = 1500, ax: Axes | None = 
 
 
 def _write_column(ax: Axes, right: float, heading: str, entries: list[str]) -> None:
-    """Text beside the bars, as in a table; ``right`` is its right edge in ems from the Axes."""
-    style: dict[str, Any] = {
-        "textcoords": "offset points",
-        "ha": "right",
-        "fontsize": "small",
-        "annotation_clip": False,
-    }
-    em = _style.font_size()
+    """Write text beside the bars; ``right`` is its right edge in ems from the Axes."""
+    em = style.font_size()
+    look: style.Keywords = {"textcoords": "offset points", "ha": "right", "fontsize": "small"}
+    look["annotation_clip"] = False
     # not at a place in the data: where bars are thick, that would be far up in the title
-    above: dict[str, Any] = {"xytext": (right * em, 0.3 * em), "xycoords": "axes fraction"}
-    ax.annotate(heading, (1, 1), va="bottom", style="italic", **above, **style)
-    beside: dict[str, Any] = {"xytext": (right * em, 0), "xycoords": ax.get_yaxis_transform()}
-    for place, entry in enumerate(entries):
-        ax.annotate(entry, (1, place), va="center", **beside, **style)
+    above: style.Keywords = {"xytext": (right * em, 0.3 * em), "xycoords": "axes fraction"}
+    ax.annotate(heading, (1, 1), va="bottom", style="italic", **above, **look)
+    beside: style.Keywords = {"xytext": (right * em, 0), "xycoords": ax.get_yaxis_transform()}
+    for row, entry in enumerate(entries):
+        ax.annotate(entry, (1, row), va="center", **beside, **look)
 
 
-def _chance(p_value: float) -> str:
-    """A p-value in few letters: 1, 0.04, 2e-8."""
+def _format_p(p_value: float) -> str:
+    """Write a p-value in few letters: 1, 0.04, 2e-8."""
     if p_value >= 0.001:
         return f"{p_value:.1g}"
     return f"{p_value:.0e}".replace("e-0", "e-")
 
 
-def _groups_title(selector: Any, shown: int) -> str:
-    n_kept = int(selector.group_selected_.sum())
-    which = f"first {shown} of {selector.n_groups_}" if shown < selector.n_groups_ else f"{shown}"
-    return f"{which} groups, best first ({n_kept} kept, in blue)".capitalize()
+def _group_titles(selector: FittedSelector) -> list[str]:
+    """Write rank and name of every group: the user's name, or that of its representative."""
+    names = feature_names(selector)
+    given = group_names(selector) or [names[i] for i in selector.representatives_]
+    return [f"{rank}  {shorten(name, 16)}" for rank, name in enumerate(given, 1)]
 
 
-def _share_of_groups(selector: Any, most: int) -> list[NDArray[np.int64]]:
-    """The groups, or of too many features a like share of each, at least one."""
+def _share_of_groups(selector: FittedSelector, most: int) -> list[IntArray]:
+    """Return the groups, or of too many features a like share of each, at least one."""
     n_features = sum(len(group) for group in selector.groups_)
     if n_features <= most:
         return list(selector.groups_)
-    groups = []
-    for group in selector.groups_:
-        size = max(1, round(len(group) * most / n_features))
-        central = group[np.argsort(-selector.centrality_[group], kind="stable")[:size]]
-        groups.append(np.sort(central))
-    return groups
+    return [
+        np.sort(by_centrality(selector, group)[: max(1, round(len(group) * most / n_features))])
+        for group in selector.groups_
+    ]
 
 
-def _affinity(Z: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
+def _affinity(Z: FloatArray, n_neighbors: int) -> FloatArray:
     from groupfs.data.rows import DenseRows
     from groupfs.graphs.feature_graph import dense_feature_affinity
 
@@ -166,8 +166,8 @@ def _affinity(Z: NDArray[np.float64], n_neighbors: int) -> NDArray[np.float64]:
     return np.asarray(dense_feature_affinity(DenseRows(Z), neighbors))
 
 
-def _brightest(affinity: NDArray[np.float64]) -> float:
-    """Where the colours end: of many features the few nearest pairs would darken all others.
+def _brightest(affinity: FloatArray) -> float:
+    """Choose where the colours end: of many features the few nearest pairs would darken the rest.
 
     Features without anything in common have an affinity of about 1/e, which shall stay in the
     middle of the colours.
@@ -178,20 +178,16 @@ def _brightest(affinity: NDArray[np.float64]) -> float:
     return float(np.clip(np.quantile(apart, 0.995), 0.5, 1.0))
 
 
-def _frame_kept(ax: Axes, groups: list[NDArray[np.int64]], kept: NDArray[np.bool_]) -> None:
+def _frame_kept(ax: Axes, groups: list[IntArray], kept: BoolArray) -> None:
     from matplotlib.patches import Rectangle
 
-    start = 0
-    for group, framed in zip(groups, kept, strict=True):
-        if framed:
-            corner, side = (start - 0.5, start - 0.5), len(group)
-            ax.add_patch(
-                Rectangle(corner, side, side, fill=False, edgecolor=_style.ACCENT, linewidth=1.0)
-            )
-        start += len(group)
+    look: style.Keywords = {"fill": False, "edgecolor": style.ACCENT, "linewidth": 1.0}
+    starts = np.cumsum([0, *map(len, groups)]) - 0.5
+    for j in np.flatnonzero(kept):
+        ax.add_patch(Rectangle((starts[j], starts[j]), len(groups[j]), len(groups[j]), **look))
 
 
-def _number_groups(ax: Axes, groups: list[NDArray[np.int64]]) -> None:
+def _number_groups(ax: Axes, groups: list[IntArray]) -> None:
     sizes = np.array([len(group) for group in groups])
     middles = np.cumsum(sizes) - sizes / 2 - 0.5
     numbered: list[int] = []

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.plotting import style as _style
+from groupfs.plotting import style
+from groupfs.plotting.inputs import check_image, check_table
+from groupfs.utils.fitted_selector import FittedSelector
+from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,14 +20,14 @@ SELECTED, IN_GROUP = 0.7, 0.3
 
 
 def plot_image_groups(
-    selector: Any,
+    selector: FittedSelector,
     X: Any,
     image_shape: tuple[int, int],
     *,
     order: Literal["F", "C"] = "F",
     ax: Axes | None = None,
 ) -> Axes:
-    """The mean image, with the pixels of kept groups coloured by the rank of their group.
+    """Draw the mean image, with the pixels of kept groups coloured by the rank of their group.
 
     Pixels of a kept group that are not selected themselves, as with a budget, are paler.
 
@@ -59,16 +61,11 @@ def plot_image_groups(
     (4, 6)
     """
     check_is_fitted(selector)
-    matrix = _style.checked_table(selector, X)
-    height, width = image_shape
-    if height * width != matrix.shape[1]:
-        raise ValueError(
-            f"image_shape={tuple(image_shape)} has {height * width} pixels but X has "
-            f"{matrix.shape[1]} features; give the height and width of the images."
-        )
+    matrix = check_table(selector, X)
+    check_image(image_shape, matrix.shape[1])
     mean = np.asarray(matrix.mean(axis=0)).ravel()
     kept = np.flatnonzero(selector.group_selected_)
-    with _style.drawing(ax, height=2.8) as ax:
+    with style.drawing(ax, height=2.8) as ax:
         ax.imshow(mean.reshape(image_shape, order=order), cmap="gray")
         ax.imshow(_overlay(selector, kept).reshape((*image_shape, 4), order=order))
         ax.set_xticks([])
@@ -76,30 +73,30 @@ def plot_image_groups(
         ax.spines[:].set_visible(False)
         n_selected = int(selector.get_support().sum())
         ax.set_title(f"{n_selected} of {matrix.shape[1]} pixels selected, by group")
-        if len(kept) <= len(_style.CYCLE):
+        if len(kept) <= len(style.CYCLE):
             _legend(ax, kept)
         else:
             _colorbar(ax, kept)
     return ax
 
 
-def _overlay(selector: Any, kept: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Colour and opacity of every pixel, (d, 4)."""
+def _overlay(selector: FittedSelector, kept: IntArray) -> FloatArray:
+    """Return colour and opacity of every pixel, (d, 4)."""
     from matplotlib.colors import to_rgb
 
     support = selector.get_support()
     overlay = np.zeros((selector.n_features_in_, 4))
-    for j, color in zip(kept, _style.rank_colors(len(kept)), strict=True):
+    for j, color in zip(kept, style.rank_colors(len(kept)), strict=True):
         pixels = selector.groups_[j]
         overlay[pixels, :3] = to_rgb(color)
         overlay[pixels, 3] = np.where(support[pixels], SELECTED, IN_GROUP)
     return overlay
 
 
-def _legend(ax: Axes, kept: NDArray[np.int64]) -> None:
+def _legend(ax: Axes, kept: IntArray) -> None:
     from matplotlib.patches import Patch
 
-    colors = _style.rank_colors(len(kept))
+    colors = style.rank_colors(len(kept))
     ax.legend(
         [Patch(color=color, alpha=SELECTED) for color in colors],
         [str(j + 1) for j in kept],
@@ -113,17 +110,16 @@ def _legend(ax: Axes, kept: NDArray[np.int64]) -> None:
     )
 
 
-def _colorbar(ax: Axes, kept: NDArray[np.int64]) -> None:
-    """One step of colour per kept group, best at the top."""
+def _colorbar(ax: Axes, kept: IntArray) -> None:
+    """Draw one step of colour per kept group, best at the top."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import BoundaryNorm, ListedColormap
 
     n = len(kept)
-    steps = ScalarMappable(
-        BoundaryNorm(np.arange(n + 1) - 0.5, n), ListedColormap(_style.rank_colors(n))
-    )
+    colors = ListedColormap(style.rank_colors(n))
+    steps = ScalarMappable(BoundaryNorm(np.arange(n + 1) - 0.5, n), colors)
     bar = ax.figure.colorbar(steps, ax=ax, fraction=0.046, pad=0.03, label="group")
-    shown = np.unique(np.linspace(0, n - 1, min(n, 6)).round().astype(int))
-    bar.set_ticks(shown.tolist(), labels=[str(kept[place] + 1) for place in shown])
+    ticks = np.unique(np.linspace(0, n - 1, min(n, 6)).round().astype(int))
+    bar.set_ticks(ticks.tolist(), labels=[str(j + 1) for j in kept[ticks]])
     bar.minorticks_off()
     bar.ax.invert_yaxis()

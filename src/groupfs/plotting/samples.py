@@ -13,7 +13,10 @@ from sklearn.metrics import silhouette_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.plotting import style as _style
+from groupfs.plotting import style
+from groupfs.plotting.inputs import Matrix, check_labels, check_table
+from groupfs.utils.fitted_selector import FittedSelector
+from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,14 +30,14 @@ COMPONENTS = 10
 
 
 def plot_embedding(
-    selector: Any,
+    selector: FittedSelector,
     X: Any,
     *,
     labels: ArrayLike | None = None,
     features: str = "selected",
     ax: Axes | None = None,
 ) -> Axes:
-    """The samples on their first two principal components, before or after selection.
+    """Draw the samples on their first two principal components, before or after selection.
 
     Draw it twice, with ``features="all"`` and ``features="selected"``, to see what selection does:
     a sample has the same colour in both, and components point the same way.
@@ -65,16 +68,17 @@ def plot_embedding(
     check_is_fitted(selector)
     if features not in ("selected", "all"):
         raise ValueError(f'features={features!r}; choose "selected" or "all".')
-    matrix = _style.checked_table(selector, X)
+    matrix = check_table(selector, X)
     selected = np.flatnonzero(selector.get_support())
     points, shares = _principal_components(matrix[:, selected], 2)
-    columns = selected
+    title = f"{len(selected)} selected feature{'' if len(selected) == 1 else 's'}"
     if features == "all":
-        columns, after = np.arange(matrix.shape[1]), points
+        after = points
         points, shares = _principal_components(matrix, 2)
         points *= np.where((points * after).sum(axis=0) < 0, -1, 1)
+        title = f"All {matrix.shape[1]} features"
     values, kind = _colours_of(labels, matrix, selected)
-    with _style.drawing(ax, height=2.6) as ax:
+    with style.drawing(ax, height=2.6) as ax:
         if values.dtype.kind == "f":
             _scatter_numbers(ax, points, values)
         else:
@@ -83,22 +87,37 @@ def plot_embedding(
         ax.set_ylabel(f"PC 2 ({shares[1]:.0%})")
         ax.set_xticks([])
         ax.set_yticks([])
-        plural = "" if len(columns) == 1 else "s"
-        ax.set_title(
-            f"{len(columns)} selected feature{plural}"
-            if features == "selected"
-            else f"All {len(columns)} features"
-        )
-        _style.without_frame(ax)
+        ax.set_title(title)
+        style.without_frame(ax)
     return ax
 
 
-def _principal_components(
-    columns: Any, most: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Scores of the standardised samples and shares of variance; zeros where there are no more."""
+def cluster_samples(points: FloatArray, numbers: range, judged: IntArray | None = None) -> IntArray:
+    """Find k-means clusters, as many of ``numbers`` as have the best silhouette; largest first.
+
+    ``judged`` are the rows that silhouettes are measured on, all if None.
+    """
+    sample = points if judged is None else points[judged]
+    distinct = len(np.unique(sample, axis=0))
+    best, clusters = -np.inf, np.zeros(len(points), dtype=np.int64)
+    for n_clusters in numbers:
+        if n_clusters >= min(len(sample), distinct):
+            break
+        found = KMeans(n_clusters, n_init=4, random_state=0).fit_predict(points)
+        in_sample = found if judged is None else found[judged]
+        if len(np.unique(in_sample)) < 2:
+            continue
+        silhouette = silhouette_score(sample, in_sample)
+        if silhouette > best:
+            best, clusters = silhouette, found
+    by_size = np.argsort(-np.bincount(clusters), kind="stable")
+    return np.argsort(by_size)[clusters]
+
+
+def _principal_components(columns: Matrix, most: int) -> tuple[FloatArray, FloatArray]:
+    """Return scores of the standardised samples and shares of variance, zeros beyond the rank."""
     scaled = StandardScaler(with_mean=not sp.issparse(columns)).fit_transform(columns)
-    n_components = min(most, min(scaled.shape) - 1 if min(scaled.shape) > 1 else 1)
+    n_components = min(most, max(min(scaled.shape) - 1, 1))
     if sp.issparse(scaled) and n_components < min(scaled.shape):
         pca = PCA(n_components, svd_solver="arpack", random_state=0)
     else:
@@ -113,61 +132,36 @@ def _principal_components(
 
 
 def _colours_of(
-    labels: ArrayLike | None, matrix: Any, selected: NDArray[np.int64]
+    labels: ArrayLike | None, matrix: Matrix, selected: IntArray
 ) -> tuple[NDArray[Any], str]:
-    """What samples are coloured by, numbers as floats, and what that is."""
+    """Return what samples are coloured by, numbers as floats, and what to call it."""
     if labels is None:
-        return _clusters(_principal_components(matrix[:, selected], COMPONENTS)[0]), "cluster"
-    values = np.asarray(labels)
-    if values.shape != (matrix.shape[0],):
-        raise ValueError(
-            f"labels has shape {values.shape} but X has {matrix.shape[0]} samples; give one label "
-            "per sample."
-        )
-    if values.dtype.kind == "f" and np.isfinite(values).all() and (values == values // 1).all():
+        points = _principal_components(matrix[:, selected], COMPONENTS)[0]
+        judged = np.random.default_rng(0).permutation(len(points))[:JUDGED_ROWS]
+        return cluster_samples(points, CLUSTERS, judged) + 1, "cluster"
+    values = check_labels(labels, matrix.shape[0])
+    if values.dtype.kind in "iu":
+        return values, "class"
+    if values.dtype.kind != "f":
+        return values.astype(str), "class"
+    if np.isfinite(values).all() and (values == values // 1).all():
         return values.astype(np.int64), "class"
-    if values.dtype.kind == "f":
-        return values, "value"
-    return values.astype(str) if values.dtype.kind not in "iu" else values, "class"
+    return values, "value"
 
 
-def _clusters(points: NDArray[np.float64]) -> NDArray[np.int64]:
-    """K-means clusters numbered by size, as many as have the best silhouette."""
-    rows = np.random.default_rng(0).permutation(len(points))[:JUDGED_ROWS]
-    best, clusters = -np.inf, np.zeros(len(points), dtype=np.int64)
-    for n_clusters in CLUSTERS:
-        if n_clusters >= min(len(rows), len(np.unique(points[rows], axis=0))):
-            break
-        means = KMeans(n_clusters, n_init=4, random_state=0).fit(points)
-        if len(np.unique(means.labels_[rows])) < 2:
-            continue
-        silhouette = silhouette_score(points[rows], means.labels_[rows])
-        if silhouette > best:
-            best, clusters = silhouette, means.labels_
-    by_size = np.argsort(-np.bincount(clusters), kind="stable")
-    return np.asarray(np.argsort(by_size)[clusters] + 1)
-
-
-def _scatter_classes(
-    ax: Axes, points: NDArray[np.float64], classes: NDArray[Any], kind: str
-) -> None:
-    """A colour and a marker for every class, the most frequent first; the rest in grey."""
-    names, places, counts = np.unique(classes, return_inverse=True, return_counts=True)
-    looks = [(color, marker) for marker in MARKERS for color in _style.CYCLE]
-    if len(names) > len(looks):
-        frequent = np.sort(np.argsort(-counts, kind="stable")[: len(looks) - 1])
-    else:
-        frequent = np.arange(len(names))
+def _scatter_classes(ax: Axes, points: FloatArray, classes: NDArray[Any], kind: str) -> None:
+    """Draw every class in its colour and marker, the most frequent first; the rest in grey."""
+    names, codes, counts = np.unique(classes, return_inverse=True, return_counts=True)
+    looks = [(color, marker) for marker in MARKERS for color in style.CYCLE]
+    n_named = len(names) if len(names) <= len(looks) else len(looks) - 1
+    frequent = np.sort(np.argsort(-counts, kind="stable")[:n_named])
     size = _marker_size(len(points))
-    style: dict[str, Any] = {"s": size, "linewidths": 0.25, "edgecolors": "white"}
-    others = ~np.isin(places, frequent)
-    if others.any():
-        ax.scatter(
-            points[others, 0], points[others, 1], color=_style.DROPPED, label="other", **style
-        )
+    look: style.Keywords = {"s": size, "linewidths": 0.25, "edgecolors": "white"}
+    others = points[~np.isin(codes, frequent)]
+    if len(others):
+        ax.scatter(*others.T, color=style.DROPPED, label="other", **look)
     for (color, marker), j in zip(looks, frequent, strict=False):
-        here = points[places == j]
-        ax.scatter(here[:, 0], here[:, 1], color=color, marker=marker, label=str(names[j]), **style)
+        ax.scatter(*points[codes == j].T, color=color, marker=marker, label=str(names[j]), **look)
     ax.legend(
         title=kind,
         title_fontsize="small",
@@ -183,13 +177,13 @@ def _scatter_classes(
     )
 
 
-def _scatter_numbers(ax: Axes, points: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+def _scatter_numbers(ax: Axes, points: FloatArray, values: FloatArray) -> None:
     known = np.isfinite(values)
-    style: dict[str, Any] = {"s": _marker_size(len(points)), "linewidths": 0}
-    x, y = points.T
-    ax.scatter(x[~known], y[~known], color=_style.DROPPED, **style)
-    shown = ax.scatter(x[known], y[known], c=values[known], cmap="cividis", **style)
-    ax.figure.colorbar(shown, ax=ax, label="label", fraction=0.046, pad=0.03)
+    look: style.Keywords = {"s": _marker_size(len(points)), "linewidths": 0}
+    ax.scatter(*points[~known].T, color=style.DROPPED, **look)
+    x, y = points[known].T
+    drawn = ax.scatter(x, y, c=values[known], cmap="cividis", **look)
+    ax.figure.colorbar(drawn, ax=ax, label="label", fraction=0.046, pad=0.03)
 
 
 def _marker_size(n_points: int) -> float:

@@ -1,17 +1,18 @@
-"""What the figures share: colours, sizes, names of groups, columns of the table. No figures."""
+"""What the figures share: colours, sizes and Axes. No figures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+#: What matplotlib's functions are given by name.
+Keywords = dict[str, Any]
 
 #: Colour-blind-safe (Okabe and Ito): kept groups in blue, others in grey, emphasis in vermilion.
 KEPT, DROPPED, ACCENT = "#0072B2", "#B0B0B0", "#D55E00"
@@ -21,7 +22,7 @@ MANY, LIGHTEST = "viridis", 0.92
 
 COLUMN_WIDTH = 3.3  #: inches
 #: Of figures made here. Sizes of text within them are relative to these.
-COLUMN_STYLE: dict[Any, Any] = {
+COLUMN_STYLE: dict[Any, float] = {
     "font.size": 8.0,
     "axes.titlesize": 8.0,
     "axes.labelsize": 8.0,
@@ -40,7 +41,7 @@ COLUMN_STYLE: dict[Any, Any] = {
 
 @contextmanager
 def drawing(ax: Axes | None, height: float = 2.4) -> Iterator[Axes]:
-    """The Axes given, or one in a new figure of column width."""
+    """Give the Axes to draw on: the user's, or one in a new figure of column width."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as reason:
@@ -56,57 +57,19 @@ def drawing(ax: Axes | None, height: float = 2.4) -> Iterator[Axes]:
 
 
 def font_size() -> float:
-    """Of the figure being drawn, in points."""
+    """Return the size of text in the figure being drawn, in points."""
     import matplotlib
 
     return float(matplotlib.rcParams["font.size"])
 
 
 def rank_colors(n_groups: int) -> list[Any]:
-    """One colour per kept group, best first: distinct if few, from dark to light if many."""
+    """Choose a colour per kept group, best first: distinct if few, from dark to light if many."""
     if n_groups <= len(CYCLE):
         return list(CYCLE[:n_groups])
     import matplotlib
 
     return list(matplotlib.colormaps[MANY](np.linspace(0, LIGHTEST, n_groups)))
-
-
-def group_title(selector: Any, group: int, longest: int = 16) -> str:
-    """Rank of a group and what it is called: as the user did, or after its representative."""
-    given = getattr(selector, "group_names_", None)
-    name = feature_names(selector)[selector.representatives_[group]] if not given else given[group]
-    return f"{group + 1}  {shortened(str(name), longest)}"
-
-
-def shortened(name: str, longest: int) -> str:
-    return name if len(name) <= longest else name[: longest - 1] + "…"
-
-
-def feature_names(selector: Any) -> Sequence[str]:
-    given = getattr(selector, "feature_names_in_", None)
-    if given is None:
-        return [f"x{i}" for i in range(selector.n_features_in_)]
-    return [str(name) for name in given]
-
-
-def checked_table(selector: Any, X: Any) -> Any:
-    """X as a dense or sparse matrix with the columns the selector was fitted on."""
-    matrix = sp.csc_array(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] != selector.n_features_in_:
-        raise ValueError(
-            f"X has shape {matrix.shape}, but the selector was fitted on "
-            f"{selector.n_features_in_} features; give the table it was fitted on."
-        )
-    return matrix
-
-
-def standardized(matrix: Any, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Some columns, dense, centred and of variance one; columns that do not vary are zero."""
-    chosen = matrix[:, columns]
-    Z = np.asarray(chosen.toarray() if sp.issparse(chosen) else chosen, dtype=np.float64)
-    Z = Z - Z.mean(axis=0)
-    spread = Z.std(axis=0)
-    return np.asarray(Z / np.where(spread > 0, spread, 1.0))
 
 
 def without_frame(ax: Axes) -> None:

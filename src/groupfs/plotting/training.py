@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.plotting import style as _style
+from groupfs.plotting import style
+from groupfs.utils.fitted_selector import FittedSelector
+from groupfs.utils.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 
-def plot_history(selector: Any, *, ax: Axes | None = None) -> Axes:
-    """Gates of the groups (left) and the loss (right, dashed) over the epochs of training.
+def plot_history(selector: FittedSelector, *, ax: Axes | None = None) -> Axes:
+    """Draw the gates of the groups (left) and the loss (right, dashed) over the epochs.
 
     Parameters
     ----------
@@ -41,7 +44,7 @@ def plot_history(selector: Any, *, ax: Axes | None = None) -> Axes:
     gates = np.array([record["gates"] for record in selector.history_])
     loss = [record["loss"] for record in selector.history_]
     epochs = np.arange(1, len(gates) + 1)
-    with _style.drawing(ax) as ax:
+    with style.drawing(ax) as ax:
         ax.axhline(0.5, color="black", linewidth=0.6, linestyle=":")
         _draw_groups(ax, epochs, gates, selector.group_selected_)
         ax.set_xlabel("epoch")
@@ -57,7 +60,7 @@ def plot_history(selector: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def plot_path(path: Any, *, ax: Axes | None = None) -> Axes:
-    """Gates of the groups along the sparsities, scaled by the groups' scores, as a lasso path.
+    """Draw the gates along the sparsities, scaled by the groups' scores, as a lasso path.
 
     A line falls to zero where its group closes; the dotted line marks the chosen model.
 
@@ -85,11 +88,11 @@ def plot_path(path: Any, *, ax: Axes | None = None) -> Axes:
                 "GroupFSPath, or draw it with plot_history."
             )
         path = path.path_
-    seed, place = path.chosen
+    seed, chosen = path.chosen
     height = np.clip(path.gates[seed], 0, 1) * np.maximum(path.scores, 0)
-    with _style.drawing(ax) as ax:
+    with style.drawing(ax) as ax:
         _draw_groups(ax, path.sparsities, height, path.kept)
-        chosen = ax.axvline(path.sparsities[place], color="black", linewidth=0.8, linestyle=":")
+        line = ax.axvline(path.sparsities[chosen], color="black", linewidth=0.8, linestyle=":")
         ax.set_xscale("log")
         ticks = [t for t in (0.1, 0.25, 0.5, 1, 2, 3, 5, 10) if _within(t, path.sparsities)]
         ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
@@ -98,34 +101,31 @@ def plot_path(path: Any, *, ax: Axes | None = None) -> Axes:
         ax.set_ylabel("gate x score")
         ax.set_ylim(bottom=0)
         ax.set_title("Groups close as sparsity grows")
-        _style.without_frame(ax)
-        _legend_below(ax, {"chosen": chosen})
+        style.without_frame(ax)
+        _legend_below(ax, {"chosen": line})
     return ax
 
 
-def _draw_groups(
-    ax: Axes, x: NDArray[Any], values: NDArray[np.float64], kept: NDArray[np.bool_]
-) -> None:
-    """One line per group, (len(x), C); kept ones in colour and on top, a few of them labelled."""
-    for place, j in enumerate(np.flatnonzero(~kept)):
-        label = "not kept" if place == 0 else None
-        ax.plot(x, values[:, j], color=_style.DROPPED, linewidth=0.8, label=label)
-    shown = np.flatnonzero(kept)
-    few = len(shown) <= len(_style.CYCLE)
-    for place, (j, color) in enumerate(zip(shown, _style.rank_colors(len(shown)), strict=True)):
-        named = few or place in (0, len(shown) - 1)
-        label = f"group {j + 1}" if named else None
+def _draw_groups(ax: Axes, x: ArrayLike, values: FloatArray, kept: BoolArray) -> None:
+    """Draw one line per group, (len(x), C); kept ones in colour and on top, a few labelled."""
+    dropped = np.flatnonzero(~kept)
+    for j in dropped:
+        label = "not kept" if j == dropped[0] else None
+        ax.plot(x, values[:, j], color=style.DROPPED, linewidth=0.8, label=label)
+    colored = np.flatnonzero(kept)
+    few = len(colored) <= len(style.CYCLE)
+    for j, color in zip(colored, style.rank_colors(len(colored)), strict=True):
+        label = f"group {j + 1}" if few or j in colored[[0, -1]] else None
         ax.plot(x, values[:, j], color=color, linewidth=1.2, label=label)
 
 
-def _legend_below(ax: Axes, others: dict[str, Any]) -> None:
-    """Best groups first, whatever was drawn first; the lines themselves stay free."""
+def _legend_below(ax: Axes, others: dict[str, Line2D]) -> None:
+    """Write the legend, best groups first whatever was drawn first; the lines stay free."""
     handles, labels = ax.get_legend_handles_labels()
     entries = dict(zip(labels, handles, strict=True))
-    grey = entries.pop("not kept", None)
-    if grey is not None:
-        entries["not kept"] = grey
-    entries.update(others)
+    if "not kept" in entries:
+        entries["not kept"] = entries.pop("not kept")  # to the end
+    entries |= others
     n_rows = -(-len(entries) // 4)
     ax.legend(
         list(entries.values()),
@@ -140,5 +140,5 @@ def _legend_below(ax: Axes, others: dict[str, Any]) -> None:
     )
 
 
-def _within(value: float, values: NDArray[np.float64]) -> bool:
+def _within(value: float, values: FloatArray) -> bool:
     return bool(0.99 * values[0] <= value <= 1.01 * values[-1])

@@ -5,26 +5,31 @@ Z is a sample of the standardised rows with the user's columns, constant ones ze
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
-from sklearn.metrics import adjusted_rand_score, silhouette_score
+from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.extmath import randomized_svd
 
 from groupfs.data.rows import DenseRows
 from groupfs.graphs.feature_graph import dense_feature_affinity
 from groupfs.metrics import clustering_accuracy
-from groupfs.report.json_numbers import pack, tidy, tidy_list
-from groupfs.report.other_budgets import selected_groups
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.plotting.samples import cluster_samples
+from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
+from groupfs.report.schema import MOST_CELLS
+from groupfs.utils.fitted_selector import FittedSelector
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+Labels = NDArray[Any] | None
 
 #: Embeddings drawn along each of the two sliders: so many, or so many points in all.
 FEWEST_EMBEDDINGS, MOST_EMBEDDINGS, MOST_POINTS = 16, 60, 30_000
-#: Side of the affinity picture in cells, and features it is computed from, at most.
-MOST_CELLS, MOST_FEATURES = 240, 2048
+#: Features the affinity map is computed from, at most.
+MOST_FEATURES = 2048
 #: Features shown in the correlation block of a group, and cells in all blocks together, at most.
 BLOCK, BLOCK_CELLS = 16, 120_000
 #: Labels with more values than this are numbers to be coloured by size, or names too many to tell.
@@ -34,39 +39,41 @@ CLUSTERS = range(2, 8)
 
 
 def embeddings(
-    selector: Any,
+    selector: FittedSelector,
     Z: FloatArray,
-    others: dict[str, list[int]],
-    labels: NDArray[Any] | None,
+    budgets: dict[str, list[int]],
+    labels: Labels,
     label_name: str | None,
-) -> dict[str, Any]:
-    """Two principal components of the samples: all features, the selected ones, other budgets."""
+) -> Json:
+    """Place samples by two principal components of all, of selected, of other budgets' features."""
     support = np.flatnonzero(selector.get_support())
-    before = _principal(Z)
-    order = np.array(others["order"])
+    before, share_before = _principal(Z)
+    order = np.array(budgets["order"])
     n_drawn = min(MOST_EMBEDDINGS, max(FEWEST_EMBEDDINGS, MOST_POINTS // len(Z)))
-    by_features = [(k, order[:k]) for k in _some(others["levels"], n_drawn)]
-    numbers = _some(list(range(1, selector.n_groups_ + 1)), n_drawn)
-    by_groups = [(g, selected_groups(selector, g)) for g in numbers]
 
-    def drawn(features: IntArray) -> dict[str, Any]:
+    def drawn(features: IntArray) -> Json:
         xy, share = _principal(Z[:, features])
-        return _as_picture(_like(xy, before[0]), share)
+        # signs that go along with those of all features, or points would jump
+        return _packed(xy * np.where((xy * before).sum(0) < 0, -1, 1), share)
 
     return {
         "n_points": len(Z),
-        "before": _as_picture(*before),
+        "before": _packed(before, share_before),
         "fitted": drawn(support),
-        "by_features": [{"n": k, **drawn(features)} for k, features in by_features],
-        "by_groups": [{"n": g, **drawn(features)} for g, features in by_groups],
+        "by_features": [{"n": k, **drawn(order[:k])} for k in _thinned(budgets["levels"], n_drawn)],
+        "by_groups": [
+            {
+                "n": g,
+                **drawn(selector.select(n_groups_to_select=g, n_features_to_select=None).features),
+            }
+            for g in _thinned(range(1, selector.n_groups_ + 1), n_drawn)
+        ],
         "colours": _colours(Z[:, support], labels, label_name),
     }
 
 
-def agreement(
-    Z: FloatArray, support: NDArray[np.bool_], labels: NDArray[Any] | None, name: str | None
-) -> dict[str, Any] | None:
-    """How well k-means meets the classes, on all features and on the selected ones.
+def agreement(Z: FloatArray, support: BoolArray, labels: Labels, name: str | None) -> Json | None:
+    """Measure how well k-means meets the classes, on all features and on the selected ones.
 
     Samples without a label are left out: missing is no class.
     """
@@ -77,7 +84,7 @@ def agreement(
     classes, codes = _classes(labels[labelled])
     if not 2 <= len(classes) <= MOST_CLASSES or len(classes) >= len(Z):
         return None
-    measured: dict[str, Any] = {
+    measured: Json = {
         "name": name or "label",
         "n_samples": len(Z),
         "n_classes": len(classes),
@@ -90,13 +97,14 @@ def agreement(
     return measured
 
 
-def affinity(selector: Any, Z: FloatArray, places: IntArray) -> dict[str, Any]:
-    """Self-tuning affinities of the features by group, averaged over cells where they are many."""
-    groups = [group[np.argsort(places[group])] for group in selector.groups_[:MOST_CELLS]]
+def affinity(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> Json:
+    """Measure affinities of the features by group, averaged over cells where they are many."""
+    groups = [group[np.argsort(ranks[group])] for group in selector.groups_[:MOST_CELLS]]
     sizes = np.array([len(group) for group in groups])
     shares = _shares(sizes, MOST_FEATURES)
-    chosen = [g[_spaced(len(g), n)] for g, n in zip(groups, shares, strict=True)]
-    features = np.concatenate(chosen)
+    features = np.concatenate(
+        [g[(np.arange(n) * len(g)) // n] for g, n in zip(groups, shares, strict=True)]
+    )
     neighbors = min(selector.n_neighbors, len(features) - 1)
     values = dense_feature_affinity(DenseRows(Z[:, features]), neighbors)
     cells = _shares(shares, MOST_CELLS)
@@ -113,12 +121,12 @@ def affinity(selector: Any, Z: FloatArray, places: IntArray) -> dict[str, Any]:
     }
 
 
-def correlations(selector: Any, Z: FloatArray, places: IntArray) -> list[dict[str, Any]]:
-    """For every group the correlations of its most central features."""
+def correlations(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> list[Json]:
+    """Correlate the most central features of every group."""
     side = max(2, min(BLOCK, int(np.sqrt(BLOCK_CELLS / selector.n_groups_))))
     blocks = []
     for group in selector.groups_:
-        features = group[np.argsort(places[group])][:side]
+        features = group[np.argsort(ranks[group])][:side]
         columns = Z[:, features] - Z[:, features].mean(0)
         columns /= np.maximum(np.linalg.norm(columns, axis=0), 1e-12)
         blocks.append(
@@ -127,8 +135,8 @@ def correlations(selector: Any, Z: FloatArray, places: IntArray) -> list[dict[st
     return blocks
 
 
-def image(X: Any, shape: tuple[int, int] | None, order: str) -> dict[str, Any] | None:
-    """Shape, order of the pixels and the mean image, for orientation."""
+def image(X: Any, shape: tuple[int, int] | None, order: str) -> Json | None:
+    """Return the shape, the order of the pixels and the mean image, for orientation."""
     if shape is None:
         return None
     mean = np.asarray(X.mean(axis=0) if sp.issparse(X) else np.asarray(X, float).mean(axis=0))
@@ -137,7 +145,7 @@ def image(X: Any, shape: tuple[int, int] | None, order: str) -> dict[str, Any] |
 
 
 def _principal(Z: FloatArray) -> tuple[FloatArray, list[float]]:
-    """The first two principal components, (n, 2), and their shares of the variance."""
+    """Return the first two principal components, (n, 2), and their shares of the variance."""
     Z = Z - Z.mean(0)
     total = max(float(np.square(Z).sum()), 1e-12)
     n_components = min(2, *Z.shape)
@@ -147,88 +155,56 @@ def _principal(Z: FloatArray) -> tuple[FloatArray, list[float]]:
     return xy, [*(S**2 / total).tolist(), 0.0][:2]
 
 
-def _like(xy: FloatArray, other: FloatArray) -> FloatArray:
-    """The same with the signs that go along with another embedding's."""
-    return xy * np.where((xy * other).sum(0) < 0, -1, 1)
-
-
-def _as_picture(xy: FloatArray, shares: list[float]) -> dict[str, Any]:
+def _packed(xy: FloatArray, shares: list[float]) -> Json:
     return {"xy": pack(xy, bits=16), "variance": tidy_list(shares, 3)}
 
 
-def _some(levels: list[int], most: int) -> list[int]:
-    """At most so many of the levels, the first and the last among them."""
+def _thinned(levels: Sequence[int], most: int) -> list[int]:
+    """Return at most so many of the levels, the first and the last among them."""
     picked = np.linspace(0, len(levels) - 1, min(len(levels), most)).round()
-    return [levels[int(place)] for place in picked]
+    return [levels[int(i)] for i in picked]
 
 
-def _colours(Z: FloatArray, labels: NDArray[Any] | None, name: str | None) -> dict[str, Any]:
-    """Of every sample: the class it has been given, a number, or else its k-means cluster."""
+def _colours(Z: FloatArray, labels: Labels, name: str | None) -> Json:
+    """Colour every sample by its class or number, or else by its k-means cluster."""
     if labels is None:
-        clusters = _clusters(Z)
+        clusters = cluster_samples(Z, CLUSTERS)
         found = [f"cluster {c + 1}" for c in range(int(clusters.max()) + 1)]
         return {"kind": "cluster", "name": None, "classes": found, "codes": clusters.tolist()}
+    name = name or "label"
     classes, codes = _classes(labels)
     if len(classes) > MOST_CLASSES and labels.dtype.kind in "iuf":
         values = np.asarray(labels, dtype=float)
         finite = np.where(np.isfinite(values), values, np.nanmedian(values))
-        return {"kind": "number", "name": name or "label", "values": pack(finite)}
-    return {
-        "kind": "label",
-        "name": name or "label",
-        "classes": classes,
-        "codes": codes.tolist(),
-    }
+        return {"kind": "number", "name": name, "values": pack(finite)}
+    return {"kind": "label", "name": name, "classes": classes, "codes": codes.tolist()}
 
 
 def _classes(labels: NDArray[Any]) -> tuple[list[str], IntArray]:
-    """Names of the classes in their own order, missing ones as "missing", and codes."""
+    """Name the classes in their own order, missing ones "missing", and code every sample."""
     kinds, codes = np.unique(np.array([_as_text(value) for value in labels]), return_inverse=True)
     names = [str(kind) for kind in kinds]
-    if all(_is_number(kind) for kind in names):
+    try:
         order = np.argsort([float(kind) for kind in names], kind="stable")
-        codes = np.argsort(order)[codes]
-        names = [names[place] for place in order]
-    return names, codes
+    except ValueError:  # words keep their alphabetical order
+        return names, codes
+    return [names[i] for i in order], np.argsort(order)[codes]
 
 
-def _as_text(value: Any) -> str:
+def _as_text(value: object) -> str:
     if _is_missing(value):
         return "missing"
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
-def _is_missing(value: Any) -> bool:
+def _is_missing(value: object) -> bool:
     if value is None or type(value).__name__ == "NAType":  # pandas.NA is neither equal nor unequal
         return True
     return bool(value != value)
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _clusters(Z: FloatArray) -> IntArray:
-    """k-means clusters, as many as give the best silhouette; the largest is the first."""
-    distinct = len(np.unique(Z, axis=0))
-    best, best_width = np.zeros(len(Z), dtype=np.int64), -1.0
-    for n_clusters in CLUSTERS:
-        if n_clusters >= min(distinct, len(Z)):
-            break
-        found = KMeans(n_clusters, n_init=4, random_state=0).fit_predict(Z)
-        width = float(silhouette_score(Z, found))
-        if width > best_width:
-            best, best_width = found, width
-    by_size = np.argsort(-np.bincount(best), kind="stable")
-    return np.argsort(by_size)[best]
-
-
 def _shares(sizes: IntArray, most: int) -> IntArray:
-    """Sizes shrunk in proportion to a sum of at most ``most``, none below one."""
+    """Shrink sizes in proportion to a sum of at most ``most``, none below one."""
     if sizes.sum() <= most:
         return sizes
     shares = np.maximum(1, np.floor(sizes * most / sizes.sum())).astype(int)
@@ -237,20 +213,10 @@ def _shares(sizes: IntArray, most: int) -> IntArray:
     return np.minimum(shares, sizes)
 
 
-def _spaced(size: int, n: int) -> IntArray:
-    """n places out of so many, evenly spaced from the first on."""
-    return (np.arange(n) * size) // n
-
-
 def _cell_means(values: FloatArray, sizes: IntArray, cells: IntArray) -> FloatArray:
-    """Means over cells that do not cross groups; a feature's affinity to itself is left out."""
-    widths = np.array(
-        [
-            len(part)
-            for size, n in zip(sizes, cells, strict=True)
-            for part in np.array_split(np.arange(size), n)
-        ]
-    )
+    """Average over cells that do not cross groups, without a feature's affinity to itself."""
+    parts = [np.array_split(np.arange(size), n) for size, n in zip(sizes, cells, strict=True)]
+    widths = np.array([len(part) for group in parts for part in group])
     starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
     sums = np.add.reduceat(np.add.reduceat(values, starts, axis=0), starts, axis=1)
     counts = np.outer(widths, widths).astype(float)

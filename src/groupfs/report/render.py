@@ -11,47 +11,29 @@ import base64
 import hashlib
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from groupfs.report.figure_data import MOST_CELLS
-from groupfs.report.json_numbers import first_columns
-from groupfs.report.schema import check
-from groupfs.report.sentences import count, in_p
+from groupfs.report.json_numbers import Json, first_columns
+from groupfs.report.schema import MOST_CELLS, check
+from groupfs.report.sentences import count
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
-SCRIPTS = (
-    "data.js",
-    "selection.js",
-    "groups.js",
-    "heatmap.js",
-    "samples.js",
-    "lines.js",
-    "pixels.js",
-    "features.js",
-    "downloads.js",
-    "main.js",
-)
+SCRIPTS = "data selection groups heatmap samples lines pixels features downloads main"
 #: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
 LARGEST_PAGE = 1_950_000
 #: What is listed however large the page; the affinity map shows so many groups.
 FEWEST_FEATURES, FEWEST_GROUPS = 100, MOST_CELLS
-#: What the scripts need to know of a group; the rest is in its row.
-OF_A_GROUP = (
-    "rank",
-    "name",
-    "title",
-    "is_given",
-    "size",
-    "score",
-    "p_value",
-    "n_kept",
-    "representative_name",
-)
+#: What the scripts need to know of a group and of a feature; the rest is in the rows.
+OF_A_GROUP = "rank name title is_given size score p_value n_kept representative_name"
+OF_A_FEATURE = "name group rank centrality kept"
 
 
-def render(summary: dict[str, Any]) -> str:
-    """One self-contained HTML page of at most 2 MB.
+def render(summary: Json) -> str:
+    """Write one self-contained HTML page of at most 2 MB.
 
     Where a table has too many features or groups for that, the selected features are listed first
     and the page says how many are left out.
@@ -73,8 +55,9 @@ def render(summary: dict[str, Any]) -> str:
     """
     check(summary, "summary")
     template = _environment().get_template("report.html")
-    script = _script()
-    shown = {
+    scripts = "\n".join(_read(f"{name}.js") for name in SCRIPTS.split())
+    script = f'(() => {{\n"use strict";\n{scripts}}})();'
+    parts = {
         "summary": summary,
         "style": _read("style.css"),
         "script": script,
@@ -83,49 +66,46 @@ def render(summary: dict[str, Any]) -> str:
     }
     n_features, n_groups = len(summary["features"]["name"]), len(summary["groups"])
     while True:
-        data = page_data(summary, n_features, n_groups)
+        data = _page_data(summary, n_features, n_groups)
         n_listed = len(data["features"]["name"])
-        page: str = template.render(
-            data=_as_json(data), n_listed=n_listed, n_groups=n_groups, **shown
-        )
+        page = template.render(data=_as_json(data), n_listed=n_listed, n_groups=n_groups, **parts)
         size = len(page.encode())
         if size <= LARGEST_PAGE or (n_features <= FEWEST_FEATURES and n_groups <= FEWEST_GROUPS):
             return page
-        part = min(0.95, LARGEST_PAGE / size)
-        n_features = min(n_listed, max(FEWEST_FEATURES, int(part * n_features)))
-        n_groups = min(n_groups, max(FEWEST_GROUPS, int(part * n_groups)))
+        share = min(0.95, LARGEST_PAGE / size)
+        n_features = min(n_listed, max(FEWEST_FEATURES, int(share * n_features)))
+        n_groups = min(n_groups, max(FEWEST_GROUPS, int(share * n_groups)))
 
 
-def page_data(summary: dict[str, Any], n_listed: int, n_groups: int) -> dict[str, Any]:
-    """What the scripts need, of so many features and of the first so many groups."""
-    features, chosen = summary["features"], summary["selection"]
-    groups, n_features = summary["groups"][:n_groups], len(features["name"])
+def _page_data(summary: Json, n_listed: int, n_groups: int) -> Json:
+    """Gather what the scripts need of at most so many features and of the first groups."""
+    features, chosen, affinity = summary["features"], summary["selection"], summary["affinity"]
     listed = _listed(summary, n_listed, n_groups)
+    index = {feature: i for i, feature in enumerate(listed)}
+
+    def indices(of: list[int]) -> list[int]:
+        return [index.get(feature, -1) for feature in of]
+
     reasons = sorted({features["reason"][i] for i in listed})
-    reason_at = {reason: where for where, reason in enumerate(reasons)}
-    place = {feature: where for where, feature in enumerate(listed)}
-    order = [place.get(feature, -1) for feature in chosen["order"]]
+    reason_index = {reason: i for i, reason in enumerate(reasons)}
+    order = indices(chosen["order"])
     known = order.index(-1) if -1 in order else len(order)
-    affinity = summary["affinity"]
     frequency = (summary["stability"] or {}).get("selection_frequency")
     return {
-        "n_features": n_features,
+        "n_features": len(features["name"]),
         "features": {
-            "column": None if len(listed) == n_features else listed,
+            "column": None if len(listed) == len(features["name"]) else listed,
             "frequency": frequency and [frequency[i] for i in listed],
-            **{
-                name: [features[name][i] for i in listed]
-                for name in ("name", "group", "rank", "centrality", "kept")
-            },
-            "reason": [reason_at[features["reason"][i]] for i in listed],
+            **{name: [features[name][i] for i in listed] for name in OF_A_FEATURE.split()},
+            "reason": [reason_index[features["reason"][i]] for i in listed],
         },
         "reasons": [summary["reasons"][reason] for reason in reasons],
         "groups": [
             {
-                **{name: group[name] for name in OF_A_GROUP},
-                "representative": place.get(group["representative"], -1),
+                **{name: group[name] for name in OF_A_GROUP.split()},
+                "representative": index.get(group["representative"], -1),
             }
-            for group in groups
+            for group in summary["groups"][:n_groups]
         ],
         "output": chosen["output"],
         "n_selected": chosen["n_features"],
@@ -134,10 +114,10 @@ def page_data(summary: dict[str, Any], n_listed: int, n_groups: int) -> dict[str
         "levels": [level for level in chosen["levels"] if level <= known],
         "affinity": {
             **affinity,
-            "features": affinity["features"] and [place.get(i, -1) for i in affinity["features"]],
+            "features": affinity["features"] and indices(affinity["features"]),
         },
         "correlations": [
-            {**block, "features": [place.get(i, -1) for i in block["features"]]}
+            {**block, "features": indices(block["features"])}
             for block in summary["correlations"][:n_groups]
         ],
         "training": _of_groups(summary["training"], n_groups),
@@ -146,35 +126,32 @@ def page_data(summary: dict[str, Any], n_listed: int, n_groups: int) -> dict[str
     }
 
 
-def _listed(summary: dict[str, Any], most: int, n_groups: int) -> list[int]:
-    """The features to list: selected ones first, then representatives, then as budgets go."""
+def _listed(summary: Json, most: int, n_groups: int) -> list[int]:
+    """Choose the features to list: selected ones, then representatives, then as budgets go."""
     features, order = summary["features"], summary["selection"]["order"]
     every = [i for i, group in enumerate(features["group"]) if group is None or group < n_groups]
     if most >= len(every):
         return every
-    kept = [i for i in order if features["kept"][i]]
-    kept += [i for i in every if features["kept"][i]]
+    kept = [i for i in order + every if features["kept"][i]]
     middle = [group["representative"] for group in summary["groups"]]
     known = set(every)
     first = [i for i in dict.fromkeys(kept + middle + order + every) if i in known]
     return sorted(first[:most])
 
 
-def _of_groups(part: dict[str, Any], n_groups: int) -> dict[str, Any]:
-    """Lines over epochs or sparsities, of the first groups; the page draws nothing else of them."""
-    shown = {name: value for name, value in part.items() if name != "closing_sparsity"}
-    return {**shown, "gates": first_columns(part["gates"], n_groups)}
+def _of_groups(part: Json, n_groups: int) -> Json:
+    """Cut lines over epochs or sparsities to the first groups; drop what the page does not draw."""
+    drawn = {name: value for name, value in part.items() if name != "closing_sparsity"}
+    return {**drawn, "gates": first_columns(part["gates"], n_groups)}
 
 
-def _as_json(data: dict[str, Any]) -> Any:
-    """The json block: no character of it can end the element or start a tag."""
-    from markupsafe import Markup
-
+def _as_json(data: Json) -> str:
+    """Write the json block so that no character of it can end the element or start a tag."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _environment() -> Any:
+def _environment() -> Environment:
     try:
         import jinja2
     except ImportError as error:
@@ -188,28 +165,19 @@ def _environment() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(count=count, in_p=in_p, number=_number, places=_places)
+    environment.filters.update(count=count, number=_number, places=_places)
     return environment
 
 
-def _script() -> Any:
-    from markupsafe import Markup
-
-    parts = "\n".join(_read(name) for name in SCRIPTS)
-    return Markup(f'(() => {{\n"use strict";\n{parts}}})();')
-
-
-def _read(name: str) -> Any:
-    from markupsafe import Markup
-
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+def _read(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _number(value: float | None, digits: int = 3) -> str:
-    """A number for reading, a dash where there is none."""
+    """Write a number for reading, a dash where there is none."""
     return "–" if value is None else f"{value:.{digits}g}".replace("-", "−")
 
 
 def _places(value: float | None, places: int) -> str:
-    """The same with so many digits after the point, for columns of numbers."""
+    """Write a number with so many digits after the point, for columns of numbers."""
     return "–" if value is None else f"{value:.{places}f}".replace("-", "−")

@@ -15,7 +15,6 @@ import os
 import zipfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, fields
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from groupfs.training.run import Trained
 from groupfs.training.settings import Settings
 from groupfs.utils.atomic_files import OutputError, write_file
 from groupfs.utils.device import DTYPE
+from groupfs.utils.versions import installed_version
 from groupfs.utils.warn import CheckpointWarning, warn
 
 HEADER = b"groupfs checkpoint 2\n"
@@ -147,7 +147,7 @@ def fingerprint(
     del matters["verbose"]
     # how much of a streamed table is held decides which rows meet in a batch
     matters["plan"] = repr(getattr(table.rows, "plan", None))
-    matters["versions"] = [_version(package) for package in PACKAGES]
+    matters["versions"] = [installed_version(package) for package in PACKAGES]
     found = hashlib.blake2b(json.dumps(matters, sort_keys=True, default=str).encode())
     found.update(table.columns.tobytes())
     for array in _content(table.rows, device):
@@ -181,13 +181,6 @@ def _content(rows: Rows, device: torch.device) -> Iterator[NDArray[Any]]:
         rows.to(device, DTYPE)
         index = np.linspace(0, rows.shape[0] - 1, min(rows.shape[0], SAMPLED_ROWS))
         yield rows.take(torch.from_numpy(index.astype(np.int64))).cpu().numpy()
-
-
-def _version(package: str) -> str | None:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _why(reason: BaseException) -> str:

@@ -47,3 +47,15 @@ def one_line(text: str) -> str:
     if len(line) <= LONGEST:
         return line
     return f"{line[: LONGEST // 2]} ... {line[-LONGEST // 3 :]}"
+
+
+def shorten(text: str, longest: int) -> str:
+    """Cut text to so many letters, the last of them an ellipsis.
+
+    Examples
+    --------
+    >>> from groupfs.utils.text import shorten
+    >>> shorten("long-winded", 5)
+    'long…'
+    """
+    return text if len(text) <= longest else text[: longest - 1] + "…"

@@ -1,0 +1,60 @@
+"""The rows of groups.csv and selected.csv, from a summary."""
+
+from __future__ import annotations
+
+from groupfs.report.json_numbers import Json
+
+
+def groups_table(summary: Json) -> list[Json]:
+    """List every feature with its group and whether and why it was kept, best group first.
+
+    ``rank`` counts the features of a group by centrality; ``score`` and ``p_value`` are the
+    group's. Constant columns come last and have no group.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.datasets import load_two_moons
+    >>> from groupfs.report import groups_table, summarize
+    >>> X = load_two_moons(200, random_state=0).data
+    >>> summary = summarize(GroupFS(n_groups=12, random_state=0).fit(X), X)
+    >>> row = groups_table(summary)[0]
+    >>> row["group"], row["rank"], row["kept"]
+    (1, 1, True)
+    """
+    features = summary["features"]
+    numbers, ranks = features["group"], features["rank"]
+    rows = []
+    for i in sorted(range(len(ranks)), key=lambda i: (numbers[i] is None, numbers[i], ranks[i])):
+        group = {} if numbers[i] is None else summary["groups"][numbers[i]]
+        label = group["name" if group["is_given"] else "rank"] if group else None
+        rows.append(
+            {
+                "feature": features["name"][i],
+                "group": label,
+                "rank": features["rank"][i],
+                "score": group.get("score"),
+                "p_value": group.get("p_value"),
+                "centrality": features["centrality"][i] if group else None,
+                "kept": bool(features["kept"][i]),
+                "reason": summary["reasons"][features["reason"][i]],
+            }
+        )
+    return rows
+
+
+def selected_table(summary: Json) -> list[Json]:
+    """List the selected features alone, in the order of :func:`groups_table`.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.datasets import load_two_moons
+    >>> from groupfs.report import selected_table, summarize
+    >>> X = load_two_moons(200, random_state=0).data
+    >>> summary = summarize(GroupFS(n_groups=12, random_state=0).fit(X), X)
+    >>> len(selected_table(summary))
+    10
+    """
+    columns = ("feature", "group", "rank", "score", "p_value", "centrality")
+    return [{name: row[name] for name in columns} for row in groups_table(summary) if row["kept"]]

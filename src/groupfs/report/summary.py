@@ -1,0 +1,260 @@
+"""From a fitted selector and its table to a plain dict: the content of result.json.
+
+The dict is the contract: the page, the csv files and other programs read it and nothing else. Its
+parts are written next door: ``other_budgets`` (what other budgets would select), ``figure_data``
+(arrays behind the figures), ``sentences``, ``reproduction`` (settings, versions, code).
+"""
+
+from __future__ import annotations
+
+import copy
+import datetime
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from groupfs.data.open_table import open_table
+from groupfs.models.objective import OPEN
+from groupfs.plotting.inputs import check_image, check_labels
+from groupfs.report import figure_data, sentences
+from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
+from groupfs.report.other_budgets import other_budgets, ranks_in_groups
+from groupfs.report.reproduction import reproduction
+from groupfs.report.schema import FORMAT, VERSION
+from groupfs.scoring.significance import discoveries
+from groupfs.utils.fitted_selector import FittedSelector, feature_names, group_names
+from groupfs.utils.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from groupfs.data.standardize import Table
+
+#: Rows that pictures are drawn from, at most, and numbers that these rows may hold.
+MOST_ROWS, MOST_NUMBERS = 1500, 30_000_000
+#: Epochs the course of training is drawn at, at most.
+MOST_EPOCHS = 160
+
+
+def summarize(
+    selector: FittedSelector,
+    X: Any,
+    *,
+    feature_names: Sequence[object] | None = None,
+    labels: ArrayLike | None = None,
+    label_name: str | None = None,
+    image_shape: tuple[int, int] | None = None,
+    image_order: str = "F",
+    source: str | None = None,
+    notes: Sequence[str] = (),
+) -> Json:
+    """Summarise what a fitted selector found into a dict that json can write.
+
+    Parameters
+    ----------
+    selector : fitted GroupFS or GroupFSPath
+    X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
+        The table it was fitted on.
+    feature_names : sequence or None
+        Names of the columns; None takes those the selector saw, or x0, x1, ...
+    labels : array-like of shape (n_samples,) or None
+        A label for every sample, for colours and to report agreement; the selection is not touched.
+    label_name : str or None
+        Name of the labels.
+    image_shape : (height, width) or None
+        For tables whose columns are the pixels of an image.
+    image_order : {"F", "C"}, default="F"
+        Whether pixels run down the columns of the image, as in ``fetch_dataset``, or along its
+        rows.
+    source : str or None
+        Name of the file the table came from.
+    notes : sequence of str
+        Sentences on what was done to the columns before.
+
+    Returns
+    -------
+    summary : dict
+        Lists, numbers, strings and None only; ``summary["format"]`` is "groupfs-result".
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.datasets import load_two_moons
+    >>> from groupfs.report import summarize
+    >>> moons = load_two_moons(200, random_state=0)
+    >>> selector = GroupFS(n_groups=12, random_state=0).fit(moons.data)
+    >>> summary = summarize(selector, moons.data, labels=moons.target, label_name="moon")
+    >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
+    (5, 10)
+    """
+    check_is_fitted(selector)
+    names = _names(selector, feature_names)
+    if image_order not in ("F", "C"):
+        raise ValueError(f'image_order={image_order!r} must be "F" (down the columns) or "C".')
+    if image_shape is not None:
+        check_image(image_shape, len(names))
+    Z, n_samples, rows = _sampled_rows(selector, X)
+    labels = None if labels is None else check_labels(labels, n_samples)[rows]
+    ranks = ranks_in_groups(selector)
+    budgets = other_budgets(selector, ranks)
+    groups = _groups(selector, names)
+    reasons, reason_of = sentences.reasons(selector, groups)
+    support = selector.get_support()
+    summary: Json = {
+        "format": FORMAT,
+        "version": VERSION,
+        "created": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "table": {
+            "source": source,
+            "n_samples": n_samples,
+            "n_features": len(names),
+            "n_constant": int((selector.group_labels_ < 0).sum()),
+            "notes": [str(note) for note in notes],
+        },
+        "groups": groups,
+        "features": _features(selector, names, ranks, reason_of),
+        "reasons": reasons,
+        "selection": {
+            "n_features": int(support.sum()),
+            "n_groups": int(selector.group_selected_.sum()),
+            "output": selector.output,
+            **budgets,
+        },
+        "training": _training(selector),
+        "path": _path(selector),
+        "stability": _stability(selector),
+        "embedding": figure_data.embeddings(selector, Z, budgets, labels, label_name),
+        "agreement": figure_data.agreement(Z, support, labels, label_name),
+        "affinity": figure_data.affinity(selector, Z, ranks),
+        "correlations": figure_data.correlations(selector, Z, ranks),
+        "image": figure_data.image(X, image_shape, image_order),
+        **reproduction(selector, source, notes),
+    }
+    summary["sentences"] = sentences.sentences(selector, summary)
+    return summary
+
+
+def _names(selector: FittedSelector, given: Sequence[object] | None) -> list[str]:
+    names = [_utf8(name) for name in (feature_names(selector) if given is None else given)]
+    if len(names) != selector.n_features_in_:
+        raise ValueError(
+            f"feature_names has {len(names)} names, but the selector was fitted on "
+            f"{selector.n_features_in_} features; give one name per column."
+        )
+    return names
+
+
+def _utf8(name: object) -> str:
+    """Write a name so that a file can hold it: half characters of misread files are replaced."""
+    return str(name).encode("utf-8", "replace").decode("utf-8")
+
+
+def _sampled_rows(selector: FittedSelector, X: Any) -> tuple[FloatArray, int, IntArray]:
+    """Take standardised rows, zero where columns are constant; of how many rows, and which."""
+    table = _standardized_table(selector, X)
+    d = len(table.names)
+    if d != selector.n_features_in_:
+        raise ValueError(
+            f"X has {d} features, but the selector was fitted on {selector.n_features_in_}; give "
+            "the table it was fitted on."
+        )
+    N = table.rows.shape[0]
+    most = min(MOST_ROWS, max(100, MOST_NUMBERS // d))
+    rows = np.arange(N)
+    if most < N:
+        rows = np.sort(np.random.default_rng(0).choice(N, most, replace=False))
+    table.rows.to(torch.device("cpu"), torch.float64)
+    Z = np.zeros((len(rows), d))
+    Z[:, table.columns] = table.rows.take(torch.from_numpy(rows)).numpy()
+    return Z, N, rows
+
+
+def _standardized_table(selector: FittedSelector, X: Any) -> Table:
+    """Check X and standardise it as ``fit`` did, without a change to the selector."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # fit has warned of constant columns
+        return open_table(copy.copy(selector), X, selector.standardize, selector.max_memory)
+
+
+def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
+    """List every group as a record, most important first."""
+    p_values = selector.group_pvalues_
+    stands_out = None if p_values is None else discoveries(p_values, selector.alpha)
+    given = group_names(selector)
+    support = selector.get_support()
+    return [
+        {
+            "rank": j + 1,
+            "name": f"group {j + 1}" if given is None else _utf8(given[j]),
+            "title": f"group {j + 1}" if given is None else f'group "{_utf8(given[j])}"',
+            "is_given": given is not None,
+            "size": len(group),
+            "score": tidy(selector.group_scores_[j], 6),
+            "p_value": None if p_values is None else tidy(p_values[j], 4),
+            "stands_out": None if stands_out is None else bool(stands_out[j]),
+            "gate": tidy(selector.group_gates_[j], 3),
+            "open": bool(selector.group_gates_[j] > OPEN),
+            "kept": bool(selector.group_selected_[j]),
+            "n_kept": int(support[group].sum()),
+            "representative": int(selector.representatives_[j]),
+            "representative_name": names[selector.representatives_[j]],
+            "features": group.tolist(),
+        }
+        for j, group in enumerate(selector.groups_)
+    ]
+
+
+def _features(
+    selector: FittedSelector, names: list[str], ranks: IntArray, reason_of: list[int]
+) -> Json:
+    """List of every feature its name, group and so on, one list each."""
+    return {
+        "name": names,
+        "group": [None if j < 0 else int(j) for j in selector.group_labels_],
+        "rank": [int(rank) or None for rank in ranks],
+        "centrality": tidy_list(selector.centrality_, 4),
+        "score": tidy_list(selector.feature_scores_, 4),
+        "kept": [int(kept) for kept in selector.get_support()],
+        "reason": reason_of,
+    }
+
+
+def _training(selector: FittedSelector) -> Json:
+    """Take loss and gates at some epochs, the first and the last among them."""
+    history = selector.history_
+    most = max(20, min(MOST_EPOCHS, 60_000 // selector.n_groups_))
+    epochs = np.unique(np.linspace(0, len(history) - 1, most).round().astype(int))
+    return {
+        "epochs": (epochs + 1).tolist(),
+        "loss": tidy_list([history[e]["loss"] for e in epochs], 5),
+        "gates": pack(np.array([history[e]["gates"] for e in epochs])),
+    }
+
+
+def _path(selector: FittedSelector) -> Json | None:
+    path = getattr(selector, "path_", None)
+    if path is None:
+        return None
+    seed, chosen = path.chosen
+    return {
+        "sparsities": tidy_list(path.sparsities, 4),
+        "gates": pack(np.clip(path.gates[seed], 0, 1)),
+        "gain": tidy_list(path.gain[seed], 4),
+        "closing_sparsity": tidy_list(path.closing_sparsity, 4),
+        "chosen": int(chosen),
+    }
+
+
+def _stability(selector: FittedSelector) -> Json | None:
+    stability = getattr(selector, "stability_", None)
+    if stability is None:
+        return None
+    n_resamples = len(stability.selected)
+    return {
+        "n_resamples": n_resamples,
+        "selection_frequency": tidy_list(stability.selection_frequency, 3),
+        "kuncheva": tidy(stability.kuncheva, 3) if n_resamples > 1 else None,
+    }

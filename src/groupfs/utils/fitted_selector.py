@@ -1,0 +1,65 @@
+"""What plots, reports and notebooks read of a fitted GroupFS or GroupFSPath."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+
+class FittedSelector(Protocol):
+    """Parameters and fitted attributes that ``GroupFS`` and ``GroupFSPath`` have in common."""
+
+    n_features_to_select: int | None
+    n_groups_to_select: int | str | None
+    allocation: str | None
+    output: str
+    alpha: float
+    preset: str
+    n_neighbors: int
+    standardize: bool
+    max_memory: float | str | None
+    random_state: Any
+
+    n_features_in_: int
+    n_groups_: int
+    groups_: list[IntArray]
+    group_labels_: IntArray
+    group_scores_: FloatArray
+    group_pvalues_: FloatArray | None
+    group_gates_: FloatArray
+    group_selected_: BoolArray
+    representatives_: IntArray
+    centrality_: FloatArray
+    feature_scores_: FloatArray
+    history_: list[dict[str, Any]]
+    n_iter_: int
+    loss_: float
+    gain_: float
+
+    def get_support(self) -> BoolArray: ...
+
+    def select(self, **changes: Any) -> Any: ...
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+
+def feature_names(selector: FittedSelector) -> list[str]:
+    """Return the names of the columns the selector has seen, or x0, x1, ..."""
+    given = getattr(selector, "feature_names_in_", None)
+    if given is None:
+        return [f"x{i}" for i in range(selector.n_features_in_)]
+    return [str(name) for name in given]
+
+
+def group_names(selector: FittedSelector) -> list[str] | None:
+    """Return the names of groups that the user has given, in rank order; None if there are none."""
+    given = getattr(selector, "group_names_", None)
+    return [str(name) for name in given] if given else None
+
+
+def by_centrality(selector: FittedSelector, group: IntArray) -> IntArray:
+    """Return the features of a group, most central first."""
+    return group[np.argsort(-selector.centrality_[group], kind="stable")]

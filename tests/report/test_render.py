@@ -1,0 +1,145 @@
+"""One page from the summary alone: small enough, safe with any name, refused where parts lack."""
+
+import copy
+import json
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from groupfs.report import groups_table, read, render, selected_table, summarize
+from tests.support.report_tables import HOSTILE, blocks, fitted, many_features, many_groups, unpack
+
+
+def data_in(page):
+    return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
+
+
+def test_a_page_can_be_made_again_from_the_file_alone_and_without_torch(summary, tmp_path):
+    path, page = tmp_path / "result.json", tmp_path / "report.html"
+    path.write_text(json.dumps(summary))
+    program = (
+        "import sys; from pathlib import Path; from groupfs.report import read, render\n"
+        "Path(sys.argv[2]).write_text(render(read(sys.argv[1])), encoding='utf-8')\n"
+        "print([name for name in ('torch', 'sklearn', 'scipy') if name in sys.modules])"
+    )
+    command = [sys.executable, "-c", program, path, page]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+    assert page.read_text(encoding="utf-8") == render(summary)
+
+
+def test_names_are_text_wherever_they_appear(table):
+    X = table[0].rename(columns=dict(zip(table[0].columns, HOSTILE, strict=False)))
+    summary = summarize(fitted(X, max_epochs=10), X, source=HOSTILE[1], notes=[HOSTILE[0]])
+    page = render(summary)
+    assert "<img" not in page
+    assert page.count("<script") == page.count("</script>") == 2
+
+
+def test_nothing_in_the_page_points_outside(summary):
+    page = render(summary)
+    addresses = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"'<]*", page))
+    assert addresses == {"http://www.w3.org/2000/svg"}
+    assert "default-src 'none'" in page and "@import" not in page
+
+
+@pytest.mark.slow
+def test_a_page_for_7129_features_is_under_two_megabytes():
+    selector, X = many_features()
+    page = render(summarize(selector, X))
+    assert len(page.encode()) < 2_000_000
+    assert "x7128" in page
+
+
+def test_a_page_that_would_be_too_large_lists_fewer_features(summary):
+    large, times = copy.deepcopy(summary), 2000
+    features = large["features"]
+    for name in features:
+        features[name] = features[name] * times
+    features["name"] = [f"{name} {'of a very long name ' * 5}" for name in features["name"]]
+    large["table"]["n_features"] = 20 * times
+    page = render(large)
+    assert len(page.encode()) < 2_000_000
+    assert re.search(r"Listed are [\d,]+ of 40,000 features, selected ones first", page)
+
+
+def test_a_cut_page_lists_every_selected_feature_with_its_reason():
+    X, known = blocks((300, 300, 300, 300), 1.2)
+    selector = fitted(X, n_groups="auto", groups=known, max_epochs=2, n_groups_to_select=2)
+    summary = summarize(selector, X, feature_names=[f"g{i}_" + "q" * 2200 for i in range(1200)])
+    data = data_in(render(summary))
+    features = data["features"]
+    assert len(features["name"]) < 1200 and sum(features["kept"]) == 600
+    listed = {name for name, kept in zip(features["name"], features["kept"], strict=True) if kept}
+    assert listed == {row["feature"] for row in selected_table(summary)}
+    assert all(group["representative"] >= 0 for group in data["groups"])
+    whole = {row["feature"]: row["reason"] for row in groups_table(summary)}
+    for name, reason in zip(features["name"], features["reason"], strict=True):
+        assert data["reasons"][reason] == whole[name]
+
+
+@pytest.mark.slow
+def test_a_page_of_2500_groups_is_under_two_megabytes():
+    selector, X = many_groups()
+    summary = summarize(selector, X)
+    page = render(summary)
+    assert len(page.encode()) < 2_000_000
+    data, n_groups = data_in(page), page.count('<details class="group"')
+    assert 1000 < n_groups == len(data["groups"]) == len(data["correlations"]) < 2500
+    assert f"this page shows the first {n_groups:,};" in page
+    assert data["training"]["gates"]["shape"][1] == n_groups
+    whole = unpack(summary["training"]["gates"])
+    np.testing.assert_array_equal(unpack(data["training"]["gates"]), whole[:, :n_groups])
+    assert max(group for group in data["features"]["group"]) < n_groups
+    assert sum(data["features"]["kept"]) == summary["selection"]["n_features"] == 20
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("not json", "is not json"),
+        ('{"loss": NaN}', "is not json .it holds NaN"),
+        ("[1, 2]", 'has no "format"'),
+        ('{"format": "groupfs-result", "version": 9}', "reads version 1"),
+        ('{"format": "groupfs-result", "version": 1}', "lacks table"),
+    ],
+)
+def test_a_file_that_is_no_result_is_refused_with_a_sentence(tmp_path, content, words):
+    path = tmp_path / "result.json"
+    path.write_text(content)
+    with pytest.raises(ValueError, match=words):
+        read(path)
+
+
+def every_part(summary):
+    """The names of all parts, and of what is in those that are not free in what they hold."""
+    free = ("settings", "learned", "versions")
+    for part, value in summary.items():
+        if part not in ("format", "version"):
+            yield part
+        if isinstance(value, dict) and part not in free:
+            unused = {"features": {"score"}}.get(part, set())
+            yield from (f"{part}.{name}" for name in value.keys() - unused)
+
+
+def test_a_result_with_any_part_missing_is_refused_in_one_sentence(summary):
+    for name in every_part(summary):
+        cut, (part, *within) = copy.deepcopy(summary), name.split(".")
+        del (cut[part] if within else cut)[within[0] if within else part]
+        with pytest.raises(ValueError, match=rf"lacks {name}; it was cut or changed"):
+            render(cut)
+
+
+@pytest.mark.parametrize("groups", [None, [], [1], [{"rank": 1}]])
+def test_a_result_without_groups_is_refused(summary, groups):
+    with pytest.raises(ValueError, match="summary lacks groups"):
+        render({**summary, "groups": groups})
+
+
+def test_a_missing_jinja2_is_told_with_the_extra_to_install(summary, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"groupfs\[report\]"):
+        render(summary)

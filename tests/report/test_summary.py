@@ -1,0 +1,194 @@
+"""The summary holds what the selector found, and nothing that json cannot write."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from sklearn.decomposition import PCA
+
+from groupfs import GroupFSPath
+from groupfs.data.rows import DenseRows
+from groupfs.graphs.affinity import dense_feature_affinity
+from groupfs.report import groups_table, render, selected_table, summarize
+from tests.support.report_tables import fitted, unpack
+
+
+def test_the_summary_is_plain_json_without_nan(summary):
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert (summary["format"], summary["version"]) == ("groupfs-result", 1)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"allocation": "spread"},
+        {"allocation": "whole"},
+        {"output": "representatives"},
+        {"n_groups_to_select": 3},
+    ],
+)
+def test_the_slider_selects_what_the_selector_would(table, settings):
+    X = table[0].iloc[:60, :14]
+    settings = {"n_groups": 5, "max_epochs": 3, "n_init": 1, **settings}
+    chosen = summarize(fitted(X, **settings), X)["selection"]
+    for budget in (1, 4, chosen["levels"][-1]):
+        again = fitted(X, n_features_to_select=budget, **settings)
+        assert set(chosen["order"][:budget]) == set(np.flatnonzero(again.get_support()))
+
+
+def test_every_small_budget_is_on_the_slider(summary):
+    assert summary["selection"]["levels"] == list(range(1, 21))
+    assert sorted(summary["selection"]["order"]) == list(range(20))
+
+
+def test_groups_on_the_slider_are_those_the_selector_would_keep(selector, table):
+    kept = fitted(table[0], n_groups_to_select=4).get_support()
+    np.testing.assert_array_equal(
+        selector.select(n_groups_to_select=4, n_features_to_select=None).features,
+        np.flatnonzero(kept),
+    )
+
+
+def test_the_tables_say_what_the_selector_says(selector, summary, table):
+    rows = groups_table(summary)
+    columns = ["feature", "group", "rank", "score", "p_value", "centrality", "kept", "reason"]
+    assert len(rows) == 20 and list(rows[0]) == columns
+    kept = {row["feature"] for row in rows if row["kept"]}
+    assert kept == set(selector.get_feature_names_out())
+    assert {row["feature"] for row in selected_table(summary)} == kept
+    for row in rows:
+        column = table[0].columns.get_loc(row["feature"])
+        assert row["group"] == selector.group_labels_[column] + 1
+        assert row["centrality"] == pytest.approx(selector.centrality_[column], rel=1e-3)
+        assert row["score"] == pytest.approx(selector.group_scores_[row["group"] - 1], rel=1e-4)
+
+
+def test_the_code_on_the_page_reproduces_the_selection(table, tmp_path):
+    path = tmp_path / "moons.csv"
+    table[0].to_csv(path, index=False)
+    selector = fitted(pd.read_csv(path), max_epochs=15)
+    summary = summarize(selector, table[0], source=str(path))
+    done: dict = {}
+    assert len(summary["code"]) == 3
+    exec("\n".join(summary["code"]), done)
+    np.testing.assert_array_equal(done["selector"].get_support(), selector.get_support())
+
+
+def test_samples_are_drawn_in_principal_components(summary, selector, table):
+    X = table[0]
+    Z = ((X - X.mean()) / X.std(ddof=0)).to_numpy()[:, selector.get_support()]
+    expected = PCA(2).fit_transform(Z)
+    drawn = unpack(summary["embedding"]["fitted"]["xy"])
+    for axis in range(2):
+        assert abs(np.corrcoef(drawn[:, axis], expected[:, axis])[0, 1]) > 0.999
+
+
+def test_cells_of_the_affinity_map_are_means_within_and_between_groups(table, monkeypatch):
+    monkeypatch.setattr("groupfs.report.figure_data.MOST_CELLS", 9)
+    X = table[0]
+    selector = fitted(X, n_groups=4, max_epochs=10)
+    affinity = summarize(selector, X)["affinity"]
+    cells, per_group = unpack(affinity["cells"]), affinity["cells_per_group"]
+    assert len(per_group) == selector.n_groups_ and sum(per_group) == len(cells) <= 9
+
+    group = selector.groups_[0]
+    order = group[np.argsort(-selector.centrality_[group], kind="stable")]
+    first = np.array_split(order, per_group[0])[0]
+    every = np.concatenate(selector.groups_)
+    Z = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
+    W = dense_feature_affinity(DenseRows(Z[:, every]), selector.n_neighbors)
+    own = np.flatnonzero(np.isin(every, first))
+    block = W[np.ix_(own, own)]
+    mean = block[~np.eye(len(first), dtype=bool)].mean() if len(first) > 1 else 1.0
+    within = np.clip(mean, affinity["cells"]["low"], affinity["cells"]["high"])
+    assert cells[0, 0] == pytest.approx(within, abs=0.01)
+
+
+def test_labels_colour_and_measure_but_do_not_select(summary, selector, table):
+    without = summarize(selector, table[0])
+    assert without["features"] == summary["features"] and without["agreement"] is None
+    assert summary["embedding"]["colours"]["classes"] == ["0", "1"]
+    assert summary["agreement"]["largest_class"] == 0.5
+    assert without["embedding"]["colours"]["kind"] == "cluster"
+
+
+def test_labels_may_be_numbers_words_or_missing(selector, table):
+    X = table[0]
+    assert summarize(selector, X, labels=X["x1_1"])["embedding"]["colours"]["kind"] == "number"
+    words = summarize(selector, X, labels=np.array(["b", None] * 100, dtype=object))
+    assert words["embedding"]["colours"]["classes"] == ["b", "missing"]
+    assert words["agreement"] is None  # one class and gaps
+
+
+@pytest.mark.parametrize("nothing", [None, float("nan"), pd.NA])
+def test_samples_without_a_label_are_no_class_of_the_agreement(selector, table, nothing):
+    X, labels = table
+    gaps = np.where(np.arange(len(X)) % 4 == 0, nothing, labels.astype(object))
+    measured = summarize(selector, X, labels=gaps)
+    present = np.arange(len(X)) % 4 != 0
+    agreement = measured["agreement"]
+    assert (agreement["n_samples"], agreement["n_classes"]) == (150, 2)
+    assert agreement["largest_class"] == pytest.approx((labels[present] == 0).mean(), abs=1e-3)
+    assert agreement["accuracy_selected"] > 0.6
+    assert "Measured on 150 samples that have a label." in render(measured)
+
+
+def test_large_tables_are_measured_on_rows_picked_at_random(summary, selector, table, monkeypatch):
+    assert "Measured on" not in render(summary)
+    monkeypatch.setattr("groupfs.report.summary.MOST_ROWS", 100)
+    sampled = summarize(selector, table[0], labels=table[1])
+    assert sampled["agreement"]["n_samples"] == 100
+    assert "Measured on 100 samples, picked at random." in render(sampled)
+
+
+def test_sparse_tables_give_the_same_summary(table):
+    X = np.where(np.abs(table[0]) > 1, table[0], 0.0)
+    dense = summarize(fitted(X, max_epochs=5), X)
+    sparse = summarize(fitted(sp.csr_array(X), max_epochs=5), sp.csr_array(X))
+    assert dense["features"]["group"] == sparse["features"]["group"]
+    np.testing.assert_allclose(
+        unpack(dense["affinity"]["cells"]), unpack(sparse["affinity"]["cells"]), atol=0.01
+    )
+
+
+def test_a_path_is_told_with_its_chosen_point_and_stability(table, summary):
+    X = table[0].iloc[:, :12]
+    selector = GroupFSPath(
+        n_groups=4, sparsities=[0.5, 1.0, 2.0], n_resamples=2, max_epochs=10, random_state=0
+    ).fit(X)
+    along = summarize(selector, X)
+    assert along["path"]["sparsities"][along["path"]["chosen"]] == selector.sparsity_
+    assert len(along["stability"]["selection_frequency"]) == 12
+    assert 'id="path-chart"' in render(along)
+    assert summary["path"] is None and 'id="path-chart"' not in render(summary)
+
+
+def test_image_tables_have_a_pixel_map(selector, table):
+    summary = summarize(selector, table[0], image_shape=(4, 5), image_order="C")
+    mean = unpack(summary["image"]["mean"])
+    np.testing.assert_allclose(mean, table[0].mean(), atol=0.02)
+    assert 'id="pixel-map"' in render(summary)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({"labels": [1, 2]}, "one label per sample"),
+        ({"feature_names": ["a"]}, "one name per column"),
+        ({"image_shape": (3, 3)}, "height and width"),
+        ({"image_order": "K"}, "image_order='K'"),
+        ({"X": np.eye(9)}, "give the table it was fitted on"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(selector, table, arguments, words):
+    with pytest.raises(ValueError, match=words):
+        summarize(selector, **{"X": table[0], **arguments})
+
+
+def test_the_selector_is_left_as_it_was(selector, table):
+    support, parameters = selector.get_support().copy(), selector.get_params()
+    summarize(selector, table[0])
+    assert selector.get_params() == parameters
+    np.testing.assert_array_equal(selector.get_support(), support)
