@@ -10,7 +10,7 @@ from sklearn.decomposition import PCA
 
 from groupfs import GroupFSPath
 from groupfs.data.rows import DenseRows
-from groupfs.graphs.affinity import dense_feature_affinity
+from groupfs.graphs.feature_graph import dense_feature_affinity
 from groupfs.report import groups_table, render, selected_table, summarize
 from tests.support.report_tables import fitted, unpack
 
