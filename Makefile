@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint fuzz docs reproduce reproduce-quick clean
+.PHONY: demo test lint docs reproduce reproduce-quick clean
 
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo
@@ -15,10 +15,6 @@ lint: .venv/.installed
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-
-# 100,000 mutants of every kind of file that is read; findings are kept in out/fuzz
-fuzz: .venv/.installed
-	$(BIN)/python -m tests.support.fuzz --inputs 100000 --seed $${SEED:-0} --keep out/fuzz
 
 # The documentation, in out/docs; a warning is an error
 docs: .venv/.installed

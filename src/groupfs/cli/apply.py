@@ -132,8 +132,8 @@ def _with_kept(selected: Any, table: Table, keep: Sequence[str]) -> Any:
             continue
         if hasattr(table.values, "columns") and name in table.names:
             column = table.values[name]
-        elif table.beside is not None and name in table.beside.columns:
-            column = table.beside[name]
+        elif table.row_metadata is not None and name in table.row_metadata.columns:
+            column = table.row_metadata[name]
         else:
             raise ColumnsError(f"--keep {name}: {no_column(name, table.names)}")
         selected.insert(min(place, selected.shape[1]), name, column.to_numpy())

@@ -14,4 +14,4 @@ def two_moons() -> Table:
     moons = load_two_moons(random_state=0)
     names = list(moons.feature_names)
     values = pd.DataFrame(moons.data, columns=names)
-    return Table(values, names, "two moons", beside=pd.DataFrame({"moon": moons.target}))
+    return Table(values, names, "two moons", row_metadata=pd.DataFrame({"moon": moons.target}))

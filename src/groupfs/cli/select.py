@@ -169,9 +169,9 @@ def _check_image(shape: tuple[int, int] | None, n_features: int) -> None:
 
 def _labels(table: Table, label: str | None) -> tuple[Any, list[str]]:
     if label is None:
-        beside = [] if table.beside is None else list(table.beside.columns)
-        hint = f"--label can report agreement with what else the file holds: {join_names(beside)}."
-        return None, [hint] if beside else []
+        more = [] if table.row_metadata is None else list(table.row_metadata.columns)
+        hint = f"--label can report agreement with what else the file holds: {join_names(more)}."
+        return None, [hint] if more else []
     series = _label_column(table, label)
     note = f"Set {label} aside as the label: it plays no part in the selection."
     if series.isna().all():
@@ -199,9 +199,10 @@ def _label_column(table: Table, label: str) -> Any:
         if hasattr(table.values, "columns"):
             return table.values[label]
         return pd.Series(table.values[:, [table.names.index(label)]].toarray().ravel())
-    if table.beside is not None and label in table.beside.columns:
-        return table.beside[label]
-    known = [*table.names, *([] if table.beside is None else map(str, table.beside.columns))]
+    if table.row_metadata is not None and label in table.row_metadata.columns:
+        return table.row_metadata[label]
+    more = [] if table.row_metadata is None else table.row_metadata.columns
+    known = [*table.names, *map(str, more)]
     raise ColumnsError(f"--label {label}: {no_column(label, known)}")
 
 

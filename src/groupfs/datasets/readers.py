@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import warnings
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,8 +15,6 @@ import scipy.io
 from numpy.typing import NDArray
 
 from groupfs.datasets.published_files import Content
-from groupfs.tables.file_content import most_bytes, unpacked
-from groupfs.tables.matlab import check_mat
 from groupfs.utils.text import one_line
 
 IDX_UNSIGNED_BYTE = 8  #: type code of the only idx content MNIST uses
@@ -34,7 +31,6 @@ class Matrix(NamedTuple):
 def read_mat(content: Content) -> tuple[NDArray[Any], NDArray[Any]]:
     """The table ``X`` (n, d) and the labels ``Y`` (n,) of a MATLAB file."""
     try:
-        check_mat(io.BytesIO(content.data), len(content.data), most_bytes(len(content.data)))
         variables = scipy.io.loadmat(io.BytesIO(content.data))
     except Exception as reason:
         raise _malformed(content, f"is not a MATLAB file ({reason})") from reason
@@ -62,9 +58,7 @@ def read_rda(content: Content, variable: str) -> Matrix:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about the encoding of plain ASCII names
-            data = unpacked(content.data, Path(content.name))
-            # sequences that R writes as their two ends could have any length
-            variables = rdata.read_rda(io.BytesIO(data), expand_altrep=False)
+            variables = rdata.read_rda(io.BytesIO(content.data))
     except Exception as reason:
         raise _malformed(content, f"is not an R data file ({reason})") from reason
     if variable not in variables:

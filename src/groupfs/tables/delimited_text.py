@@ -25,7 +25,7 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 def read_text(content: Content, header: bool | None) -> Table:
     """Read separated text; ``header=None`` takes a first line of numbers for data."""
-    pd = _pandas()
+    pd = import_pandas()
     text = _decoded(content)
     sample = _sample(text)
     if not sample:
@@ -80,7 +80,7 @@ def read_text(content: Content, header: bool | None) -> Table:
     return Table(values, names, content.source, named=has_header, notes=notes)
 
 
-def _pandas() -> Any:
+def import_pandas() -> Any:
     try:
         import pandas
     except ImportError as reason:
@@ -91,7 +91,7 @@ def _pandas() -> Any:
 
 
 def _decoded(content: Content) -> str:
-    data = content.bytes()
+    data = content.data
     for mark, encoding in (
         (codecs.BOM_UTF8, "utf-8-sig"),
         (codecs.BOM_UTF16_LE, "utf-16"),
@@ -194,7 +194,7 @@ def _as_number(cell: str) -> float | None:
 def _names(rows: list[list[str]], has_header: bool) -> list[str]:
     if not has_header:
         return numbered(len(rows[0]))
-    names = [name or f"Unnamed: {place}" for place, name in enumerate(rows[0])]
+    names = [name or f"Unnamed: {index}" for index, name in enumerate(rows[0])]
     if len(rows) > 1 and all(len(row) == len(names) + 1 for row in rows[1:]):
         if all(row[-1] == "" for row in rows[1:]):  # a separator at the end of every line
             return [*names, f"Unnamed: {len(names)}"]
