@@ -14,11 +14,10 @@ CORE = ("numpy", "scipy", "scikit-learn", "torch", "joblib")
 
 def datasets() -> dict[str, Any]:
     """The folder that is looked in, and for every table its files and whether they are there."""
-    from groupfs.datasets.fetch import _folder
-    from groupfs.datasets.published_files import find_file
+    from groupfs.datasets.published_files import data_folder, find_file
     from groupfs.datasets.registry import REGISTRY
 
-    folder = _folder(None)
+    folder = data_folder()
     records = []
     for name, entry in REGISTRY.items():
         ready = next(

@@ -48,7 +48,7 @@ def nmnist_rebuilt(images: Content, labels: Content) -> Parsed:
 
 
 def threes_and_eights(nmnist: Parsed) -> Parsed:
-    """The first 500 threes and the first 500 eights, in the order they come."""
+    """Return the first 500 threes and the first 500 eights, in the order they come."""
     rows = [np.flatnonzero(nmnist.target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
     if min(map(len, rows)) < N_PER_DIGIT:
         raise ValueError(f"nmnist holds fewer than {N_PER_DIGIT} threes or eights; check its file.")
@@ -66,7 +66,7 @@ def nmnist38_rebuilt(images: Content, labels: Content) -> Parsed:
 
 
 def _draw(rng: np.random.RandomState, digits: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Rows in random order, of each digit its share; what rounding leaves goes to the largest."""
+    """Draw rows in random order, of each digit its share; rounding favours the largest rest."""
     share = np.bincount(digits, minlength=10) * N_IMAGES / digits.size
     counts = np.floor(share).astype(np.int64)
     counts[np.argsort(counts - share, kind="stable")[: N_IMAGES - counts.sum()]] += 1

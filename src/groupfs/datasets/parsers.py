@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from groupfs.datasets.published_files import Content
 from groupfs.datasets.readers import read_csv, read_mat, read_numbers, read_rda
 
-#: Raise it whenever a recipe's result changes: parsed copies of an older version are not used.
-RECIPES_VERSION = 1
+#: Raise it whenever a parser's result changes: parsed copies of an older version are not used.
+PARSERS_VERSION = 1
 
 HEART_COLUMNS = [  # the file has no header
     *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"),
@@ -38,7 +38,7 @@ def allaml(mat: Content) -> Parsed:
 
 
 def faces(mat: Content, shape: tuple[int, int]) -> Parsed:
-    """Images of people, every image one row, its columns of pixels one after the other."""
+    """Parse images of people: every image one row, its columns of pixels one after the other."""
     values, labels = read_mat(mat)
     target = codes(labels)
     people = [f"subject_{i + 1}" for i in range(int(target.max()) + 1)]
@@ -76,13 +76,13 @@ def student(table: Content) -> Parsed:
 
 
 def pixel_names(shape: tuple[int, int]) -> list[str]:
-    """Names of the pixels in the order of an image's columns."""
+    """Return names of the pixels in the order of an image's columns."""
     height, width = shape
     return [f"px_r{row:03d}_c{column:03d}" for column in range(width) for row in range(height)]
 
 
 def codes(labels: NDArray[Any]) -> NDArray[np.int64]:
-    """Numbers from 0 in the labels' own order."""
+    """Return the labels as numbers from 0, in their own order."""
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 

@@ -29,7 +29,7 @@ class Matrix(NamedTuple):
 
 
 def read_mat(content: Content) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The table ``X`` (n, d) and the labels ``Y`` (n,) of a MATLAB file."""
+    """Read the table ``X`` (n, d) and the labels ``Y`` (n,) of a MATLAB file."""
     try:
         variables = scipy.io.loadmat(io.BytesIO(content.data))
     except Exception as reason:
@@ -48,7 +48,7 @@ def read_mat(content: Content) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def read_rda(content: Content, variable: str) -> Matrix:
-    """A named numeric matrix of an R data file; needs the package rdata."""
+    """Read a named numeric matrix of an R data file; needs the package rdata."""
     try:
         import rdata
     except ImportError as reason:
@@ -75,7 +75,7 @@ def read_rda(content: Content, variable: str) -> Matrix:
 
 
 def read_csv(content: Content, n_columns: int, delimiter: str = ",") -> list[list[str]]:
-    """All rows, the header among them, each with the same known number of cells."""
+    """Read all rows, the header among them, each with the same known number of cells."""
     try:
         text = content.data.decode("utf-8-sig")
     except UnicodeDecodeError as reason:
@@ -94,7 +94,7 @@ def read_csv(content: Content, n_columns: int, delimiter: str = ",") -> list[lis
 
 
 def read_numbers(content: Content, cells: list[list[str]]) -> NDArray[np.float64]:
-    """Cells of a csv file that must all be finite numbers."""
+    """Convert cells of a csv file that must all be finite numbers."""
     try:
         values = np.array(cells, dtype=np.float64)
     except ValueError as reason:
@@ -104,7 +104,7 @@ def read_numbers(content: Content, cells: list[list[str]]) -> NDArray[np.float64
 
 
 def read_idx(content: Content, n_axes: int) -> NDArray[np.uint8]:
-    """An array of unsigned bytes in the format of MNIST's files."""
+    """Read an array of unsigned bytes in the format of MNIST's files."""
     start = 4 + 4 * n_axes
     head = content.data[:start]
     if len(head) < start or head[:4] != bytes([0, 0, IDX_UNSIGNED_BYTE, n_axes]):
@@ -117,7 +117,7 @@ def read_idx(content: Content, n_axes: int) -> NDArray[np.uint8]:
 
 
 def read_amat(content: Content, n_columns: int) -> NDArray[np.float64]:
-    """A text file of numbers between spaces, one row per line."""
+    """Read a text file of numbers between spaces, one row per line."""
     try:
         values = np.loadtxt(io.BytesIO(content.data), ndmin=2)
     except ValueError as reason:

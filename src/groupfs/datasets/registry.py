@@ -1,4 +1,4 @@
-"""What there is to fetch: for every table its files, their homes and sha256, and what it is."""
+"""Every table that can be fetched: its files, their homes and sha256, and a description."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from groupfs.datasets import noisy_digits
-from groupfs.datasets import parsers as recipes
+from groupfs.datasets import noisy_digits, parsers
 from groupfs.datasets.parsers import Parsed
 from groupfs.datasets.published_files import File
 
@@ -54,7 +53,7 @@ def _faces(name: str, sha256: str, shape: tuple[int, int], people: str, papers: 
         f"collection publishes them in {name}. A row holds an image column by column, so "
         "row.reshape(image_shape, order='F') shows it upright; grey values are 0 to 255; the "
         "target says who it is. For research use.",
-        (Source((_scikit_feature(name, sha256),), partial(recipes.faces, shape=shape)),),
+        (Source((_scikit_feature(name, sha256),), partial(parsers.faces, shape=shape)),),
         shape,
     )
 
@@ -114,7 +113,7 @@ REGISTRY: dict[str, Entry] = {
                         "068afe0fe1021932e1e7d801294c267de8aeaa9d41899acfac024e72b0d44c1e",
                     ),
                 ),
-                recipes.allaml,
+                parsers.allaml,
             ),
         ),
     ),
@@ -123,14 +122,14 @@ REGISTRY: dict[str, Entry] = {
         "with the expression of the 500 genes of highest variance among the 5000 in lung.rda of "
         "the CRAN package sparseBC 1.2. Columns are named by Affymetrix probe. No terms are "
         "stated.",
-        (Source((_LUNG,), recipes.lung500),),
+        (Source((_LUNG,), parsers.lung500),),
     ),
     "metabric": Entry(
         "1904 breast tumours with the z-scores of expression of 489 genes (METABRIC; Curtis et "
         "al., 2012), columns brca1 to ugt2b7 of METABRIC_RNA_Mutation.csv as published on Kaggle "
         "by raghadalharbi; the target is the status of the progesterone receptor (pr_status). "
         "No terms are stated.",
-        (Source((_METABRIC,), recipes.metabric),),
+        (Source((_METABRIC,), parsers.metabric),),
     ),
     "heart_disease": Entry(
         "297 patients of the Cleveland clinic with 13 measurements as coded in "
@@ -147,7 +146,7 @@ REGISTRY: dict[str, Entry] = {
                         "a74b7efa387bc9d108d7d0115d831fe9b414b29ae7124f331b622b4efa0427c8",
                     ),
                 ),
-                recipes.heart_disease,
+                parsers.heart_disease,
             ),
         ),
     ),
@@ -202,7 +201,7 @@ REGISTRY: dict[str, Entry] = {
                         "e47f9ee225e1ee6e69b7564e6dac7123e80b8486677fe111f351964cef5dec80",
                     ),
                 ),
-                recipes.student,
+                parsers.student,
             ),
         ),
     ),
