@@ -3,7 +3,7 @@
 The parsers of mat, h5ad, feather and parquet files are other people's, and damaged or crafted files
 can crash them, hang them or have them fill the memory. In a child process that ends in one sentence
 instead of the user's session. What the child has read comes back through files in a temporary
-folder: arrays as npy, sparse matrices as npz, frames as Arrow, text as json; never as pickle.
+folder: arrays as npy, sparse matrices as npz, frames as Arrow, lists as json; never as pickle.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from groupfs.tables.table import TableError
 Parser = Callable[[str, str], dict[str, Any]]
 #: Seconds that reading may take: to start with, and for every byte of the file.
 SECONDS, SECONDS_PER_BYTE = 60.0, 1e-6
-#: Names of files beside the parts: how it ended, and the content of a file that has no path.
-OUTCOME, INPUT = "outcome.json", "input"
+#: Name of the file in which the child says which parts there are, or what went wrong.
+OUTCOME = "outcome.json"
 
 
 def parse_in_child(
@@ -65,74 +65,61 @@ def parse_in_child(
     """
     if max_seconds is None:
         max_seconds = SECONDS + SECONDS_PER_BYTE * content.size
-    with tempfile.TemporaryDirectory(prefix="groupfs-") as name:
-        folder = Path(name)
-        path = content.path or folder / INPUT
+    with tempfile.TemporaryDirectory(prefix="groupfs-") as folder:
+        path = content.path or Path(folder, "input")
         if content.path is None:
             path.write_bytes(content.data)
         function = f"{parse.__module__}:{parse.__name__}"
-        arguments = [function, path.absolute(), content.source, folder, str(content.max_bytes)]
-        code = _run([*map(str, arguments), *imports], content, max_seconds)
-        outcome = _read_outcome(folder)
+        what = [function, str(path.absolute()), content.source, folder, str(content.max_bytes)]
+        try:
+            code = _run([*what, *imports], max_seconds)
+            outcome = json.loads(Path(folder, OUTCOME).read_text())
+        except subprocess.TimeoutExpired:
+            outcome = {"problem": "time", "reason": f"{max_seconds:g} s"}
+        except (OSError, ValueError):  # it left no outcome; the system kills if memory runs out
+            killed = code == -signal.SIGKILL
+            outcome = {"problem": "memory" if killed else "crash", "reason": str(code)}
         if "parts" in outcome:
-            return {name: _read_part(kind, folder / file) for name, kind, file in outcome["parts"]}
-    if code == -signal.SIGKILL:  # the system is out of memory
-        outcome = {"problem": "memory"}
-    raise _error(content, extra, code, **outcome)
+            return {name: _read_part(Path(folder, file)) for name, file in outcome["parts"]}
+    raise _error(content, extra, **outcome)
 
 
-def _run(arguments: list[str], content: Content, max_seconds: float) -> int:
+def _run(arguments: list[str], max_seconds: float) -> int:
     """Run this module as a program, and return its exit status."""
     # the child imports what we would, and no module that lies beside the data (-P)
     command = [sys.executable, "-P", "-m", "groupfs.tables.child_process", *arguments]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-        "OMP_NUM_THREADS": "1",
-    }
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
     none = subprocess.DEVNULL
-    try:
-        return subprocess.run(
-            command, env=environment, timeout=max_seconds, stdin=none, stdout=none, stderr=none
-        ).returncode
-    except subprocess.TimeoutExpired as reason:
-        raise TableError(
-            f"{content.source} took longer than {max_seconds:g} s to read, so it was given up; it "
-            "is damaged or very slow to reach."
-        ) from reason
+    return subprocess.run(
+        command, env=environment, timeout=max_seconds, stdin=none, stdout=none, stderr=none
+    ).returncode
 
 
-def _read_outcome(folder: Path) -> dict[str, Any]:
-    with contextlib.suppress(OSError, ValueError):  # none was written if the parser crashed
-        return dict(json.loads((folder / OUTCOME).read_text()))
-    return {}
-
-
-def _error(
-    content: Content, extra: str, code: int, problem: str = "crash", reason: str = ""
-) -> TableError:
+def _error(content: Content, extra: str, problem: str, reason: str) -> TableError:
     """Return the sentence for a problem of the child."""
     source = content.source
     if problem == "memory":
         return beyond_memory(content.max_bytes, source)
-    if problem == "package":
-        return TableError(
-            f'Reading {source} needs {reason}; install it with pip install "groupfs[{extra}]".'
-        )
-    if problem == "crash":
-        return TableError(
-            f"{source} crashed its parser (exit status {code}), so it was not read; it is damaged "
-            f"or no {content.kind} file."
-        )
-    return TableError(reason) if problem == "sentence" else broken(content, reason)
+    if problem == "broken":
+        return broken(content, reason)
+    sentences = {
+        "time": f"{source} took longer than {reason} to read, so it was given up; it is damaged or "
+        "very slow to reach.",
+        "crash": f"{source} crashed its parser (exit status {reason}), so it was not read; it is "
+        f"damaged or no {content.kind} file.",
+        "package": f"Reading {source} needs {reason}; install it with "
+        f'pip install "groupfs[{extra}]".',
+    }
+    return TableError(sentences.get(problem, reason))
 
 
-def _read_part(kind: str, path: Path) -> Any:
-    if kind == "text":
+def _read_part(path: Path) -> Any:
+    if path.suffix == ".json":
         return json.loads(path.read_text())
-    if kind == "array":
+    if path.suffix == ".npy":
         return np.load(path, allow_pickle=False)
-    if kind == "sparse":
+    if path.suffix == ".npz":
         import scipy.sparse as sp
 
         return sp.load_npz(path)
@@ -143,24 +130,25 @@ def _read_part(kind: str, path: Path) -> Any:
 
 
 def _write_part(part: Any, path: Path) -> str:
-    """Write a part to a file, and return its kind."""
+    """Write a part to a file, and return the name of the file, whose ending tells the kind."""
     if isinstance(part, list):
+        path = path.with_suffix(".json")
         path.write_text(json.dumps(part))
-        return "text"
-    with path.open("wb") as file:
-        if isinstance(part, np.ndarray):
-            np.save(file, part, allow_pickle=False)
-            return "array"
-        if hasattr(part, "tocsr"):
-            import scipy.sparse as sp
+    elif isinstance(part, np.ndarray):
+        path = path.with_suffix(".npy")
+        np.save(path, part, allow_pickle=False)
+    elif hasattr(part, "tocsr"):
+        import scipy.sparse as sp
 
-            sp.save_npz(file, part, compressed=False)
-            return "sparse"
+        path = path.with_suffix(".npz")
+        sp.save_npz(path, part, compressed=False)
+    else:
         import pyarrow as pa
 
-        with pa.ipc.new_file(file, part.schema) as writer:
+        path = path.with_suffix(".arrow")
+        with pa.ipc.new_file(str(path), part.schema) as writer:
             writer.write_table(part)
-        return "frame"
+    return path.name
 
 
 def _limit_memory(max_bytes: int) -> None:
@@ -176,35 +164,33 @@ def _limit_memory(max_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
-def _outcome(function: str, path: str, source: str, folder: Path, max_bytes: int) -> dict[str, Any]:
-    """Parse the file, write its parts, and return what there is or what went wrong."""
-    module, name = function.split(":")
-    parse: Parser = getattr(import_module(module), name)
-    _limit_memory(max_bytes)
-    try:
-        parts = list(parse(path, source).items())
-        kinds = [_write_part(part, folder / str(i)) for i, (_, part) in enumerate(parts)]
-        return {"parts": [(parts[i][0], kind, str(i)) for i, kind in enumerate(kinds)]}
-    except TableError as reason:
-        return {"problem": "sentence", "reason": str(reason)}
-    except Exception as reason:  # a damaged file may fail in any way
-        words = str(reason) or type(reason).__name__
-        no_memory = (
-            isinstance(reason, MemoryError)
-            or getattr(reason, "errno", 0) == errno.ENOMEM
-            or "array is too big" in words  # numpy, of more bytes than can be numbered
-        )
-        return {"problem": "memory" if no_memory else "broken", "reason": words}
+def _problem(error: Exception) -> tuple[str, str]:
+    """Return what kind of problem an error is, and its reason."""
+    reason = str(error) or type(error).__name__
+    if isinstance(error, ModuleNotFoundError):
+        return "package", str(error.name).partition(".")[0]
+    if isinstance(error, TableError):
+        return "sentence", reason
+    no_memory = isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM
+    # numpy says so of more bytes than can be numbered
+    return "memory" if no_memory or "array is too big" in reason else "broken", reason
 
 
 def main(function: str, path: str, source: str, folder: str, max_bytes: str, *imports: str) -> None:
-    """Parse a file as the child process, and leave the outcome in a folder."""
+    """Parse a file as the child process, and leave its parts and the outcome in a folder."""
+    outcome: dict[str, Any] = {}
     try:
         for name in imports:
             import_module(name)
-        outcome = _outcome(function, path, source, Path(folder), int(max_bytes))
-    except ImportError as reason:
-        outcome = {"problem": "package", "reason": str(reason.name).partition(".")[0]}
+        module, name = function.split(":")
+        parse: Parser = getattr(import_module(module), name)
+        _limit_memory(int(max_bytes))
+        parts = parse(path, source).items()
+        outcome["parts"] = [
+            (name, _write_part(part, Path(folder, str(i)))) for i, (name, part) in enumerate(parts)
+        ]
+    except Exception as error:  # a damaged file may fail in any way
+        outcome["problem"], outcome["reason"] = _problem(error)
     Path(folder, OUTCOME).write_text(json.dumps(outcome))
 
 
