@@ -85,10 +85,12 @@ def load(path: str | os.PathLike[str]) -> Any:
 def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
     """Read a selector and what is to be done to the columns of a file before it is used."""
     skops = _import_skops()
-    data = _read(Path(path))
     try:
+        data = Path(path).read_bytes()
         untrusted = _untrusted_types(data)
         model = None if untrusted else skops.loads(data, trusted=list(TRUSTED))
+    except FileNotFoundError as reason:
+        raise ModelError(f"There is no file {path}; check the spelling.") from reason
     except Exception as reason:  # a damaged file may fail in any way
         what = str(reason).strip().rstrip(".") or type(reason).__name__
         raise ModelError(
@@ -151,12 +153,3 @@ def _import_skops() -> Any:
             'Model files need skops; install it with pip install "groupfs[io]".'
         ) from reason
     return skops.io
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError as reason:
-        raise ModelError(f"There is no file {path}; check the spelling.") from reason
-    except OSError as reason:
-        raise ModelError(f"{path} cannot be read: {reason.strerror}.") from reason

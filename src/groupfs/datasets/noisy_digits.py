@@ -21,7 +21,20 @@ SHAPE = (28, 28)
 SEED = 0
 
 
-def nmnist_published(amat: Content) -> Parsed:
+def nmnist(*files: Content) -> Parsed:
+    """Parse the published file, or rebuild it from MNIST's images and labels."""
+    return _published(*files) if len(files) == 1 else _rebuilt(*files)
+
+
+def nmnist38(*files: Content) -> Parsed:
+    """Return the first 500 threes and the first 500 eights, in the order they come."""
+    data, target, names, _ = nmnist(*files)
+    rows = [np.flatnonzero(target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
+    chosen = np.sort(np.concatenate(rows))
+    return Parsed(data[chosen], (target[chosen] == 8).astype(np.int64), names, ["3", "8"])
+
+
+def _published(amat: Content) -> Parsed:
     """Parse rows of pixels and a label between blanks; its sha256 is not known, so look at it."""
     try:
         values = np.loadtxt(io.BytesIO(amat.data), ndmin=2)
@@ -38,7 +51,7 @@ def nmnist_published(amat: Content) -> Parsed:
     return _table(values[:, :-1], digits.astype(np.int64))
 
 
-def nmnist_rebuilt(images: Content, labels: Content) -> Parsed:
+def _rebuilt(images: Content, labels: Content) -> Parsed:
     """Draw digits with MNIST's class frequencies; a pixel is the larger of digit and noise."""
     pixels = np.frombuffer(images.data, np.uint8, offset=16).reshape(-1, *SHAPE)
     digits = np.frombuffer(labels.data, np.uint8, offset=8)
@@ -48,22 +61,6 @@ def nmnist_rebuilt(images: Content, labels: Content) -> Parsed:
     by_columns = pixels[chosen].transpose(0, 2, 1).reshape(N_IMAGES, -1)
     noise = rng.randint(0, 256, by_columns.shape, dtype=np.uint8)
     return _table(np.maximum(by_columns, noise), digits[chosen].astype(np.int64))
-
-
-def threes_and_eights(nmnist: Parsed) -> Parsed:
-    """Return the first 500 threes and the first 500 eights, in the order they come."""
-    rows = [np.flatnonzero(nmnist.target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
-    chosen = np.sort(np.concatenate(rows))
-    target = (nmnist.target[chosen] == 8).astype(np.int64)
-    return Parsed(nmnist.data[chosen], target, nmnist.feature_names, ["3", "8"])
-
-
-def nmnist38_published(amat: Content) -> Parsed:
-    return threes_and_eights(nmnist_published(amat))
-
-
-def nmnist38_rebuilt(images: Content, labels: Content) -> Parsed:
-    return threes_and_eights(nmnist_rebuilt(images, labels))
 
 
 def _draw(rng: np.random.RandomState, digits: NDArray[np.uint8]) -> NDArray[np.int64]:

@@ -58,6 +58,21 @@ def _faces(name: str, sha256: str, shape: tuple[int, int], people: str, papers: 
     )
 
 
+_ALLAML = _scikit_feature(
+    "ALLAML.mat", "068afe0fe1021932e1e7d801294c267de8aeaa9d41899acfac024e72b0d44c1e"
+)
+_CLEVELAND = _uci(
+    "processed.cleveland.data",
+    45,
+    "heart+disease",
+    "a74b7efa387bc9d108d7d0115d831fe9b414b29ae7124f331b622b4efa0427c8",
+)
+_STUDENT = _uci(
+    "student-mat.csv",
+    320,
+    "student+performance",
+    "e47f9ee225e1ee6e69b7564e6dac7123e80b8486677fe111f351964cef5dec80",
+)
 _LUNG = File(
     "lung.rda",
     "the CRAN package sparseBC 1.2, where it is data/lung.rda",
@@ -105,17 +120,7 @@ REGISTRY: dict[str, Entry] = {
         "72 leukaemia samples, 47 ALL and 25 AML, with the expression of 7129 genes, already "
         "standardised (Golub et al., 1999), as the scikit-feature collection publishes it in "
         "ALLAML.mat. The file has no gene names; columns are numbered. No terms are stated.",
-        (
-            Source(
-                (
-                    _scikit_feature(
-                        "ALLAML.mat",
-                        "068afe0fe1021932e1e7d801294c267de8aeaa9d41899acfac024e72b0d44c1e",
-                    ),
-                ),
-                parsers.allaml,
-            ),
-        ),
+        (Source((_ALLAML,), parsers.allaml),),
     ),
     "lung500": Entry(
         "56 lung samples (17 normal, 20 carcinoid, 13 metastases of colon cancer, 6 small cell) "
@@ -136,19 +141,7 @@ REGISTRY: dict[str, Entry] = {
         "processed.cleveland.data of the UCI repository (dataset 45; Detrano et al., 1989); the 6 "
         "of 303 with a missing value are left out; the target says whether any disease was found "
         "(num > 0). CC BY 4.0.",
-        (
-            Source(
-                (
-                    _uci(
-                        "processed.cleveland.data",
-                        45,
-                        "heart+disease",
-                        "a74b7efa387bc9d108d7d0115d831fe9b414b29ae7124f331b622b4efa0427c8",
-                    ),
-                ),
-                parsers.heart_disease,
-            ),
-        ),
+        (Source((_CLEVELAND,), parsers.heart_disease),),
     ),
     "yale": _faces(
         "Yale.mat",
@@ -174,16 +167,16 @@ REGISTRY: dict[str, Entry] = {
     "nmnist": Entry(
         f"12,000 {_NOISY_DIGITS}",
         (
-            Source((_NOISY_MNIST,), noisy_digits.nmnist_published, _PUBLISHED),
-            Source(_MNIST, noisy_digits.nmnist_rebuilt, _REBUILT),
+            Source((_NOISY_MNIST,), noisy_digits.nmnist, _PUBLISHED),
+            Source(_MNIST, noisy_digits.nmnist, _REBUILT),
         ),
         noisy_digits.SHAPE,
     ),
     "nmnist38": Entry(
         f"The first 500 threes and 500 eights of nmnist: {_NOISY_DIGITS}",
         (
-            Source((_NOISY_MNIST,), noisy_digits.nmnist38_published, _PUBLISHED),
-            Source(_MNIST, noisy_digits.nmnist38_rebuilt, _REBUILT),
+            Source((_NOISY_MNIST,), noisy_digits.nmnist38, _PUBLISHED),
+            Source(_MNIST, noisy_digits.nmnist38, _REBUILT),
         ),
         noisy_digits.SHAPE,
     ),
@@ -191,19 +184,7 @@ REGISTRY: dict[str, Entry] = {
         "395 pupils of two Portuguese schools, the first 30 columns of student-mat.csv of the UCI "
         "repository (dataset 320; Cortez and Silva, 2008), words as codes in alphabetical order; "
         "the target says whether the final grade in mathematics passes (G3 >= 10). CC BY 4.0.",
-        (
-            Source(
-                (
-                    _uci(
-                        "student-mat.csv",
-                        320,
-                        "student+performance",
-                        "e47f9ee225e1ee6e69b7564e6dac7123e80b8486677fe111f351964cef5dec80",
-                    ),
-                ),
-                parsers.student,
-            ),
-        ),
+        (Source((_STUDENT,), parsers.student),),
     ),
 }
 
