@@ -56,7 +56,7 @@ def test_arrays_get_numbered_columns_compressed_or_not(name, frame, tmp_path):
 
 
 @pytest.mark.parametrize("ending", ["npz", "mat"])
-def test_labels_in_files_of_arrays_stay_beside_the_table(ending, frame, tmp_path):
+def test_labels_in_files_of_arrays_are_row_metadata(ending, frame, tmp_path):
     arrays = {"X": frame.to_numpy(), "Y": np.arange(6)}
     path = tmp_path / f"t.{ending}"
     np.savez(path, **arrays) if ending == "npz" else scipy.io.savemat(path, arrays)
@@ -272,6 +272,15 @@ def test_a_sparse_matrix_that_points_outside_is_refused(form, index, tmp_path):
         parts["indices"][0] = index
     np.savez(tmp_path / "t.npz", **parts)
     refusal(tmp_path / "t.npz")
+
+
+@pytest.mark.parametrize("indptr", [[0, 6, 12, 0], [0, 0, 11, -(2**31)]])
+def test_a_sparse_matrix_with_decreasing_indptr_is_refused(indptr, tmp_path):
+    """Two that scipy's own check lets pass, and then crashes at."""
+    nothing = np.empty(0, dtype=np.int32)
+    parts = {"indices": nothing, "indptr": np.array(indptr, np.int32), "data": np.empty(0)}
+    np.savez(tmp_path / "t.npz", format=b"csc", shape=(5, 3), **parts)
+    assert "decreases" in refusal(tmp_path / "t.npz")
 
 
 @pytest.mark.parametrize("shape", [(10**12, 5), (5, 10**12)])

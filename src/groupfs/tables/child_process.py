@@ -12,7 +12,6 @@ import contextlib
 import errno
 import json
 import os
-import signal
 import subprocess
 import sys
 import tempfile
@@ -31,6 +30,8 @@ from groupfs.tables.table import TableError
 Parser = Callable[[str, str], dict[str, Any]]
 #: Seconds that reading may take: to start with, and for every byte of the file.
 SECONDS, SECONDS_PER_BYTE = 60.0, 1e-6
+#: Exit status of a process that the system has killed (SIGKILL, a name that Windows has not).
+KILLED = -9
 #: Name of the file in which the child says which parts there are, or what went wrong.
 OUTCOME = "outcome.json"
 
@@ -77,8 +78,7 @@ def parse_in_child(
         except subprocess.TimeoutExpired:
             outcome = {"problem": "time", "reason": f"{max_seconds:g} s"}
         except (OSError, ValueError):  # it left no outcome; the system kills if memory runs out
-            killed = code == -signal.SIGKILL
-            outcome = {"problem": "memory" if killed else "crash", "reason": str(code)}
+            outcome = {"problem": "memory" if code == KILLED else "crash", "reason": str(code)}
         if "parts" in outcome:
             return {name: _read_part(Path(folder, file)) for name, file in outcome["parts"]}
     raise _error(content, extra, **outcome)
