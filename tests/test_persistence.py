@@ -86,18 +86,6 @@ def test_a_pickle_is_refused_and_not_run(tmp_path):
     assert not (tmp_path / "spy").exists()
 
 
-def test_a_file_with_types_of_others_is_refused_by_their_names(selector, tmp_path):
-    selector.history_.append(Spy(str(tmp_path / "spy")))
-    try:
-        model = {**HEAD, "selector": selector}
-        skops_io.dump(model, tmp_path / "m.skops")
-    finally:
-        selector.history_.pop()
-    with pytest.raises(ModelError, match="which no groupfs model does, so it was not loaded"):
-        persistence.load(tmp_path / "m.skops")
-    assert not (tmp_path / "spy").exists()
-
-
 def rewritten(path, change):
     """A model file whose list of contents has been changed."""
     with zipfile.ZipFile(path) as good:
@@ -123,7 +111,6 @@ ARGUMENTS = node("JsonNode", "builtins", "str", content='["touch sprung"]', is_j
         node("TypeNode", "trap", "Trap"),
         node("ObjectNode", "trap", "Trap"),
         node("ConstructorFromReduceNode", "os", "system", content=ARGUMENTS),
-        node("ReduceNode", "os", "system", __reduce__={"args": ARGUMENTS}, content=ARGUMENTS),
         node("OperatorFuncNode", "operator", "methodcaller", attrs=ARGUMENTS),
         node("ListNode", "os", "system", content=[ARGUMENTS]),
     ],
@@ -140,7 +127,7 @@ def test_a_part_that_would_run_code_is_refused_and_not_run(
     (tmp_path / "trap.py").write_text("open('sprung', 'w')\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ModelError):
+    with pytest.raises(ModelError, match="holds .*, which no groupfs model does, so it was not"):
         persistence.load(rewritten(tmp_path / "m.skops", insert))
     assert not (tmp_path / "sprung").exists() and "trap" not in sys.modules
 
@@ -152,14 +139,6 @@ def test_a_model_of_an_earlier_version_says_to_fit_again(selector, tmp_path):
     persistence.save(selector, tmp_path / "m.skops")
     with pytest.raises(ModelError, match="by an earlier groupfs, .* fit it again") as caught:
         persistence.load(rewritten(tmp_path / "m.skops", as_before))
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("content", [b"", b"nonsense", b"PK\x03\x04 cut"])
-def test_a_broken_file_is_refused_in_one_sentence(content, tmp_path):
-    (tmp_path / "m.skops").write_bytes(content)
-    with pytest.raises(ModelError) as caught:
-        persistence.load(tmp_path / "m.skops")
     assert "\n" not in str(caught.value)
 
 
