@@ -20,13 +20,14 @@ class TablesMissing(FileNotFoundError):
 
 
 def folder() -> Path:
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    for candidate in (os.environ.get("GROUPFS_DATA"), beside):
+    """Find the folder with the published files."""
+    shared = Path(__file__).resolve().parents[2] / "shared" / "data"
+    for candidate in (os.environ.get("GROUPFS_DATA"), shared):
         if candidate and Path(candidate).is_dir():
             return Path(candidate)
     raise TablesMissing("no tables: set GROUPFS_DATA to the folder that holds the published files")
 
 
 def load(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """X as published (not standardised) and labels from 0."""
+    """Return X as published (not standardised) and labels from 0."""
     return fetch_dataset(name, data_home=folder(), return_X_y=True, download_if_missing=False)

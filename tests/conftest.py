@@ -1,8 +1,13 @@
 import numpy as np
 import pytest
 
-#: Not tests, and not to be imported where what they read with is missing.
-collect_ignore = ["fuzz"]
+
+@pytest.fixture(autouse=True, scope="session")
+def cache_of_datasets(tmp_path_factory):
+    """Keep parsed copies of tables in a temporary folder, not in the home of who runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GROUPFS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 @pytest.fixture

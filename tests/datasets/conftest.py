@@ -7,10 +7,6 @@ import pytest
 
 from benchmarks.tables import TablesMissing, folder
 
-FACES = ("yale", "ar10p", "pie10p")
-RETRIEVE = pooch.retrieve
-AMAT = "mnist_background_random_train.amat"
-
 
 @pytest.fixture(scope="module")
 def published():
@@ -25,12 +21,13 @@ def published():
 def home(tmp_path, monkeypatch):
     """An empty home, no folder named by the environment, no network."""
 
-    def offline(url, **_):
-        raise ConnectionError(f"no route to {url}")
+    def offline():
+        raise ConnectionError("no network")
 
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.delenv("GROUPFS_DATA", raising=False)
-    monkeypatch.setattr(pooch, "retrieve", offline)
+    for name in ("GROUPFS_DATA", "GROUPFS_CACHE", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pooch, "HTTPDownloader", offline)
     return tmp_path / "home"
 
 

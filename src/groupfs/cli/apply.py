@@ -83,8 +83,8 @@ def _insert_columns(selected: Any, table: Table, keep: Sequence[str]) -> None:
             continue
         if name in table.names:
             column = table.frame([name])[name]
-        elif table.beside is not None and name in table.beside.columns:
-            column = table.beside[name]
+        elif table.row_metadata is not None and name in table.row_metadata.columns:
+            column = table.row_metadata[name]
         else:
             raise ColumnsError(f"--keep {name}: {no_such_column(name, table.names)}")
         selected.insert(min(position, selected.shape[1]), name, column.to_numpy())

@@ -16,11 +16,10 @@ CORE = ("numpy", "scipy", "scikit-learn", "torch", "joblib")
 
 def find_datasets() -> dict[str, Any]:
     """Look for the files of every table, and name the folder that was searched."""
-    from groupfs.datasets.fetch import _folder
-    from groupfs.datasets.published_files import find_file
+    from groupfs.datasets.published_files import data_folder, find_file
     from groupfs.datasets.registry import REGISTRY
 
-    folder = _folder(None)
+    folder = data_folder()
     records = []
     for name, entry in REGISTRY.items():
         ready = next(

@@ -115,7 +115,7 @@ def two_moons() -> Table:
     moons = load_two_moons(random_state=0)
     names = list(moons.feature_names)
     values = pd.DataFrame(moons.data, columns=names)
-    return Table(values, names, "two moons", beside=pd.DataFrame({"moon": moons.target}))
+    return Table(values, names, "two moons", row_metadata=pd.DataFrame({"moon": moons.target}))
 
 
 def command_line(source: str, request: Request) -> str:
@@ -169,7 +169,7 @@ def prepare(table: Table, request: Request) -> Prepared:
 def _labels(table: Table, label: str | None) -> tuple[Any, list[str]]:
     """Return the label of every row, None for missing ones, and what to say about it."""
     if label is None:
-        others = [] if table.beside is None else list(table.beside.columns)
+        others = [] if table.row_metadata is None else list(table.row_metadata.columns)
         hint = f"--label can report agreement with what else the file holds: {join_names(others)}."
         return None, [hint] if others else []
     series = _label_column(table, label)
@@ -193,9 +193,9 @@ def _labels(table: Table, label: str | None) -> tuple[Any, list[str]]:
 def _label_column(table: Table, label: str) -> Any:
     if label in table.names:
         return table.frame([label])[label]
-    others = [] if table.beside is None else list(table.beside.columns)
+    others = [] if table.row_metadata is None else list(table.row_metadata.columns)
     if label in others:
-        return table.beside[label]
+        return table.row_metadata[label]
     raise ColumnsError(
         f"--label {label}: {no_such_column(label, [*table.names, *map(str, others)])}"
     )

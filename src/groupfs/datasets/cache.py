@@ -1,6 +1,6 @@
-"""Parsed copies of tables, so that a file is unpacked, checked and read only once.
+"""Parsed copies of tables in the user's cache folder, so that a file is read only once.
 
-They lie beside the published files, or in the default folder where that one takes no new files.
+The folder of the published files belongs to the user and is not written to here.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import secrets
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Sequence
@@ -17,66 +17,52 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.datasets.parsers import RECIPES_VERSION, Parsed
-
-SUBFOLDER = "groupfs-parsed"
+from groupfs.datasets.parsers import PARSERS_VERSION, Parsed
 
 
-def default_home() -> Path:
-    return Path("~/groupfs_data").expanduser()
+def cache_folder() -> Path | None:
+    """Return the folder that ``GROUPFS_CACHE`` names, or the system's for caches of a user.
+
+    Where that is only pooch knows; without it there is no cache.
+    """
+    if given := os.environ.get("GROUPFS_CACHE"):
+        return Path(given).expanduser()
+    try:
+        import pooch
+    except ImportError:
+        return None
+    return Path(pooch.os_cache("groupfs"))
 
 
 def copy_name(name: str, hashes: Sequence[str]) -> str:
-    """File name of the copy parsed from files with these sha256 by this version of the recipes."""
-    key = hashlib.sha256(" ".join([str(RECIPES_VERSION), *hashes]).encode()).hexdigest()
+    """Return the file name of a copy parsed from files with these sha256 by these parsers."""
+    key = hashlib.sha256(" ".join([str(PARSERS_VERSION), *hashes]).encode()).hexdigest()
     return f"{name}-{key[:16]}.npz"
 
 
-def load_copy(file_name: str, folder: Path) -> Parsed | None:
-    """The parsed copy, or None where there is none or it is damaged."""
-    for place in _places(folder):
-        try:
-            with np.load(place / file_name, allow_pickle=False) as arrays:
-                return _checked(arrays)
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
-            continue
-    return None
-
-
-def save_copy(parsed: Parsed, file_name: str, folder: Path) -> None:
-    """Keep a parsed copy in the first place that takes it; without one, reading stays slow."""
-    arrays: dict[str, Any] = {field: np.asarray(v) for field, v in parsed._asdict().items()}
-    for place in _places(folder):
-        if _marked_read_only(place):
-            continue
-        aside = place / f".{file_name}.{os.getpid()}-{secrets.token_hex(4)}"
-        try:
-            place.mkdir(parents=True, exist_ok=True)
-            with open(aside, "xb") as file:
-                np.savez(file, **arrays)
-            os.replace(aside, place / file_name)
-            return
-        except OSError:
-            continue
-        finally:
-            with contextlib.suppress(OSError):
-                aside.unlink()
-
-
-def _places(folder: Path) -> list[Path]:
-    return [folder / SUBFOLDER, default_home() / SUBFOLDER]
-
-
-def _marked_read_only(place: Path) -> bool:
-    """By the folder's own mode, since an administrator's rights would not stop us from writing."""
-    nearest = next((folder for folder in (place, place.parent) if folder.exists()), None)
-    return nearest is not None and not nearest.stat().st_mode & 0o222
-
-
-def _checked(arrays: np.lib.npyio.NpzFile) -> Parsed:
-    data, target = arrays["data"], arrays["target"]
-    names, classes = arrays["feature_names"].tolist(), arrays["target_names"].tolist()
+def load_copy(file_name: str) -> Parsed | None:
+    """Read a parsed copy; return None where there is none or it is damaged."""
+    folder = cache_folder()
+    if folder is None:
+        return None
+    try:
+        with np.load(folder / file_name, allow_pickle=False) as arrays:
+            data, target = arrays["data"], arrays["target"]
+            names, classes = arrays["feature_names"].tolist(), arrays["target_names"].tolist()
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        return None
     whole = data.shape == (target.size, len(names)) and target.dtype == np.int64
-    if not whole or target.min() < 0 or target.max() >= len(classes):
-        raise ValueError("not a parsed copy")
-    return Parsed(data, target, names, classes)
+    return Parsed(data, target, names, classes) if whole else None
+
+
+def save_copy(parsed: Parsed, file_name: str) -> None:
+    """Keep a parsed copy if the cache folder can be written; without one, reading stays slow."""
+    folder = cache_folder()
+    if folder is None:
+        return
+    arrays: dict[str, Any] = {field: np.asarray(v) for field, v in parsed._asdict().items()}
+    with contextlib.suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as aside:
+            np.savez(Path(aside) / file_name, **arrays)
+            os.replace(Path(aside) / file_name, folder / file_name)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from groupfs.datasets.cache import copy_name, default_home, load_copy, save_copy
+from groupfs.datasets.cache import copy_name, load_copy, save_copy
 from groupfs.datasets.parsers import Parsed
-from groupfs.datasets.published_files import find_file, obtain_file
+from groupfs.datasets.published_files import data_folder, find_file, obtain_file
 from groupfs.datasets.registry import DATASETS, REGISTRY, Source
 
 
@@ -26,16 +26,17 @@ def fetch_dataset(
     """Load one of the paper's tables, downloading its files if needed and possible.
 
     A file is checked by its sha256 before it is read; after that a parsed copy serves, kept in the
-    subfolder ``groupfs-parsed`` of the data folder, or of ``~/groupfs_data`` where the data folder
-    takes no new files.
+    folder that the environment variable ``GROUPFS_CACHE`` names, or else in the user's cache folder
+    (``~/.cache/groupfs`` on Linux).
 
     Parameters
     ----------
     name : str
         One of ``groupfs.datasets.DATASETS``.
     data_home : str or path-like, default=None
-        Folder of the published files. None means the one that the environment variable
-        ``GROUPFS_DATA`` names, or else ``~/groupfs_data``.
+        Folder of the published files, into which absent ones are downloaded; nothing else is
+        written to it. None means the one that the environment variable ``GROUPFS_DATA`` names, or
+        else ``~/groupfs_data``.
     as_frame : bool, default=False
         Return pandas objects.
     return_X_y : bool, default=False
@@ -63,7 +64,7 @@ def fetch_dataset(
     if name not in DATASETS:
         raise ValueError(f"There is no dataset {name!r}; choose one of {', '.join(DATASETS)}.")
     entry = REGISTRY[name]
-    parsed, source = _parsed_table(name, _folder(data_home), download_if_missing)
+    parsed, source = _parsed_table(name, data_folder(data_home), download_if_missing)
 
     data: Any = parsed.data.astype(np.float64, order="C")
     target: Any = parsed.target
@@ -83,11 +84,6 @@ def fetch_dataset(
     )
 
 
-def _folder(data_home: str | os.PathLike[str] | None) -> Path:
-    given = data_home if data_home is not None else os.environ.get("GROUPFS_DATA")
-    return Path(given).expanduser() if given else default_home()
-
-
 def _parsed_table(name: str, folder: Path, download: bool) -> tuple[Parsed, Source]:
     *preferred, last = REGISTRY[name].sources
     for source in preferred:
@@ -99,15 +95,15 @@ def _parsed_table(name: str, folder: Path, download: bool) -> tuple[Parsed, Sour
 def _read(name: str, source: Source, folder: Path, download: bool) -> Parsed:
     known = [file.sha256 for file in source.files if file.sha256]
     if len(known) == len(source.files):  # a copy tells its origin without the files
-        parsed = load_copy(copy_name(name, known), folder)
+        parsed = load_copy(copy_name(name, known))
         if parsed is not None:
             return parsed
     contents = [obtain_file(file, folder, download) for file in source.files]
     file_name = copy_name(name, [content.sha256 for content in contents])
-    parsed = load_copy(file_name, folder)
+    parsed = load_copy(file_name)
     if parsed is None:
         parsed = source.read(*contents)
-        save_copy(parsed, file_name, folder)
+        save_copy(parsed, file_name)
     return parsed
 
 

@@ -5,6 +5,7 @@ Both give images column by column, as the published file has them.
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from groupfs.datasets.parsers import Parsed, pixel_names
 from groupfs.datasets.published_files import Content
-from groupfs.datasets.readers import read_amat, read_idx
+from groupfs.utils.text import one_line
 
 N_IMAGES = 12_000
 N_PER_DIGIT = 500
@@ -20,25 +21,40 @@ SHAPE = (28, 28)
 SEED = 0
 
 
-def nmnist_published(amat: Content) -> Parsed:
-    values = read_amat(amat, n_columns=SHAPE[0] * SHAPE[1] + 1)
-    digits = values[:, -1]
-    if len(values) != N_IMAGES or not np.isin(digits, range(10)).all():
+def nmnist(*files: Content) -> Parsed:
+    """Parse the published file, or rebuild it from MNIST's images and labels."""
+    return _published(*files) if len(files) == 1 else _rebuilt(*files)
+
+
+def nmnist38(*files: Content) -> Parsed:
+    """Return the first 500 threes and the first 500 eights, in the order they come."""
+    data, target, names, _ = nmnist(*files)
+    rows = [np.flatnonzero(target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
+    chosen = np.sort(np.concatenate(rows))
+    return Parsed(data[chosen], (target[chosen] == 8).astype(np.int64), names, ["3", "8"])
+
+
+def _published(amat: Content) -> Parsed:
+    """Parse rows of pixels and a label between blanks; its sha256 is not known, so look at it."""
+    try:
+        values = np.loadtxt(io.BytesIO(amat.data), ndmin=2)
+    except ValueError as reason:
+        raise ValueError(one_line(f"{amat.name} is not a table of numbers ({reason}).")) from reason
+    shape, digits = (N_IMAGES, SHAPE[0] * SHAPE[1] + 1), values[:, -1]
+    if values.shape != shape or not (
+        np.isfinite(values).all() and np.isin(digits, range(10)).all()
+    ):
         raise ValueError(
-            f"{amat.name} has {len(values)} rows with labels from {digits.min():g} to "
-            f"{digits.max():g}; the published file has {N_IMAGES} rows, labels from 0 to 9."
+            f"{amat.name} has the shape {values.shape} and labels from {digits.min():g} to "
+            f"{digits.max():g}; the published file has the shape {shape} and labels from 0 to 9."
         )
     return _table(values[:, :-1], digits.astype(np.int64))
 
 
-def nmnist_rebuilt(images: Content, labels: Content) -> Parsed:
+def _rebuilt(images: Content, labels: Content) -> Parsed:
     """Draw digits with MNIST's class frequencies; a pixel is the larger of digit and noise."""
-    pixels, digits = read_idx(images, n_axes=3), read_idx(labels, n_axes=1)
-    if pixels.shape != (digits.size, *SHAPE) or digits.size < N_IMAGES:
-        raise ValueError(
-            f"{images.name} has the shape {pixels.shape} and {labels.name} {digits.size} labels; "
-            f"the published files have (60000, 28, 28) and 60000."
-        )
+    pixels = np.frombuffer(images.data, np.uint8, offset=16).reshape(-1, *SHAPE)
+    digits = np.frombuffer(labels.data, np.uint8, offset=8)
     # numpy promises that the numbers of this older generator never change.
     rng = np.random.RandomState(SEED)
     chosen = _draw(rng, digits)
@@ -47,26 +63,8 @@ def nmnist_rebuilt(images: Content, labels: Content) -> Parsed:
     return _table(np.maximum(by_columns, noise), digits[chosen].astype(np.int64))
 
 
-def threes_and_eights(nmnist: Parsed) -> Parsed:
-    """The first 500 threes and the first 500 eights, in the order they come."""
-    rows = [np.flatnonzero(nmnist.target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
-    if min(map(len, rows)) < N_PER_DIGIT:
-        raise ValueError(f"nmnist holds fewer than {N_PER_DIGIT} threes or eights; check its file.")
-    chosen = np.sort(np.concatenate(rows))
-    target = (nmnist.target[chosen] == 8).astype(np.int64)
-    return Parsed(nmnist.data[chosen], target, nmnist.feature_names, ["3", "8"])
-
-
-def nmnist38_published(amat: Content) -> Parsed:
-    return threes_and_eights(nmnist_published(amat))
-
-
-def nmnist38_rebuilt(images: Content, labels: Content) -> Parsed:
-    return threes_and_eights(nmnist_rebuilt(images, labels))
-
-
 def _draw(rng: np.random.RandomState, digits: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Rows in random order, of each digit its share; what rounding leaves goes to the largest."""
+    """Draw rows in random order, of each digit its share; rounding favours the largest rest."""
     share = np.bincount(digits, minlength=10) * N_IMAGES / digits.size
     counts = np.floor(share).astype(np.int64)
     counts[np.argsort(counts - share, kind="stable")[: N_IMAGES - counts.sum()]] += 1

@@ -1,17 +1,24 @@
-"""One short function per table: from the content of its files to numbers, codes and names."""
+"""One short function per table: from the content of its files to numbers, codes and names.
+
+Files have been checked by their sha256, so their formats are not doubted here.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.io
 from numpy.typing import NDArray
 
 from groupfs.datasets.published_files import Content
-from groupfs.datasets.readers import read_csv, read_mat, read_numbers, read_rda
+from groupfs.utils.types import FloatArray
 
-#: Raise it whenever a recipe's result changes: parsed copies of an older version are not used.
-RECIPES_VERSION = 1
+#: Raise it whenever a parser's result changes: parsed copies of an older version are not used.
+PARSERS_VERSION = 1
 
 HEART_COLUMNS = [  # the file has no header
     *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"),
@@ -32,62 +39,82 @@ class Parsed(NamedTuple):
 
 
 def allaml(mat: Content) -> Parsed:
-    values, labels = read_mat(mat)
+    values, labels = _read_mat(mat)
     names = [f"gene_{i:04d}" for i in range(values.shape[1])]
-    return Parsed(values, codes(labels), names, ["ALL", "AML"])
+    return Parsed(values, _codes(labels), names, ["ALL", "AML"])
 
 
 def faces(mat: Content, shape: tuple[int, int]) -> Parsed:
-    """Images of people, every image one row, its columns of pixels one after the other."""
-    values, labels = read_mat(mat)
-    target = codes(labels)
+    """Parse images of people: every image one row, its columns of pixels one after the other."""
+    values, labels = _read_mat(mat)
+    target = _codes(labels)
     people = [f"subject_{i + 1}" for i in range(int(target.max()) + 1)]
     return Parsed(values, target, pixel_names(shape), people)
 
 
 def lung500(rda: Content) -> Parsed:
-    values, classes, probes = read_rda(rda, "lung")
+    try:
+        import rdata
+    except ImportError as reason:
+        raise ImportError(
+            f'{rda.name} is read with the package rdata: install it (the extra "data").'
+        ) from reason
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about the encoding of plain ASCII names
+        matrix = rdata.read_rda(io.BytesIO(rda.data))["lung"]
+    classes, probes = (list(map(str, matrix.coords[axis].values)) for axis in matrix.dims)
+    values = np.asarray(matrix, dtype=np.float64)
     widest = np.sort(np.argsort(-values.var(axis=0), kind="stable")[:N_LUNG_GENES])
     target = np.array([LUNG_CLASSES.index(name) for name in classes], dtype=np.int64)
     return Parsed(values[:, widest], target, [probes[i] for i in widest], LUNG_CLASSES)
 
 
 def metabric(table: Content) -> Parsed:
-    header, *rows = read_csv(table, n_columns=693)
+    header, *rows = _read_csv(table)
     status = [row[header.index("pr_status")] for row in rows]
-    values = read_numbers(table, [row[METABRIC_EXPRESSIONS] for row in rows])
+    values = np.array([row[METABRIC_EXPRESSIONS] for row in rows], dtype=np.float64)
     target = np.array([["Negative", "Positive"].index(word) for word in status], dtype=np.int64)
     return Parsed(values, target, header[METABRIC_EXPRESSIONS], ["pr_negative", "pr_positive"])
 
 
 def heart_disease(table: Content) -> Parsed:
-    rows = read_csv(table, n_columns=14)
-    values = read_numbers(table, [row for row in rows if "?" not in row])
+    values = np.array([row for row in _read_csv(table) if "?" not in row], dtype=np.float64)
     target = (values[:, 13] > 0).astype(np.int64)
     return Parsed(values[:, :13], target, HEART_COLUMNS, ["no_disease", "disease"])
 
 
 def student(table: Content) -> Parsed:
-    header, *rows = read_csv(table, n_columns=33, delimiter=";")
+    header, *rows = _read_csv(table, delimiter=";")
     cells = np.array(rows)
-    final_grade = read_numbers(table, cells[:, header.index("G3"), None].tolist())[:, 0]
+    final_grade = cells[:, header.index("G3")].astype(np.float64)
     values = np.column_stack([_numbers_or_codes(column) for column in cells[:, :30].T])
     return Parsed(values, (final_grade >= 10).astype(np.int64), header[:30], ["fail", "pass"])
 
 
 def pixel_names(shape: tuple[int, int]) -> list[str]:
-    """Names of the pixels in the order of an image's columns."""
+    """Return names of the pixels in the order of an image's columns."""
     height, width = shape
     return [f"px_r{row:03d}_c{column:03d}" for column in range(width) for row in range(height)]
 
 
-def codes(labels: NDArray[Any]) -> NDArray[np.int64]:
-    """Numbers from 0 in the labels' own order."""
+def _read_mat(content: Content) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Read the table ``X`` (n, d) and the labels ``Y`` (n,) of a Matlab file."""
+    variables = scipy.io.loadmat(io.BytesIO(content.data))
+    return variables["X"], variables["Y"].ravel()
+
+
+def _read_csv(content: Content, delimiter: str = ",") -> list[list[str]]:
+    lines = io.StringIO(content.data.decode("utf-8-sig"), newline="")
+    return [row for row in csv.reader(lines, delimiter=delimiter) if row]
+
+
+def _codes(labels: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the labels as numbers from 0, in their own order."""
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 
-def _numbers_or_codes(column: NDArray[np.str_]) -> NDArray[np.float64]:
+def _numbers_or_codes(column: NDArray[np.str_]) -> FloatArray:
     try:
         return column.astype(np.float64)
     except ValueError:  # words
-        return codes(column).astype(np.float64)
+        return _codes(column).astype(np.float64)

@@ -11,7 +11,6 @@ import zipfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 #: What unpacking a damaged file may raise.
 UNPACKING_ERRORS = (EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
@@ -46,13 +45,19 @@ class Content:
     sha256: str
 
 
+def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder of the published files: given, or ``GROUPFS_DATA``, or in the home."""
+    given = data_home if data_home is not None else os.environ.get("GROUPFS_DATA")
+    return Path(given or "~/groupfs_data").expanduser()
+
+
 def find_file(file: File, folder: Path) -> Path | None:
-    """Where the file lies in the folder, if it does."""
+    """Return where the file lies in the folder, if it does."""
     return next((folder / name for name in file.names if (folder / name).is_file()), None)
 
 
 def obtain_file(file: File, folder: Path, download: bool) -> Content:
-    """The checked content of a file, downloaded first if it is absent and that is possible."""
+    """Read and check a file, downloaded first if it is absent and that is possible."""
     path = find_file(file, folder)
     if path is not None:
         source = "fetch again" if file.url else f"get it again from {file.home}"
@@ -96,7 +101,7 @@ def _unpacked(packed: bytes, path: Path, name: str) -> bytes:
 
 
 def _member(packed: bytes, name: str) -> bytes | None:
-    """The member of that name, in whatever folder or inner archive of the zip it lies."""
+    """Return the member of that name, in whatever folder or inner archive of the zip it lies."""
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         members = [m for m in archive.namelist() if not m.startswith("__MACOSX/")]
         for member in members:
@@ -110,7 +115,7 @@ def _member(packed: bytes, name: str) -> bytes | None:
 
 
 def _download(file: File, url: str, folder: Path) -> Content:
-    """Fetch aside, check, and only then give the file its place in the folder."""
+    """Download into a temporary folder, check, and only then move the file to its folder."""
     try:
         import pooch
     except ImportError as reason:
@@ -120,7 +125,9 @@ def _download(file: File, url: str, folder: Path) -> Content:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".download-", dir=folder) as aside:
-            fetched = _retrieve(pooch, url, aside)
+            fetched = Path(aside) / Path(url).name
+            # not pooch.retrieve, which prints the hash of the archive; we check the file inside
+            pooch.HTTPDownloader()(url, str(fetched), None)
             content = _checked(file, fetched, f"the download from {url}", "try again later")
             os.replace(fetched, folder / fetched.name)
             return content
@@ -131,13 +138,3 @@ def _download(file: File, url: str, folder: Path) -> Content:
         raise FileNotFoundError(
             f"{_absent(file, folder)}; downloading {url} failed ({failure})."
         ) from reason
-
-
-def _retrieve(pooch: Any, url: str, folder: str) -> Path:
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel("WARNING")  # the sha256 it would recommend is checked here, after unpacking
-    try:
-        return Path(pooch.retrieve(url, known_hash=None, fname=Path(url).name, path=folder))
-    finally:
-        logger.setLevel(level)

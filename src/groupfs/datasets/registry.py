@@ -1,4 +1,4 @@
-"""What there is to fetch: for every table its files, their homes and sha256, and what it is."""
+"""Every table that can be fetched: its files, their homes and sha256, and a description."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from groupfs.datasets import noisy_digits
-from groupfs.datasets import parsers as recipes
+from groupfs.datasets import noisy_digits, parsers
 from groupfs.datasets.parsers import Parsed
 from groupfs.datasets.published_files import File
 
@@ -54,11 +53,26 @@ def _faces(name: str, sha256: str, shape: tuple[int, int], people: str, papers: 
         f"collection publishes them in {name}. A row holds an image column by column, so "
         "row.reshape(image_shape, order='F') shows it upright; grey values are 0 to 255; the "
         "target says who it is. For research use.",
-        (Source((_scikit_feature(name, sha256),), partial(recipes.faces, shape=shape)),),
+        (Source((_scikit_feature(name, sha256),), partial(parsers.faces, shape=shape)),),
         shape,
     )
 
 
+_ALLAML = _scikit_feature(
+    "ALLAML.mat", "068afe0fe1021932e1e7d801294c267de8aeaa9d41899acfac024e72b0d44c1e"
+)
+_CLEVELAND = _uci(
+    "processed.cleveland.data",
+    45,
+    "heart+disease",
+    "a74b7efa387bc9d108d7d0115d831fe9b414b29ae7124f331b622b4efa0427c8",
+)
+_STUDENT = _uci(
+    "student-mat.csv",
+    320,
+    "student+performance",
+    "e47f9ee225e1ee6e69b7564e6dac7123e80b8486677fe111f351964cef5dec80",
+)
 _LUNG = File(
     "lung.rda",
     "the CRAN package sparseBC 1.2, where it is data/lung.rda",
@@ -106,50 +120,28 @@ REGISTRY: dict[str, Entry] = {
         "72 leukaemia samples, 47 ALL and 25 AML, with the expression of 7129 genes, already "
         "standardised (Golub et al., 1999), as the scikit-feature collection publishes it in "
         "ALLAML.mat. The file has no gene names; columns are numbered. No terms are stated.",
-        (
-            Source(
-                (
-                    _scikit_feature(
-                        "ALLAML.mat",
-                        "068afe0fe1021932e1e7d801294c267de8aeaa9d41899acfac024e72b0d44c1e",
-                    ),
-                ),
-                recipes.allaml,
-            ),
-        ),
+        (Source((_ALLAML,), parsers.allaml),),
     ),
     "lung500": Entry(
         "56 lung samples (17 normal, 20 carcinoid, 13 metastases of colon cancer, 6 small cell) "
         "with the expression of the 500 genes of highest variance among the 5000 in lung.rda of "
         "the CRAN package sparseBC 1.2. Columns are named by Affymetrix probe. No terms are "
         "stated.",
-        (Source((_LUNG,), recipes.lung500),),
+        (Source((_LUNG,), parsers.lung500),),
     ),
     "metabric": Entry(
         "1904 breast tumours with the z-scores of expression of 489 genes (METABRIC; Curtis et "
         "al., 2012), columns brca1 to ugt2b7 of METABRIC_RNA_Mutation.csv as published on Kaggle "
         "by raghadalharbi; the target is the status of the progesterone receptor (pr_status). "
         "No terms are stated.",
-        (Source((_METABRIC,), recipes.metabric),),
+        (Source((_METABRIC,), parsers.metabric),),
     ),
     "heart_disease": Entry(
         "297 patients of the Cleveland clinic with 13 measurements as coded in "
         "processed.cleveland.data of the UCI repository (dataset 45; Detrano et al., 1989); the 6 "
         "of 303 with a missing value are left out; the target says whether any disease was found "
         "(num > 0). CC BY 4.0.",
-        (
-            Source(
-                (
-                    _uci(
-                        "processed.cleveland.data",
-                        45,
-                        "heart+disease",
-                        "a74b7efa387bc9d108d7d0115d831fe9b414b29ae7124f331b622b4efa0427c8",
-                    ),
-                ),
-                recipes.heart_disease,
-            ),
-        ),
+        (Source((_CLEVELAND,), parsers.heart_disease),),
     ),
     "yale": _faces(
         "Yale.mat",
@@ -175,16 +167,16 @@ REGISTRY: dict[str, Entry] = {
     "nmnist": Entry(
         f"12,000 {_NOISY_DIGITS}",
         (
-            Source((_NOISY_MNIST,), noisy_digits.nmnist_published, _PUBLISHED),
-            Source(_MNIST, noisy_digits.nmnist_rebuilt, _REBUILT),
+            Source((_NOISY_MNIST,), noisy_digits.nmnist, _PUBLISHED),
+            Source(_MNIST, noisy_digits.nmnist, _REBUILT),
         ),
         noisy_digits.SHAPE,
     ),
     "nmnist38": Entry(
         f"The first 500 threes and 500 eights of nmnist: {_NOISY_DIGITS}",
         (
-            Source((_NOISY_MNIST,), noisy_digits.nmnist38_published, _PUBLISHED),
-            Source(_MNIST, noisy_digits.nmnist38_rebuilt, _REBUILT),
+            Source((_NOISY_MNIST,), noisy_digits.nmnist38, _PUBLISHED),
+            Source(_MNIST, noisy_digits.nmnist38, _REBUILT),
         ),
         noisy_digits.SHAPE,
     ),
@@ -192,19 +184,7 @@ REGISTRY: dict[str, Entry] = {
         "395 pupils of two Portuguese schools, the first 30 columns of student-mat.csv of the UCI "
         "repository (dataset 320; Cortez and Silva, 2008), words as codes in alphabetical order; "
         "the target says whether the final grade in mathematics passes (G3 >= 10). CC BY 4.0.",
-        (
-            Source(
-                (
-                    _uci(
-                        "student-mat.csv",
-                        320,
-                        "student+performance",
-                        "e47f9ee225e1ee6e69b7564e6dac7123e80b8486677fe111f351964cef5dec80",
-                    ),
-                ),
-                recipes.student,
-            ),
-        ),
+        (Source((_STUDENT,), parsers.student),),
     ),
 }
 

@@ -1,8 +1,8 @@
 """Reading tables: whatever kind of file people have, to a table with names, or one clear sentence.
 
-``read_table`` is the door; ``content`` finds and unpacks a file, and one room reads each family of
-kinds: ``text`` (csv and its relatives), ``arrays`` (npy, npz, mat), ``frames`` (parquet, feather,
-h5ad).
+``read_table`` does it all: ``file_content`` finds and decompresses a file; ``delimited_text`` (csv
+and its relatives), ``numpy_and_matlab`` and ``parquet_feather_h5ad`` read their kinds, some of them
+in a ``child_process``; ``columns`` makes numbers of what was read.
 """
 
 from groupfs.tables.read import read_table

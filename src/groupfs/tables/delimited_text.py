@@ -7,6 +7,7 @@ import csv
 import io
 import re
 import warnings
+from itertools import islice
 from typing import Any
 
 from groupfs.tables.file_content import Content
@@ -25,7 +26,7 @@ THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 def read_text(content: Content, header: bool | None) -> Table:
     """Read separated text; ``header=None`` takes a first line of numbers for data."""
-    pd = _pandas()
+    pd = import_pandas()
     text = _decoded(content)
     sample = _sample(text)
     if not sample:
@@ -64,10 +65,8 @@ def read_text(content: Content, header: bool | None) -> Table:
             f"{content.source} is not a table: it has {len(names)} names of columns, but longer "
             "lines below them."
         ) from reason
-    except pd.errors.ParserError as reason:
+    except (ValueError, csv.Error) as reason:  # of pandas too
         raise TableError(_parser_sentence(content.source, str(reason), separator)) from reason
-    except (pd.errors.EmptyDataError, ValueError, csv.Error) as reason:
-        raise TableError(f"{content.source} cannot be read as csv: {reason}.") from reason
     notes = []
     if not has_header:
         notes.append(
@@ -80,7 +79,7 @@ def read_text(content: Content, header: bool | None) -> Table:
     return Table(values, names, content.source, named=has_header, notes=notes)
 
 
-def _pandas() -> Any:
+def import_pandas() -> Any:
     try:
         import pandas
     except ImportError as reason:
@@ -91,17 +90,12 @@ def _pandas() -> Any:
 
 
 def _decoded(content: Content) -> str:
-    data = content.bytes()
-    for mark, encoding in (
-        (codecs.BOM_UTF8, "utf-8-sig"),
-        (codecs.BOM_UTF16_LE, "utf-16"),
-        (codecs.BOM_UTF16_BE, "utf-16"),
-    ):
-        if data.startswith(mark):
-            return data.decode(encoding, errors="replace")
+    data = content.data
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", errors="replace")
     _refuse_binary(data, content.source)
     try:
-        return data.decode("utf-8")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:  # the other encoding that spreadsheets write
         return data.decode("cp1252", errors="replace")
 
@@ -125,18 +119,13 @@ def _refuse_binary(data: bytes, source: str) -> None:
 
 
 def _sample(text: str) -> list[str]:
-    """The first lines that are not blank, without an end that may be cut."""
-    lines: list[str] = []
-    for line in io.StringIO(text, newline=""):  # some computers end lines with \r alone
-        if line.strip():
-            lines.append(line)
-        if len(lines) == SAMPLED_LINES:
-            break
-    return lines
+    """Return the first lines that are not blank."""
+    lines = io.StringIO(text, newline="")  # some computers end lines with \r alone
+    return list(islice((line for line in lines if line.strip()), SAMPLED_LINES))
 
 
 def _separator(lines: list[str]) -> str:
-    """The separator that splits most lines alike, into the most columns if several do."""
+    """Return the separator that splits most lines alike, into the most columns if several do."""
 
     def quality(separator: str) -> tuple[bool, float, int]:
         widths = [len(row) for row in _split(lines, separator)]
@@ -155,7 +144,7 @@ def _separator(lines: list[str]) -> str:
 
 
 def _leaves_decimals(lines: list[str], separator: str) -> bool:
-    """Whether lines split at a separator are a table whose commas are all decimal signs."""
+    """Tell whether lines split at a separator are a table whose commas are all decimal signs."""
     rows = _split(lines, separator)
     below = rows[1:] or rows
     cells = [cell for row in below for cell in row]
@@ -175,7 +164,7 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
 
 
 def _is_data(cells: list[str]) -> bool:
-    """Whether a first line is numbers, and not those of columns that are counted."""
+    """Tell whether a first line is numbers, and not those of columns that are counted."""
     known = [cell for cell in cells if cell == "" or cell not in MISSING_WORDS]
     values = [_as_number(cell) for cell in known]
     if not known or any(value is None for value in values):
@@ -194,7 +183,7 @@ def _as_number(cell: str) -> float | None:
 def _names(rows: list[list[str]], has_header: bool) -> list[str]:
     if not has_header:
         return numbered(len(rows[0]))
-    names = [name or f"Unnamed: {place}" for place, name in enumerate(rows[0])]
+    names = [name or f"Unnamed: {index}" for index, name in enumerate(rows[0])]
     if len(rows) > 1 and all(len(row) == len(names) + 1 for row in rows[1:]):
         if all(row[-1] == "" for row in rows[1:]):  # a separator at the end of every line
             return [*names, f"Unnamed: {len(names)}"]

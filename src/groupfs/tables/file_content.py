@@ -1,4 +1,4 @@
-"""Finding a file, unpacking it if it is packed, and telling its kind."""
+"""Find a file, tell its kind by its name, and decompress it if it is compressed."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+import psutil
+
 from groupfs.tables.table import TableError
-from groupfs.utils.text import join_names
+from groupfs.utils.text import format_bytes, join_names
 
 #: Endings of names and the kind of file they stand for; every other ending is taken for text.
 KINDS = {
@@ -33,137 +35,101 @@ KINDS = {
     ".xls": "excel",
     ".ods": "excel",
 }
-#: How packed files begin, and what unpacks them.
-PACKERS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lambda file: _Unxz(file),
+#: First bytes of compressed files, and what decompresses them.
+DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
 }
-PACKED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
-#: Files may unpack to this many times their size, and in any case to this many bytes.
-MOST_TIMES, MOST_BYTES = 200, 2**30
-#: What unpacking xz may take beside; its strongest preset takes an eighth.
-XZ_MEMORY = 2**29
+COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
+#: Bytes that are decompressed at a time.
+CHUNK = 2**24
 
 
 @dataclass(frozen=True)
 class Content:
-    """A file that is there: what to call it, its kind, and its bytes or where they are."""
+    """A file that exists: what to call it, its kind, and its bytes or where they are."""
 
     source: str
     kind: str
-    path: Path | None = None  #: where it lies as it is; None if it was unpacked or piped
-    data: bytes | None = None
+    path: Path | None = None  #: of a file to be read as it is; None if it was decompressed or piped
+    data: bytes = b""  #: of a file without a path
+    max_bytes: int = sys.maxsize  #: that its table may take
 
-    def bytes(self) -> bytes:
-        return self.data if self.data is not None else _read_bytes(self._place())
-
+    @property
     def size(self) -> int:
-        return len(self.data) if self.data is not None else self._place().stat().st_size
+        return self.path.stat().st_size if self.path else len(self.data)
 
-    def open(self) -> IO[Any]:
-        return io.BytesIO(self.data) if self.data is not None else self._place().open("rb")
-
-    def file(self) -> str | io.BytesIO:
-        """What a reader can open; files of many gigabytes are not read into memory twice."""
-        return str(self.path) if self.data is None else io.BytesIO(self.data)
-
-    def _place(self) -> Path:
-        assert self.path is not None
-        return self.path
+    def open(self) -> IO[bytes]:
+        return self.path.open("rb") if self.path else io.BytesIO(self.data)
 
 
-def find_content(path: str | Path) -> Content:
-    """The file, unpacked; ``-`` is csv from standard input."""
+def find_content(path: str | Path, max_bytes: int | None = None) -> Content:
+    """Find a file and decompress it if it is compressed; ``-`` is csv from standard input.
+
+    Parameters
+    ----------
+    path : str or Path
+    max_bytes : int or None, default=None
+        Bytes that it may decompress to; None takes what is free.
+    """
+    max_bytes = psutil.virtual_memory().available if max_bytes is None else max_bytes
     if str(path) == "-":
-        return _from_stdin()
+        return Content("standard input", "text", data=_from_stdin(max_bytes), max_bytes=max_bytes)
     path = Path(path)
     _refuse_absent(path)
-    kind = _kind(path.name)
-    packed = path.suffix.lower() in PACKED_ENDINGS
-    if kind != "text" and not packed:
-        if path.is_file() and path.stat().st_size == 0:
-            raise TableError(f"{path} is empty (0 bytes).")
-        return Content(printable(path), kind, path=path)
-    data = _read_bytes(path)
-    if not data:
+    compressed = path.suffix.lower() in COMPRESSED_ENDINGS
+    kind = KINDS.get(Path(path.stem if compressed else path.name).suffix.lower(), "text")
+    if path.is_file() and path.stat().st_size == 0:
         raise TableError(f"{path} is empty (0 bytes).")
-    return Content(printable(path), kind, data=unpacked(data, path))
-
-
-def unpacked(data: bytes, path: Path) -> bytes:
-    """The bytes of a packed file; others as they are."""
+    if kind != "text" and not compressed:
+        return Content(printable(path), kind, path=path, max_bytes=max_bytes)
     try:
-        if path.suffix.lower() == ".zip":
-            return _only_member(data, path)
-        for beginning, opened in PACKERS.items():
-            if data.startswith(beginning):
-                with opened(io.BytesIO(data)) as file:
-                    return _all_of(file, len(data), path)
-    except (TableError, MemoryError):
-        raise
-    except Exception as e:  # what is damaged may fail in any way
-        raise TableError(f"{path} cannot be unpacked ({e}); it may be cut off.") from e
-    return data
+        data = path.read_bytes()
+    except OSError as reason:
+        raise TableError(f"{path} cannot be read: {reason.strerror}.") from reason
+    data = _decompressed(data, path, max_bytes)
+    return Content(printable(path), kind, data=data, max_bytes=max_bytes)
 
 
-def refuse_bomb(archive: zipfile.ZipFile, packed: int, source: str) -> None:
-    """Refuse an archive that was made to fill the memory, before anything in it is read."""
-    if sum(member.file_size for member in archive.infolist()) > most_bytes(packed):
-        raise TableError(_bomb(source, packed))
-
-
-def refuse_larger(n_bytes: int, packed: int, source: str) -> None:
-    """Refuse a table by the size that its file announces, before anything is set aside for it."""
-    if n_bytes > most_bytes(packed):
-        raise TableError(_bomb(source, packed))
-    memory = _memory()
-    if memory is not None and n_bytes > memory:
-        raise TableError(
-            f"{source} holds {n_bytes / 1e9:.1f} GB unpacked, but this machine has "
-            f"{memory / 1e9:.1f} GB of memory; give it fewer rows or columns."
-        )
-
-
-def most_bytes(packed: int) -> int:
-    """What a file of that size may unpack to."""
-    return MOST_TIMES * packed + MOST_BYTES
+def beyond_memory(max_bytes: int, source: str) -> TableError:
+    """Return the error that says of a file that it needs more memory than it may take."""
+    return TableError(
+        f"{source} would need more than {format_bytes(max_bytes)} of memory, which is all that it "
+        "may take; give it fewer rows or columns."
+    )
 
 
 @contextlib.contextmanager
-def refusing(content: Content) -> Iterator[None]:
-    """Turn whatever a library makes of a damaged file into one sentence."""
+def refuse_broken(content: Content) -> Iterator[None]:
+    """Turn whatever a library raises at a damaged file into one sentence."""
     try:
         yield
     except (TableError, MemoryError):
         raise
-    except Exception as reason:  # what is damaged may fail in any way
-        lines = str(reason).strip().splitlines() or [type(reason).__name__]
-        raise TableError(
-            f"{content.source} is broken or no {content.kind} file ({lines[0].rstrip('.')})."
-        ) from reason
+    except Exception as reason:  # a damaged file may fail in any way
+        raise broken(content, str(reason) or type(reason).__name__) from reason
+
+
+def broken(content: Content, reason: str) -> TableError:
+    """Return the error that says of a damaged file what its reader said."""
+    first_line = reason.strip().partition("\n")[0].rstrip(".")
+    return TableError(f"{content.source} is broken or no {content.kind} file ({first_line}).")
 
 
 def printable(path: str | Path) -> str:
-    """A path as text that every file and terminal takes, also if it is no Unicode."""
+    """Return a path as text that every file and terminal takes, also if it is no Unicode."""
     return os.fsencode(path).decode("utf-8", errors="backslashreplace")
 
 
-def _from_stdin() -> Content:
+def _from_stdin(max_bytes: int) -> bytes:
     data = sys.stdin.buffer.read()
     if not data:
         raise TableError(
             "Nothing came in on standard input; pipe a csv into it, e.g. "
             "groupfs select - < data.csv."
         )
-    return Content("standard input", "text", data=unpacked(data, Path("standard input")))
-
-
-def _kind(name: str) -> str:
-    path = Path(name.lower())
-    if path.suffix in PACKED_ENDINGS:
-        path = path.with_suffix("")
-    return KINDS.get(path.suffix, "text")
+    return _decompressed(data, Path("standard input"), max_bytes)
 
 
 def _refuse_absent(path: Path) -> None:
@@ -180,75 +146,43 @@ def _refuse_absent(path: Path) -> None:
     raise TableError(f"There is no file {path}{hint}")
 
 
-def _memory() -> int | None:
-    """Bytes of memory of this machine, where it can be asked."""
+def _decompressed(data: bytes, path: Path, max_bytes: int) -> bytes:
+    """Return the bytes of a compressed file; those of others as they are."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # not everywhere
-        return None
+        if path.suffix.lower() == ".zip":
+            archive = zipfile.ZipFile(io.BytesIO(data))
+            with archive.open(_only_member(archive, path)) as file:
+                return _read_all(file, path, max_bytes)
+        for beginning, decompressor in DECOMPRESSORS.items():
+            if data.startswith(beginning):
+                with decompressor(io.BytesIO(data)) as file:
+                    return _read_all(file, path, max_bytes)
+    except (TableError, MemoryError):
+        raise
+    except Exception as reason:  # a damaged file may fail in any way
+        raise TableError(f"{path} cannot be unpacked ({reason}); it may be cut off.") from reason
+    return data
 
 
-def _read_bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as reason:
-        raise TableError(f"{path} cannot be read: {reason.strerror}.") from reason
+def _read_all(file: IO[bytes], path: Path, max_bytes: int) -> bytes:
+    """Read in chunks, since only reading tells how much there is."""
+    whole = io.BytesIO()
+    while chunk := file.read(CHUNK):
+        whole.write(chunk)
+        if whole.tell() > max_bytes:
+            raise beyond_memory(max_bytes, str(path))
+    return whole.getvalue()
 
 
-class _Unxz(io.RawIOBase):
-    """Unpacks xz with a bound on the memory that the file may ask for, which Python's has not."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.data = file.read()
-        self.engine = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
-
-    def read(self, size: int = -1) -> bytes:
-        while not self.engine.eof or self._has_more():
-            piece = self.engine.decompress(self.data, size)
-            self.data = b""
-            if piece:
-                return piece
-            if not self.engine.eof:
-                raise EOFError("it ends too early")
-        return b""
-
-    def _has_more(self) -> bool:
-        """Files one after the other are one file."""
-        self.data = self.engine.unused_data.lstrip(b"\0")
-        if self.data:
-            self.engine = lzma.LZMADecompressor(memlimit=XZ_MEMORY)
-        return bool(self.data)
-
-
-def _all_of(file: IO[bytes], packed: int, path: Path) -> bytes:
-    """Read piece by piece, since only reading tells how much there is."""
-    unpacked = io.BytesIO()
-    while piece := file.read(2**24):
-        if unpacked.tell() + len(piece) > most_bytes(packed):
-            raise TableError(_bomb(str(path), packed))
-        unpacked.write(piece)
-    return unpacked.getvalue()
-
-
-def _bomb(source: str, packed: int) -> str:
-    return (
-        f"{source} has {packed} bytes but would unpack to more than {most_bytes(packed)}, so it "
-        "was not unpacked; it may have been made to fill the memory."
-    )
-
-
-def _only_member(data: bytes, path: Path) -> bytes:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        members = [
-            name
-            for name in archive.namelist()
-            if not name.endswith("/") and not name.startswith("__MACOSX/")
-        ]
-        if len(members) != 1:
-            raise TableError(
-                f"{path} holds {len(members)} files ({join_names(members, 3) or 'none'}); unpack "
-                "it "
-                "and name the one you mean."
-            )
-        with archive.open(members[0]) as file:
-            return _all_of(file, len(data), path)
+def _only_member(archive: zipfile.ZipFile, path: Path) -> str:
+    members = [
+        name
+        for name in archive.namelist()
+        if not name.endswith("/") and not name.startswith("__MACOSX/")
+    ]
+    if len(members) != 1:
+        raise TableError(
+            f"{path} holds {len(members)} files ({join_names(members, 3) or 'none'}); unpack it "
+            "and name the one you mean."
+        )
+    return members[0]

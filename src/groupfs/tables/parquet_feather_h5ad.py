@@ -2,114 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.tables import arrow, hdf5
-from groupfs.tables.delimited_text import _pandas
-from groupfs.tables.file_content import Content, refuse_larger, refusing
-from groupfs.tables.numpy_and_matlab import sound_csr
+from groupfs.tables.child_process import parse_in_child
+from groupfs.tables.delimited_text import import_pandas
+from groupfs.tables.file_content import Content, refuse_broken
+from groupfs.tables.numpy_and_matlab import checked_csr, sparse_table
 from groupfs.tables.table import Table, TableError
 
-#: What is read of an AnnData file.
-CELL_PARTS = ("X", "obs", "var")
 
-
-def read_parquet(content: Content) -> Table:
-    return _read_frame(content, _parquet)
-
-
-def read_feather(content: Content) -> Table:
-    return _read_frame(content, _feather)
-
-
-def read_h5ad(content: Content) -> Table:
-    """X of an AnnData file, its variables as columns, ``obs`` beside it; the rest is not read."""
-    try:
-        import h5py
-        from anndata.io import read_elem
-    except ImportError as reason:
-        raise TableError(
-            f"Reading {content.source} needs anndata; install it with "
-            'pip install "groupfs[anndata]".'
-        ) from reason
-
-    def opened() -> Any:
-        return h5py.File(content.file(), "r")
-
-    with refusing(content):
-        hdf5.refuse_deadly(opened, CELL_PARTS)
-        with opened() as file:
-            if "X" not in file or "var" not in file:
-                raise TableError(f"{content.source} is no h5ad file: it has no X and var in it.")
-            announced = hdf5.announced_bytes(file, CELL_PARTS)
-            # anndata sets aside a place for every row or column of a sparse matrix first
-            shape = np.asarray(file["X"].attrs.get("shape", ()), dtype=float)
-            announced += 8 * int(np.abs(shape).sum())
-            refuse_larger(announced, content.size(), content.source)
-            matrix, observed = read_elem(file["X"]), read_elem(file["obs"])
-            names = [str(name) for name in read_elem(file["var"]).index]
-        return _cells(content, matrix, names, observed)
-
-
-def _cells(content: Content, matrix: Any, names: list[str], observed: Any) -> Table:
-    """The table, once its parts are known to fit together."""
-    if sp.issparse(matrix):
-        values: Any = sound_csr(matrix, content)
-    else:
-        values = np.asarray(matrix)
-        if values.ndim != 2 or values.dtype.kind not in "biuf":
-            raise ValueError(f"X is an array of shape {values.shape} and type {values.dtype}")
-    if values.shape != (len(observed), len(names)):
-        raise ValueError(f"X is of shape {values.shape}, not {(len(observed), len(names))}")
-    if not sp.issparse(values):
-        values = _pandas().DataFrame(values, columns=names)
-    beside = observed.reset_index(drop=True)
-    return Table(values, names, content.source, beside=beside if len(beside.columns) else None)
-
-
-def _read_frame(content: Content, read: Callable[[Content], Any]) -> Table:
-    pd = _pandas()
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError as reason:
-        raise TableError(
-            f'Reading {content.source} needs pyarrow; install it with pip install "groupfs[cli]".'
-        ) from reason
-    with refusing(content):
-        table = read(content)
-        # places of texts and codes come from the file, and Arrow would follow them anywhere
-        table.validate(full=True)
-        frame = table.to_pandas()
-        if not isinstance(frame.index, pd.RangeIndex):
+def read_frame(content: Content, max_seconds: float | None = None) -> Table:
+    """Read the columns of a parquet or feather file, and its index if it has one of its own."""
+    parse = parse_parquet if content.kind == "parquet" else parse_feather
+    imports = ["pandas", f"pyarrow.{content.kind}"]
+    parts = parse_in_child(parse, content, imports=imports, max_seconds=max_seconds)
+    with refuse_broken(content):
+        frame = parts["table"].to_pandas()
+        if not isinstance(frame.index, import_pandas().RangeIndex):
             frame = frame.reset_index()
-        names = [str(name) for name in frame.columns]
-        frame.columns = names
+        frame.columns = names = [str(name) for name in frame.columns]
     return Table(frame, names, content.source)
 
 
-def _parquet(content: Content) -> Any:
+def read_h5ad(content: Content, max_seconds: float | None = None) -> Table:
+    """Read X of an AnnData file, its variables as columns and ``obs`` as row metadata."""
+    imports = ["h5py", "anndata.io", "pyarrow"]
+    parts = parse_in_child(
+        parse_h5ad, content, imports=imports, extra="anndata,cli", max_seconds=max_seconds
+    )
+    with refuse_broken(content):
+        values, names = parts["X"], parts["names"]
+        row_metadata = parts["obs"].to_pandas() if "obs" in parts else None
+        if sp.issparse(values):
+            return sparse_table(values, names, content, row_metadata=row_metadata)
+        frame = import_pandas().DataFrame(values, columns=names)
+        return Table(frame, names, content.source, row_metadata=row_metadata)
+
+
+def parse_parquet(path: str, source: str) -> dict[str, Any]:
+    """Read a parquet file as an Arrow table."""
     from pyarrow.parquet import ParquetFile
-    from pyarrow.types import is_nested
 
-    with ParquetFile(content.file()) as file:
-        about = file.metadata
-        groups = [about.row_group(place) for place in range(about.num_row_groups)]
-        unpacked = sum(group.total_byte_size for group in groups)
-        n_values = about.num_rows * max(about.num_columns, 1)
-        if any(is_nested(column.type) for column in file.schema_arrow):
-            n_values = sum(g.column(j).num_values for g in groups for j in range(g.num_columns))
-        # many equal values take no bytes in the file, but eight each in a table
-        refuse_larger(max(unpacked, 8 * n_values), content.size(), content.source)
-        return file.read()
+    with ParquetFile(path) as file:
+        return {"table": _checked(file.read())}
 
 
-def _feather(content: Content) -> Any:
+def parse_feather(path: str, source: str) -> dict[str, Any]:
+    """Read a feather file as an Arrow table."""
     from pyarrow.feather import read_table
 
-    with content.open() as file:
-        refuse_larger(arrow.announced_bytes(file, content.size()), content.size(), content.source)
-    return read_table(content.file(), memory_map=False)
+    return {"table": _checked(read_table(path, memory_map=False))}
+
+
+def parse_h5ad(path: str, source: str) -> dict[str, Any]:
+    """Read X, the names of its columns, and ``obs`` if it has columns; the rest is not read."""
+    import h5py
+    import pyarrow as pa
+    from anndata.io import read_elem
+
+    with h5py.File(path, "r") as file:
+        if "X" not in file or "var" not in file:
+            raise TableError(f"{source} is no h5ad file: it has no X and var in it.")
+        matrix, obs = read_elem(file["X"]), read_elem(file["obs"])
+        names = [str(name) for name in read_elem(file["var"]).index]
+    values = checked_csr(matrix) if sp.issparse(matrix) else np.asarray(matrix)
+    if values.shape != (len(obs), len(names)) or values.dtype.kind not in "biuf":
+        raise ValueError(
+            f"X is an array of shape {values.shape} and type {values.dtype}, not of shape "
+            f"{(len(obs), len(names))}"
+        )
+    parts = {"X": values, "names": names}
+    if len(obs.columns):
+        parts["obs"] = pa.Table.from_pandas(obs.reset_index(drop=True), preserve_index=False)
+    return parts
+
+
+def _checked(table: Any) -> Any:
+    """Return an Arrow table, once it is known to be sound and to fit into memory as a frame."""
+    # offsets of texts and codes come from the file, and Arrow would follow them anywhere
+    table.validate(full=True)
+    table.to_pandas()  # a column of nulls takes no memory before
+    return table

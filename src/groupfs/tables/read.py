@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from groupfs.tables.file_content import Content, find_content
+from groupfs.tables.file_content import Content, beyond_memory, find_content
 from groupfs.tables.table import Table, TableError, refuse_duplicates, refuse_no_values
 
 
-def read_table(path: str | Path, *, header: bool | None = None) -> Table:
+def read_table(
+    path: str | Path,
+    *,
+    header: bool | None = None,
+    max_bytes: int | None = None,
+    max_seconds: float | None = None,
+) -> Table:
     """Read a table of samples (rows) and features (columns) from a file.
 
     Parameters
@@ -19,12 +25,17 @@ def read_table(path: str | Path, *, header: bool | None = None) -> Table:
     header : bool or None, default=None
         Whether a text file begins with the names of the columns. None finds out: a first line of
         numbers is taken for data.
+    max_bytes : int or None, default=None
+        Bytes of memory that reading may take; None takes what is free.
+    max_seconds : float or None, default=None
+        Seconds that reading a mat, h5ad, feather or parquet file may take; None allows a minute,
+        and a second more for every megabyte.
 
     Returns
     -------
     table : Table
-        The values as they are in the file, the names of the columns, what the file says of the rows
-        beside the table (labels in mat and npz files, ``obs`` of h5ad files) and notes on reading.
+        The values as they are in the file, the names of the columns, what else the file says of the
+        rows (labels in mat and npz files, ``obs`` of h5ad files) and notes on reading.
 
     Raises
     ------
@@ -43,20 +54,18 @@ def read_table(path: str | Path, *, header: bool | None = None) -> Table:
     >>> table.names, table.values.shape
     (['age', 'sex'], (2, 2))
     """
-    content = find_content(path)
+    content = find_content(path, max_bytes)
     try:
-        table = _read(content, header)
+        table = _read(content, header, max_seconds)
     except MemoryError as reason:
-        raise TableError(
-            f"{content.source} does not fit into the memory of this machine; try fewer rows."
-        ) from reason
+        raise beyond_memory(content.max_bytes, content.source) from reason
     refuse_duplicates(table.names, table.source)
     refuse_no_values(table)
     return table
 
 
-def _read(content: Content, header: bool | None) -> Table:
-    """Ask the room for this kind; rooms are entered only when needed, as they import much."""
+def _read(content: Content, header: bool | None, max_seconds: float | None) -> Table:
+    """Read a file by the module for its kind, imported only now, as they import much."""
     if content.kind == "text":
         from groupfs.tables.delimited_text import read_text
 
@@ -65,15 +74,14 @@ def _read(content: Content, header: bool | None) -> Table:
         raise TableError(
             f"{content.source} is a spreadsheet, which is not read here; save the sheet as csv."
         )
-    from groupfs.tables import numpy_and_matlab as arrays
-    from groupfs.tables import parquet_feather_h5ad as frames
+    if content.kind in ("npy", "npz"):
+        from groupfs.tables.numpy_and_matlab import read_numpy
 
-    readers = {
-        "npy": arrays.read_numpy,
-        "npz": arrays.read_numpy,
-        "mat": arrays.read_mat,
-        "parquet": frames.read_parquet,
-        "feather": frames.read_feather,
-        "h5ad": frames.read_h5ad,
-    }
-    return readers[content.kind](content)
+        return read_numpy(content)
+    if content.kind == "mat":
+        from groupfs.tables.numpy_and_matlab import read_mat
+
+        return read_mat(content, max_seconds)
+    from groupfs.tables.parquet_feather_h5ad import read_frame, read_h5ad
+
+    return (read_h5ad if content.kind == "h5ad" else read_frame)(content, max_seconds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,7 +24,7 @@ class Table:
     values: Any  #: a pandas DataFrame, or a scipy sparse array where the file holds one
     names: list[str]  #: of the columns, no two alike
     source: str  #: what to call the file
-    beside: Any = None  #: DataFrame of what the file says of rows outside the table, or None
+    row_metadata: Any = None  #: DataFrame of what else the file says of the rows, or None
     named: bool = True  #: whether the names are the file's own
     notes: list[str] = field(default_factory=list)  #: sentences on how it was read
 
@@ -47,16 +48,14 @@ class Table:
 
 
 def numbered(n_columns: int) -> list[str]:
-    """Names of columns that have none, as scikit-learn gives them."""
-    return [f"x{place}" for place in range(n_columns)]
+    """Return names for columns that have none, as scikit-learn gives them."""
+    return [f"x{index}" for index in range(n_columns)]
 
 
 def refuse_duplicates(names: Sequence[str], source: str) -> None:
-    """Columns are spoken of by name, so two of one name cannot be told apart."""
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    twice = [f"{name} ({times} times)" for name, times in counts.items() if times > 1]
+    """Refuse columns of the same name: they are spoken of, and selected, by name."""
+    counts = Counter(names).items()
+    twice = [f"{name} ({times} times)" for name, times in counts if times > 1]
     if twice:
         one = len(twice) == 1
         raise TableError(
@@ -66,6 +65,7 @@ def refuse_duplicates(names: Sequence[str], source: str) -> None:
 
 
 def refuse_no_values(table: Table) -> None:
+    """Refuse a table without a column or a row."""
     n_columns = len(table.names)
     if n_columns == 0:
         raise TableError(f"{table.source} has not one column.")

@@ -1,0 +1,198 @@
+"""Read a file in a child process with bounds of memory and time.
+
+The parsers of mat, h5ad, feather and parquet files are other people's, and damaged or crafted files
+can crash them, hang them or have them fill the memory. In a child process that ends in one sentence
+instead of the user's session. What the child has read comes back through files in a temporary
+folder: arrays as npy, sparse matrices as npz, frames as Arrow, lists as json; never as pickle.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from groupfs.tables.file_content import Content, beyond_memory, broken
+from groupfs.tables.table import TableError
+
+#: Reads the file at a path that is called by a source, to named parts: numpy arrays, scipy sparse
+#: arrays, Arrow tables and lists of str.
+Parser = Callable[[str, str], dict[str, Any]]
+#: Seconds that reading may take: to start with, and for every byte of the file.
+SECONDS, SECONDS_PER_BYTE = 60.0, 1e-6
+#: Exit status of a process that the system has killed (SIGKILL, a name that Windows has not).
+KILLED = -9
+#: Name of the file in which the child says which parts there are, or what went wrong.
+OUTCOME = "outcome.json"
+
+
+def parse_in_child(
+    parse: Parser,
+    content: Content,
+    *,
+    imports: Sequence[str] = (),
+    extra: str = "cli",
+    max_seconds: float | None = None,
+) -> dict[str, Any]:
+    """Call a parser of a file in a child process, and return the parts that it found.
+
+    Parameters
+    ----------
+    parse : callable
+        A function of a module, called with the path of the file and what to call it.
+    content : Content
+        The file, and how many bytes it may take.
+    imports : sequence of str
+        Modules that the parser needs; they are imported before memory is limited.
+    extra : str
+        The extra of groupfs that installs them.
+    max_seconds : float or None, default=None
+        None allows a minute, and a second more for every megabyte.
+
+    Raises
+    ------
+    TableError
+        With one sentence, if the parser fails, crashes, hangs or needs too much memory.
+    """
+    if max_seconds is None:
+        max_seconds = SECONDS + SECONDS_PER_BYTE * content.size
+    with tempfile.TemporaryDirectory(prefix="groupfs-") as folder:
+        path = content.path or Path(folder, "input")
+        if content.path is None:
+            path.write_bytes(content.data)
+        function = f"{parse.__module__}:{parse.__name__}"
+        what = [function, str(path.absolute()), content.source, folder, str(content.max_bytes)]
+        try:
+            code = _run([*what, *imports], max_seconds)
+            outcome = json.loads(Path(folder, OUTCOME).read_text())
+        except subprocess.TimeoutExpired:
+            outcome = {"problem": "time", "reason": f"{max_seconds:g} s"}
+        except (OSError, ValueError):  # it left no outcome; the system kills if memory runs out
+            outcome = {"problem": "memory" if code == KILLED else "crash", "reason": str(code)}
+        if "parts" in outcome:
+            return {name: _read_part(Path(folder, file)) for name, file in outcome["parts"]}
+    raise _error(content, extra, **outcome)
+
+
+def _run(arguments: list[str], max_seconds: float) -> int:
+    """Run this module as a program, and return its exit status."""
+    # the child imports what we would, and no module that lies beside the data (-P)
+    command = [sys.executable, "-P", "-m", "groupfs.tables.child_process", *arguments]
+    path = os.pathsep.join(filter(None, sys.path))
+    environment = {**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1"}
+    none = subprocess.DEVNULL
+    return subprocess.run(
+        command, env=environment, timeout=max_seconds, stdin=none, stdout=none, stderr=none
+    ).returncode
+
+
+def _error(content: Content, extra: str, problem: str, reason: str) -> TableError:
+    """Return the sentence for a problem of the child."""
+    source = content.source
+    if problem == "memory":
+        return beyond_memory(content.max_bytes, source)
+    if problem == "broken":
+        return broken(content, reason)
+    sentences = {
+        "time": f"{source} took longer than {reason} to read, so it was given up; it is damaged or "
+        "very slow to reach.",
+        "crash": f"{source} crashed its parser (exit status {reason}), so it was not read; it is "
+        f"damaged or no {content.kind} file.",
+        "package": f"Reading {source} needs {reason}; install it with "
+        f'pip install "groupfs[{extra}]".',
+    }
+    return TableError(sentences.get(problem, reason))
+
+
+def _read_part(path: Path) -> Any:
+    if path.suffix == ".json":
+        return json.loads(path.read_text())
+    if path.suffix == ".npy":
+        return np.load(path, allow_pickle=False)
+    if path.suffix == ".npz":
+        import scipy.sparse as sp
+
+        return sp.load_npz(path)
+    import pyarrow as pa
+
+    with pa.OSFile(str(path)) as file:
+        return pa.ipc.open_file(file).read_all()
+
+
+def _write_part(part: Any, path: Path) -> str:
+    """Write a part to a file, and return the name of the file, whose ending tells the kind."""
+    if isinstance(part, list):
+        path = path.with_suffix(".json")
+        path.write_text(json.dumps(part))
+    elif isinstance(part, np.ndarray):
+        path = path.with_suffix(".npy")
+        np.save(path, part, allow_pickle=False)
+    elif hasattr(part, "tocsr"):
+        import scipy.sparse as sp
+
+        path = path.with_suffix(".npz")
+        sp.save_npz(path, part, compressed=False)
+    else:
+        import pyarrow as pa
+
+        path = path.with_suffix(".arrow")
+        with pa.ipc.new_file(str(path), part.schema) as writer:
+            writer.write_table(part)
+    return path.name
+
+
+def _limit_memory(max_bytes: int) -> None:
+    """Let this process take so many bytes more, where the system can be told."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        import psutil
+
+        held = getattr(psutil.Process().memory_info(), "data", 0)
+        most = min(held + max_bytes, sys.maxsize)
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _problem(error: Exception) -> tuple[str, str]:
+    """Return what kind of problem an error is, and its reason."""
+    reason = str(error) or type(error).__name__
+    if isinstance(error, ModuleNotFoundError):
+        return "package", str(error.name).partition(".")[0]
+    if isinstance(error, TableError):
+        return "sentence", reason
+    no_memory = isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM
+    # numpy says so of more bytes than can be numbered
+    return "memory" if no_memory or "array is too big" in reason else "broken", reason
+
+
+def main(function: str, path: str, source: str, folder: str, max_bytes: str, *imports: str) -> None:
+    """Parse a file as the child process, and leave its parts and the outcome in a folder."""
+    outcome: dict[str, Any] = {}
+    try:
+        for name in imports:
+            import_module(name)
+        module, name = function.split(":")
+        parse: Parser = getattr(import_module(module), name)
+        _limit_memory(int(max_bytes))
+        parts = parse(path, source).items()
+        outcome["parts"] = [
+            (name, _write_part(part, Path(folder, str(i)))) for i, (name, part) in enumerate(parts)
+        ]
+    except Exception as error:  # a damaged file may fail in any way
+        outcome["problem"], outcome["reason"] = _problem(error)
+    Path(folder, OUTCOME).write_text(json.dumps(outcome))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
