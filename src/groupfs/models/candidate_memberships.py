@@ -14,7 +14,12 @@ import torch
 from torch import Tensor
 
 from groupfs.models.candidate_losses import candidate_feature_smoothness, per_group_sums
-from groupfs.models.memberships import P_MAIN, DenseMemberships, starting_projections
+from groupfs.models.memberships import (
+    P_MAIN,
+    DenseMemberships,
+    GateForces,
+    starting_projections,
+)
 from groupfs.models.objective import Objective
 from groupfs.utils.types import IntArray
 
@@ -73,7 +78,7 @@ class CandidateMemberships(DenseMemberships):
         sums = torch.stack([per_group_sums(m, own, C, v) for m, own, v in each])
         return sums[..., 0], sums[..., 1]
 
-    def _feature_term(
+    def feature_term(
         self, objective: Objective, M: Tensor, orthogonality: float
     ) -> tuple[Tensor, Tensor, Tensor]:
         assert objective.walk is not None
@@ -84,15 +89,10 @@ class CandidateMemberships(DenseMemberships):
         value, grad_M, grad_Q = zip(*found, strict=True)
         return torch.stack(value), torch.stack(grad_M), torch.stack(grad_Q)
 
-    def _add_gate_terms(
-        self,
-        grad_M: Tensor,
-        z: Tensor,
-        grad_weight: Tensor,
-        is_open: Tensor,
-        sparsity_weight: Tensor,
-    ) -> Tensor:
-        share_cost = is_open / is_open.shape[-1] * sparsity_weight / self.logits.shape[-2]
+    def _add_gate_forces(self, grad_M: Tensor, forces: GateForces) -> Tensor:
+        C, d = forces.is_open.shape[-1], self.logits.shape[-2]
+        share_cost = forces.is_open / C * forces.sparsity_weight / d
         for r, own in enumerate(self.candidates):
-            grad_M[r].addcmul_(grad_weight[r].unsqueeze(-1), z[r][own]).add_(share_cost[r][own])
+            push = forces.grad_weight[r].unsqueeze(-1)
+            grad_M[r].addcmul_(push, forces.gates[r][own]).add_(share_cost[r][own])
         return grad_M

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from groupfs.models.losses import group_sparsity, sample_term
-from groupfs.models.memberships import Memberships
+from groupfs.models.memberships import DenseMemberships, GateForces
 from groupfs.models.noise import Noise, NoiseSource
 from groupfs.models.objective import Objective
 from groupfs.models.relaxations import gates, gates_pullback
@@ -26,7 +26,7 @@ class GatedModel:
 
     Parameters
     ----------
-    memberships : Memberships
+    memberships : DenseMemberships
         Of every feature in the groups, learned or fixed.
     mu : (R, C)
         Gate means.
@@ -37,7 +37,7 @@ class GatedModel:
     """
 
     def __init__(
-        self, memberships: Memberships, mu: Tensor, sparsity_weight: Tensor, seed_index: Tensor
+        self, memberships: DenseMemberships, mu: Tensor, sparsity_weight: Tensor, seed_index: Tensor
     ) -> None:
         self.memberships = memberships
         self.mu = mu
@@ -49,7 +49,7 @@ class GatedModel:
     @classmethod
     def start(
         cls,
-        memberships: Memberships,
+        memberships: DenseMemberships,
         gate_start: FloatArray,
         sparsity_weights: FloatArray,
         device: torch.device,
@@ -98,9 +98,8 @@ class GatedModel:
         z = gates(self.mu, noise.gate)
         smooth, grad_weight, grad_z, share = self._sample_forces(objective, X, M, z)
         sparse, grad_mu, is_open = group_sparsity(self.mu, share, objective.gate_noise)
-        coherent = self.memberships.backward(
-            objective, M, z, grad_weight, is_open, self.sparsity_weight.unsqueeze(-1), temperature
-        )
+        forces = GateForces(z, grad_weight, is_open, self.sparsity_weight.unsqueeze(-1))
+        coherent = self.memberships.backward(objective, M, forces, temperature)
         self.mu.grad = self._gate_gradient(smooth, sparse, gates_pullback(z, grad_z), grad_mu)
         return torch.stack([smooth, coherent, sparse], -1)
 
@@ -116,7 +115,7 @@ class GatedModel:
         z = gates(self.mu, noise.gate)
         smooth, _, grad_z, share = self._sample_forces(objective, X, M, z)
         _, pull, _ = group_sparsity(self.mu, share, objective.gate_noise)
-        rough = self.memberships.roughness(objective, M, 0.0)
+        rough, _, _ = self.memberships.feature_term(objective, M, 0.0)
         return gates_pullback(z, grad_z), pull, smooth, rough
 
     def total(self, objective: Objective, terms: Tensor) -> Tensor:
@@ -141,7 +140,7 @@ class GatedModel:
         if open_gates is not None:
             sparse = (open_gates * share).mean(-1)
         beta = 1 / objective.smoothness_weight if objective.smoothness_weight else 0.0
-        coherent = memberships.roughness(objective, M, beta)
+        coherent, _, _ = memberships.feature_term(objective, M, beta)
         return self.total(objective, torch.stack([smooth, coherent, sparse], -1))
 
     def gain_and_loss(self, objective: Objective, X: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,6 +1,6 @@
 """Which group every feature belongs to: learned over all groups, over a few candidates, or fixed.
 
-Axes: R models side by side, S seeds, P sparsity weights, d features, C groups, k candidates.
+Axes: R models side by side, S seeds, d features, C groups, k candidates.
 The loss sees memberships M through a few products only, so one model serves all kinds of them;
 :mod:`groupfs.models.candidate_memberships` has the kind for very many features.
 """
@@ -8,7 +8,7 @@ The loss sees memberships M through a few products only, so one model serves all
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
@@ -24,74 +24,18 @@ from groupfs.utils.types import IntArray
 P_MAIN = 0.7
 
 
-class Memberships(ABC):
-    """Memberships of R models, with what the loss needs of them."""
+@dataclass(frozen=True)
+class GateForces:
+    """What gates have to do with the gradient on the memberships."""
 
-    @abstractmethod
-    def parameters(self) -> list[Tensor]:
-        """Return what is trained, models on the first axis."""
-
-    @abstractmethod
-    def select(self, index: Tensor) -> Self:
-        """Copy the memberships of some of the models."""
-
-    @abstractmethod
-    def to(self, device: torch.device, dtype: torch.dtype) -> Self:
-        """Copy the memberships to a device."""
-
-    @abstractmethod
-    def labels(self) -> Tensor:
-        """Return the group of every feature in every model, (R, d)."""
-
-    @property
-    @abstractmethod
-    def logits_shape(self) -> tuple[int, int]:
-        """Shape of the membership noise of one model, (d, C or k)."""
-
-    @abstractmethod
-    def logits_of_models(self) -> Tensor:
-        """Return log-probabilities up to a constant for each feature, (R, d, C or k)."""
-
-    @abstractmethod
-    def relax(self, gumbel: Tensor, temperature: Tensor | float) -> Tensor:
-        """Draw soft memberships M, (R, d, C or k)."""
-
-    @abstractmethod
-    def settle(self) -> tuple[Self, Tensor]:
-        """Put every feature into its most likely group; return these memberships and their M."""
-
-    @abstractmethod
-    def feature_weights(self, M: Tensor, z: Tensor) -> Tensor:
-        """Compute the weight of every feature, M z, from gates (R, C); (R, d)."""
-
-    @abstractmethod
-    def per_group(self, M: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
-        """Sum values of features (R, d) by group; return them and the shares of groups, (R, C)."""
-
-    @abstractmethod
-    def roughness(self, objective: Objective, M: Tensor, orthogonality: float) -> Tensor:
-        """Compute L_f, (R,)."""
-
-    @abstractmethod
-    def backward(
-        self,
-        objective: Objective,
-        M: Tensor,
-        z: Tensor,
-        grad_weight: Tensor,
-        is_open: Tensor,
-        sparsity_weight: Tensor,
-        temperature: Tensor | float,
-    ) -> Tensor:
-        """Write the gradients of the whole loss on the parameters; return L_f, (R,).
-
-        ``grad_weight`` (R, d) is the gradient of L_s on the weights of the features, ``is_open``
-        (R, C) what :func:`groupfs.models.losses.group_sparsity` gives, ``sparsity_weight`` (R, 1).
-        """
+    gates: Tensor  #: z, (R, C)
+    grad_weight: Tensor  #: gradient of L_s on the weights of the features, (R, d)
+    is_open: Tensor  #: probability that a gate is open, (R, C)
+    sparsity_weight: Tensor  #: lambda2, (R, 1)
 
 
-class DenseMemberships(Memberships):
-    """Memberships in all groups.
+class DenseMemberships:
+    """Memberships in all groups, learned.
 
     Parameters
     ----------
@@ -114,82 +58,70 @@ class DenseMemberships(Memberships):
         return cls(logits, starting_projections(clusters, C, seeds))
 
     def parameters(self) -> list[Tensor]:
+        """Return what is trained, models on the first axis."""
         return [self.logits, self.Q]
 
     def select(self, index: Tensor) -> Self:
+        """Copy the memberships of some of the models."""
         return type(self)(self.logits[index].clone(), self.Q[index].clone())
 
     def to(self, device: torch.device, dtype: torch.dtype) -> Self:
+        """Copy the memberships to a device."""
         return type(self)(self.logits.to(device, dtype), self.Q.to(device, dtype))
 
     def labels(self) -> Tensor:
+        """Return the group of every feature in every model, (R, d)."""
         return self.logits.argmax(-1)
 
     @property
     def logits_shape(self) -> tuple[int, int]:
+        """Shape of the membership noise of one model, (d, C or k)."""
         return self.logits.shape[-2], self.logits.shape[-1]
 
-    def logits_of_models(self) -> Tensor:
-        return self.logits
-
     def relax(self, gumbel: Tensor, temperature: Tensor | float) -> Tensor:
+        """Draw soft memberships M, (R, d, C or k)."""
         return membership(self.logits, gumbel, temperature)
 
     def settle(self) -> tuple[Self, Tensor]:
+        """Put every feature into its most likely group; return these memberships and their M."""
         C = self.logits.shape[-1]
         return self, torch.nn.functional.one_hot(self.labels(), C).to(self.logits.dtype)
 
     def feature_weights(self, M: Tensor, z: Tensor) -> Tensor:
+        """Compute the weight of every feature, M z, from gates (R, C); (R, d)."""
         return (M @ z.unsqueeze(-1)).squeeze(-1)
 
     def per_group(self, M: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        """Sum values of features (R, d) by group; return them and the shares of groups, (R, C)."""
         return (M.mT @ values.unsqueeze(-1)).squeeze(-1), M.mean(-2)
 
-    def roughness(self, objective: Objective, M: Tensor, orthogonality: float) -> Tensor:
-        return self._feature_term(objective, M, orthogonality)[0]
+    def feature_term(
+        self, objective: Objective, M: Tensor, orthogonality: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Compute L_f, (R,), and its gradients on M and on the projection (R, C, C)."""
+        assert objective.walk is not None
+        return feature_smoothness(M, self.Q, objective.walk, orthogonality)
 
     def backward(
-        self,
-        objective: Objective,
-        M: Tensor,
-        z: Tensor,
-        grad_weight: Tensor,
-        is_open: Tensor,
-        sparsity_weight: Tensor,
-        temperature: Tensor | float,
+        self, objective: Objective, M: Tensor, forces: GateForces, temperature: Tensor | float
     ) -> Tensor:
+        """Write the gradients of the whole loss on the parameters; return L_f, (R,)."""
         lambda1 = objective.smoothness_weight
-        value, grad_M, grad_Q = self._feature_term(objective, M, 1 / lambda1)
-        grad_M = self._add_gate_terms(
-            grad_M.mul_(lambda1), z, grad_weight, is_open, sparsity_weight
-        )
+        value, grad_M, grad_Q = self.feature_term(objective, M, 1 / lambda1)
+        grad_M = self._add_gate_forces(grad_M.mul_(lambda1), forces)
         self.logits.grad = membership_pullback(M, grad_M, temperature)
         self.Q.grad = grad_Q.mul_(lambda1)
         return value
 
-    def _feature_term(
-        self, objective: Objective, M: Tensor, orthogonality: float
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Compute L_f and its gradients on memberships (R, d, C) and projection (R, C, C)."""
-        assert objective.walk is not None
-        return feature_smoothness(M, self.Q, objective.walk, orthogonality)
-
-    def _add_gate_terms(
-        self,
-        grad_M: Tensor,
-        z: Tensor,
-        grad_weight: Tensor,
-        is_open: Tensor,
-        sparsity_weight: Tensor,
-    ) -> Tensor:
+    def _add_gate_forces(self, grad_M: Tensor, forces: GateForces) -> Tensor:
         """Add the gradients of L_s and of the weighted L_reg on the memberships, in place."""
-        share_cost = is_open / math.prod(self.logits_shape) * sparsity_weight
+        share_cost = forces.is_open / math.prod(self.logits_shape) * forces.sparsity_weight
         grad_M.add_(share_cost.unsqueeze(-2))
-        return grad_M.addcmul_(grad_weight.unsqueeze(-1), z.unsqueeze(-2))
+        return grad_M.addcmul_(forces.grad_weight.unsqueeze(-1), forces.gates.unsqueeze(-2))
 
 
-class FixedMemberships(Memberships):
-    """Groups that are known: only gates are learned.
+class FixedMemberships(DenseMemberships):
+    """Groups that are known: nothing is learned but gates.
 
     Parameters
     ----------
@@ -203,9 +135,9 @@ class FixedMemberships(Memberships):
     """
 
     def __init__(self, n_models: int, matrix: Tensor | None, share: Tensor) -> None:
-        self.n_models = n_models
-        self.matrix = matrix
-        self.share = share
+        self.n_models, self.matrix, self.share = n_models, matrix, share
+        if matrix is not None:
+            self.logits = matrix.log().expand(n_models, -1, -1)
 
     @classmethod
     def from_labels(cls, labels: IntArray, C: int, n_models: int) -> Self:
@@ -224,21 +156,18 @@ class FixedMemberships(Memberships):
         return type(self)(self.n_models, matrix, self.share.to(device, dtype))
 
     def labels(self) -> Tensor:
-        own = torch.arange(self.share.shape[-1], device=self.share.device)
         if self.matrix is not None:
-            own = self.matrix.argmax(-1)
-        return own.expand(self.n_models, -1)
+            return super().labels()
+        return torch.arange(self.share.shape[-1], device=self.share.device).expand(
+            self.n_models, -1
+        )
 
     @property
     def logits_shape(self) -> tuple[int, int]:
         return 0, 0
 
-    def logits_of_models(self) -> Tensor:
-        M = torch.eye(self.share.shape[-1]) if self.matrix is None else self.matrix
-        return M.log().expand(self.n_models, -1, -1)
-
     def relax(self, gumbel: Tensor, temperature: Tensor | float) -> Tensor:
-        return gumbel
+        return self.share
 
     def settle(self) -> tuple[Self, Tensor]:
         return self, self.share
@@ -249,18 +178,14 @@ class FixedMemberships(Memberships):
     def per_group(self, M: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         return (values if self.matrix is None else values @ self.matrix), self.share
 
-    def roughness(self, objective: Objective, M: Tensor, orthogonality: float) -> Tensor:
-        return self.share.new_zeros(self.n_models)
+    def feature_term(
+        self, objective: Objective, M: Tensor, orthogonality: float
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        none = self.share.new_zeros(self.n_models)
+        return none, none, none
 
     def backward(
-        self,
-        objective: Objective,
-        M: Tensor,
-        z: Tensor,
-        grad_weight: Tensor,
-        is_open: Tensor,
-        sparsity_weight: Tensor,
-        temperature: Tensor | float,
+        self, objective: Objective, M: Tensor, forces: GateForces, temperature: Tensor | float
     ) -> Tensor:
         return self.share.new_zeros(self.n_models)
 

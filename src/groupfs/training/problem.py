@@ -17,7 +17,7 @@ from groupfs.graphs.feature_graph import feature_walk, walk_tensor
 from groupfs.graphs.number_of_groups import find_n_groups
 from groupfs.models.candidate_memberships import CandidateMemberships
 from groupfs.models.gated_model import GatedModel
-from groupfs.models.memberships import DenseMemberships, FixedMemberships, Memberships
+from groupfs.models.memberships import DenseMemberships, FixedMemberships
 from groupfs.models.objective import Objective
 from groupfs.scoring.excess import score_on_rows
 from groupfs.training.calibration import measure_start
@@ -41,7 +41,7 @@ class FeatureStart:
     candidates: IntArray | None = None  #: groups each feature may belong to if not all, (S, d, k)
     distortion: dict[int, float] | None = None  #: E(C) for every C looked at
 
-    def memberships(self, seeds: list[int]) -> Memberships:
+    def memberships(self, seeds: list[int]) -> DenseMemberships:
         """Make the memberships that models of the first seeds start from, one each."""
         S = len(seeds)
         if self.known:

@@ -88,7 +88,7 @@ def train_models(problem: Problem, sparsity_weights: FloatArray, name: str = "Gr
     X = problem.table.rows.some(SCORED_ROWS, np.random.default_rng(problem.seeds[0]))
     with torch.no_grad():
         gain, loss = models.gain_and_loss(objective, X)
-    logits = models.memberships.logits_of_models().cpu().numpy()
+    logits = models.memberships.logits.cpu().numpy()
     return Trained(
         sparsity_weights=sparsity_weights,
         logits=logits.reshape(S, P, *logits.shape[1:]),
