@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any, Self
 
@@ -29,6 +30,7 @@ from groupfs.utils.types import FloatArray, IntArray
 PATH_SPARSITIES = np.geomspace(0.25, 3.0, 12)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GroupFS(GroupSelector):
     r"""Unsupervised feature selection that discovers groups of features and which of them matter.
 
@@ -193,78 +195,44 @@ class GroupFS(GroupSelector):
 
     __module__ = "groupfs"
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    n_groups: int | str = field(default="auto", kw_only=False)
+    groups: ArrayLike | Sequence[Sequence[Any]] | Mapping[Any, Sequence[Any]] | None = None
+    sparsity: float = 0.7
+    sparsity_weight: float | None = None
+    smoothness_weight: float | str = "auto"
+    n_features_to_select: int | None = None
+    allocation: str | None = None
+    n_groups_to_select: int | str | None = None
+    output: str = "features"
+    ranking: str | None = None
+    alpha: float = 0.01
+    preset: str = "default"
+    bandwidth_gradient: str | None = None
+    gate_start: str | None = None
+    start_temperature: float | None = None
+    end_temperature: float = 0.01
+    batch_size: int | None = None
+    max_epochs: int | None = None
+    early_stopping: bool | None = None
+    learning_rate: float | None = None
+    n_init: int = 2
+    n_neighbors: int = 7
+    feature_neighbors: int | str | None = None
+    diffusion_steps: int = 2
+    gate_noise: float = 0.5
+    standardize: bool = True
+    device: str | torch.device = "auto"
+    max_memory: int | str | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **GroupSelector._parameter_constraints,
         "groups": ["array-like", Mapping, None],
         "sparsity": [Interval(Real, 0, None, closed="neither")],
         "sparsity_weight": [Interval(Real, 0, None, closed="left"), None],
         "ranking": [StrOptions({"excess", "gate", "path"}), None],
     }
-
-    def __init__(
-        self,
-        n_groups: int | str = "auto",
-        *,
-        groups: ArrayLike | Sequence[Sequence[Any]] | Mapping[Any, Sequence[Any]] | None = None,
-        sparsity: float = 0.7,
-        sparsity_weight: float | None = None,
-        smoothness_weight: float | str = "auto",
-        n_features_to_select: int | None = None,
-        allocation: str | None = None,
-        n_groups_to_select: int | str | None = None,
-        output: str = "features",
-        ranking: str | None = None,
-        alpha: float = 0.01,
-        preset: str = "default",
-        bandwidth_gradient: str | None = None,
-        gate_start: str | None = None,
-        start_temperature: float | None = None,
-        end_temperature: float = 0.01,
-        batch_size: int | None = None,
-        max_epochs: int | None = None,
-        early_stopping: bool | None = None,
-        learning_rate: float | None = None,
-        n_init: int = 2,
-        n_neighbors: int = 7,
-        feature_neighbors: int | str | None = None,
-        diffusion_steps: int = 2,
-        gate_noise: float = 0.5,
-        standardize: bool = True,
-        device: str | torch.device = "auto",
-        max_memory: int | str | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_groups = n_groups
-        self.groups = groups
-        self.sparsity = sparsity
-        self.sparsity_weight = sparsity_weight
-        self.smoothness_weight = smoothness_weight
-        self.n_features_to_select = n_features_to_select
-        self.allocation = allocation
-        self.n_groups_to_select = n_groups_to_select
-        self.output = output
-        self.ranking = ranking
-        self.alpha = alpha
-        self.preset = preset
-        self.bandwidth_gradient = bandwidth_gradient
-        self.gate_start = gate_start
-        self.start_temperature = start_temperature
-        self.end_temperature = end_temperature
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.early_stopping = early_stopping
-        self.learning_rate = learning_rate
-        self.n_init = n_init
-        self.n_neighbors = n_neighbors
-        self.feature_neighbors = feature_neighbors
-        self.diffusion_steps = diffusion_steps
-        self.gate_noise = gate_noise
-        self.standardize = standardize
-        self.device = device
-        self.max_memory = max_memory
-        self.random_state = random_state
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -291,19 +259,11 @@ class GroupFS(GroupSelector):
             labels, names = self._known_groups(table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
         solution = solve(
-            Task(
-                table,
-                settings,
-                seeds,
-                devices,
-                self._sparsity_weights,
-                [settings.n_groups],
-                known_labels=labels,
-            )
+            Task(table, settings, seeds, devices, self._sparsity_weights, known_labels=labels)
         )
-        trained = solution.trained
-        result = describe(solution.problem, trained, trained.best_seed(0), 0)
-        self._describe(solution.problem, result)
+        problem, trained = solution.problem, solution.trained
+        result = describe(problem, trained, trained.best_seed(0), 0)
+        self._describe(problem, result)
         self.group_names_ = [names[j] for j in result.order] if names else None
         self._select()
         return self

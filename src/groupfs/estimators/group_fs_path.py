@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -30,6 +30,7 @@ from groupfs.utils.types import FloatArray
 DEFAULT_SPARSITIES = np.geomspace(0.25, 3.0, 24)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GroupFSPath(GroupSelector):
     r"""GroupFS at many sparsities and seeds at once, and the model the path speaks for.
 
@@ -90,7 +91,40 @@ class GroupFSPath(GroupSelector):
 
     __module__ = "groupfs"
 
-    _parameter_constraints: dict[str, list[Any]] = {
+    n_groups: int | Sequence[int] | str = field(default="auto", kw_only=False)
+    sparsities: ArrayLike | None = None
+    n_init: int = 2
+    n_resamples: int = 0
+    resample: str = "subsample"
+    smoothness_weight: float | str = "auto"
+    n_features_to_select: int | None = None
+    allocation: str | None = None
+    n_groups_to_select: int | str | None = None
+    output: str = "features"
+    ranking: str | None = None
+    alpha: float = 0.01
+    preset: str = "default"
+    bandwidth_gradient: str | None = None
+    gate_start: str | None = None
+    start_temperature: float | None = None
+    end_temperature: float = 0.01
+    batch_size: int | None = None
+    max_epochs: int | None = None
+    early_stopping: bool | None = None
+    learning_rate: float | None = None
+    n_neighbors: int = 7
+    feature_neighbors: int | str | None = None
+    diffusion_steps: int = 2
+    gate_noise: float = 0.5
+    standardize: bool = True
+    device: str | torch.device = "auto"
+    max_memory: int | str | None = None
+    n_jobs: int | None = None
+    checkpoint: str | os.PathLike[str] | None = None
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
+
+    _parameter_constraints = {
         **GroupSelector._parameter_constraints,
         "n_groups": [Integral, "array-like", StrOptions({"auto"})],
         "sparsities": ["array-like", None],
@@ -100,75 +134,6 @@ class GroupFSPath(GroupSelector):
         "n_jobs": [Integral, None],
         "checkpoint": [str, os.PathLike, None],
     }
-
-    def __init__(
-        self,
-        n_groups: int | Sequence[int] | str = "auto",
-        *,
-        sparsities: ArrayLike | None = None,
-        n_init: int = 2,
-        n_resamples: int = 0,
-        resample: str = "subsample",
-        smoothness_weight: float | str = "auto",
-        n_features_to_select: int | None = None,
-        allocation: str | None = None,
-        n_groups_to_select: int | str | None = None,
-        output: str = "features",
-        ranking: str | None = None,
-        alpha: float = 0.01,
-        preset: str = "default",
-        bandwidth_gradient: str | None = None,
-        gate_start: str | None = None,
-        start_temperature: float | None = None,
-        end_temperature: float = 0.01,
-        batch_size: int | None = None,
-        max_epochs: int | None = None,
-        early_stopping: bool | None = None,
-        learning_rate: float | None = None,
-        n_neighbors: int = 7,
-        feature_neighbors: int | str | None = None,
-        diffusion_steps: int = 2,
-        gate_noise: float = 0.5,
-        standardize: bool = True,
-        device: str | torch.device = "auto",
-        max_memory: int | str | None = None,
-        n_jobs: int | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
-        random_state: int | np.random.RandomState | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.n_groups = n_groups
-        self.sparsities = sparsities
-        self.n_init = n_init
-        self.n_resamples = n_resamples
-        self.resample = resample
-        self.smoothness_weight = smoothness_weight
-        self.n_features_to_select = n_features_to_select
-        self.allocation = allocation
-        self.n_groups_to_select = n_groups_to_select
-        self.output = output
-        self.ranking = ranking
-        self.alpha = alpha
-        self.preset = preset
-        self.bandwidth_gradient = bandwidth_gradient
-        self.gate_start = gate_start
-        self.start_temperature = start_temperature
-        self.end_temperature = end_temperature
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.early_stopping = early_stopping
-        self.learning_rate = learning_rate
-        self.n_neighbors = n_neighbors
-        self.feature_neighbors = feature_neighbors
-        self.diffusion_steps = diffusion_steps
-        self.gate_noise = gate_noise
-        self.standardize = standardize
-        self.device = device
-        self.max_memory = max_memory
-        self.n_jobs = n_jobs
-        self.checkpoint = checkpoint
-        self.random_state = random_state
-        self.verbose = verbose
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -196,7 +161,7 @@ class GroupFSPath(GroupSelector):
             seeds,
             devices,
             lambda critical: np.asarray(sparsities * critical),
-            self._numbers_of_groups(),
+            numbers_of_groups=self._numbers_of_groups(),
             n_jobs=self.n_jobs,
         )
         checkpoint = self._open_checkpoint(task, sparsities)

@@ -26,7 +26,7 @@ class Task:
     seeds: list[int]
     devices: list[torch.device]
     sparsity_weights: Callable[[float], FloatArray]  #: from the critical weight of the table
-    numbers_of_groups: list[int | str]
+    numbers_of_groups: list[int | str] | None = None  #: None: that of the settings
     known_labels: IntArray | None = None
     n_jobs: int | None = None
     checkpoint: Checkpoint | None = None
@@ -55,7 +55,7 @@ def solve(task: Task) -> Solution:
 
 def _solve(task: Task) -> Solution:
     found: list[tuple[Problem, Trained]] = []
-    for i, n_groups in enumerate(task.numbers_of_groups):
+    for i, n_groups in enumerate(task.numbers_of_groups or [task.settings.n_groups]):
         settings = replace(task.settings, n_groups=n_groups)
         problem = prepare(task.table, settings, task.seeds, task.devices[0], task.known_labels)
         weights = task.sparsity_weights(problem.critical_sparsity_weight)
