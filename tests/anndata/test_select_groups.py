@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from groupfs import GroupFS
 from groupfs.anndata import select_groups
+from tests.support.sliced import streaming
 
 anndata = pytest.importorskip("anndata")
 
@@ -139,9 +140,8 @@ def test_round_trip_through_a_file(selected, tmp_path, suffix):
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csc_matrix])
-def test_backed_file_gives_the_same_as_memory(convert, selected, dense, tmp_path, monkeypatch):
+def test_backed_file_gives_the_same_as_memory(convert, selected, dense, tmp_path):
     expected = dense if convert is np.asarray else selected
-    monkeypatch.setattr("groupfs.anndata.matrix.BLOCK_ENTRIES", 1000)
     path = tmp_path / "cells.h5ad"
     make(convert(cells())).write_h5ad(path)
     backed = anndata.read_h5ad(path, backed="r+")
@@ -154,15 +154,24 @@ def test_backed_file_gives_the_same_as_memory(convert, selected, dense, tmp_path
 
 
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csc_matrix])
-def test_backed_file_is_read_for_the_masked_genes_only(convert, tmp_path, monkeypatch):
-    monkeypatch.setattr("groupfs.anndata.matrix.BLOCK_ENTRIES", 1000)
+def test_backed_file_is_read_for_the_masked_genes_only(convert, tmp_path):
     path, mask = tmp_path / "cells.h5ad", np.arange(24) % 5 > 0
     make(convert(cells())).write_h5ad(path)
-    backed = anndata.read_h5ad(path, backed="r")
-    select_groups(backed, mask_var=mask, **QUICK)
-    memory = make(convert(cells()))
-    select_groups(memory, mask_var=mask, **QUICK)
+    backed, memory = anndata.read_h5ad(path, backed="r"), make(convert(cells()))
+    for adata in (backed, memory):
+        select_groups(adata, mask_var=mask, **QUICK)
     fields_equal(backed, memory)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_backed_file_that_is_too_large_is_streamed(convert, selected, tmp_path):
+    make(convert(cells())).write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    with streaming():
+        select_groups(backed, **QUICK)
+    np.testing.assert_allclose(
+        backed.obsm["groupfs_scores"][:, 0], selected.obsm["groupfs_scores"][:, 0], atol=1e-3
+    )
 
 
 @pytest.mark.parametrize("asked", ["subset", "copy"])

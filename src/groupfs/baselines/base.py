@@ -13,7 +13,8 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.data.standardize import Table, TableInMemory, validate_table
+from groupfs.data.open_table import open_table
+from groupfs.data.table import Table, TableInMemory
 from groupfs.utils.types import FloatArray
 
 #: Constraints of parameters that several baselines have; each takes those it needs.
@@ -51,7 +52,10 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         return tags
 
     def _check_table(self, X: Any, standardize: bool, fewest: int = 2) -> TableInMemory:
-        table = validate_table(self, X, standardize, constant="ranked last", fewest=fewest)
+        table = open_table(
+            self, X, standardize, may_stream=False, constant="ranked last", fewest=fewest
+        )
+        assert isinstance(table, TableInMemory)
         wanted, n_features = self.n_features_to_select, table.rows.shape[1]
         if wanted is not None and wanted > n_features:
             raise ValueError(

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor
 
-from groupfs.data.rows import BLOCK_ENTRIES, DenseRows, RowsInMemory
+from groupfs.data.memory_plan import BLOCK_ENTRIES
+from groupfs.data.rows import DenseRows, RowsInMemory
 from groupfs.graphs.affinity import TINY, self_tuning_graph
 from groupfs.utils.device import resolve_device
 from groupfs.utils.types import FloatArray

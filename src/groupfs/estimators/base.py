@@ -15,8 +15,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.block_sources import as_source, is_lazy, read_columns
-from groupfs.data.standardize import Table
-from groupfs.data.streamed_rows import PER_PRODUCT
+from groupfs.data.memory_plan import PER_PRODUCT
+from groupfs.data.table import Table
 from groupfs.estimators.notebook_view import groups_html
 from groupfs.models.all_groups import OPEN
 from groupfs.selection import keep as selection

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs.data.open_table import open_table
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.estimators import stability
 from groupfs.estimators.base import GroupSelector
 from groupfs.models.all_groups import OPEN

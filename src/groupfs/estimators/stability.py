@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.graphs.feature_clusters import cluster_features
 from groupfs.metrics import jaccard_stability, kuncheva_stability
 from groupfs.models.all_groups import OPEN

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from groupfs.data.open_table import read_matrix
+from groupfs.data.standardize import standardized_columns
 from groupfs.plotting import style as _style
 
 if TYPE_CHECKING:
@@ -90,11 +92,11 @@ def plot_affinity(selector: Any, X: Any, *, most: int = 1500, ax: Axes | None = 
     (20, 20)
     """
     check_is_fitted(selector)
-    matrix = _style.checked_table(selector, X)
+    matrix = read_matrix(selector, X)
     groups = _share_of_groups(selector, most)
     order = np.concatenate(groups)
     with _style.drawing(ax, height=2.9) as ax:
-        affinity = _affinity(_style.standardized(matrix, order), selector.n_neighbors)
+        affinity = _affinity(standardized_columns(matrix, order), selector.n_neighbors)
         top = _brightest(affinity)
         image = ax.imshow(affinity, cmap="cividis", vmin=0, vmax=top, interpolation="nearest")
         extend = "max" if top < 1 else "neither"

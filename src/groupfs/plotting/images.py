@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from groupfs.data.open_table import read_matrix
 from groupfs.plotting import style as _style
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def plot_image_groups(
     (4, 6)
     """
     check_is_fitted(selector)
-    matrix = _style.checked_table(selector, X)
+    matrix = read_matrix(selector, X)
     height, width = image_shape
     if height * width != matrix.shape[1]:
         raise ValueError(

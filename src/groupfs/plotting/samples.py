@@ -13,6 +13,7 @@ from sklearn.metrics import silhouette_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from groupfs.data.open_table import read_matrix
 from groupfs.plotting import style as _style
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def plot_embedding(
     check_is_fitted(selector)
     if features not in ("selected", "all"):
         raise ValueError(f'features={features!r}; choose "selected" or "all".')
-    matrix = _style.checked_table(selector, X)
+    matrix = read_matrix(selector, X)
     selected = np.flatnonzero(selector.get_support())
     points, shares = _principal_components(matrix[:, selected], 2)
     columns = selected

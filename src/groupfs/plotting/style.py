@@ -7,8 +7,6 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -87,26 +85,6 @@ def feature_names(selector: Any) -> Sequence[str]:
     if given is None:
         return [f"x{i}" for i in range(selector.n_features_in_)]
     return [str(name) for name in given]
-
-
-def checked_table(selector: Any, X: Any) -> Any:
-    """X as a dense or sparse matrix with the columns the selector was fitted on."""
-    matrix = sp.csc_array(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] != selector.n_features_in_:
-        raise ValueError(
-            f"X has shape {matrix.shape}, but the selector was fitted on "
-            f"{selector.n_features_in_} features; give the table it was fitted on."
-        )
-    return matrix
-
-
-def standardized(matrix: Any, columns: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Some columns, dense, centred and of variance one; columns that do not vary are zero."""
-    chosen = matrix[:, columns]
-    Z = np.asarray(chosen.toarray() if sp.issparse(chosen) else chosen, dtype=np.float64)
-    Z = Z - Z.mean(axis=0)
-    spread = Z.std(axis=0)
-    return np.asarray(Z / np.where(spread > 0, spread, 1.0))
 
 
 def without_frame(ax: Axes) -> None:

@@ -7,20 +7,17 @@ behind the figures), ``words`` (sentences and reasons).
 
 from __future__ import annotations
 
-import copy
 import datetime
 import platform
-import warnings
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.data.open_table import open_table
+from groupfs.data.open_table import read_rows
 from groupfs.models.all_groups import OPEN
 from groupfs.report import figure_data as pictures
 from groupfs.report import other_budgets as budgets
@@ -89,7 +86,8 @@ def summarize(
     check_is_fitted(selector)
     names = _names(selector, feature_names)
     _check_image(image_shape, image_order, len(names))
-    Z, n_samples, rows = _sampled_rows(selector, X)
+    most_rows = min(MOST_ROWS, max(100, MOST_NUMBERS // len(names)))
+    Z, n_samples, rows = read_rows(selector, X, most_rows)
     labels = _checked_labels(labels, n_samples)
     places = budgets.places_in_groups(selector)
     groups = _groups(selector, names)
@@ -164,28 +162,6 @@ def _check_image(shape: tuple[int, int] | None, order: str, n_features: int) -> 
             f"image_shape={tuple(shape)} does not fit a table of {n_features} features; height "
             "times width must be their number."
         )
-
-
-def _sampled_rows(selector: Any, X: Any) -> tuple[NDArray[np.float64], int, NDArray[np.int64]]:
-    """Some standardised rows in the user's order of the columns, zero where constant."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # fit has warned of constant columns
-        table = open_table(copy.copy(selector), X, selector.standardize, selector.max_memory)
-    d = len(table.names)
-    if d != selector.n_features_in_:
-        raise ValueError(
-            f"X has {d} features, but the selector was fitted on {selector.n_features_in_}; give "
-            "the table it was fitted on."
-        )
-    N = table.rows.shape[0]
-    most = min(MOST_ROWS, max(100, MOST_NUMBERS // d))
-    rows = np.arange(N)
-    if most < N:
-        rows = np.sort(np.random.default_rng(0).choice(N, most, replace=False))
-    table.rows.to(torch.device("cpu"), torch.float64)
-    Z = np.zeros((len(rows), d))
-    Z[:, table.columns] = table.rows.take(torch.from_numpy(rows)).numpy()
-    return Z, N, rows
 
 
 def _checked_labels(labels: ArrayLike | None, n_samples: int) -> NDArray[Any] | None:

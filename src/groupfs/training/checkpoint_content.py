@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from groupfs.data.rows import DenseRows, Rows, SparseRows
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.estimators.stability import Refit
 from groupfs.models.all_groups import Objective
 from groupfs.selection.describe import Trained

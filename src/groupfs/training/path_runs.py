@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from joblib import Parallel, delayed
 
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.estimators.stability import Refit, refit, resample_rows
 from groupfs.models.candidate_groups import memory_of_models
 from groupfs.selection.describe import Trained, train_models

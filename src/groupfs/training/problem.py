@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from groupfs.data.rows import Rows
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.graphs.affinity import FeatureGraph, walk_tensor
 from groupfs.graphs.eigenvectors import leading_eigenvectors, smoothness_of
 from groupfs.graphs.feature_clusters import (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 
 class Progress:
@@ -24,27 +24,5 @@ class Progress:
         self.bar.update()
 
     def close(self) -> None:
-        if self.bar is not None:
-            self.bar.close()
-
-
-class Steps:
-    """A bar over the rows of one pass over a table."""
-
-    def __init__(self, n_rows: int, shown: bool, name: str) -> None:
-        self.bar: Any = None
-        if shown:
-            from tqdm import tqdm
-
-            self.bar = tqdm(total=n_rows, desc=name, unit="row", unit_scale=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def advance(self, n_rows: int) -> None:
-        if self.bar is not None:
-            self.bar.update(n_rows)
-
-    def __exit__(self, *error: object) -> None:
         if self.bar is not None:
             self.bar.close()

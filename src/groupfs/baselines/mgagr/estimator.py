@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from groupfs.baselines.base import RankingSelector, shared_constraints
 from groupfs.baselines.mgagr.solver import solve
 from groupfs.data.known_groups import check_places, parse_groups
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.utils.device import resolve_device
 
 #: Blocks that n_groups="auto" cuts the features into, as long as two features are left for each.
