@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from groupfs import GroupFS
 from groupfs.data.open_table import open_table
-from tests.claims.test_any_table import (
+from tests.support.any_table import (
     GROUP_SETTINGS,
     SHORT,
     check_groups,

@@ -45,14 +45,6 @@ def is_lazy(X: Any) -> bool:
     return isinstance(shape, tuple) and len(shape) == 2 and hasattr(X, "__getitem__")
 
 
-def is_lazy_shape(X: Any) -> bool:
-    """Tell whether X looks like an array of any dimension that is not in memory."""
-    known = isinstance(X, np.ndarray | np.generic) or sp.issparse(X)
-    others = hasattr(X, "columns") or hasattr(X, "detach") or hasattr(X, "__array__")
-    sliced = isinstance(getattr(X, "shape", None), tuple) and hasattr(X, "__getitem__")
-    return sliced and not known and (not others or hasattr(X, "chunks"))
-
-
 def as_source(X: Any) -> Source | None:
     """Wrap X to be read in pieces; None if it is no table of numbers of a known kind."""
     if isinstance(X, PartSource):
@@ -62,7 +54,8 @@ def as_source(X: Any) -> Source | None:
             "X is a DataFrame of dask; give X.to_dask_array(lengths=True), which has a known shape."
         )
     shape: Any = getattr(X, "shape", None)
-    if is_lazy_shape(X) and len(shape) != 2:
+    known = isinstance(X, np.ndarray | np.generic) or hasattr(X, "detach")
+    if isinstance(shape, tuple) and len(shape) != 2 and not known:
         raise ValueError(f"X has shape {shape}; a table has two dimensions, rows and columns.")
     if not isinstance(shape, tuple) or len(shape) != 2 or hasattr(X, "detach"):
         return None
@@ -281,10 +274,7 @@ def _sum_duplicates(block: sp.csr_array) -> sp.csr_array:
 
 def _stored_entries(X: Any) -> int:
     group = getattr(X, "group", None)
-    try:
-        return int(group["data"].shape[0]) if group is not None else int(X.nnz)
-    except (AttributeError, KeyError, TypeError):
-        return math.prod(X.shape)
+    return math.prod(X.shape) if group is None else int(group["data"].shape[0])
 
 
 def _rows_of_chunk(X: Any) -> int:

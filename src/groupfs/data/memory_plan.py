@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import psutil
+import torch
 
 from groupfs.utils.text import format_bytes
 
@@ -52,12 +53,10 @@ SAMPLE_ROWS, BUFFER_ROWS, BLOCK_ROWS, FEWEST_ROWS, SMALLEST_BLOCK = 4096, 16_384
 SLAB_BYTES = 2**31
 #: Numbers of the sample above which it has fewer rows: chance groups are looked for in it.
 SAMPLE_NUMBERS = 2**27
-#: Multiplications of the products of all columns with all that are still done one by one, and
-#: passes over the table for them at most.
-EXACT_PRODUCTS, MOST_PASSES = {"cpu": 1e13, "cuda": 1e15}, 16
-#: Random sums of rows that stand for all rows where neighbours are looked for, and multiplications
-#: they may take: of very many rows only some are added up.
-SKETCH_ROWS, SKETCH_PRODUCTS = 1024, {"cpu": 1e13, "cuda": 1e15}
+#: Passes over the table for the products of all columns with all, at most.
+MOST_PASSES = 16
+#: Random sums of rows that stand for all rows where neighbours are looked for.
+SKETCH_ROWS = 1024
 
 # -- models --
 
@@ -77,6 +76,14 @@ class Plan:
 def block_rows(width: int, entries: int = READ_ENTRIES) -> int:
     """Return how many rows of so many numbers a block of so many entries holds, at least one."""
     return max(1, entries // max(1, width))
+
+
+def most_products(device: torch.device) -> float:
+    """Return how many multiplications the search for neighbours of columns may take.
+
+    Above it columns are compared by a sketch, to which of very many rows only some are added.
+    """
+    return 1e15 if device.type == "cuda" else 1e13
 
 
 def parse_memory(value: Any) -> int:

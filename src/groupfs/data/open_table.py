@@ -11,14 +11,8 @@ import torch
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_feature_names
 
+from groupfs.data import checks
 from groupfs.data.block_sources import ArraySource, Block, Source, as_source, is_lazy, read_whole
-from groupfs.data.checks import (
-    refuse_missing,
-    refuse_text,
-    refuse_too_few,
-    refuse_too_small,
-    report_constant,
-)
 from groupfs.data.memory_plan import (
     Plan,
     fits_in_memory,
@@ -86,7 +80,7 @@ def open_table(
         Columns that must vary.
     """
     source = as_source(X)
-    refuse_text(X)
+    checks.refuse_text(X)
     if may_stream and plan is None:
         plan = choose_plan(source, n_models, max_memory)
     if plan is None:
@@ -94,7 +88,7 @@ def open_table(
         names = _match_columns(estimator, X, matrix.shape[1], reset)
         return _in_memory(estimator, matrix, names, standardize, constant, fewest)
     assert source is not None
-    refuse_too_small(source.shape)
+    checks.refuse_too_small(source.shape)
     names = _match_columns(estimator, X, source.shape[1], reset)
     return _streamed(estimator, source, names, standardize, constant, fewest, plan, verbose)
 
@@ -210,7 +204,7 @@ def _in_memory(
     constant: str | None,
     fewest: int,
 ) -> TableInMemory:
-    refuse_missing(X, names, type(estimator).__name__)
+    checks.refuse_missing(X, names, type(estimator).__name__)
     moments = ColumnMoments(X.shape[1])
     X = moments.add(X, correct_mean=X.shape[0] > MANY_ROWS)
     spread, columns = _varying(moments, names, constant, fewest)
@@ -231,7 +225,7 @@ def _streamed(
     verbose: bool,
 ) -> Table:
     def check(block: Block) -> None:
-        refuse_missing(block, names, type(estimator).__name__)
+        checks.refuse_missing(block, names, type(estimator).__name__)
 
     blocks = read_ahead(source, plan.block_rows, "mean and variance", verbose)
     found = survey(blocks, source.shape, min(plan.sample_rows, source.shape[0]), check)
@@ -252,7 +246,7 @@ def _varying(
     """Return the deviations of all columns, 0 where constant, and the columns that vary."""
     spread = checked_spread(moments, names)
     varies = spread > 0
-    refuse_too_few(varies, names, fewest)
+    checks.refuse_too_few(varies, names, fewest)
     if constant is not None:
-        report_constant(varies, names, constant)
+        checks.report_constant(varies, names, constant)
     return spread, np.flatnonzero(varies)

@@ -10,73 +10,45 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from dataclasses import InitVar, dataclass
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from groupfs.data import memory_plan
 from groupfs.data.block_sources import Block, PartSource, Source, stack_blocks
 from groupfs.data.block_tensors import BlockTensors
-from groupfs.data.memory_plan import (
-    BLOCK_ENTRIES,
-    EXACT_PRODUCTS,
-    FEWEST_DRAWN,
-    MOST_PASSES,
-    PAIR_ENTRIES,
-    PER_PRODUCT,
-    SKETCH_PRODUCTS,
-    SKETCH_ROWS,
-    Plan,
-    block_rows,
-)
+from groupfs.data.memory_plan import Plan, block_rows, most_products
 from groupfs.data.prefetch import prefetch, read_ahead
 from groupfs.data.rows import DenseRows, at_least_rounding
 from groupfs.data.standardize import survey
 from groupfs.utils.types import FloatArray, IntArray
 
 
+@dataclass(eq=False)
 class StreamRows:
-    """Rows of a table that is read in blocks.
+    """Rows of a table that is read in blocks."""
 
-    Parameters
-    ----------
-    source : Source
-        The table as it came.
-    columns : (d,) int
-        Which of its columns are used, in the order of use.
-    mean, scale : (d,)
-        Of these columns.
-    column_norms : (d,)
-        Squared norms of the standardised columns.
-    sample : Block
-        Some rows of the table, as they came.
-    plan : Plan
-        How many rows may be held at a time.
-    verbose : bool
-        Whether passes over the table show a bar.
-    """
+    source: Source  #: the table as it came
+    columns: IntArray  #: which of its columns are used, in the order of use, (d,)
+    mean: FloatArray  #: of these columns
+    scale: FloatArray
+    column_norms: FloatArray  #: squared norms of the standardised columns
+    rows_as_they_came: InitVar[Block]  #: for the sample that stays in memory
+    plan: Plan  #: how many rows may be held at a time
+    verbose: bool  #: whether passes over the table show a bar
 
-    def __init__(
-        self,
-        source: Source,
-        columns: IntArray,
-        mean: FloatArray,
-        scale: FloatArray,
-        column_norms: FloatArray,
-        sample: Block,
-        plan: Plan,
-        verbose: bool,
-    ) -> None:
-        self.source, self.columns, self.plan, self.verbose = source, columns, plan, verbose
-        self.mean, self.scale, self.column_norms = mean, scale, column_norms
-        self.shape = (source.shape[0], len(columns))
-        self._index = np.full(source.shape[1], -1)
-        self._index[columns] = np.arange(len(columns))
+    def __post_init__(self, rows_as_they_came: Block) -> None:
+        self.shape = (self.source.shape[0], len(self.columns))
+        self._index = np.full(self.source.shape[1], -1)
+        self._index[self.columns] = np.arange(len(self.columns))
         self.device = torch.device("cpu")
         self._target, self._dtype = self.device, torch.float32
         self._on_device()
-        entries = min(BLOCK_ENTRIES, plan.slab_bytes // PER_PRODUCT)
-        self.sample = DenseRows(self.standardized(BlockTensors.of(sample)).numpy(), entries)
+        entries = min(memory_plan.BLOCK_ENTRIES, self.plan.slab_bytes // memory_plan.PER_PRODUCT)
+        sample = self.standardized(BlockTensors.of(rows_as_they_came)).numpy()
+        self.sample = DenseRows(sample, entries)
 
     def __copy__(self) -> StreamRows:
         """Copy rows that may go to another device; the sample goes with them."""
@@ -138,13 +110,13 @@ class StreamRows:
     def is_exact(self) -> bool:
         """Whether all products of columns are affordable, and the passes for them."""
         N, d = self.shape
-        few = N * d**2 <= EXACT_PRODUCTS.get(self._target.type, EXACT_PRODUCTS["cpu"])
-        return few and -(-d // self.columns_at_once) <= MOST_PASSES
+        few = N * d**2 <= most_products(self._target)
+        return few and -(-d // self.columns_at_once) <= memory_plan.MOST_PASSES
 
     @property
     def columns_at_once(self) -> int:
         """Columns whose products with all others fit in memory."""
-        return block_rows(PER_PRODUCT * self.shape[1], self._slab_bytes())
+        return block_rows(memory_plan.PER_PRODUCT * self.shape[1], self._slab_bytes())
 
     def column_products(self, start: int, stop: int) -> Tensor:
         """Multiply columns start..stop with all, added up over blocks in double."""
@@ -162,7 +134,7 @@ class StreamRows:
         seen = 0
         for Z in self._passes("nearest features", n_rows):
             by_column = Z.T.contiguous()
-            size = block_rows(index.shape[1] * len(Z), PAIR_ENTRIES)
+            size = block_rows(index.shape[1] * len(Z), memory_plan.PAIR_ENTRIES)
             for first in range(0, len(index), size):
                 part = slice(first, first + size)
                 others = by_column[index[part]]
@@ -181,8 +153,8 @@ class StreamRows:
             return self.sample
         rng = np.random.default_rng(0)
         m, d = self.sample.shape
-        m = min(m, SKETCH_ROWS)
-        most = SKETCH_PRODUCTS.get(self._target.type, SKETCH_PRODUCTS["cpu"])
+        m = min(m, memory_plan.SKETCH_ROWS)
+        most = most_products(self._target)
         sums = torch.zeros((m, d), dtype=torch.float32, device=self._target)
         for Z in self._passes("sketch of the features", max(4 * m, int(most / (m * d)))):
             signs = torch.from_numpy(rng.integers(2, size=(m, len(Z)), dtype=np.int8))
@@ -283,7 +255,7 @@ def draw_batches(
         yield stack_blocks([*rest, first[: size - rest[0].shape[0]]])
 
 
-def _random_runs(n_rows: int, n_wanted: int, length: int = FEWEST_DRAWN) -> IntArray:
+def _random_runs(n_rows: int, n_wanted: int, length: int = memory_plan.FEWEST_DRAWN) -> IntArray:
     """Choose random runs of rows, about so many rows in all, ascending."""
     starts = np.arange(0, n_rows, length)
     n_runs = min(len(starts), max(1, n_wanted // length))

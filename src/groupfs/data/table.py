@@ -36,22 +36,7 @@ class TableInMemory(Table):
     rows: RowsInMemory
 
 
-class NumberedNames(Sequence[str]):
-    """x0, x1, ...: scikit-learn's names of columns without names, made up when asked for."""
-
-    def __init__(self, n_features: int) -> None:
-        self.numbers = range(n_features)
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [f"x{i}" for i in self.numbers[index]]
-        return f"x{self.numbers[index]}"
-
-
-def column_names(estimator: Any, n_features: int) -> Sequence[str]:
+def column_names(estimator: Any, n_features: int) -> list[str]:
     """Return the names an estimator has seen, or x0, x1, ..."""
     given = getattr(estimator, "feature_names_in_", None)
-    return NumberedNames(n_features) if given is None else list(given)
+    return [f"x{i}" for i in range(n_features)] if given is None else list(given)
