@@ -21,7 +21,7 @@ from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
 from groupfs import GroupFS
-from groupfs.data.standardize import validate_table
+from groupfs.data.open_table import open_table
 from groupfs.graphs import eigenvectors as eigen
 from groupfs.graphs import feature_clusters as spectral
 from groupfs.graphs.affinity import symmetric_walk, walk_tensor
@@ -170,7 +170,7 @@ def compare_kept(d: int, n_groups: int, kept: list[int]) -> None:
     X = np.hstack([signal, rng.standard_normal((500, d - len(of_group)))])
     planted = np.concatenate([of_group, np.full(d - len(of_group), -1)])
     estimator = GroupFS(n_groups, n_init=1, random_state=0)
-    table = validate_table(estimator, X, True)
+    table = open_table(estimator, X, True)
     planted = planted[table.columns]
     settings = estimator._settings(table)
     everything = None

@@ -22,8 +22,8 @@ from sklearn.metrics import adjusted_rand_score
 from torch import Tensor
 
 from groupfs import GroupFS
+from groupfs.data.open_table import open_table
 from groupfs.data.rows import Rows
-from groupfs.data.standardize import validate_table
 from groupfs.graphs import affinity as graphs
 from groupfs.graphs import feature_neighbors as neighbors
 from groupfs.models import all_groups as model
@@ -172,7 +172,7 @@ def measure(options: argparse.Namespace) -> list[dict[str, object]]:
             standardize = name != "unequal units"
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                table = validate_table(GroupFS(), X, standardize)
+                table = open_table(GroupFS(), X, standardize)
             row = {"table": name, "value": value, **errors(table.rows)}
             if options.fit:
                 row |= agreement(X, standardize)

@@ -21,7 +21,7 @@ import numpy as np
 import torch
 
 from benchmarks.growth import measure_fit, measure_growth
-from groupfs.data.standardize import validate_table
+from groupfs.data.open_table import open_table
 from groupfs.estimators.group_fs import GroupFS
 from groupfs.graphs.affinity import FeatureGraph, walk_tensor
 from groupfs.graphs.eigenvectors import leading_eigenvectors
@@ -62,7 +62,7 @@ def measure(N: int, d: int, C: int, R: int, B: int) -> dict[str, float]:
 
     X = planted(N, d, C)
     clock = time.perf_counter()
-    rows = validate_table(GroupFS(), X, True).rows
+    rows = open_table(GroupFS(), X, True).rows
     rows.to(CPU, DTYPE)
     lap("read")
     graph = FeatureGraph(rows, 7, 50)
@@ -81,7 +81,7 @@ def measure(N: int, d: int, C: int, R: int, B: int) -> dict[str, float]:
 
 
 def prepared(X: np.ndarray, C: int, R: int) -> tuple[object, ...]:
-    rows = validate_table(GroupFS(), X, True).rows
+    rows = open_table(GroupFS(), X, True).rows
     rows.to(CPU, DTYPE)
     graph = FeatureGraph(rows, 7, None)
     return rows, graph, cluster_features(leading_eigenvectors(graph.walk, C), C), C, R

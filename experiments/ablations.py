@@ -10,7 +10,7 @@ import torch
 from sklearn.utils import check_random_state
 
 from groupfs import GroupFS
-from groupfs.data.standardize import validate_table
+from groupfs.data.open_table import open_table
 from groupfs.training.problem import Problem, prepare
 from groupfs.utils.device import derive_seeds, resolve_device
 
@@ -31,7 +31,7 @@ class OnWarmStart(GroupFS):
 
     def fit(self, X: Any, y: Any = None) -> Self:
         self.groups = None
-        table = validate_table(self, X, self.standardize)
+        table = open_table(self, X, self.standardize)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
         problem = prepare(table, self._settings(table), seeds, resolve_device(self.device))
         self.groups = np.full(self.n_features_in_, -1)

@@ -23,7 +23,7 @@ from experiments.protocol import judge
 from experiments.scenario0 import budgets
 from experiments.store import RESULTS, Key, Store, machine, run
 from groupfs import GroupFS
-from groupfs.data.standardize import validate_table
+from groupfs.data.open_table import open_table
 from groupfs.selection.describe import GroupResult, read_off, train_models
 from groupfs.selection.keep import discoveries, spend_budget
 from groupfs.training.problem import prepare
@@ -39,7 +39,7 @@ def compute(key: Key, device: str) -> dict[str, Any]:
     """All selections of one table and seed, judged."""
     table = data.load(key["table"])
     estimator = GroupFS(random_state=key["seed"])
-    checked = validate_table(estimator, table.X, standardize=True)
+    checked = open_table(estimator, table.X, standardize=True)
     seeds = derive_seeds(np.random.RandomState(key["seed"]), estimator.n_init)
     problem = prepare(checked, estimator._settings(checked), seeds, resolve_device(device))
     trained = train_models(problem, np.array(SPARSITIES) * problem.critical_sparsity_weight)

@@ -1,20 +1,17 @@
 """Whatever the table, read in blocks of a few rows: numbers or a sentence, an unchanged input."""
 
-import contextlib
 import warnings
+from dataclasses import replace
 
 import numpy as np
-import pytest
 import scipy.sparse as sp
 import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from groupfs import GroupFS
-from groupfs.data import memory_plan as _memory
 from groupfs.data.open_table import open_table
-from groupfs.data.standardize import validate_table
-from tests.claims.test_any_table import (
+from tests.support.any_table import (
     GROUP_SETTINGS,
     SHORT,
     check_groups,
@@ -22,36 +19,26 @@ from tests.claims.test_any_table import (
     fitted,
     varying,
 )
-from tests.support.strategies import TWISTS, build, recipes
+from tests.support.sliced import SMALL_PLAN, streaming
+from tests.support.strategies import build, recipes
 
 FORMS = {"array": np.asarray, "csr": sp.csr_array, "csc": sp.csc_array}
-#: Squares of columns below about 1e-150 are nothing; blocks do not lift them as whole tables do.
-USUAL = tuple(twist for twist in TWISTS if twist != "denormal")
+#: Seven rows are read at a time.
+TINY = replace(SMALL_PLAN, sample_rows=30, buffer_rows=64, block_rows=7)
 
 
-@contextlib.contextmanager
-def tiny_blocks():
-    """Every table is too large, and seven rows are read at a time."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("groupfs.data.open_table.fits_in_memory", lambda *_: False)
-        patch.setattr(_memory, "BLOCK_ROWS", 7)
-        patch.setattr(_memory, "BUFFER_ROWS", 64)
-        patch.setattr(_memory, "SAMPLE_ROWS", 30)
-        yield
-
-
-@given(recipes(twists=USUAL), GROUP_SETTINGS, st.sampled_from(sorted(FORMS)))
+@given(recipes(), GROUP_SETTINGS, st.sampled_from(sorted(FORMS)))
 @examples(25)
 def test_any_streamed_table_gives_groups_that_are_numbers_or_a_sentence(recipe, chosen, form):
     X = build(recipe)
     assume(len(X) / chosen.get("batch_size", len(X)) < 20)
-    with tiny_blocks():
+    with streaming(TINY):
         selector = fitted(GroupFS(**SHORT, **chosen), FORMS[form](X))
     if selector is not None:
         check_groups(selector, X)
 
 
-@given(recipes(twists=USUAL), st.sampled_from(sorted(FORMS)), st.booleans())
+@given(recipes(), st.sampled_from(sorted(FORMS)), st.booleans())
 @examples(25)
 def test_streamed_rows_of_any_table_are_those_in_memory(recipe, form, standardize):
     X = build(recipe)
@@ -60,12 +47,12 @@ def test_streamed_rows_of_any_table_are_those_in_memory(recipe, form, standardiz
     assume(surely.sum() >= 2)
     X = X[:, surely | (np.ptp(X, axis=0) == 0)]
     found = []
-    with warnings.catch_warnings(), tiny_blocks():
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         try:
             tables = [
-                validate_table(GroupFS(), X, standardize),
-                open_table(GroupFS(), FORMS[form](X), standardize),
+                open_table(GroupFS(), X, standardize),
+                open_table(GroupFS(), FORMS[form](X), standardize, plan=TINY),
             ]
         except ValueError as refusal:
             assert "overflow" in str(refusal)

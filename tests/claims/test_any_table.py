@@ -3,9 +3,6 @@
 ``HYPOTHESIS_PROFILE=long`` draws thousands of new tables; otherwise it is a few, always the same.
 """
 
-import copy
-import dataclasses
-import os
 import re
 import warnings
 
@@ -14,23 +11,25 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 import torch
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from sklearn.base import clone
 
 from groupfs import GroupFS, GroupFSPath
-from groupfs.baselines import (
-    DUFS,
-    MCFS,
-    MGAGR,
-    AllFeatures,
-    CompFS,
-    ConcreteAutoencoderSelector,
-    LaplacianScore,
-    RandomSelector,
-    VarianceSelector,
+from groupfs.baselines import MGAGR, VarianceSelector
+from groupfs.data.open_table import open_table
+from tests.support.any_table import (
+    ANY,
+    BASELINES,
+    BOTH,
+    FULL_DIGITS,
+    GROUP_SETTINGS,
+    SHORT,
+    check_groups,
+    check_ranking,
+    examples,
+    fitted,
 )
-from groupfs.data.standardize import validate_table
 from tests.support.strategies import (
     DTYPES,
     FORMS,
@@ -41,200 +40,6 @@ from tests.support.strategies import (
     recipes,
     tensor,
 )
-
-LONG = os.environ.get("HYPOTHESIS_PROFILE") == "long"
-COMMON = {"deadline": None, "database": None, "suppress_health_check": list(HealthCheck)}
-settings.register_profile("short", derandomize=True, **COMMON)
-settings.register_profile("long", print_blob=True, **COMMON)
-PROFILE = settings.get_profile("long" if LONG else "short")
-
-
-def examples(n):
-    """So many of them, or twelve times as many in a long run."""
-    return settings(PROFILE, max_examples=12 * n if LONG else n)
-
-
-#: All that a fit may say of a table it does not take, or takes with a word of caution.
-REFUSALS = (
-    r"all \d+ columns of X are constant; there is nothing to select from\.",
-    r"only one column of X varies \(.+\); a choice needs at least 2 columns that are not constant",
-    r"values of X overflow when squared, as distances need \(columns .+\); rescale these columns",
-)
-CAUTIONS = (
-    r"\d+ constant columns? carr(y|ies) no information and (was|were) (left out|ranked last)",
-    r"n_neighbors=\d+ but (a batch|X) has \d+ samples; the graph uses \d+ neighbours instead",
-    r"n_(eigenvectors|neighbors)=\d+ but X has \d+ samples; \d+ are used instead",
-    r"All gates are closed",
-    r"No group's score stands out from chance",
-    r"No group has both an open gate and a score that stands out",
-    r"no feature reaches threshold=",
-    r"The selectors had not decided after \d+ epochs",
-    r"n_features_to_select=\d+, but the groups to select from give only",
-)
-
-SHORT = {"random_state": 0, "n_init": 1, "max_epochs": 4}
-BOTH = st.booleans()
-GRAPHS = st.sampled_from(["self-tuning", "cosine", "heat"])
-GROUP_SETTINGS = st.fixed_dictionaries(
-    {},
-    optional={
-        "standardize": BOTH,
-        "preset": st.just("paper"),
-        "n_groups": st.just(2),
-        "n_neighbors": st.integers(1, 7),
-        "feature_neighbors": st.integers(1, 4),
-        "batch_size": st.integers(2, 60),
-        "bandwidth_gradient": st.sampled_from(["exact", "detached"]),
-        "ranking": st.sampled_from(["excess", "gate", "path"]),
-        "n_features_to_select": st.just(2),
-        "n_groups_to_select": st.sampled_from([1, "significant"]),
-        "output": st.just("representatives"),
-        "allocation": st.sampled_from(["whole", "spread"]),
-        "early_stopping": BOTH,
-    },
-)
-BASELINES = {
-    "LaplacianScore": st.builds(LaplacianScore, graph=GRAPHS, standardize=BOTH),
-    "MCFS": st.builds(MCFS, graph=GRAPHS, standardize=BOTH),
-    "DUFS": st.builds(
-        DUFS,
-        kernel=st.sampled_from(["self-tuning", "median"]),
-        loss=st.sampled_from(["ratio", "sum"]),
-        max_epochs=st.just(4),
-        standardize=BOTH,
-        random_state=st.just(0),
-    ),
-    "MGAGR": st.builds(MGAGR, max_iter=st.just(2), standardize=BOTH),
-    "CAE": st.builds(
-        ConcreteAutoencoderSelector,
-        max_epochs=st.just(4),
-        standardize=BOTH,
-        random_state=st.just(0),
-    ),
-    "CompFS": st.builds(CompFS, max_epochs=st.just(4), standardize=BOTH, random_state=st.just(0)),
-    "VarianceSelector": st.builds(VarianceSelector),
-    "RandomSelector": st.builds(RandomSelector, random_state=st.just(0)),
-    "AllFeatures": st.builds(AllFeatures),
-}
-ANY = st.one_of(
-    st.builds(GroupFS, **{k: st.just(v) for k, v in SHORT.items()}), *BASELINES.values()
-)
-
-
-def fitted(estimator, X):
-    """The estimator fitted to X, or None where X was refused by one of the sentences above.
-
-    Every warning must be one of ours, and X must come out as it went in.
-    """
-    before = snapshot(X)
-    y = np.arange(X.shape[0] if hasattr(X, "shape") else len(X)) % 2
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            estimator.fit(X, y)
-        except ValueError as error:
-            assert any(re.match(words, str(error)) for words in REFUSALS), error
-            assert not isinstance(X, np.ndarray) or is_just(str(error), X), error
-            estimator = None
-    for warning in caught:
-        assert issubclass(warning.category, UserWarning), warning
-        assert any(re.match(words, str(warning.message)) for words in CAUTIONS), warning
-    assert snapshot(X) == before
-    return estimator
-
-
-def is_just(refusal, X):
-    """Whether a table that was refused cannot be used."""
-    X = X.astype(float)
-    return varying(X)[1].sum() < 2 or ("overflow" in refusal and np.abs(X).max() > 1e140)
-
-
-def snapshot(X):
-    """Everything about X that a fit must leave alone."""
-    if isinstance(X, np.ndarray):
-        base = X if X.base is None or not isinstance(X.base, np.ndarray) else X.base
-        return X.dtype, X.strides, X.flags.writeable, X.tobytes(), base.tobytes()
-    if isinstance(X, torch.Tensor):
-        return X.dtype, X.requires_grad, X.detach().numpy().tobytes()
-    if isinstance(X, pd.DataFrame):
-        return list(X.columns), list(X.index), list(X.dtypes), X.to_numpy(float).tobytes()
-    if isinstance(X, sp.spmatrix | sp.sparray):
-        parts = [getattr(X, name, None) for name in ("indptr", "indices", "coords", "offsets")]
-        stored = [np.asarray(part).tobytes() for part in parts if part is not None]
-        return X.format, X.dtype, X.shape, X.toarray().tobytes(), stored
-    return copy.deepcopy(X)
-
-
-def not_numbers(value, where):
-    """Names of the parts of a fitted attribute that are NaN or infinite."""
-    if isinstance(value, float | np.floating):
-        return [] if np.isfinite(value) else [where]
-    if isinstance(value, np.ndarray):
-        return [where] if value.dtype.kind == "f" and not np.isfinite(value).all() else []
-    if dataclasses.is_dataclass(value):
-        value = vars(value)
-    if isinstance(value, list | tuple):
-        value = dict(enumerate(value))
-    if isinstance(value, dict):
-        return [bad for key, part in value.items() for bad in not_numbers(part, f"{where}.{key}")]
-    return []
-
-
-#: Numbers below it, which have no full digits, are only asked to do no harm.
-FULL_DIGITS = 1e-290
-
-
-def varying(X):
-    """Columns that vary at all, and columns that surely do, not by rounding alone."""
-    spread, size = np.ptp(X, axis=0), np.abs(X).max(0)
-    rounding = 20 * np.finfo(float).eps * len(X) * size
-    return spread > 0, (spread > rounding) & (spread > FULL_DIGITS)
-
-
-def check_numbers(estimator, X):
-    attributes = {name: value for name, value in vars(estimator).items() if name.endswith("_")}
-    scores = attributes.pop("scores_", np.zeros(0))
-    assert not [bad for name, value in attributes.items() for bad in not_numbers(value, name)]
-    at_all, surely = varying(X)
-    assert np.isfinite(scores[surely[: len(scores)]]).all()
-    assert not np.isnan(scores).any()
-    support = estimator.get_support()
-    assert support.any()
-    np.testing.assert_array_equal(estimator.transform(X), X[:, support])
-    return support, at_all, surely
-
-
-def check_groups(selector, X):
-    support, at_all, surely = check_numbers(selector, X)
-    labels = selector.group_labels_
-    assert (labels[surely] >= 0).all() and (labels[~at_all] < 0).all()
-    members = np.sort(np.concatenate(selector.groups_))
-    np.testing.assert_array_equal(members, np.flatnonzero(labels >= 0))
-    for rank, group in enumerate(selector.groups_):
-        assert (labels[group] == rank).all() and selector.representatives_[rank] in group
-    C = selector.n_groups_
-    for name in ("groups_", "group_scores_", "group_gates_", "group_selected_"):
-        assert len(getattr(selector, name)) == C
-    np.testing.assert_allclose(selector.membership_.sum(1), labels >= 0, atol=1e-6)
-    assert (np.abs(selector.centrality_) <= 1 + 1e-6).all()
-    assert not support[labels < 0].any()
-    kept = selector.group_selected_[labels] & (labels >= 0)
-    assert not support[~kept].any()
-    if selector.output == "representatives":
-        assert not support[np.delete(np.arange(len(support)), selector.representatives_)].any()
-    elif selector.n_features_to_select is None:
-        np.testing.assert_array_equal(support, kept)
-    elif selector.n_groups_to_select is None:
-        assert support.sum() == selector.n_features_to_select
-
-
-def check_ranking(selector, X):
-    support, at_all, surely = check_numbers(selector, X)
-    ranking = selector.ranking_
-    np.testing.assert_array_equal(np.sort(ranking), np.arange(1, len(ranking) + 1))
-    assert ranking[surely].max(initial=0) < ranking[~at_all].min(initial=len(ranking) + 1)
-    if not isinstance(selector, AllFeatures):
-        assert not support[~at_all].any()
 
 
 @given(recipes(), GROUP_SETTINGS)
@@ -337,7 +142,7 @@ def has_twins(X):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            table = validate_table(GroupFS(), X, True)
+            table = open_table(GroupFS(), X, True)
         except ValueError:
             return False
     return table.n_distinct < len(table.columns)
@@ -390,7 +195,7 @@ def test_rows_of_a_sparse_table_are_those_of_the_dense_one(recipe, standardize, 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             try:
-                tables.append(validate_table(GroupFS(), form(X), standardize))
+                tables.append(open_table(GroupFS(), form(X), standardize))
             except ValueError as error:
                 tables.append(str(error))
     if isinstance(tables[0], str) or isinstance(tables[1], str):

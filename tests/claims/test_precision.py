@@ -8,8 +8,8 @@ from scipy.spatial.distance import cdist
 from groupfs import GroupFS
 from groupfs.baselines import LaplacianScore
 from groupfs.baselines.sample_graph import self_tuning_affinity
+from groupfs.data.open_table import open_table
 from groupfs.data.rows import DenseRows
-from groupfs.data.standardize import validate_table
 from groupfs.graphs.affinity import FeatureGraph
 from groupfs.graphs.feature_neighbors import told_apart
 
@@ -32,7 +32,7 @@ def self_tuning(points, n_neighbors):
 def test_columns_that_share_an_outlier_are_told_apart(deviations, n_kept, rng):
     X = planted(rng)
     X[0] = deviations * rng.uniform(0.5, 1.5, 16)
-    rows = validate_table(GroupFS(), X, True).rows
+    rows = open_table(GroupFS(), X, True).rows
     affinity = FeatureGraph(rows, 7, n_kept).affinity
     exact = self_tuning(rows.columns(0, 16).T, 7)
     if n_kept is None:
@@ -59,7 +59,7 @@ def test_ordinary_tables_are_left_as_they_are(rng):
 @pytest.mark.parametrize("width", [1e-2, 1e-3, 1e-4])
 def test_close_rows_of_far_clusters_have_their_own_neighbours(width, rng):
     X = width * planted(rng) + rng.choice([-1.0, 1.0], size=(200, 1))
-    rows = validate_table(GroupFS(), X, True).rows
+    rows = open_table(GroupFS(), X, True).rows
     rows.to(torch.device("cpu"), torch.float64)
     exact = self_tuning(rows.columns(0, 16), 7)
     np.testing.assert_allclose(self_tuning_affinity(rows, 7, "all"), exact, atol=1e-6)
@@ -70,7 +70,7 @@ def test_close_rows_of_far_clusters_have_their_own_neighbours(width, rng):
 def test_an_outlier_does_not_make_the_other_rows_equal(deviations, rng):
     X = planted(rng)
     X[0] = deviations * rng.uniform(0.5, 1.5, 16)
-    rows = validate_table(GroupFS(), X, True).rows
+    rows = open_table(GroupFS(), X, True).rows
     rows.to(torch.device("cpu"), torch.float64)
     exact = self_tuning(rows.columns(0, 16), 7)
     np.testing.assert_allclose(self_tuning_affinity(rows, 7, "all"), exact, atol=1e-6)
@@ -79,7 +79,7 @@ def test_an_outlier_does_not_make_the_other_rows_equal(deviations, rng):
 def test_copies_of_rows_are_at_distance_zero_beside_an_outlier(rng):
     X = np.tile(rng.standard_normal((20, 9)), (10, 1))
     X[0] = 1e6
-    rows = validate_table(GroupFS(), X, True).rows
+    rows = open_table(GroupFS(), X, True).rows
     rows.to(torch.device("cpu"), torch.float64)
     affinity = self_tuning_affinity(rows, 7, "all")
     copies = np.equal.outer(np.arange(1, 200) % 20, np.arange(1, 200) % 20)

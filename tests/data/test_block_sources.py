@@ -5,8 +5,16 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from groupfs.data import block_sources as _sources
-from groupfs.data.block_sources import PartSource, as_source, is_lazy, read_columns, read_whole
+from groupfs.data.block_sources import (
+    PartSource,
+    as_source,
+    is_lazy,
+    read_blocks,
+    read_columns,
+    read_whole,
+)
+from groupfs.data.memory_plan import FEWEST_DRAWN, block_rows
+from tests.support.sliced import Sliced
 
 N, D = 300, 7
 
@@ -16,16 +24,6 @@ def table(rng):
     X = rng.standard_normal((N, D)).astype(np.float32)
     X[rng.random((N, D)) < 0.5] = 0
     return X
-
-
-class Sliced:
-    """The least that a table can be: a shape, and rows when sliced."""
-
-    def __init__(self, X):
-        self._X, self.shape = X, X.shape
-
-    def __getitem__(self, rows):
-        return self._X[rows]
 
 
 def memmap(X, folder):
@@ -79,19 +77,15 @@ def dense(block):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_table_gives_its_rows(table, tmp_path, kind):
-    source = as_source(KINDS[kind](table, tmp_path))
+    X = KINDS[kind](table, tmp_path)
+    assert is_lazy(X) is (kind not in ("array", "fortran", "csr", "csc", "frame"))
+    source = as_source(X)
     assert source.shape == (N, D)
     np.testing.assert_array_equal(dense(source.read(30, 130)), table[30:130])
     rows = np.array([200, 3, 3, 299, 4])
     np.testing.assert_array_equal(dense(source.gather(rows)), table[rows])
     np.testing.assert_array_equal(dense(read_whole(source)), table)
     np.testing.assert_array_equal(dense(read_columns(source, np.array([5, 1]))), table[:, [5, 1]])
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_tables_that_are_elsewhere_are_told_from_those_in_memory(table, tmp_path, kind):
-    in_memory = kind in ("array", "fortran", "csr", "csc", "frame")
-    assert is_lazy(KINDS[kind](table, tmp_path)) is not in_memory
 
 
 def test_duplicate_entries_are_added_up_without_touching_the_table():
@@ -106,7 +100,7 @@ def test_duplicate_entries_are_added_up_without_touching_the_table():
 def test_rows_of_large_pieces_are_drawn_together(table, tmp_path):
     assert as_source(h5py_dataset(table, tmp_path)).drawn_rows == 100
     assert as_source(dask_array(table, tmp_path)).drawn_rows == 90
-    assert as_source(memmap(table, tmp_path)).drawn_rows == _sources.FEWEST_DRAWN
+    assert as_source(memmap(table, tmp_path)).drawn_rows == FEWEST_DRAWN
     assert as_source(table).drawn_rows == 1
 
 
@@ -119,18 +113,11 @@ def test_part_of_the_rows_and_columns(table, rows):
 
 
 def test_rows_far_apart_are_not_bridged(rng):
-    reads = []
-
-    class Watched(Sliced):
-        def __getitem__(self, rows):
-            reads.append(rows.stop - rows.start)
-            return super().__getitem__(rows)
-
     X = rng.standard_normal((10_000, 2))
-    rows = np.sort(rng.choice(10_000, 50, replace=False))
-    found = PartSource(as_source(Watched(X)), rows=rows).read(0, 50)
+    table, rows = Sliced(X), np.sort(rng.choice(10_000, 50, replace=False))
+    found = PartSource(as_source(table), rows=rows).read(0, 50)
     np.testing.assert_array_equal(found, X[rows])
-    assert max(reads) <= 50
+    assert max(table.reads) <= 50
 
 
 @pytest.mark.parametrize(
@@ -157,18 +144,12 @@ def test_what_is_no_table_is_refused_in_words(table):
         as_source(Sliced(np.zeros((3, 3, 3))))
 
 
-def test_columns_of_a_wide_table_are_read_in_blocks_of_whole_rows(monkeypatch):
-    reads = []
-
-    class Watched(Sliced):
-        def __getitem__(self, rows):
-            reads.append(rows.stop - rows.start)
-            return super().__getitem__(rows)
-
-    monkeypatch.setattr(_sources, "READ_AT_ONCE", 1000)
-    found = read_columns(as_source(Watched(np.ones((500, 100)))), np.array([3]))
+def test_columns_of_a_wide_table_are_read_in_blocks_of_whole_rows():
+    table = Sliced(np.lib.stride_tricks.as_strided(np.ones(1), (500, 100_000), (0, 0)))
+    found = read_columns(as_source(table), np.array([3]))
     assert found.shape == (500, 1)
-    assert max(reads) == 10
+    assert max(table.reads) == block_rows(100_000) < 500
+    assert [len(block) for block in read_blocks(as_source(table), 200)] == [200, 200, 100]
 
 
 def test_entries_of_a_part_are_a_share_of_all(table):

@@ -66,7 +66,7 @@ def test_groups_keep_the_names_they_were_given():
         ([0, 1, 0], "3 labels but X has 5 features"),
         ([["a", "b"], ["b"]], "feature b is in two groups, 0 and 1"),
         ([["a", "z"]], "lists feature 'z', which X does not have; its features are a, b, c, d, e"),
-        ([["a", 5]], "lists feature 5, but X has 5 features; places run from 0 to 4"),
+        ([["a", 5]], "lists feature 5, but X has 5 features; indices run from 0 to 4"),
         ({"x": "ab"}, "group 'x' is 'ab'; give a list"),
         ("abcde", "give one label per feature"),
         (3, "give one label per feature"),

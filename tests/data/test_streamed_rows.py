@@ -1,6 +1,6 @@
 import subprocess
 import sys
-import threading
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -10,21 +10,15 @@ import torch
 from sklearn.metrics import adjusted_rand_score
 
 from groupfs import GroupFS, GroupFSPath
-from groupfs.baselines import LaplacianScore
-from groupfs.data import memory_plan as _memory
-from groupfs.data import streamed_rows as _stream
-from groupfs.data.block_sources import as_source
-from groupfs.data.column_moments import gather_moments
 from groupfs.data.open_table import open_table
-from groupfs.data.prefetch import ahead
-from groupfs.data.standardize import validate_table
 from groupfs.data.streamed_rows import StreamRows
 from groupfs.graphs.feature_neighbors import exact_neighbors, sketched_neighbors
 from groupfs.report import render, summarize
-from groupfs.training import path_runs as _parts
-from tests.data.test_block_sources import Sliced
+from groupfs.training import path_runs
+from tests.support.sliced import SMALL_PLAN, Sliced, streaming
 
 FAST = {"max_epochs": 2, "n_init": 1, "random_state": 0}
+KINDS = pytest.mark.parametrize("kind", [np.asarray, Sliced, sp.csr_array, pd.DataFrame])
 
 
 def planted(rng, N=2000, d=60, C=4):
@@ -34,43 +28,27 @@ def planted(rng, N=2000, d=60, C=4):
 
 
 @pytest.fixture
-def small_memory(monkeypatch):
-    """Every table is too large, and blocks are small."""
-    monkeypatch.setattr("groupfs.data.open_table.fits_in_memory", lambda *_: False)
-    monkeypatch.setattr(_memory, "BLOCK_ROWS", 300)
-    monkeypatch.setattr(_memory, "BUFFER_ROWS", 512)
-    monkeypatch.setattr(_memory, "SAMPLE_ROWS", 1000)
+def streams():
+    """Every table is streamed."""
+    with streaming():
+        yield
 
 
-def streamed(X, **kwargs) -> StreamRows:
-    rows = open_table(GroupFS(), X, kwargs.pop("standardize", True), **kwargs).rows
-    assert isinstance(rows, StreamRows)
-    return rows
+def streamed(X, standardize=True, **plan) -> StreamRows:
+    return open_table(GroupFS(), X, standardize, plan=replace(SMALL_PLAN, **plan)).rows
 
 
-def accept(block):
-    pass
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
-@pytest.mark.parametrize("offset", [0.0, 1e7])
-def test_moments_of_blocks_are_those_of_the_table(rng, kind, offset):
-    X = rng.standard_normal((1000, 5)) * [1e-3, 1, 1e3, 1, 1] + offset
-    found = gather_moments(as_source(kind(X)), 100, 70, accept, False)
-    np.testing.assert_allclose(found.mean, X.mean(0), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(found.spread, X.std(0), rtol=1e-5 if offset else 1e-12)
-    assert found.sample.shape == (100, 5)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, Sliced, pd.DataFrame])
+@KINDS
 @pytest.mark.parametrize("standardize", [True, False])
-def test_streamed_rows_are_the_rows_in_memory(rng, small_memory, kind, standardize):
+def test_streamed_rows_are_the_rows_in_memory(rng, kind, standardize):
     X = np.maximum(rng.standard_normal((1500, 9)), 0) * np.arange(1, 10)
     X[:, 4] = 3.0
-    with pytest.warns(UserWarning, match="constant"):
-        here = validate_table(GroupFS(), X, standardize).rows
-    with pytest.warns(UserWarning, match="constant"):
-        there = streamed(kind(X), standardize=standardize)
+    X[:, 5] *= 1e-200  # squares that vanish: constant, both ways
+    with pytest.warns(UserWarning, match="2 constant columns .*: x4, x5"):
+        here = open_table(GroupFS(), X, standardize).rows
+    with pytest.warns(UserWarning, match="2 constant columns .*: x4, x5"):
+        there = streamed(kind(X), standardize)
+    assert here.plan is None and there.plan == SMALL_PLAN
     index = torch.tensor([5, 1400, 5, 0])
     here.to(torch.device("cpu"), torch.float64)
     there.to(torch.device("cpu"), torch.float64)
@@ -79,23 +57,22 @@ def test_streamed_rows_are_the_rows_in_memory(rng, small_memory, kind, standardi
         there.column_products(2, 6), here.column_products(2, 6), rtol=1e-5, atol=1e-3
     )
     np.testing.assert_allclose(there.column_norms, here.column_norms, rtol=1e-9)
-    labels = np.arange(8) % 3
+    labels = np.arange(7) % 3
     for ours, theirs in zip(
         there.group_products(labels, 3), here.group_products(labels, 3), strict=True
     ):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-3)
 
 
-def test_distances_of_pairs_are_those_of_all(rng, small_memory):
-    X, _ = planted(rng)
-    rows = streamed(X)
+def test_distances_of_pairs_are_those_of_all(rng):
+    rows = streamed(planted(rng)[0])
     partners = rng.integers(60, size=(60, 5))
     Z = rows.take(torch.arange(2000)).double().numpy()
     exact = np.square(Z[:, :, None] - Z[:, partners]).sum(0)
     np.testing.assert_allclose(rows.pair_distances(partners, 2000), exact, rtol=1e-5, atol=0.1)
 
 
-def test_distances_from_some_rows_compare_the_same_rows(rng, small_memory):
+def test_distances_from_some_rows_compare_the_same_rows(rng):
     factors = np.repeat(rng.standard_t(2, (6000, 10)), 4, axis=1)
     rows = streamed((factors + 0.1 * rng.standard_normal((6000, 40))).astype(np.float32))
     label = rows.columns // 4
@@ -108,9 +85,8 @@ def test_distances_from_some_rows_compare_the_same_rows(rng, small_memory):
     assert 0.5 < np.median(part[others] / exact[others]) < 2
 
 
-def test_a_sketch_finds_the_neighbours_of_all_rows(rng, small_memory):
-    X, _ = planted(rng, N=4000, d=200, C=5)
-    rows = streamed(X)
+def test_a_sketch_finds_the_neighbours_of_all_rows(rng):
+    rows = streamed(planted(rng, N=4000, d=200, C=5)[0])
     _, exact, _ = exact_neighbors(rows, 10)
     distances, found, _ = sketched_neighbors(rows, 10)
     shared = [len(set(a) & set(b)) for a, b in zip(exact, found, strict=True)]
@@ -119,16 +95,17 @@ def test_a_sketch_finds_the_neighbours_of_all_rows(rng, small_memory):
     np.testing.assert_array_equal(found[:, 0], np.arange(200))
 
 
-def test_too_many_products_are_sketched(rng, small_memory, monkeypatch):
+def test_too_many_products_are_sketched(rng):
     X, labels = planted(rng, d=600, C=5)
-    assert streamed(X).is_exact
-    monkeypatch.setattr(_stream, "EXACT_PRODUCTS", {"cpu": 1e6})
-    selector = GroupFS(5, **FAST).fit(X)
+    tight = replace(SMALL_PLAN, slab_bytes=2**19)
+    assert streamed(X).is_exact and not streamed(X, slab_bytes=2**19).is_exact
+    with streaming(tight):
+        selector = GroupFS(5, **FAST).fit(X)
     assert adjusted_rand_score(labels, selector.group_labels_) == 1
 
 
 @pytest.mark.parametrize("kind", [np.asarray, Sliced, sp.csr_array])
-def test_an_epoch_deals_out_every_row_once(rng, small_memory, kind):
+def test_an_epoch_deals_out_every_row_once(rng, kind):
     X = np.column_stack([np.arange(1024.0), rng.standard_normal(1024)])
     rows = streamed(kind(X))
     out = torch.empty(128, 2)
@@ -136,18 +113,17 @@ def test_an_epoch_deals_out_every_row_once(rng, small_memory, kind):
         [out.numpy().copy() for _ in rows.batches(8, np.random.default_rng(0), out)]
     )
     assert len(np.unique(seen.round(5), axis=0)) == 1024
-    first, place = np.abs(seen[:128]), rows.columns.tolist().index(0)
-    assert first[:, place].std() > 0.3  # a batch is no run of rows
+    first, index = np.abs(seen[:128]), rows.columns.tolist().index(0)
+    assert first[:, index].std() > 0.3  # a batch is no run of rows
 
 
-def test_rows_sorted_by_kind_are_mixed_in_a_batch(rng, small_memory):
+def test_rows_sorted_by_kind_are_mixed_in_a_batch(rng):
     kind = np.repeat(np.arange(16), 256)
-    X = np.column_stack([kind, rng.standard_normal(4096)])
-    rows = streamed(Sliced(X))
+    rows = streamed(Sliced(np.column_stack([kind, rng.standard_normal(4096)])))
     out = torch.empty(128, 2)
-    place = rows.columns.tolist().index(0)
+    index = rows.columns.tolist().index(0)
     values = [
-        len(np.unique(out[:, place].numpy().round(4)))
+        len(np.unique(out[:, index].numpy().round(4)))
         for _ in rows.batches(20, np.random.default_rng(0), out)
     ]
     assert min(values) >= 3
@@ -156,28 +132,20 @@ def test_rows_sorted_by_kind_are_mixed_in_a_batch(rng, small_memory):
 
 @pytest.mark.parametrize("N", [300, 1000, 1500])
 @pytest.mark.parametrize("size", [64, 200])
-def test_no_row_is_twice_in_a_batch_and_none_is_read_twice(rng, small_memory, monkeypatch, N, size):
-    monkeypatch.setattr(_memory, "BUFFER_ROWS", 16_384)
-    reads = []
-
-    class Watched(Sliced):
-        def __getitem__(self, rows):
-            reads.append(rows.stop - rows.start)
-            return super().__getitem__(rows)
-
-    rows, out = streamed(Watched(rng.standard_normal((N, 3)))), torch.empty(size, 3)
-    reads.clear()
+def test_no_row_is_twice_in_a_batch_and_none_is_read_twice(rng, N, size):
+    table, out = Sliced(rng.standard_normal((N, 3))), torch.empty(size, 3)
+    rows = streamed(table, buffer_rows=16_384)
+    table.reads.clear()
     n_steps = -(-N // size)
     for _ in rows.batches(n_steps, np.random.default_rng(0), out):
         assert len(np.unique(out.numpy(), axis=0)) == size
         n_steps -= 1
     assert n_steps == 0
-    assert sum(reads) <= N
+    assert sum(table.reads) <= N
 
 
-def test_batches_depend_on_the_seed_alone(rng, small_memory):
-    X, _ = planted(rng)
-    rows, out = streamed(Sliced(X)), torch.empty(100, 60)
+def test_batches_depend_on_the_seed_alone(rng):
+    rows, out = streamed(Sliced(planted(rng)[0])), torch.empty(100, 60)
 
     def dealt(seed):
         return [out.clone() for _ in rows.batches(20, np.random.default_rng(seed), out)]
@@ -188,8 +156,8 @@ def test_batches_depend_on_the_seed_alone(rng, small_memory):
     assert not torch.equal(first[0], other[0])
 
 
-@pytest.mark.parametrize("kind", [np.asarray, Sliced, sp.csr_array, pd.DataFrame])
-def test_streamed_fits_find_the_groups_found_in_memory(rng, small_memory, kind):
+@KINDS
+def test_streamed_fits_find_the_groups_found_in_memory(rng, streams, kind):
     X, labels = planted(rng)
     X[np.abs(X) < 0.3] = 0
     before = X.copy()
@@ -201,28 +169,16 @@ def test_streamed_fits_find_the_groups_found_in_memory(rng, small_memory, kind):
         assert np.isfinite(value).all()
 
 
-def test_streamed_fits_repeat(rng, small_memory):
-    X, _ = planted(rng)
-    a, b = (GroupFS(4, **FAST).fit(Sliced(X)) for _ in range(2))
-    np.testing.assert_array_equal(a.membership_, b.membership_)
-    np.testing.assert_array_equal(a.group_gates_, b.group_gates_)
-
-
-def test_order_of_columns_does_not_matter(rng, small_memory):
+def test_streamed_fits_repeat_whatever_the_order_of_the_columns(rng, streams):
     X, _ = planted(rng)
     order = rng.permutation(60)
-    a, b = GroupFS(4, **FAST).fit(Sliced(X)), GroupFS(4, **FAST).fit(Sliced(X[:, order]))
-    np.testing.assert_array_equal(a.membership_[order], b.membership_)
+    one, again, other = (GroupFS(4, **FAST).fit(Sliced(x)) for x in (X, X, X[:, order]))
+    np.testing.assert_array_equal(one.membership_, again.membership_)
+    np.testing.assert_array_equal(one.group_gates_, again.group_gates_)
+    np.testing.assert_array_equal(one.membership_[order], other.membership_)
 
 
-def test_small_tables_elsewhere_are_fitted_as_arrays(rng):
-    X, _ = planted(rng, N=100)
-    here, there = (GroupFS(4, **FAST).fit(kind(X)) for kind in (np.asarray, Sliced))
-    np.testing.assert_array_equal(here.membership_, there.membership_)
-    np.testing.assert_array_equal(here.group_scores_, there.group_scores_)
-
-
-def test_paths_and_resamples_are_streamed(rng, small_memory):
+def test_paths_and_resamples_are_streamed(rng, streams):
     X, labels = planted(rng, N=1200)
     path = GroupFSPath(4, sparsities=[0.5, 1.0], n_resamples=2, **FAST).fit(Sliced(X))
     assert adjusted_rand_score(labels, path.group_labels_) == 1
@@ -230,7 +186,7 @@ def test_paths_and_resamples_are_streamed(rng, small_memory):
         assert adjusted_rand_score(labels, found) == 1
 
 
-def test_a_path_from_a_file_is_shared_among_processes(rng, small_memory, tmp_path):
+def test_a_path_from_a_file_is_shared_among_processes(rng, streams, tmp_path):
     np.save(tmp_path / "x.npy", planted(rng, N=900, d=20)[0])
     X = np.load(tmp_path / "x.npy", mmap_mode="r")
     settings = {"sparsities": [0.5, 1.0, 1.5], **FAST, "n_init": 4}
@@ -239,11 +195,11 @@ def test_a_path_from_a_file_is_shared_among_processes(rng, small_memory, tmp_pat
     np.testing.assert_array_equal(alone.path_.gates, together.path_.gates)
 
 
-def test_a_killed_path_over_a_streamed_table_goes_on(rng, small_memory, tmp_path, monkeypatch):
+def test_a_killed_path_over_a_streamed_table_goes_on(rng, streams, tmp_path, monkeypatch):
     X, settings = planted(rng, N=900, d=20)[0], {"sparsities": [0.5, 1.0, 1.5], **FAST}
     settings["n_init"] = 4
     whole = GroupFSPath(4, **settings).fit(X)
-    trained, calls = _parts.train_models, []
+    trained, calls = path_runs.train_models, []
 
     def fails_later(*args):
         if calls:
@@ -251,46 +207,39 @@ def test_a_killed_path_over_a_streamed_table_goes_on(rng, small_memory, tmp_path
         calls.append(1)
         return trained(*args)
 
-    monkeypatch.setattr(_parts, "train_models", fails_later)
+    monkeypatch.setattr(path_runs, "train_models", fails_later)
     with pytest.raises(MemoryError):
         GroupFSPath(4, checkpoint=tmp_path, **settings).fit(X)
-    monkeypatch.setattr(_parts, "train_models", trained)
+    monkeypatch.setattr(path_runs, "train_models", trained)
     again = GroupFSPath(4, checkpoint=tmp_path, **settings).fit(X)
     np.testing.assert_array_equal(whole.path_.gates, again.path_.gates)
     np.testing.assert_array_equal(whole.membership_, again.membership_)
 
 
-def test_no_more_rows_than_planned_are_read_at_a_time(rng, small_memory):
-    reads = []
-
-    class Watched(Sliced):
-        def __getitem__(self, rows):
-            reads.append(rows.stop - rows.start)
-            return super().__getitem__(rows)
-
-    GroupFS(4, **FAST).fit(Watched(planted(rng)[0]))
-    assert max(reads) == 300
+def test_no_more_rows_than_planned_are_read_at_a_time(rng, streams, capsys):
+    table = Sliced(planted(rng)[0])
+    GroupFS(4, verbose=True, **FAST).fit(table)
+    assert max(table.reads) == 300
+    assert "mean and variance" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("kind", [np.asarray, Sliced, sp.csr_array])
 @pytest.mark.parametrize(("value", "words"), [(np.nan, "NaN"), (np.inf, "infinity")])
-def test_missing_values_deep_in_the_table_are_refused_by_name(
-    rng, small_memory, kind, value, words
-):
+def test_missing_values_deep_in_the_table_are_refused_by_name(rng, streams, kind, value, words):
     X, _ = planted(rng)
     X[1900, 7] = value
     with pytest.raises(ValueError, match=f"{words}.*x7"):
         GroupFS(**FAST).fit(kind(X))
 
 
-def test_names_of_a_frame_are_remembered(rng, small_memory):
+def test_names_of_a_frame_are_remembered(rng, streams):
     frame = pd.DataFrame(planted(rng)[0], columns=[f"gene {i}" for i in range(60)])
     selector = GroupFS(4, **FAST).fit(frame)
     assert selector.feature_names_in_[3] == "gene 3"
     assert not hasattr(selector.fit(Sliced(frame.to_numpy())), "feature_names_in_")
 
 
-def test_text_in_a_large_frame_is_refused(rng, small_memory):
+def test_text_in_a_large_frame_is_refused(streams):
     frame = pd.DataFrame({"a": [1.0, 2.0] * 50, "b": ["x", "y"] * 50})
     with pytest.raises(ValueError, match="not numbers: b"):
         GroupFS(**FAST).fit(frame)
@@ -307,39 +256,36 @@ def test_text_in_a_large_frame_is_refused(rng, small_memory):
         ((None, 4), "must be known"),
     ],
 )
-def test_tables_without_rows_columns_or_size_are_refused(small_memory, shape, words):
-    class Empty:
-        def __getitem__(self, rows):
-            raise AssertionError("nothing is read")
-
-    table = Empty()
+def test_tables_without_rows_columns_or_size_are_refused(streams, shape, words):
+    table = Sliced(np.zeros((0, 0)))
     table.shape = shape
     with pytest.raises(ValueError, match=words):
         GroupFS(**FAST).fit(table)
+    assert not table.reads
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16", ">f8", "int64"])
-def test_streamed_tables_may_hold_any_kind_of_number(rng, small_memory, dtype):
+def test_streamed_tables_may_hold_any_kind_of_number(rng, streams, dtype):
     X, labels = planted(rng, N=600, d=12, C=3)
     X = X > 0 if dtype == "bool" else (10 * X + 100).clip(0, 120).astype(dtype)
     assert adjusted_rand_score(labels, GroupFS(3, **FAST).fit(Sliced(X)).group_labels_) == 1
 
 
-def test_known_groups_of_a_streamed_table(rng, small_memory):
+def test_known_groups_of_a_streamed_table(rng, streams):
     X, labels = planted(rng, d=12, C=3)
     selector = GroupFS(groups=labels, **FAST).fit(Sliced(X))
     assert adjusted_rand_score(labels, selector.group_labels_) == 1
     assert (selector.group_scores_ > 0.05).all()
 
 
-def test_a_report_of_a_streamed_table(rng, small_memory):
+def test_a_report_of_a_streamed_table(rng, streams):
     X, _ = planted(rng, d=12, C=3)
     summary = summarize(GroupFS(3, **FAST).fit(Sliced(X)), Sliced(X))
     assert summary["format"] == "groupfs-result"
     assert "<html" in render(summary)
 
 
-def test_transform_reads_only_the_selected_columns(rng, small_memory):
+def test_transform_reads_only_the_selected_columns(rng, streams):
     X, _ = planted(rng)
     selector = GroupFS(4, n_features_to_select=5, **FAST).fit(Sliced(X))
     np.testing.assert_array_equal(selector.transform(Sliced(X)), X[:, selector.get_support()])
@@ -347,66 +293,24 @@ def test_transform_reads_only_the_selected_columns(rng, small_memory):
         selector.transform(Sliced(X[:, 1:]))
 
 
-def test_methods_that_need_the_whole_table_say_so(rng, monkeypatch):
-    X, _ = planted(rng, N=200)
-    LaplacianScore().fit(Sliced(X))
-    monkeypatch.setattr("groupfs.data.standardize.memory_budget", lambda _: 10**5)
-    with pytest.raises(ValueError, match="LaplacianScore needs the whole table in memory, 200 x"):
-        LaplacianScore().fit(Sliced(X))
-
-
-def test_too_little_memory_is_refused_with_the_estimate(rng):
-    with pytest.raises(ValueError, match="needs about .* set max_memory to"):
-        GroupFS(max_memory="1MB", **FAST).fit(planted(rng)[0])
-
-
-def test_batches_that_do_not_fit_are_refused_or_made_smaller(rng, small_memory, monkeypatch):
-    plan = _memory.plan_rows
-
-    def tight(*args):
-        return _memory.Plan(**{**vars(plan(*args)), "batch_rows": 100})
-
-    monkeypatch.setattr("groupfs.data.open_table.plan_rows", tight)
+def test_batches_that_do_not_fit_are_refused_or_made_smaller(rng):
     X, _ = planted(rng)
-    with pytest.raises(ValueError, match="batch_size=500 does not fit.*allow 100"):
+    tight = replace(SMALL_PLAN, batch_rows=100)
+    with streaming(tight), pytest.raises(ValueError, match="batch_size=500 does not .*allow 100"):
         GroupFS(4, batch_size=500, **FAST).fit(X)
-    table = open_table(GroupFS(), X, True)
-    settings = GroupFS()._settings(table)
+    settings = GroupFS()._settings(open_table(GroupFS(), X, True, plan=tight))
     assert settings["batch_size"] == 100
     assert settings["steps_per_epoch"] == 20  # as if it had been asked for
 
 
-def test_a_batch_larger_than_the_table_is_the_table(rng, small_memory):
+def test_a_batch_larger_than_the_table_is_the_table(rng, streams):
     assert GroupFS(4, batch_size=10**6, **FAST).fit(planted(rng, N=400)[0]).n_groups_ == 4
 
 
-def test_a_graph_of_all_features_that_does_not_fit_is_refused(rng, small_memory, monkeypatch):
-    plan = _memory.plan_rows
-    monkeypatch.setattr(
-        "groupfs.data.open_table.plan_rows",
-        lambda *args: _memory.Plan(**{**vars(plan(*args)), "slab_bytes": 1000}),
-    )
-    with pytest.raises(ValueError, match="feature_neighbors=50"):
+def test_a_graph_of_all_features_that_does_not_fit_is_refused(rng):
+    tight = replace(SMALL_PLAN, slab_bytes=1000)
+    with streaming(tight), pytest.raises(ValueError, match="feature_neighbors=50"):
         GroupFS(4, feature_neighbors="all", **FAST).fit(planted(rng)[0])
-
-
-def test_work_ahead_raises_where_the_item_would_have_been():
-    def items():
-        yield 1
-        raise OSError("disk gone")
-
-    found = ahead(items())
-    assert next(found) == 1
-    with pytest.raises(OSError, match="disk gone"):
-        next(found)
-
-
-def test_leaving_early_ends_the_thread():
-    before = threading.active_count()
-    found = ahead(iter(range(10**9)))
-    assert next(found) == 0
-    found.close()
-    assert threading.active_count() == before
 
 
 MEASURED = """

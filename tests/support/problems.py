@@ -2,10 +2,10 @@
 
 import numpy as np
 import torch
+from groupfs.models.all_groups import NoiseSource
 
 from groupfs import GroupFS
-from groupfs.data.standardize import validate_table
-from groupfs.models.all_groups import NoiseSource
+from groupfs.data.open_table import open_table
 from groupfs.selection.describe import schedule
 from groupfs.training.loop import train
 from groupfs.training.problem import prepare
@@ -14,7 +14,7 @@ from groupfs.utils.device import derive_seeds
 
 def prepared(X, **parameters):
     estimator = GroupFS(**{"random_state": 0, "n_init": 1, **parameters})
-    table = validate_table(estimator, X, estimator.standardize)
+    table = open_table(estimator, X, estimator.standardize)
     seeds = derive_seeds(np.random.RandomState(0), estimator.n_init)
     return prepare(table, estimator._settings(table), seeds, torch.device("cpu"))
 

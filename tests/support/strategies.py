@@ -46,14 +46,12 @@ def _one_row_differs(rng, n, d):
     return X
 
 
-def _clusters(rng, n, d):
-    return 50 * rng.integers(2, size=(n, 1)) + 1e-3 * rng.standard_normal((n, d))
-
-
 CONTENTS = {
     "normal": lambda rng, n, d: rng.standard_normal((n, d)),
     "groups": _grouped,
-    "clusters": _clusters,
+    "clusters": lambda rng, n, d: (
+        50 * rng.integers(2, size=(n, 1)) + 1e-3 * rng.standard_normal((n, d))
+    ),
     "whole numbers": lambda rng, n, d: rng.integers(-3, 4, size=(n, d)).astype(float),
     "counts": lambda rng, n, d: rng.integers(100, size=(n, d)).astype(float),
     "binary": lambda rng, n, d: rng.integers(2, size=(n, d)).astype(float),
@@ -71,32 +69,15 @@ def _some(rng, d):
     return rng.permutation(d)[: rng.integers(1, d + 1)]
 
 
-def _scale_columns(rng, X):
-    return X * 10.0 ** rng.uniform(-30, 30, X.shape[1])
-
-
-def _scale_table(rng, X):
-    return X * 10.0 ** rng.uniform(-30, 30)
-
-
-def _offset(rng, X):
-    return X + X.std(0) * 10.0 ** rng.uniform(0, 17, X.shape[1])
-
-
 def _copy_columns(rng, X):
     X[:, _some(rng, X.shape[1])] = X[:, [0]]
     return X
 
 
-def _negate_copies(rng, X):
-    where = _some(rng, X.shape[1])
-    X[:, where] = X[:, [0]] * rng.choice([-1, 1], len(where))
-    return X
-
-
 def _rescale_copies(rng, X):
     where = _some(rng, X.shape[1])
-    X[:, where] = X[:, [0]] * 10.0 ** rng.uniform(-9, 9, len(where)) + rng.standard_normal()
+    units = rng.choice([-1, 1], len(where)) * 10.0 ** rng.uniform(-9, 9, len(where))
+    X[:, where] = X[:, [0]] * units + rng.standard_normal()
     return X
 
 
@@ -132,38 +113,25 @@ def _outlier(rng, X):
     return X
 
 
-def _repeat_rows(rng, X):
-    return X[rng.integers(max(1, len(X) // 3), size=len(X))]
-
-
-def _denormal(rng, X):
-    return X * 10.0 ** rng.uniform(-320, -140)
-
-
-def _huge(rng, X):
-    return X * 10.0 ** rng.uniform(100, 150)
-
-
 def _round(rng, X):
     size = np.abs(X).max() or 1.0
     return np.round(X / size, 1) * size
 
 
 TWISTS = {
-    "scale columns": _scale_columns,
-    "scale table": _scale_table,
-    "offset": _offset,
+    "scale columns": lambda rng, X: X * 10.0 ** rng.uniform(-30, 30, X.shape[1]),
+    "scale table": lambda rng, X: X * 10.0 ** rng.uniform(-30, 30),
+    "offset": lambda rng, X: X + X.std(0) * 10.0 ** rng.uniform(0, 17, X.shape[1]),
     "copy columns": _copy_columns,
-    "negate copies": _negate_copies,
     "rescale copies": _rescale_copies,
     "nearly copy": _nearly_copy,
     "constant": _constant,
     "constant but one": _constant_but_one,
     "constant but a bit": _constant_but_a_bit,
     "outlier": _outlier,
-    "repeat rows": _repeat_rows,
-    "denormal": _denormal,
-    "huge": _huge,
+    "repeat rows": lambda rng, X: X[rng.integers(max(1, len(X) // 3), size=len(X))],
+    "faint": lambda rng, X: X * 10.0 ** rng.uniform(-320, -100),
+    "huge": lambda rng, X: X * 10.0 ** rng.uniform(100, 150),
     "round": _round,
 }
 
@@ -203,10 +171,6 @@ def _strided(X):
     return wide[::2, ::3]
 
 
-def _reversed(X):
-    return np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1]
-
-
 def _read_only(X):
     X = X.copy()
     X.flags.writeable = False
@@ -236,7 +200,7 @@ FORMS = {
     "C": np.ascontiguousarray,
     "F": np.asfortranarray,
     "strided": _strided,
-    "reversed": _reversed,
+    "reversed": lambda X: np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1],
     "read-only": _read_only,
     "list": lambda X: X.tolist(),
     "odd names": _odd_frame,
@@ -273,29 +237,16 @@ def _explicit_zeros(X):
     return sp.csr_array(sp.coo_array((X.ravel(), (rows, columns)), X.shape))
 
 
-def _long_indices(kind):
-    def convert(X):
-        A = kind(X)
-        A.indptr, A.indices = A.indptr.astype(np.int64), A.indices.astype(np.int64)
-        return A
-
-    return convert
+def _long_indices(X):
+    A = sp.csr_array(X)
+    A.indptr, A.indices = A.indptr.astype(np.int64), A.indices.astype(np.int64)
+    return A
 
 
 SPARSE_FORMS = {
-    "csr array": sp.csr_array,
-    "csr matrix": sp.csr_matrix,
-    "csc array": sp.csc_array,
-    "csc matrix": sp.csc_matrix,
-    "coo array": sp.coo_array,
-    "coo matrix": sp.coo_matrix,
-    "bsr array": sp.bsr_array,
-    "bsr matrix": sp.bsr_matrix,
-    "lil": sp.lil_array,
-    "dok": sp.dok_array,
-    "dia": sp.dia_array,
-    "csr int64": _long_indices(sp.csr_array),
-    "csc int64": _long_indices(sp.csc_matrix),
+    **{kind.__name__: kind for kind in (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix)},
+    **{kind.__name__: kind for kind in (sp.coo_array, sp.bsr_matrix, sp.lil_array, sp.dia_array)},
+    "int64 indices": _long_indices,
     "float32": lambda X: sp.csr_array(X.astype(np.float32)),
     "int8": lambda X: sp.csr_array(X.astype(np.int8)),
     "bool": lambda X: sp.csc_array(X.astype(bool)),

@@ -5,23 +5,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from groupfs.anndata.matrix import (
-    blocks_of,
-    moments,
-    read_matrix,
-    refuse_values,
-    some_columns,
-)
+from groupfs.anndata.matrix import blocks_of, check_expression, find_matrix
+from groupfs.data.checks import MissingValuesError
 from groupfs.data.known_groups import parse_groups
+from groupfs.data.standardize import ColumnMoments, checked_spread, column_moments
 from groupfs.estimators.group_fs import GroupFS
 from groupfs.selection.membership_table import place_rows
 from groupfs.utils.text import join_names
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import ConstantColumnsWarning, warn
 
 if TYPE_CHECKING:
@@ -91,10 +88,10 @@ def select_groups(
     -----
     A sparse matrix stays sparse; in memory there are, beside adata, about four copies of its
     entries in double precision, and batches of about 512 dense rows (1.0 GB in all for 20,000 cells
-    and 3,000 genes with 95 % zeros, ``python -m benchmarks.anndata_workflow``). Of a backed file
-    blocks are read and only the genes in ``mask_var`` are kept, sparse if the file is; where they
-    are too many for ``max_memory`` they stay in the file and are read several times. Results are
-    in the object until ``adata.write()``. A dense matrix needs about three dense copies.
+    and 3,000 genes with 95 % zeros, ``python -m benchmarks.anndata_workflow``). A backed file is
+    read in blocks, once or several times, of which only the genes in ``mask_var`` are kept, sparse
+    if the file is; where they are too many for ``max_memory`` they stay in the file. Results are in
+    the object until ``adata.write()``. A dense matrix needs about three dense copies.
 
     Groups are kept that have an open gate and a score beyond chance. Where there are many modules
     the gates of some may close; a lower ``sparsity`` opens more, and ``n_features_to_select``
@@ -116,40 +113,20 @@ def select_groups(
     adata = adata.copy() if copy else adata
     names = [str(name) for name in adata.var_names]
     columns = np.flatnonzero(_mask(adata, mask_var))
-    X = read_matrix(adata, layer, columns, settings.get("max_memory"))
-    refuse_values(X, [names[i] for i in columns], "X" if layer is None else layer, check_values)
-    mean, deviation = moments(X)
-    varying = np.flatnonzero(deviation > 0)
-    _report_constant([names[i] for i in columns[deviation == 0]])
-    if len(varying) < len(columns):
-        X, mean, deviation = some_columns(X, varying), mean[varying], deviation[varying]
-    columns = columns[varying]
-
-    settings, group_names = _known_groups(settings, names, columns)
-    selector = GroupFS(random_state=random_state, **settings).fit(X)
-    found = _Found(selector, columns, names, group_names)
-    scores = _cell_scores(X, mean, deviation, selector)
-    _write(adata, key_added, found, scores, {"layer": layer, "mask_var": mask_var})
+    X = find_matrix(adata, layer, columns)
+    genes, what = [names[i] for i in columns], "X" if layer is None else layer
+    if check_values:
+        check_expression(X, genes, what)
+    settings, known = _known_groups(settings, names, columns, X)
+    selector = _fit(GroupFS(random_state=random_state, **settings), X, genes, what)
+    moments = column_moments(blocks_of(X), len(columns))
+    _report_constant(moments, genes)
+    scores = _cell_scores(X, moments, selector)
+    params = {"layer": layer, "mask_var": mask_var, **selector.get_params(deep=False)}
+    _write(adata, key_added, selector, columns, known, scores, params)
     if subset:
         adata._inplace_subset_var(adata.var[f"{key_added}_selected"].to_numpy())
     return adata if copy else None
-
-
-@dataclass
-class _Found:
-    """A selector fitted on some of the columns of adata."""
-
-    selector: GroupFS
-    columns: NDArray[np.int64]  #: place of its features in adata
-    var_names: list[str]
-    known: list[str] | None  #: names of the groups that were given, as the user numbered them
-
-    @property
-    def group_names(self) -> list[str]:
-        if self.known is None:
-            return [str(rank + 1) for rank in range(self.selector.n_groups_)]
-        assert self.selector.group_names_ is not None
-        return [self.known[place] for place in self.selector.group_names_]
 
 
 def _check(adata: Any, subset: bool, copy: bool) -> None:
@@ -180,7 +157,7 @@ def _check(adata: Any, subset: bool, copy: bool) -> None:
         )
 
 
-def _mask(adata: Any, mask_var: str | ArrayLike | None) -> NDArray[np.bool_]:
+def _mask(adata: Any, mask_var: str | ArrayLike | None) -> BoolArray:
     if mask_var is None:
         return np.ones(adata.n_vars, dtype=bool)
     if isinstance(mask_var, str):
@@ -200,7 +177,46 @@ def _mask(adata: Any, mask_var: str | ArrayLike | None) -> NDArray[np.bool_]:
     return mask
 
 
-def _report_constant(constant: list[str]) -> None:
+def _known_groups(
+    settings: dict[str, Any], names: list[str], columns: IntArray, X: Any
+) -> tuple[dict[str, Any], list[str] | None]:
+    """Turn groups by name or index of gene into labels of the genes that are looked at."""
+    if settings.get("groups") is None:
+        return settings, None
+    labels, group_names = parse_groups(settings["groups"], names)
+    labels = labels[columns]
+    without = np.flatnonzero(labels < 0)
+    if len(without):  # genes that do not vary need no group
+        found = column_moments((block[:, without] for block in blocks_of(X)), len(without))
+        genes = [names[i] for i in columns[without]]
+        genes = [genes[i] for i in np.flatnonzero(checked_spread(found, genes))]
+        if genes:
+            raise ValueError(
+                f"{len(genes)} gene(s) are in none of the groups: {join_names(genes)}; give every "
+                "gene a group, or leave these out with mask_var."
+            )
+    shown = [str(name) for name in group_names]
+    if len(set(shown)) < len(shown):  # 1 and "1"
+        shown = [str(index + 1) for index in range(len(shown))]
+    return {**settings, "groups": labels}, shown
+
+
+def _fit(selector: GroupFS, X: Any, genes: list[str], what: str) -> GroupFS:
+    """Fit, and speak of genes where the selector speaks of columns."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConstantColumnsWarning)
+            return selector.fit(X)
+    except MissingValuesError as error:
+        raise ValueError(
+            f"{what} holds NaN or infinity in {len(error.columns)} gene(s): "
+            f"{join_names([genes[i] for i in error.columns])}; impute them, or leave these genes "
+            "out with mask_var."
+        ) from None
+
+
+def _report_constant(moments: ColumnMoments, genes: list[str]) -> None:
+    constant = [genes[i] for i in np.flatnonzero(checked_spread(moments, genes) == 0)]
     if constant:
         plural = "gene does" if len(constant) == 1 else "genes do"
         warn(
@@ -209,85 +225,59 @@ def _report_constant(constant: list[str]) -> None:
         )
 
 
-def _known_groups(
-    settings: dict[str, Any], names: list[str], columns: NDArray[np.int64]
-) -> tuple[dict[str, Any], list[str] | None]:
-    """Groups by name or place of gene, as labels of the genes that are looked at."""
-    if settings.get("groups") is None:
-        return settings, None
-    labels, group_names = parse_groups(settings["groups"], names)
-    without = columns[labels[columns] < 0]
-    if len(without):
-        raise ValueError(
-            f"{len(without)} gene(s) are in none of the groups: "
-            f"{join_names([names[i] for i in without])}; give every gene a group, or leave these "
-            "out "
-            "with mask_var."
-        )
-    shown = [str(name) for name in group_names]
-    if len(set(shown)) < len(shown):  # 1 and "1"
-        shown = [str(place + 1) for place in range(len(shown))]
-    return {**settings, "groups": labels[columns]}, shown
-
-
-def _cell_scores(
-    X: Any, mean: NDArray[np.float64], deviation: NDArray[np.float64], selector: GroupFS
-) -> NDArray[np.float64]:
-    """Mean z-score of each group's genes, weighted by centrality, (n_obs, C); X stays sparse."""
-    combine = np.zeros((len(mean), selector.n_groups_))
+def _cell_scores(X: Any, moments: ColumnMoments, selector: GroupFS) -> FloatArray:
+    """Average z-scores of each group's genes, weighted by centrality, (n_obs, C)."""
+    deviation = moments.spread
+    combine = np.zeros((len(deviation), selector.n_groups_))
     for rank, group in enumerate(selector.groups_):
         central = np.maximum(selector.centrality_[group], 0)
         if central.sum() < 1e-9:  # genes that cancel out have no middle: none weighs more
             central = np.ones(len(group))
         combine[group, rank] = central / central.sum() / deviation[group]
-    return np.concatenate([block @ combine for block in blocks_of(X)]) - mean @ combine
+    return np.concatenate([block @ combine for block in blocks_of(X)]) - moments.mean @ combine
 
 
 def _write(
     adata: Any,
     key: str,
-    found: _Found,
-    scores: NDArray[np.float64],
+    selector: GroupFS,
+    columns: IntArray,
+    known: list[str] | None,
+    scores: FloatArray,
     params: dict[str, Any],
 ) -> None:
+    """Write the results into adata; ``columns`` are the genes the selector was fitted on."""
     import pandas as pd
 
-    selector, n_vars, names = found.selector, adata.n_vars, found.group_names
-    labels = np.full(n_vars, -1)
-    selected, worth = np.zeros(n_vars, dtype=bool), np.zeros(n_vars)
-    labels[found.columns] = selector.group_labels_
-    selected[found.columns] = selector.get_support()
-    worth[found.columns] = selector.feature_scores_
-
-    adata.var[f"{key}_selected"] = selected
-    adata.var[f"{key}_group"] = pd.Categorical.from_codes(labels, names)
-    adata.var[f"{key}_score"] = worth
-    adata.varm[f"{key}_membership"] = place_rows(selector.membership_, found.columns, n_vars)
-    adata.obsm[f"{key}_scores"] = scores
-    adata.uns[key] = {
-        "params": _storable({**params, **selector.get_params(deep=False)}),
-        "groups": _groups_table(found, names),
-    }
-
-
-def _groups_table(found: _Found, names: list[str]) -> Any:
-    import pandas as pd
-
-    selector = found.selector
+    names = [str(rank + 1) for rank in range(selector.n_groups_)]
+    if known is not None:
+        names = [known[index] for index in selector.group_names_ or []]
+    labels, worth = np.full(adata.n_vars, -1), np.zeros(adata.n_vars)
+    selected = np.zeros(adata.n_vars, dtype=bool)
+    labels[columns] = selector.group_labels_
+    selected[columns] = selector.get_support()
+    worth[columns] = selector.feature_scores_
     table = {
         "size": [len(group) for group in selector.groups_],
         "score": selector.group_scores_,
         "gate": selector.group_gates_,
         "kept": selector.group_selected_,
-        "representative": [found.var_names[i] for i in found.columns[selector.representatives_]],
+        "representative": adata.var_names[columns[selector.representatives_]].astype(str),
     }
     if selector.group_pvalues_ is not None:
         table["p_value"] = selector.group_pvalues_
-    return pd.DataFrame(table, index=pd.Index(names, name="group"))
+
+    adata.var[f"{key}_selected"] = selected
+    adata.var[f"{key}_group"] = pd.Categorical.from_codes(labels, names)
+    adata.var[f"{key}_score"] = worth
+    adata.varm[f"{key}_membership"] = place_rows(selector.membership_, columns, adata.n_vars)
+    adata.obsm[f"{key}_scores"] = scores
+    groups = pd.DataFrame(table, index=pd.Index(names, name="group"))
+    adata.uns[key] = {"params": _storable(params), "groups": groups}
 
 
 def _storable(params: dict[str, Any]) -> dict[str, Any]:
-    """What a file can hold: numbers, flags and text. None is left out, arrays are in var."""
+    """Keep what a file can hold: numbers, flags, text. None is left out, arrays are in var."""
     stored: dict[str, Any] = {}
     for name, value in params.items():
         if isinstance(value, (bool, int, float, str)):

@@ -17,7 +17,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.data.standardize import TableInMemory, validate_table
+from groupfs.data.open_table import open_table
+from groupfs.data.table import TableInMemory
 from groupfs.utils.device import derive_seeds, resolve_device
 from groupfs.utils.types import BoolArray, FloatArray
 from groupfs.utils.warn import warn
@@ -86,9 +87,15 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 
     def _open_table(self, X: Any) -> Table:
         """Check X, and that it has as many features as are to be selected."""
-        table = validate_table(
-            self, X, self.standardize, constant="ranked last", fewest=self._fewest_columns
+        table = open_table(
+            self,
+            X,
+            self.standardize,
+            may_stream=False,
+            constant="ranked last",
+            fewest=self._fewest_columns,
         )
+        assert isinstance(table, TableInMemory)
         wanted, n_features = self.n_features_to_select, table.rows.shape[1]
         if wanted is not None and wanted > n_features:
             raise ValueError(

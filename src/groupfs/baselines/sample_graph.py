@@ -18,7 +18,8 @@ from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
 from groupfs.baselines.base import COUNT, POSITIVE, RankingSelector, fewer_than_samples
-from groupfs.data.rows import BLOCK_ENTRIES, DenseRows, RowsInMemory
+from groupfs.data.memory_plan import BLOCK_ENTRIES
+from groupfs.data.rows import DenseRows, RowsInMemory
 from groupfs.graphs.affinity import TINY, self_tuning_graph
 from groupfs.utils.types import FloatArray, IntArray
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import mmap
+from collections.abc import Iterator
 from numbers import Integral
 from typing import Any, Protocol, TypeAlias
 
@@ -12,12 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from groupfs.data.memory_plan import FEWEST_DRAWN, MOST_DRAWN, block_rows
+from groupfs.utils.types import IntArray
+
 #: A few rows as they came: a dense array or a scipy CSR array.
 Block: TypeAlias = Any
-#: Rows drawn together for training are no more than this, however large the pieces of a file are.
-MOST_DRAWN, FEWEST_DRAWN = 1024, 64
-#: Numbers that are read at a time where nothing else is said.
-READ_AT_ONCE = 2**22
 
 
 class Source(Protocol):
@@ -26,17 +26,17 @@ class Source(Protocol):
     shape: tuple[int, int]
     n_entries: int | None  #: stored entries of a sparse table, as far as known; None if dense
     width: int  #: numbers that are read with each row
-    drawn_rows: int  #: rows in a row that are best read together; 1 if any can be had at once
+    drawn_rows: int  #: neighbouring rows that are best read together; 1 if any can be had at once
 
     def read(self, start: int, stop: int) -> Block:
-        """Rows start..stop, to be looked at, not to be changed."""
+        """Read rows start..stop, to be looked at, not to be changed."""
 
-    def gather(self, rows: NDArray[np.int64]) -> Block:
-        """Rows by number, in any order."""
+    def gather(self, rows: IntArray) -> Block:
+        """Read rows by number, in any order."""
 
 
 def is_lazy(X: Any) -> bool:
-    """Whether X is not yet in memory, but has a shape and gives rows when sliced."""
+    """Tell whether X is not yet in memory, but has a shape and gives rows when sliced."""
     if isinstance(X, PartSource):
         return True
     if isinstance(X, np.ndarray) or sp.issparse(X) or hasattr(X, "columns") or hasattr(X, "detach"):
@@ -45,16 +45,8 @@ def is_lazy(X: Any) -> bool:
     return isinstance(shape, tuple) and len(shape) == 2 and hasattr(X, "__getitem__")
 
 
-def is_lazy_shape(X: Any) -> bool:
-    """Whether X looks like an array of any dimension that is not in memory."""
-    known = isinstance(X, np.ndarray | np.generic) or sp.issparse(X)
-    others = hasattr(X, "columns") or hasattr(X, "detach") or hasattr(X, "__array__")
-    sliced = isinstance(getattr(X, "shape", None), tuple) and hasattr(X, "__getitem__")
-    return sliced and not known and (not others or hasattr(X, "chunks"))
-
-
 def as_source(X: Any) -> Source | None:
-    """How to read X in pieces; None if it is not a table of numbers of a known kind."""
+    """Wrap X to be read in pieces; None if it is no table of numbers of a known kind."""
     if isinstance(X, PartSource):
         return X
     if hasattr(X, "columns") and hasattr(X, "compute"):
@@ -62,7 +54,8 @@ def as_source(X: Any) -> Source | None:
             "X is a DataFrame of dask; give X.to_dask_array(lengths=True), which has a known shape."
         )
     shape: Any = getattr(X, "shape", None)
-    if is_lazy_shape(X) and len(shape) != 2:
+    known = isinstance(X, np.ndarray | np.generic) or hasattr(X, "detach")
+    if isinstance(shape, tuple) and len(shape) != 2 and not known:
         raise ValueError(f"X has shape {shape}; a table has two dimensions, rows and columns.")
     if not isinstance(shape, tuple) or len(shape) != 2 or hasattr(X, "detach"):
         return None
@@ -80,28 +73,56 @@ def as_source(X: Any) -> Source | None:
     return SlicedSource(X)
 
 
+def read_blocks(source: Source, size: int | None = None) -> Iterator[Block]:
+    """Yield all rows in order, so many at a time."""
+    size = size or block_rows(source.width)
+    for start in range(0, source.shape[0], size):
+        yield source.read(start, min(start + size, source.shape[0]))
+
+
 def read_whole(source: Source) -> Block:
-    """All rows."""
-    step = max(1, READ_AT_ONCE // max(1, source.width))
-    blocks = [source.read(a, min(a + step, source.shape[0])) for a in _starts(source, step)]
-    return stacked(blocks) if blocks else np.zeros(source.shape)
+    """Read all rows."""
+    blocks = list(read_blocks(source))
+    return stack_blocks(blocks) if blocks else np.zeros(source.shape)
 
 
-def read_columns(source: Source, columns: NDArray[np.int64]) -> Block:
-    """All rows of some columns."""
+def read_columns(source: Source, columns: IntArray) -> Block:
+    """Read all rows of some columns."""
     return read_whole(PartSource(source, columns=columns))
 
 
-class ArraySource:
-    """An array in memory or mapped into it; pages of a file are given back once they are read."""
+def stack_blocks(blocks: list[Block]) -> Block:
+    """Put blocks one below the other."""
+    if len(blocks) == 1:
+        return blocks[0]
+    if sp.issparse(blocks[0]):
+        return sp.csr_array(sp.vstack(blocks, format="csr"))
+    return np.concatenate(blocks)
+
+
+class _WholeTable:
+    """A table that is one object of a known shape."""
 
     n_entries: int | None = None
+    drawn_rows: int = 1
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        n_rows, self.width = X.shape
+        if not isinstance(n_rows, Integral) or not isinstance(self.width, Integral):
+            raise ValueError(
+                f"X has shape {X.shape}, but the numbers of its rows and columns must be known; of "
+                "a dask array compute_chunk_sizes() finds them."
+            )
+        self.shape = (int(n_rows), int(self.width))
+
+
+class ArraySource(_WholeTable):
+    """An array in memory or mapped into it; pages of a file are dropped once they are read."""
 
     def __init__(self, X: NDArray[Any]) -> None:
-        self.X = X
+        super().__init__(X)
         self.drawn_rows = FEWEST_DRAWN if isinstance(X, np.memmap) else 1
-        self.shape = (X.shape[0], X.shape[1])
-        self.width = self.shape[1]
         mapped = getattr(X, "_mmap", None)
         # changes to a private copy ("c") are in the pages themselves
         self.pages = mapped if getattr(X, "mode", None) in ("r", "r+") else None
@@ -113,34 +134,30 @@ class ArraySource:
         if not whole or X.filename is None or self.pages is None:
             return ArraySource, (np.asarray(X),)
         order = "C" if X.flags.c_contiguous else "F"
-        return _mapped, (str(X.filename), X.dtype, X.offset, X.shape, order)
+        return _map_file, (str(X.filename), X.dtype, X.offset, X.shape, order)
 
     def read(self, start: int, stop: int) -> Block:
         block = np.array(self.X[start:stop], order="C", subok=False)
-        self.give_back()
+        self.drop_pages()
         return block
 
-    def give_back(self) -> None:
-        """Let go of pages of the file that were looked at."""
+    def drop_pages(self) -> None:
+        """Drop pages of the file from memory, where they would count as ours."""
         if isinstance(self.pages, mmap.mmap) and hasattr(self.pages, "madvise"):
             with contextlib.suppress(OSError, ValueError):
                 self.pages.madvise(mmap.MADV_DONTNEED)
 
-    def gather(self, rows: NDArray[np.int64]) -> Block:
+    def gather(self, rows: IntArray) -> Block:
         return np.asarray(self.X[rows])
 
 
-class SparseSource:
+class SparseSource(_WholeTable):
     """A scipy matrix in memory, by rows."""
 
-    drawn_rows: int = 1
-
     def __init__(self, X: Any) -> None:
-        self.X = sp.csr_array(X)
-        self.shape = (X.shape[0], X.shape[1])
-        self.width = self.shape[1]
-        self.n_entries: int | None = int(self.X.nnz)
-        self.is_tidy = bool(self.X.has_canonical_format)
+        super().__init__(sp.csr_array(X))
+        self.n_entries = int(self.X.nnz)
+        self.is_canonical = bool(self.X.has_canonical_format)
 
     def read(self, start: int, stop: int) -> Block:
         first, last = self.X.indptr[start], self.X.indptr[stop]
@@ -148,58 +165,45 @@ class SparseSource:
         block = sp.csr_array(
             (*parts, self.X.indptr[start : stop + 1] - first),
             shape=(stop - start, self.shape[1]),
-            copy=not self.is_tidy,  # tidying up must not reach the table itself
+            copy=not self.is_canonical,  # summing duplicates must not reach the table itself
         )
-        return self._marked(block)
+        return self._canonical(block)
 
-    def gather(self, rows: NDArray[np.int64]) -> Block:
-        return self._marked(self.X[rows])
+    def gather(self, rows: IntArray) -> Block:
+        return self._canonical(self.X[rows])
 
-    def _marked(self, block: sp.csr_array) -> Block:
-        """A block that need not be looked through again if the table was in order."""
-        if not self.is_tidy:
-            return _tidy(block)
-        block.has_sorted_indices = block.has_canonical_format = True
+    def _canonical(self, block: sp.csr_array) -> Block:
+        if not self.is_canonical:
+            return _sum_duplicates(block)
+        block.has_sorted_indices = block.has_canonical_format = True  # need not be looked at again
         return block
 
 
-class FrameSource:
+class FrameSource(_WholeTable):
     """A DataFrame whose columns are numbers."""
-
-    n_entries: int | None = None
-    drawn_rows: int = 1
-
-    def __init__(self, X: Any) -> None:
-        self.X = X
-        self.shape = (X.shape[0], X.shape[1])
-        self.width = self.shape[1]
 
     def read(self, start: int, stop: int) -> Block:
         return self.X.iloc[start:stop].to_numpy(dtype=np.float64, na_value=np.nan)
 
-    def gather(self, rows: NDArray[np.int64]) -> Block:
+    def gather(self, rows: IntArray) -> Block:
         return self.X.iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-class SlicedSource:
+class SlicedSource(_WholeTable):
     """Anything else that gives rows when sliced: h5py, zarr, dask, AnnData's backed matrices."""
 
     def __init__(self, X: Any) -> None:
-        self.X = X
-        self.shape = _known_shape(X)
-        self.width = self.shape[1]
-        self.n_entries = None
+        super().__init__(X)
         if getattr(X, "format", None) in ("csr", "csc"):  # AnnData's sparse matrices in files
             self.n_entries = _stored_entries(X)
-        chunk = _rows_of_chunk(X)
-        self.drawn_rows = min(max(chunk, FEWEST_DRAWN), MOST_DRAWN)
+        self.drawn_rows = min(max(_rows_of_chunk(X), FEWEST_DRAWN), MOST_DRAWN)
 
     def read(self, start: int, stop: int) -> Block:
         block = self.X[start:stop]
         if hasattr(block, "compute"):  # dask
             block = block.compute()
         if sp.issparse(block):
-            return _tidy(sp.csr_array(block))
+            return _sum_duplicates(sp.csr_array(block))
         block = np.asarray(block)
         if block.dtype.kind not in "fiub":
             raise ValueError(
@@ -214,18 +218,16 @@ class SlicedSource:
             )
         return block
 
-    def gather(self, rows: NDArray[np.int64]) -> Block:
-        return _gathered(self, rows)
+    def gather(self, rows: IntArray) -> Block:
+        ascending, back = np.unique(rows, return_inverse=True)
+        return _read_in_runs(self, ascending)[back]
 
 
 class PartSource:
     """Some rows (ascending, may repeat) or some columns of another source."""
 
     def __init__(
-        self,
-        source: Source,
-        rows: NDArray[np.int64] | None = None,
-        columns: NDArray[np.int64] | None = None,
+        self, source: Source, rows: IntArray | None = None, columns: IntArray | None = None
     ) -> None:
         self.source, self.rows, self.columns = source, rows, columns
         n_rows = source.shape[0] if rows is None else len(rows)
@@ -240,66 +242,31 @@ class PartSource:
         if self.rows is None:
             block = self.source.read(start, stop)
         else:
-            block = _in_runs(self.source, self.rows[start:stop])
+            block = _read_in_runs(self.source, self.rows[start:stop])
         return block if self.columns is None else block[:, self.columns]
 
-    def gather(self, rows: NDArray[np.int64]) -> Block:
+    def gather(self, rows: IntArray) -> Block:
         block = self.source.gather(rows if self.rows is None else self.rows[rows])
         return block if self.columns is None else block[:, self.columns]
 
 
-def stacked(pieces: list[Block]) -> Block:
-    """Blocks one below the other."""
-    if len(pieces) == 1:
-        return pieces[0]
-    if sp.issparse(pieces[0]):
-        return sp.csr_array(sp.vstack(pieces, format="csr"))
-    return np.concatenate(pieces)
-
-
-def _gathered(source: Source, rows: NDArray[np.int64]) -> Block:
-    """Rows by number of a source that only knows runs of rows."""
-    ascending, back = np.unique(rows, return_inverse=True)
-    return _in_runs(source, ascending)[back]
-
-
-def _in_runs(source: Source, rows: NDArray[np.int64]) -> Block:
-    """Ascending rows."""
-    return stacked(
-        [source.read(int(run[0]), int(run[-1]) + 1)[run - run[0]] for run in _runs(rows)]
-    )
-
-
-def _runs(rows: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Ascending rows in parts that are near each other, none spanning more than there are rows."""
+def _read_in_runs(source: Source, rows: IntArray) -> Block:
+    """Read ascending rows in runs that are near each other, none spanning more than all rows."""
     far_apart = np.flatnonzero(np.diff(rows) > FEWEST_DRAWN) + 1
-    runs = []
+    runs: list[IntArray] = []
     for run in np.split(rows, far_apart):
         span = (run - run[0]) // len(rows)
         runs.extend(np.split(run, np.flatnonzero(np.diff(span)) + 1))
-    return runs
+    return stack_blocks([source.read(int(run[0]), int(run[-1]) + 1)[run - run[0]] for run in runs])
 
 
-def _known_shape(X: Any) -> tuple[int, int]:
-    """The shape, if it is two numbers."""
-    rows, columns = X.shape
-    if not isinstance(rows, Integral) or not isinstance(columns, Integral):
-        raise ValueError(
-            f"X has shape {X.shape}, but the numbers of its rows and columns must be known; of a "
-            "dask array compute_chunk_sizes() finds them."
-        )
-    return int(rows), int(columns)
-
-
-def _starts(source: Source, step: int) -> range:
-    return range(0, source.shape[0], step)
-
-
-def _mapped(name: str, dtype: Any, offset: int, shape: tuple[int, int], order: Any) -> ArraySource:
+def _map_file(
+    name: str, dtype: Any, offset: int, shape: tuple[int, int], order: Any
+) -> ArraySource:
     return ArraySource(np.memmap(name, dtype, "r", offset, shape, order))
 
 
-def _tidy(block: sp.csr_array) -> sp.csr_array:
+def _sum_duplicates(block: sp.csr_array) -> sp.csr_array:
     if not block.has_canonical_format:
         block.sum_duplicates()
     return block
@@ -307,10 +274,7 @@ def _tidy(block: sp.csr_array) -> sp.csr_array:
 
 def _stored_entries(X: Any) -> int:
     group = getattr(X, "group", None)
-    try:
-        return int(group["data"].shape[0]) if group is not None else int(X.nnz)
-    except (AttributeError, KeyError, TypeError):
-        return X.shape[0] * X.shape[1]
+    return math.prod(X.shape) if group is None else int(group["data"].shape[0])
 
 
 def _rows_of_chunk(X: Any) -> int:

@@ -6,17 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from groupfs.utils.text import join_names
+from groupfs.utils.types import IntArray
 
 
-def parse_groups(groups: Any, names: Sequence[str]) -> tuple[NDArray[np.int64], list[Any]]:
-    """Labels of the features, -1 for those in no group, and the names of the groups.
+def parse_groups(groups: Any, names: Sequence[str]) -> tuple[IntArray, list[Any]]:
+    """Return labels of the features, -1 for those in no group, and the names of the groups.
 
     Parameters
     ----------
     groups : array-like of shape (n_features,), or list of lists, or mapping from name to list
         One label per feature (missing ones: below zero, None, NaN), or the members of every group,
-        as names of features or as their places. A Series may have the names as its index.
+        as names of features or as their indices. A Series may have the names as its index.
     names : sequence of str
         Of the features.
     """
@@ -45,12 +47,12 @@ def check_places(groups: Any, X: Any) -> None:
     if any(_is_list(listed) for listed in members):
         raise ValueError(
             f"the columns of X are called by numbers ({names[0]}, {names[1]}, ...), which may be "
-            "names or places in groups; rename them, e.g. X.columns = X.columns.astype(str)."
+            "names or indices in groups; rename them, e.g. X.columns = X.columns.astype(str)."
         )
 
 
 def _in_order(series: Any, names: Sequence[str]) -> Any:
-    """A pandas Series with the features as its index, in their order; others as they are."""
+    """Sort a pandas Series that has the features as its index by them; leave others alone."""
     index = list(series.index)
     if set(index) == set(names):
         return series.reindex(list(names))
@@ -62,60 +64,58 @@ def _in_order(series: Any, names: Sequence[str]) -> Any:
     return series
 
 
-def _from_labels(labels: Any, names: Sequence[str]) -> tuple[NDArray[np.int64], list[Any]]:
+def _from_labels(labels: Any, names: Sequence[str]) -> tuple[IntArray, list[Any]]:
     values = labels.tolist() if hasattr(labels, "tolist") else labels
     given = [value.item() if isinstance(value, np.generic) else value for value in values]
+    wrong = None
     if len(given) != len(names):
+        wrong = f"groups has {len(given)} labels but X has {len(names)} features"
+    elif any(_is_list(label) for label in given):
+        wrong = "groups has more than one axis"
+    if wrong:
         raise ValueError(
-            f"groups has {len(given)} labels but X has {len(names)} features; give one label per "
-            "feature, or a list with the members of each group."
+            f"{wrong}; give one label per feature, or a list with the members of each group."
         )
-    if any(_is_list(label) for label in given):
-        raise ValueError(
-            "groups has more than one axis; give one label per feature, or a list with the members "
-            "of each group."
-        )
-    kept = [label for label in dict.fromkeys(given) if not _is_missing(label)]
-    places = {label: place for place, label in enumerate(kept)}
-    return np.array([places.get(label, -1) for label in given], dtype=np.int64), kept
+    group_names = [label for label in dict.fromkeys(given) if not _is_missing(label)]
+    number = {label: index for index, label in enumerate(group_names)}
+    return np.array([number.get(label, -1) for label in given], dtype=np.int64), group_names
 
 
 def _from_members(
     members: list[Any], group_names: list[Any], names: Sequence[str]
-) -> tuple[NDArray[np.int64], list[Any]]:
+) -> tuple[IntArray, list[Any]]:
     labels = np.full(len(names), -1, dtype=np.int64)
-    places = {name: place for place, name in enumerate(names)}
+    by_name = {name: index for index, name in enumerate(names)}
     for group, listed in enumerate(members):
         if not _is_list(listed):
             raise ValueError(
                 f"group {group_names[group]!r} is {listed!r}; give a list of its features."
             )
         for feature in list(listed):
-            place = _place(feature, places, len(names), group_names[group])
-            if labels[place] not in (-1, group):
+            index = _feature_index(feature, by_name, len(names), group_names[group])
+            if labels[index] not in (-1, group):
                 raise ValueError(
-                    f"feature {names[place]} is in two groups, {group_names[labels[place]]!r} and "
+                    f"feature {names[index]} is in two groups, {group_names[labels[index]]!r} and "
                     f"{group_names[group]!r}; groups must not overlap."
                 )
-            labels[place] = group
+            labels[index] = group
     return labels, group_names
 
 
-def _place(feature: Any, places: dict[str, int], n_features: int, group: Any) -> int:
+def _feature_index(feature: Any, by_name: dict[str, int], n_features: int, group: Any) -> int:
     if isinstance(feature, (int, np.integer)) and not isinstance(feature, (bool, np.bool_)):
         if 0 <= feature < n_features:
             return int(feature)
         raise ValueError(
-            f"group {group!r} lists feature {feature}, but X has {n_features} features; places run "
-            f"from 0 to {n_features - 1}."
+            f"group {group!r} lists feature {feature}, but X has {n_features} features; indices "
+            f"run from 0 to {n_features - 1}."
         )
-    if feature in places:
-        return places[feature]
-    known = ", ".join(list(places)[:5])
-    raise ValueError(
-        f"group {group!r} lists feature {feature!r}, which X does not have; its features are "
-        f"{known}{' ...' if n_features > 5 else ''}."
-    )
+    if feature not in by_name:
+        raise ValueError(
+            f"group {group!r} lists feature {feature!r}, which X does not have; its features are "
+            f"{join_names(by_name)}."
+        )
+    return by_name[feature]
 
 
 def _is_list(value: Any) -> bool:

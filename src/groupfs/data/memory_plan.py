@@ -1,23 +1,27 @@
-"""How much memory a fit may take, and how many rows of a table it may hold at a time for that."""
+"""How much memory a fit may take, and what follows: rows of a block, columns at a time.
+
+All numbers that steer memory and the size of blocks live here.
+"""
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
+import torch
 
 from groupfs.utils.text import format_bytes
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", start=1)}
+
+# -- a fit as a whole --
 #: Share of the free memory that a fit takes at most if nothing is said.
 DEFAULT_SHARE = 0.75
-#: Free memory that is assumed where the system does not tell.
-ASSUMED = 4 * 10**9
 #: Bytes for parts of libraries that are loaded on the way.
 LIBRARIES = 160 * 10**6
 #: Bytes that a fit of a table in memory takes at its peak for each number of a dense table, and for
@@ -25,8 +29,23 @@ LIBRARIES = 160 * 10**6
 PER_NUMBER, PER_ENTRY = 32, 48
 #: Numbers, zeros included, above which a sparse table is worked on in blocks whatever the memory.
 MOST_SPARSE = 2**30
+
+# -- blocks of a table --
+#: Numbers that are read from a file at a time where nothing else is said.
+READ_ENTRIES = 2**22
+#: Rows drawn together for training are no more than this, however large the pieces of a file are.
+MOST_DRAWN, FEWEST_DRAWN = 1024, 64
+#: Products of columns are computed in blocks of about so many numbers (64 MB); on a GPU, which
+#: small blocks would leave idle, of at least so many.
+BLOCK_ENTRIES, CUDA_ENTRIES = 2**23, 2**27
+#: Numbers that the partners of some columns hold at a time.
+PAIR_ENTRIES = 2**24
+
+# -- streamed tables --
 #: Bytes of the feature graph, its eigenvectors and the search for them, for each feature.
 PER_FEATURE = 8192
+#: Bytes for each product of two columns, with the distance that is made of it.
+PER_PRODUCT = 40
 #: Most rows of the sample that stays in memory, of the buffer that batches are drawn from, and of a
 #: block that is read at a time; and the fewest rows of a sample or a batch, and of a block.
 SAMPLE_ROWS, BUFFER_ROWS, BLOCK_ROWS, FEWEST_ROWS, SMALLEST_BLOCK = 4096, 16_384, 8192, 64, 8
@@ -34,6 +53,12 @@ SAMPLE_ROWS, BUFFER_ROWS, BLOCK_ROWS, FEWEST_ROWS, SMALLEST_BLOCK = 4096, 16_384
 SLAB_BYTES = 2**31
 #: Numbers of the sample above which it has fewer rows: chance groups are looked for in it.
 SAMPLE_NUMBERS = 2**27
+#: Passes over the table for the products of all columns with all, at most.
+MOST_PASSES = 16
+#: Random sums of rows that stand for all rows where neighbours are looked for.
+SKETCH_ROWS = 1024
+
+# -- models --
 
 
 @dataclass(frozen=True)
@@ -48,8 +73,21 @@ class Plan:
     model_bytes: int  #: models trained side by side
 
 
+def block_rows(width: int, entries: int = READ_ENTRIES) -> int:
+    """Return how many rows of so many numbers a block of so many entries holds, at least one."""
+    return max(1, entries // max(1, width))
+
+
+def most_products(device: torch.device) -> float:
+    """Return how many multiplications the search for neighbours of columns may take.
+
+    Above it columns are compared by a sketch, to which of very many rows only some are added.
+    """
+    return 1e15 if device.type == "cuda" else 1e13
+
+
 def parse_memory(value: Any) -> int:
-    """Bytes from a number or from text such as "4GB", "512 MiB"."""
+    """Read bytes from a number or from text such as "4GB", "512 MiB"."""
     if isinstance(value, str):
         found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([KMGT]?I?)B?\s*", value.upper())
         if found and found[2] in UNITS:
@@ -63,17 +101,21 @@ def parse_memory(value: Any) -> int:
 
 
 def memory_budget(max_memory: Any) -> int:
-    """Bytes a fit may add to what the process holds already."""
+    """Return the bytes a fit may add to what the process holds already."""
     if max_memory is None:
-        return int(DEFAULT_SHARE * _free_memory())
+        return int(DEFAULT_SHARE * free_memory())
     return parse_memory(max_memory) - _resident_memory() - LIBRARIES
 
 
+def memory_of_table(shape: tuple[int, int], n_entries: int | None) -> int:
+    """Return the bytes a fit in memory takes; ``n_entries`` are those of a sparse table."""
+    return PER_NUMBER * shape[0] * shape[1] if n_entries is None else PER_ENTRY * n_entries
+
+
 def fits_in_memory(shape: tuple[int, int], n_entries: int | None, budget: int) -> bool:
-    """Whether a table may be worked on as a whole; ``n_entries`` are those of a sparse one."""
-    if n_entries is None:
-        return PER_NUMBER * shape[0] * shape[1] <= budget
-    return PER_ENTRY * n_entries <= budget and shape[0] * shape[1] <= MOST_SPARSE
+    """Tell whether a table may be worked on as a whole."""
+    too_long = n_entries is not None and shape[0] * shape[1] > MOST_SPARSE
+    return memory_of_table(shape, n_entries) <= budget and not too_long
 
 
 def plan_rows(n_rows: int, n_features: int, n_models: int, budget: int, max_memory: Any) -> Plan:
@@ -85,7 +127,7 @@ def plan_rows(n_rows: int, n_features: int, n_models: int, budget: int, max_memo
     rest = budget - PER_FEATURE * n_features
     share = rest // 4
     # a batch with its weighted copies, the sample with shuffled copies, blocks with what is made
-    # of them, two of which are read ahead
+    # of them, two of which are prefetched
     batch = share // (per_row * (2 * n_models + 4))
     sample = share // (per_row * 4)
     buffer = share // (per_row * 2)
@@ -105,8 +147,37 @@ def plan_rows(n_rows: int, n_features: int, n_models: int, budget: int, max_memo
     )
 
 
+def free_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
+    """Return the memory that is free on this machine or, if that is less, in this container."""
+    free = [int(psutil.virtual_memory().available)]
+    for limit, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            pages = _pages_of_files((cgroup / used).with_name("memory.stat"))
+            room = int((cgroup / limit).read_text()) - int((cgroup / used).read_text())
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+        free.append(room + pages)
+    return max(min(free), 0)
+
+
+def _pages_of_files(path: Path) -> int:
+    """Return the memory of a container that holds parts of files and is given back on demand."""
+    try:
+        entries = dict(line.split() for line in path.read_text().splitlines())
+    except (OSError, ValueError):
+        return 0
+    return sum(int(entries.get(name, 0)) for name in ("inactive_file", "active_file"))
+
+
+def _resident_memory() -> int:
+    return int(psutil.Process().memory_info().rss)
+
+
 def _even(size: int) -> int:
-    """The largest power of two that is no larger; 0 stays 0."""
+    """Return the largest power of two that is no larger; 0 stays 0."""
     return 1 << (size.bit_length() - 1) if size else 0
 
 
@@ -115,56 +186,6 @@ def _refuse(n_features: int, needed: int, budget: int, max_memory: Any) -> None:
     source = "free memory allows" if max_memory is None else "max_memory leaves"
     raise ValueError(
         f"a table of {n_features:,} features needs about {format_bytes(needed)} beside what this "
-        "process "
-        f"holds, but {source} {format_bytes(max(budget, 0))}; set max_memory to "
-        f"{format_bytes(1.05 * total)} or "
-        "more, or leave out columns, e.g. those that hardly vary."
+        f"process holds, but {source} {format_bytes(max(budget, 0))}; set max_memory to "
+        f"{format_bytes(1.05 * total)} or more, or leave out columns, e.g. those that hardly vary."
     )
-
-
-def _free_memory() -> int:
-    """Memory that is free on this machine or, if that is less, in this container."""
-    free = [_available()]
-    for limit, used in (
-        ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
-        (
-            "/sys/fs/cgroup/memory/memory.limit_in_bytes",
-            "/sys/fs/cgroup/memory/memory.usage_in_bytes",
-        ),
-    ):
-        try:
-            pages = _pages_of_files(Path(used).with_name("memory.stat"))
-            free.append(int(Path(limit).read_text()) - int(Path(used).read_text()) + pages)
-        except (OSError, ValueError):  # no such file, or "max"
-            continue
-    return max(min(free), 0)
-
-
-def _pages_of_files(path: Path) -> int:
-    """Memory that holds parts of files, which the system takes back when others need it."""
-    try:
-        entries = dict(line.split() for line in path.read_text().splitlines())
-    except (OSError, ValueError):
-        return 0
-    return sum(int(entries.get(name, 0)) for name in ("inactive_file", "active_file"))
-
-
-def _available() -> int:
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-    except (OSError, ValueError):
-        pass
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
-    except (AttributeError, OSError, ValueError):  # Windows
-        return ASSUMED
-
-
-def _resident_memory() -> int:
-    """What the process holds now."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):
-        return 0

@@ -2,59 +2,44 @@
 
 from __future__ import annotations
 
-import queue
-import threading
-from collections.abc import Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
+from tqdm import tqdm
+
+from groupfs.data.block_sources import Block, Source, read_blocks
+
 Item = TypeVar("Item")
-#: Items that wait to be used at most.
+#: Items that are made before they are asked for, at most.
 DEPTH = 2
 
 
-class _End:
-    """What comes after the last item: nothing, or the error that ended the work."""
+def prefetch(items: Iterable[Item], depth: int = DEPTH) -> Iterator[Item]:
+    """Yield the items, the next ones being made in a thread while the last one is used.
 
-    def __init__(self, error: BaseException | None = None) -> None:
-        self.error = error
-
-
-def ahead(items: Iterable[Item], depth: int = DEPTH) -> Iterator[Item]:
-    """The same items, made in a thread while the last ones are used.
-
-    An error in the thread is raised where the item would have been. Leaving early stops the thread.
+    An error in the thread is raised where the item would have been. Leaving early ends the thread.
     """
-    ready: queue.Queue[Any] = queue.Queue(depth)
-    unwanted = threading.Event()
-
-    def put(item: Any) -> None:
-        while not unwanted.is_set():
-            try:
-                ready.put(item, timeout=0.1)
-                return
-            except queue.Full:
-                continue
-
-    def work() -> None:
-        try:
-            for item in items:
-                put(item)
-                if unwanted.is_set():
-                    return
-            put(_End())
-        except BaseException as error:
-            put(_End(error))
-
-    thread = threading.Thread(target=work, name="groupfs-ahead", daemon=True)
-    thread.start()
+    source, end = iter(items), object()
+    pool = ThreadPoolExecutor(1, "groupfs-prefetch")
     try:
-        while True:
-            item = ready.get()
-            if isinstance(item, _End):
-                if item.error is not None:
-                    raise item.error
-                return
+        ready: deque[Any] = deque(pool.submit(next, source, end) for _ in range(depth))
+        while (item := ready.popleft().result()) is not end:
+            ready.append(pool.submit(next, source, end))
             yield item
     finally:
-        unwanted.set()
-        thread.join()
+        pool.shutdown(cancel_futures=True)
+
+
+def read_ahead(
+    source: Source,
+    size: int,
+    what: str,
+    verbose: bool,
+    stage: Callable[[Block], Any] = lambda block: block,
+) -> Iterator[Any]:
+    """Yield all rows in blocks, read and staged ahead of their use, under a bar."""
+    blocks = prefetch(stage(block) for block in read_blocks(source, size))
+    n_blocks = -(-source.shape[0] // size)
+    yield from tqdm(blocks, desc=what, total=n_blocks, unit="block", disable=not verbose)

@@ -16,12 +16,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from groupfs.utils.types import FloatArray
-
-#: Products of columns are computed in blocks of about so many numbers (64 MB).
-BLOCK_ENTRIES = 2**23
-#: On a GPU, where small blocks would leave it idle, in blocks of at least so many.
-CUDA_ENTRIES = 2**27
+from groupfs.data.memory_plan import BLOCK_ENTRIES, CUDA_ENTRIES, Plan, block_rows
+from groupfs.utils.types import FloatArray, IntArray
 
 
 class Rows(Protocol):
@@ -32,6 +28,10 @@ class Rows(Protocol):
     column_norms: FloatArray  #: squared norm of every column, (d,)
 
     @property
+    def plan(self) -> Plan | None:
+        """How many rows may be held at a time; None for rows that are all in memory."""
+
+    @property
     def columns_at_once(self) -> int:
         """Columns to ask the products of at a time."""
 
@@ -39,90 +39,73 @@ class Rows(Protocol):
         """Fix where batches go."""
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        """Rows by index, (B, d); into ``out`` if given."""
+        """Return rows by index, (B, d); into ``out`` if given."""
 
     def some(self, n_rows: int, rng: np.random.Generator) -> Tensor:
-        """Random rows, or all where there are no more, (n_rows, d)."""
+        """Return random rows, or all where there are no more, (n_rows, d)."""
 
     def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
         """Fill ``out`` (B, d) with other random rows for every step of an epoch."""
 
     def column_products(self, start: int, stop: int) -> Tensor:
-        """Inner products of columns start..stop with all, (stop - start, d), double precision."""
+        """Multiply columns start..stop with all, (stop - start, d), double precision."""
 
-    def group_products(
-        self, labels: NDArray[np.int64], n_groups: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """Products of every column with the sum of its group, (d,), and norms of the sums, (C,)."""
+    def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
+        """Multiply every column with the sum of its group, (d,); norms of the sums, (C,)."""
 
     def shuffled(self, rng: np.random.Generator) -> Rows:
-        """The same columns, each shuffled on its own."""
+        """Return the columns, each shuffled on its own."""
 
-    def resampled(self, index: NDArray[np.int64], standardize: bool) -> Rows:
-        """Some of the rows, centred and, if so wanted, standardised anew."""
+    def resampled(self, index: IntArray, standardize: bool) -> Rows:
+        """Return some of the rows, centred and, if so wanted, standardised anew."""
 
 
-class RowsInMemory(Rows, Protocol):
+class RowsInMemory(Rows, ABC):
     """Rows that can also be asked for whole columns and for products of all rows."""
 
-    def columns(self, start: int, stop: int) -> FloatArray:
-        """Columns start..stop, (N, stop - start)."""
-
-    def project(self, vectors: FloatArray) -> FloatArray:
-        """The columns' products with vectors over the samples, (N, m) to (d, m)."""
-
-    def combine(self, weights: FloatArray) -> FloatArray:
-        """Weighted sums of the columns, (d, m) to (N, m)."""
-
-    def row_products(self, start: int, stop: int) -> Tensor:
-        """Inner products of rows start..stop with all, (stop - start, N), double precision."""
-
-
-class _InMemory(ABC):
-    """What follows from rows that can be taken one by one and columns that can be added up."""
-
-    shape: tuple[int, int]
-    device: torch.device
+    plan: Plan | None = None
     block_entries: int = BLOCK_ENTRIES
 
     @abstractmethod
-    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        """Rows by index."""
+    def columns(self, start: int, stop: int) -> FloatArray:
+        """Return columns start..stop, (N, stop - start)."""
 
     @abstractmethod
     def project(self, vectors: FloatArray) -> FloatArray:
-        """The columns' products with vectors over the samples."""
+        """Multiply the columns with vectors over the samples, (N, m) to (d, m)."""
 
     @abstractmethod
     def combine(self, weights: FloatArray) -> FloatArray:
-        """Weighted sums of the columns."""
+        """Add up the columns with weights, (d, m) to (N, m)."""
+
+    @abstractmethod
+    def row_products(self, start: int, stop: int) -> Tensor:
+        """Multiply rows start..stop with all, (stop - start, N), double precision."""
 
     @property
     def columns_at_once(self) -> int:
         entries = max(self.block_entries, CUDA_ENTRIES if self.device.type == "cuda" else 0)
-        return max(1, entries // self.shape[1])
+        return block_rows(self.shape[1], entries)
 
     def some(self, n_rows: int, rng: np.random.Generator) -> Tensor:
-        """Random rows, or all where there are no more."""
+        """Return random rows, or all where there are no more."""
         return self.take(torch.from_numpy(rng.permutation(self.shape[0])[:n_rows]))
 
-    def group_products(
-        self, labels: NDArray[np.int64], n_groups: int
-    ) -> tuple[FloatArray, FloatArray]:
-        """Products of every column with the sum of its group, and norms of the sums."""
+    def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
+        """Multiply every column with the sum of its group; norms of the sums."""
         sums = self.combine(np.eye(n_groups)[labels])
         products = self.project(sums)[np.arange(len(labels)), labels]
         return products, np.linalg.norm(sums, axis=0)
 
     def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
-        """The rows in a random order; a last batch is filled up with the first of them."""
+        """Deal out the rows in a random order; the first of them fill up a last batch."""
         order = np.resize(rng.permutation(self.shape[0]), n_steps * len(out))
         for batch in torch.from_numpy(order).to(self.device).split(len(out)):
             self.take(batch, out=out)
             yield
 
 
-class DenseRows(_InMemory):
+class DenseRows(RowsInMemory):
     """Rows of a dense table, in double precision or, as the sample of a large one, in single."""
 
     def __init__(self, Z: NDArray[np.floating[Any]], block_entries: int = BLOCK_ENTRIES) -> None:
@@ -136,7 +119,7 @@ class DenseRows(_InMemory):
         self._double: Tensor | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """The table goes to other processes once, without its copies as tensors."""
+        """Send the table to other processes once, without its copies as tensors."""
         return {**self.__dict__, "_tensor": None, "_double": None}
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
@@ -160,27 +143,30 @@ class DenseRows(_InMemory):
         return self.Z @ weights
 
     def column_products(self, start: int, stop: int) -> Tensor:
-        if self._double is None:
-            self._double = torch.as_tensor(self.Z, device=self.device)
-        return (self._double[:, start:stop].T @ self._double).double()
+        Z = self._on_device()
+        return (Z[:, start:stop].T @ Z).double()
 
     def row_products(self, start: int, stop: int) -> Tensor:
         if self.device.type == "cpu":  # the threads of numpy are awake already
             return torch.from_numpy(self.Z[start:stop] @ self.Z.T)
+        Z = self._on_device()
+        return Z[start:stop] @ Z.T
+
+    def _on_device(self) -> Tensor:
         if self._double is None:
             self._double = torch.as_tensor(self.Z, device=self.device)
-        return self._double[start:stop] @ self._double.T
+        return self._double
 
     def shuffled(self, rng: np.random.Generator) -> DenseRows:
         return DenseRows(rng.permuted(self.Z, axis=0), self.block_entries)
 
-    def resampled(self, index: NDArray[np.int64], standardize: bool) -> DenseRows:
+    def resampled(self, index: IntArray, standardize: bool) -> DenseRows:
         Z = self.Z[index]
         Z -= Z.mean(0)
         return DenseRows(Z / at_least_rounding(Z.std(0), 1.0) if standardize else Z)
 
 
-class SparseRows(_InMemory):
+class SparseRows(RowsInMemory):
     """Rows of a sparse table, standardised as (x - mean) / scale when they are taken."""
 
     def __init__(
@@ -238,7 +224,7 @@ class SparseRows(_InMemory):
         moved = sp.csc_array((columns.data, indices, columns.indptr), shape=self.shape)
         return SparseRows(sp.csr_array(moved), self.mean, self.scale, self.column_norms)
 
-    def resampled(self, index: NDArray[np.int64], standardize: bool) -> SparseRows:
+    def resampled(self, index: IntArray, standardize: bool) -> SparseRows:
         X = self.X[index]
         mean = np.asarray(X.sum(axis=0)).ravel() / len(index)
         square = np.asarray(X.multiply(X).sum(axis=0)).ravel() / len(index)
@@ -248,5 +234,5 @@ class SparseRows(_InMemory):
 
 
 def at_least_rounding(spread: FloatArray, unit: FloatArray | float) -> FloatArray:
-    """A unit in place of deviations that are zero: some rows of a column may all be equal."""
+    """Put a unit in place of deviations that are zero: some rows of a column may be equal."""
     return np.where(spread > 1e-12 * unit, spread, unit)

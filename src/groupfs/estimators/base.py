@@ -15,8 +15,8 @@ from sklearn.utils._param_validation import Interval, StrOptions, validate_param
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.block_sources import as_source, is_lazy, read_columns
-from groupfs.data.standardize import Table
-from groupfs.data.streamed_rows import PER_PRODUCT
+from groupfs.data.memory_plan import PER_PRODUCT
+from groupfs.data.table import Table
 from groupfs.estimators.notebook_view import groups_html
 from groupfs.selection.describe import GroupResult
 from groupfs.selection.membership_table import place_rows
@@ -200,7 +200,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
                 f"at most {n_features}.",
                 "n_features_to_select",
             )
-        plan = getattr(table.rows, "plan", None)
+        plan = table.rows.plan
         most_rows = None if plan is None else int(plan.batch_rows)
         settings = Settings.resolve(self.get_params(deep=False), n_samples, n_features, most_rows)
         self._refuse_too_large(table, settings)
@@ -221,7 +221,7 @@ class GroupSelector(SelectorMixin, BaseEstimator):
 
     def _refuse_too_large(self, table: Table, settings: Settings) -> None:
         """Refuse what was asked for and does not fit beside a streamed table."""
-        plan = getattr(table.rows, "plan", None)
+        plan = table.rows.plan
         n_samples, d = table.rows.shape
         if plan is None:
             return

@@ -16,7 +16,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs.data.known_groups import check_places, parse_groups
 from groupfs.data.open_table import open_table
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.estimators.base import GroupSelector
 from groupfs.selection.describe import describe
 from groupfs.training.settings import PRESETS

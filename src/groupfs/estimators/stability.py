@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import torch
 from joblib import Parallel, delayed
 
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.graphs.feature_clusters import as_groups, cluster_features
 from groupfs.metrics import jaccard_stability, kuncheva_stability
 from groupfs.models.objective import OPEN

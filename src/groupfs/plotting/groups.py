@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from groupfs.data.open_table import read_matrix
+from groupfs.data.standardize import standardized_columns
 from groupfs.plotting import style
-from groupfs.plotting.inputs import check_table, standardized_columns
 from groupfs.utils.fitted_selector import FittedSelector, by_centrality, feature_names, group_names
 from groupfs.utils.text import shorten
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -98,7 +99,7 @@ def plot_affinity(
     (20, 20)
     """
     check_is_fitted(selector)
-    matrix = check_table(selector, X)
+    matrix = read_matrix(selector, X)
     groups = _share_of_groups(selector, most)
     order = np.concatenate(groups)
     with style.drawing(ax, height=2.9) as ax:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from groupfs.data.open_table import read_matrix
 from groupfs.plotting import style
-from groupfs.plotting.inputs import check_image, check_table
+from groupfs.plotting.inputs import check_image
 from groupfs.utils.fitted_selector import FittedSelector
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -61,7 +62,7 @@ def plot_image_groups(
     (4, 6)
     """
     check_is_fitted(selector)
-    matrix = check_table(selector, X)
+    matrix = read_matrix(selector, X)
     check_image(image_shape, matrix.shape[1])
     mean = np.asarray(matrix.mean(axis=0)).ravel()
     kept = np.flatnonzero(selector.group_selected_)

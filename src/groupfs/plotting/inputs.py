@@ -1,37 +1,11 @@
-"""What figures and reports are drawn from: tables, labels and images that fit the selector."""
+"""Check labels and images that figures and reports are drawn from."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-
-from groupfs.utils.fitted_selector import FittedSelector
-from groupfs.utils.types import FloatArray, IntArray
-
-Matrix: TypeAlias = FloatArray | sp.csc_array
-
-
-def check_table(selector: FittedSelector, X: Any) -> Matrix:
-    """Check that X has the columns the selector was fitted on; return it dense or sparse."""
-    matrix = sp.csc_array(X) if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[1] != selector.n_features_in_:
-        raise ValueError(
-            f"X has shape {matrix.shape}, but the selector was fitted on "
-            f"{selector.n_features_in_} features; give the table it was fitted on."
-        )
-    return matrix
-
-
-def standardized_columns(matrix: Matrix, columns: IntArray) -> FloatArray:
-    """Return some columns, dense, centred and of variance one; zero where they do not vary."""
-    chosen: Any = matrix[:, columns]
-    Z = np.asarray(chosen.toarray() if sp.issparse(chosen) else chosen, dtype=np.float64)
-    Z = Z - Z.mean(axis=0)
-    spread = Z.std(axis=0)
-    return np.asarray(Z / np.where(spread > 0, spread, 1.0))
 
 
 def check_labels(labels: ArrayLike, n_samples: int) -> NDArray[Any]:

@@ -13,8 +13,9 @@ from sklearn.metrics import silhouette_score
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from groupfs.data.open_table import read_matrix
 from groupfs.plotting import style
-from groupfs.plotting.inputs import Matrix, check_labels, check_table
+from groupfs.plotting.inputs import check_labels
 from groupfs.utils.fitted_selector import FittedSelector
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -68,7 +69,7 @@ def plot_embedding(
     check_is_fitted(selector)
     if features not in ("selected", "all"):
         raise ValueError(f'features={features!r}; choose "selected" or "all".')
-    matrix = check_table(selector, X)
+    matrix = read_matrix(selector, X)
     selected = np.flatnonzero(selector.get_support())
     points, shares = _principal_components(matrix[:, selected], 2)
     title = f"{len(selected)} selected feature{'' if len(selected) == 1 else 's'}"
@@ -114,7 +115,9 @@ def cluster_samples(points: FloatArray, numbers: range, judged: IntArray | None 
     return np.argsort(by_size)[clusters]
 
 
-def _principal_components(columns: Matrix, most: int) -> tuple[FloatArray, FloatArray]:
+def _principal_components(
+    columns: FloatArray | sp.csr_array, most: int
+) -> tuple[FloatArray, FloatArray]:
     """Return scores of the standardised samples and shares of variance, zeros beyond the rank."""
     scaled = StandardScaler(with_mean=not sp.issparse(columns)).fit_transform(columns)
     n_components = min(most, max(min(scaled.shape) - 1, 1))
@@ -132,7 +135,7 @@ def _principal_components(columns: Matrix, most: int) -> tuple[FloatArray, Float
 
 
 def _colours_of(
-    labels: ArrayLike | None, matrix: Matrix, selected: IntArray
+    labels: ArrayLike | None, matrix: FloatArray | sp.csr_array, selected: IntArray
 ) -> tuple[NDArray[Any], str]:
     """Return what samples are coloured by, numbers as floats, and what to call it."""
     if labels is None:

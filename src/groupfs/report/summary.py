@@ -7,18 +7,15 @@ parts are written next door: ``other_budgets`` (what other budgets would select)
 
 from __future__ import annotations
 
-import copy
 import datetime
-import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.data.open_table import open_table
+from groupfs.data.open_table import read_rows
 from groupfs.models.objective import OPEN
 from groupfs.plotting.inputs import check_image, check_labels
 from groupfs.report import figure_data, sentences
@@ -28,10 +25,7 @@ from groupfs.report.reproduction import reproduction
 from groupfs.report.schema import FORMAT, VERSION
 from groupfs.scoring.significance import discoveries
 from groupfs.utils.fitted_selector import FittedSelector, feature_names, group_names
-from groupfs.utils.types import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from groupfs.data.standardize import Table
+from groupfs.utils.types import IntArray
 
 #: Rows that pictures are drawn from, at most, and numbers that these rows may hold.
 MOST_ROWS, MOST_NUMBERS = 1500, 30_000_000
@@ -96,7 +90,8 @@ def summarize(
         raise ValueError(f'image_order={image_order!r} must be "F" (down the columns) or "C".')
     if image_shape is not None:
         check_image(image_shape, len(names))
-    Z, n_samples, rows = _sampled_rows(selector, X)
+    most_rows = min(MOST_ROWS, max(100, MOST_NUMBERS // len(names)))
+    Z, n_samples, rows = read_rows(selector, X, most_rows)
     labels = None if labels is None else check_labels(labels, n_samples)[rows]
     ranks = ranks_in_groups(selector)
     budgets = other_budgets(selector, ranks)
@@ -150,33 +145,6 @@ def _names(selector: FittedSelector, given: Sequence[object] | None) -> list[str
 def _utf8(name: object) -> str:
     """Write a name so that a file can hold it: half characters of misread files are replaced."""
     return str(name).encode("utf-8", "replace").decode("utf-8")
-
-
-def _sampled_rows(selector: FittedSelector, X: Any) -> tuple[FloatArray, int, IntArray]:
-    """Take standardised rows, zero where columns are constant; of how many rows, and which."""
-    table = _standardized_table(selector, X)
-    d = len(table.names)
-    if d != selector.n_features_in_:
-        raise ValueError(
-            f"X has {d} features, but the selector was fitted on {selector.n_features_in_}; give "
-            "the table it was fitted on."
-        )
-    N = table.rows.shape[0]
-    most = min(MOST_ROWS, max(100, MOST_NUMBERS // d))
-    rows = np.arange(N)
-    if most < N:
-        rows = np.sort(np.random.default_rng(0).choice(N, most, replace=False))
-    table.rows.to(torch.device("cpu"), torch.float64)
-    Z = np.zeros((len(rows), d))
-    Z[:, table.columns] = table.rows.take(torch.from_numpy(rows)).numpy()
-    return Z, N, rows
-
-
-def _standardized_table(selector: FittedSelector, X: Any) -> Table:
-    """Check X and standardise it as ``fit`` did, without a change to the selector."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # fit has warned of constant columns
-        return open_table(copy.copy(selector), X, selector.standardize, selector.max_memory)
 
 
 def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:

@@ -23,7 +23,7 @@ import torch
 from numpy.typing import NDArray
 
 from groupfs.data.rows import DenseRows, Rows, SparseRows
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.training.history import History
 from groupfs.training.run import Trained
 from groupfs.training.settings import Settings
@@ -146,7 +146,7 @@ def fingerprint(
     matters = {**asdict(settings), **facts, "device": device.type, "shape": table.rows.shape}
     del matters["verbose"]
     # how much of a streamed table is held decides which rows meet in a batch
-    matters["plan"] = repr(getattr(table.rows, "plan", None))
+    matters["plan"] = repr(table.rows.plan)
     matters["versions"] = [installed_version(package) for package in PACKAGES]
     found = hashlib.blake2b(json.dumps(matters, sort_keys=True, default=str).encode())
     found.update(table.columns.tobytes())

@@ -11,7 +11,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
 from groupfs.data.model_memory import memory_of_models
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.training.checkpoints import Checkpoint, pack_trained, unpack_trained
 from groupfs.training.problem import Problem, model_memory
 from groupfs.training.run import Trained, train_models

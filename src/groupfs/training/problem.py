@@ -10,7 +10,7 @@ import torch
 
 from groupfs.data.model_memory import n_candidates_that_fit
 from groupfs.data.rows import Rows
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.graphs.eigenvectors import leading_eigenvectors
 from groupfs.graphs.feature_clusters import as_groups, cluster_features, nearest_clusters
 from groupfs.graphs.feature_graph import feature_walk, walk_tensor
@@ -137,7 +137,7 @@ def prepare(
 
 def model_memory(rows: Rows, device: torch.device) -> int:
     """Find the bytes that the models trained side by side may take."""
-    plan = getattr(rows, "plan", None)
+    plan = rows.plan
     if plan is None or device.type == "cuda":
         return memory_for_models(device)
     return int(plan.model_bytes)

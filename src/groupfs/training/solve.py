@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from groupfs.data.standardize import Table
+from groupfs.data.table import Table
 from groupfs.training.checkpoints import Checkpoint
 from groupfs.training.path_runs import train_path
 from groupfs.training.problem import Problem, prepare

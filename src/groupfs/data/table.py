@@ -1,0 +1,42 @@
+"""The table as all other rooms know it: standardised rows, and what their columns are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from groupfs.data.rows import Rows, RowsInMemory
+from groupfs.utils.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table ready for work: constant columns left out, the others in an order of their own.
+
+    The order depends on the columns' contents alone, so a user's order of the columns cannot change
+    a result.
+    """
+
+    rows: Rows
+    columns: IntArray  #: index in the user's table of every column of ``rows``, (d,)
+    twins: IntArray  #: equal numbers for equal columns, (d,)
+    names: Sequence[str]  #: of all the user's columns
+    deviations: FloatArray  #: of all the user's columns as they came, 0 where constant
+
+    @property
+    def n_distinct(self) -> int:
+        return int(self.twins.max()) + 1
+
+
+@dataclass(frozen=True)
+class TableInMemory(Table):
+    """A table whose rows are all in memory."""
+
+    rows: RowsInMemory
+
+
+def column_names(estimator: Any, n_features: int) -> list[str]:
+    """Return the names an estimator has seen, or x0, x1, ..."""
+    given = getattr(estimator, "feature_names_in_", None)
+    return [f"x{i}" for i in range(n_features)] if given is None else list(given)
