@@ -170,10 +170,9 @@ def test_backed_file_that_is_too_large_is_streamed(convert, selected, tmp_path):
 def test_backed_file_is_neither_cut_nor_copied(adata, tmp_path, asked):
     adata.write_h5ad(tmp_path / "cells.h5ad")
     backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
-    with pytest.raises(ValueError, match=f"{asked}=True needs adata in memory"):
-        select_groups(backed, **{asked: True})
-    with pytest.raises(ValueError, match="view of a backed file"):
-        select_groups(backed[:50])
+    for part, wish in ((backed, {asked: True}), (backed[:50], {})):
+        with pytest.raises(ValueError, match="need adata in memory, but it is backed by"):
+            select_groups(part, **wish)
 
 
 def test_layer_is_used_in_place_of_the_matrix(selected):
@@ -227,7 +226,7 @@ def test_duplicate_names_of_genes_do_not_matter(selected):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (np.nan, r"X holds NaN or infinity in 1 gene\(s\): gene3; impute"),
+        (np.nan, r"X contains NaN in 1 column \(gene3\); impute"),
         (-1.0, r"X holds negative values in 1 gene\(s\): gene3; give normalised"),
     ],
 )
@@ -254,7 +253,7 @@ def test_genes_that_do_not_vary_are_named_and_have_no_group():
     X = cells()
     X[:, [2, 20]] = 0
     adata = make(sp.csr_matrix(X))
-    with pytest.warns(UserWarning, match="2 genes do not vary and got no group: gene2, gene20"):
+    with pytest.warns(UserWarning, match="2 constant columns .* left out .*: gene2, gene20"):
         select_groups(adata, **QUICK)
     assert adata.var["groupfs_group"].isna().to_numpy().nonzero()[0].tolist() == [2, 20]
     assert adata.var["groupfs_score"].notna().all()
@@ -290,12 +289,6 @@ def test_known_groups_are_given_by_names_of_genes(adata):
     del known["others"]
     with pytest.raises(ValueError, match=r"12 gene\(s\) are in none .* gene12, .* with mask_var"):
         select_groups(adata, groups=known)
-
-
-def test_names_of_known_groups_that_look_alike_become_numbers(adata):
-    known = {1: adata.var_names[:6], "1": adata.var_names[6:12], "x": adata.var_names[12:]}
-    select_groups(adata, groups=known, max_epochs=5, n_init=1)
-    assert adata.var["groupfs_group"].iloc[[0, 6, 12]].tolist() == ["1", "2", "3"]
 
 
 def test_entries_at_the_same_place_add_up_and_stay_as_they_are(selected):

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import torch
 
-from groupfs.data.known_groups import check_places, parse_groups
+from groupfs.data.known_groups import refuse_ambiguous_members, parse_groups
 
 NAMES = ["a", "b", "c", "d", "e"]
 
@@ -47,10 +47,10 @@ def test_a_series_that_is_indexed_by_something_else_is_refused():
 def test_numbers_that_may_be_names_or_places_are_refused():
     frame = pd.DataFrame(np.zeros((2, 3)), columns=[2, 0, 1])
     with pytest.raises(ValueError, match="called by numbers"):
-        check_places([[0, 1], [2]], frame)
-    check_places([0, 1, 0], frame)  # labels need no names
-    check_places([[0, 1], [2]], frame[[0, 1, 2]])
-    check_places([[0, 1], [2]], np.zeros((2, 3)))
+        refuse_ambiguous_members([[0, 1], [2]], frame)
+    refuse_ambiguous_members([0, 1, 0], frame)  # labels need no names
+    refuse_ambiguous_members([[0, 1], [2]], frame[[0, 1, 2]])
+    refuse_ambiguous_members([[0, 1], [2]], np.zeros((2, 3)))
 
 
 def test_groups_keep_the_names_they_were_given():
@@ -70,7 +70,7 @@ def test_groups_keep_the_names_they_were_given():
         ({"x": "ab"}, "group 'x' is 'ab'; give a list"),
         ("abcde", "give one label per feature"),
         (3, "give one label per feature"),
-        (np.zeros((5, 2)), "more than one axis"),
+        (np.zeros((5, 2)), "5 x 2 labels but X has 5 features"),
     ],
 )
 def test_what_is_no_partition_is_refused(groups, message):

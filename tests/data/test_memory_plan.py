@@ -38,6 +38,7 @@ def test_a_container_with_less_memory_than_the_machine_counts(tmp_path, folder, 
     (tmp_path / folder).mkdir(exist_ok=True)
     (tmp_path / folder / f"memory.{limit}").write_text("3000")
     (tmp_path / folder / f"memory.{used}").write_text("1700")
+    (tmp_path / folder / "memory.stat").write_text("anon 900")
     assert memory_plan.free_memory(tmp_path) == 1300
     stat = "anon 900\ninactive_file 400\nactive_file 300"
     (tmp_path / folder / "memory.stat").write_text(stat)

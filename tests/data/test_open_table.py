@@ -181,27 +181,6 @@ def test_every_kind_of_table_gives_the_same_groups(X, kind):
     np.testing.assert_array_equal(X, before)
 
 
-def test_sparse_tables_are_not_filled_in(monkeypatch):
-    rng = np.random.default_rng(0)
-    X = sp.random_array((60, 30), density=0.2, rng=rng, format="csr")
-    whole = X.shape[0] * X.shape[1]
-    filled = []
-    original = sp.csr_array.toarray
-
-    def recorded(self, *arguments, **keywords):
-        filled.append(self.shape)
-        return original(self, *arguments, **keywords)
-
-    monkeypatch.setattr(sp.csr_array, "toarray", recorded)
-    selector = GroupFS(**{**QUICK, "batch_size": 20})
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        selector.fit(X)
-    samples_filled = [shape for shape in filled if shape[1] == 30 and shape[0] not in (30,)]
-    assert samples_filled and max(np.prod(s) for s in samples_filled) <= whole
-    assert sp.issparse(selector.transform(X))
-
-
 def test_too_little_memory_is_refused_with_the_estimate(X, monkeypatch):
     with pytest.raises(ValueError, match="needs about .* set max_memory to"):
         GroupFS(max_memory="1MB", **QUICK).fit(X)

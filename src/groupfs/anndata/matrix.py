@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.data.block_sources import PartSource, SlicedSource, read_blocks
+from groupfs.data.block_sources import PartSource, SlicedSource, read_blocks, sum_duplicates
 from groupfs.utils.text import join_names
 from groupfs.utils.types import IntArray
 from groupfs.utils.warn import warn
@@ -29,8 +29,7 @@ def find_matrix(adata: Any, layer: str | None, columns: IntArray) -> Any:
     by_columns = getattr(X, "format", None) == "csc" and not sp.issparse(X)  # in a file
     if sp.issparse(X) or by_columns:
         wanted = np.isin(np.arange(adata.n_vars), columns)
-        rows = sp.csr_array(X if every and not by_columns else X[:, wanted])
-        return rows if rows.has_canonical_format else _sum_duplicates(rows)
+        return sum_duplicates(sp.csr_array(X if every and not by_columns else X[:, wanted]))
     if isinstance(X, np.ndarray):
         return X if every else X[:, columns]
     return PartSource(SlicedSource(X), columns=None if every else columns)
@@ -57,21 +56,9 @@ def check_expression(X: Any, names: list[str], what: str) -> None:
                 f"{join_names([names[i] for i in genes])}; give normalised, log-transformed "
                 "values, or set check_values=False if these are right."
             )
-        if index == 0:  # the first block tells counts from other values
-            _warn_of_counts(values, what)
-
-
-def _warn_of_counts(values: Any, what: str) -> None:
-    whole = values.dtype.kind in "iu" or (values == np.floor(values)).all()
-    if whole and 1 < values.max() < np.inf:
-        warn(
-            f"{what} holds whole numbers up to {int(values.max())}, as counts do; normalise and "
-            "log-transform them first, or groups may follow the depth of the cells."
-        )
-
-
-def _sum_duplicates(rows: sp.csr_array) -> sp.csr_array:
-    """Add up entries at the same place, in a copy: the arrays may be those of adata."""
-    rows = rows.copy()
-    rows.sum_duplicates()
-    return rows
+        # the first block tells counts from other values
+        if index == 0 and 1 < values.max() < np.inf and (values == np.floor(values)).all():
+            warn(
+                f"{what} holds whole numbers up to {int(values.max())}, as counts do; normalise "
+                "and log-transform them first, or groups may follow the depth of the cells."
+            )

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupfs.anndata.matrix import blocks_of, check_expression, find_matrix
-from groupfs.data.checks import MissingValuesError
+from groupfs.data.checks import refuse_missing, report_constant
 from groupfs.data.known_groups import parse_groups
-from groupfs.data.standardize import ColumnMoments, checked_spread, column_moments
+from groupfs.data.standardize import ColumnMoments, checked_spread
 from groupfs.estimators.group_fs import GroupFS
 from groupfs.selection.membership_table import place_rows
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
-from groupfs.utils.warn import ConstantColumnsWarning, warn
+from groupfs.utils.warn import ConstantColumnsWarning
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -117,10 +117,14 @@ def select_groups(
     genes, what = [names[i] for i in columns], "X" if layer is None else layer
     if check_values:
         check_expression(X, genes, what)
-    settings, known = _known_groups(settings, names, columns, X)
-    selector = _fit(GroupFS(random_state=random_state, **settings), X, genes, what)
-    moments = column_moments(blocks_of(X), len(columns))
-    _report_constant(moments, genes)
+    moments = _measure(X, genes)
+    varies = checked_spread(moments, genes) > 0
+    settings, known = _known_groups(settings, names, columns[varies], columns)
+    selector = GroupFS(random_state=random_state, **settings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantColumnsWarning)  # does not know the genes' names
+        selector.fit(X)
+    report_constant(varies, genes, "left out of every group")
     scores = _cell_scores(X, moments, selector)
     params = {"layer": layer, "mask_var": mask_var, **selector.get_params(deep=False)}
     _write(adata, key_added, selector, columns, known, scores, params)
@@ -141,34 +145,23 @@ def _check(adata: Any, subset: bool, copy: bool) -> None:
             f"adata is a {type(adata).__name__}, not an AnnData; for arrays and tables use "
             "groupfs.GroupFS."
         )
-    if not adata.isbacked:
-        return
-    if subset or copy:
-        asked = "subset=True" if subset else "copy=True"
+    if adata.isbacked and (subset or copy or adata.is_view):
         raise ValueError(
-            f"{asked} needs adata in memory, but it is backed by {adata.filename}; use "
-            "adata.to_memory(), or select first and then write a part of it, as in "
-            "adata[:, adata.var['groupfs_selected']].copy(filename)."
-        )
-    if adata.is_view:
-        raise ValueError(
-            "adata is a view of a backed file, into which nothing can be written; use "
-            "adata.to_memory(), or the whole file with mask_var."
+            f"subset=True, copy=True and views need adata in memory, but it is backed by "
+            f"{adata.filename}; use adata.to_memory(), or the whole file with mask_var, and then "
+            "write a part of it, as in adata[:, adata.var['groupfs_selected']].copy(filename)."
         )
 
 
 def _mask(adata: Any, mask_var: str | ArrayLike | None) -> BoolArray:
     if mask_var is None:
         return np.ones(adata.n_vars, dtype=bool)
-    if isinstance(mask_var, str):
-        if mask_var not in adata.var:
-            raise ValueError(
-                f"mask_var={mask_var!r} is not a column of adata.var; it has "
-                f"{join_names(list(adata.var.columns)) or 'none'}."
-            )
-        mask = np.asarray(adata.var[mask_var])
-    else:
-        mask = np.asarray(mask_var)
+    if isinstance(mask_var, str) and mask_var not in adata.var:
+        raise ValueError(
+            f"mask_var={mask_var!r} is not a column of adata.var; it has "
+            f"{join_names(list(adata.var.columns)) or 'none'}."
+        )
+    mask = np.asarray(adata.var[mask_var] if isinstance(mask_var, str) else mask_var)
     if mask.shape != (adata.n_vars,) or mask.dtype != bool:
         raise ValueError(
             f"mask_var has shape {mask.shape} and type {mask.dtype}; give one boolean for each of "
@@ -178,51 +171,27 @@ def _mask(adata: Any, mask_var: str | ArrayLike | None) -> BoolArray:
 
 
 def _known_groups(
-    settings: dict[str, Any], names: list[str], columns: IntArray, X: Any
+    settings: dict[str, Any], names: list[str], varying: IntArray, columns: IntArray
 ) -> tuple[dict[str, Any], list[str] | None]:
     """Turn groups by name or index of gene into labels of the genes that are looked at."""
     if settings.get("groups") is None:
         return settings, None
     labels, group_names = parse_groups(settings["groups"], names)
-    labels = labels[columns]
-    without = np.flatnonzero(labels < 0)
-    if len(without):  # genes that do not vary need no group
-        found = column_moments((block[:, without] for block in blocks_of(X)), len(without))
-        genes = [names[i] for i in columns[without]]
-        genes = [genes[i] for i in np.flatnonzero(checked_spread(found, genes))]
-        if genes:
-            raise ValueError(
-                f"{len(genes)} gene(s) are in none of the groups: {join_names(genes)}; give every "
-                "gene a group, or leave these out with mask_var."
-            )
-    shown = [str(name) for name in group_names]
-    if len(set(shown)) < len(shown):  # 1 and "1"
-        shown = [str(index + 1) for index in range(len(shown))]
-    return {**settings, "groups": labels}, shown
-
-
-def _fit(selector: GroupFS, X: Any, genes: list[str], what: str) -> GroupFS:
-    """Fit, and speak of genes where the selector speaks of columns."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstantColumnsWarning)
-            return selector.fit(X)
-    except MissingValuesError as error:
+    genes = [names[i] for i in varying if labels[i] < 0]
+    if genes:
         raise ValueError(
-            f"{what} holds NaN or infinity in {len(error.columns)} gene(s): "
-            f"{join_names([genes[i] for i in error.columns])}; impute them, or leave these genes "
-            "out with mask_var."
-        ) from None
-
-
-def _report_constant(moments: ColumnMoments, genes: list[str]) -> None:
-    constant = [genes[i] for i in np.flatnonzero(checked_spread(moments, genes) == 0)]
-    if constant:
-        plural = "gene does" if len(constant) == 1 else "genes do"
-        warn(
-            f"{len(constant)} {plural} not vary and got no group: {join_names(constant)}.",
-            ConstantColumnsWarning,
+            f"{len(genes)} gene(s) are in none of the groups: {join_names(genes)}; give every gene "
+            "a group, or leave these out with mask_var."
         )
+    return {**settings, "groups": labels[columns]}, [str(name) for name in group_names]
+
+
+def _measure(X: Any, genes: list[str]) -> ColumnMoments:
+    moments = ColumnMoments(len(genes))
+    for block in blocks_of(X):
+        refuse_missing(block, genes, "GroupFS")
+        moments.add(block)
+    return moments
 
 
 def _cell_scores(X: Any, moments: ColumnMoments, selector: GroupFS) -> FloatArray:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import math
 import mmap
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from numbers import Integral
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,18 +20,22 @@ from groupfs.utils.types import IntArray
 Block: TypeAlias = Any
 
 
-class Source(Protocol):
+class Source(ABC):
     """N rows of d columns, read from start to stop."""
 
-    shape: tuple[int, int]
-    n_entries: int | None  #: stored entries of a sparse table, as far as known; None if dense
-    width: int  #: numbers that are read with each row
-    drawn_rows: int  #: neighbouring rows that are best read together; 1 if any can be had at once
+    n_entries: int | None = None  #: stored entries of a sparse table, as far as known
+    drawn_rows: int = 1  #: neighbouring rows that are best read together; 1 if any can be had
+
+    def __init__(self, shape: tuple[int, int], width: int | None = None) -> None:
+        self.shape = shape
+        self.width = shape[1] if width is None else width  #: numbers that are read with each row
 
     def read(self, start: int, stop: int) -> Block:
         """Read rows start..stop, to be looked at, not to be changed."""
+        return self.gather(slice(start, stop))
 
-    def gather(self, rows: IntArray) -> Block:
+    @abstractmethod
+    def gather(self, rows: Any) -> Block:
         """Read rows by number, in any order."""
 
 
@@ -41,8 +45,7 @@ def is_lazy(X: Any) -> bool:
         return True
     if isinstance(X, np.ndarray) or sp.issparse(X) or hasattr(X, "columns") or hasattr(X, "detach"):
         return isinstance(X, np.memmap)
-    shape = getattr(X, "shape", None)
-    return isinstance(shape, tuple) and len(shape) == 2 and hasattr(X, "__getitem__")
+    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "__getitem__")
 
 
 def as_source(X: Any) -> Source | None:
@@ -53,24 +56,18 @@ def as_source(X: Any) -> Source | None:
         raise ValueError(
             "X is a DataFrame of dask; give X.to_dask_array(lengths=True), which has a known shape."
         )
-    shape: Any = getattr(X, "shape", None)
-    known = isinstance(X, np.ndarray | np.generic) or hasattr(X, "detach")
-    if isinstance(shape, tuple) and len(shape) != 2 and not known:
-        raise ValueError(f"X has shape {shape}; a table has two dimensions, rows and columns.")
-    if not isinstance(shape, tuple) or len(shape) != 2 or hasattr(X, "detach"):
-        return None
     if isinstance(X, np.ndarray):
-        return ArraySource(X) if X.dtype.kind in "fiub" else None
+        return ArraySource(X) if X.ndim == 2 and X.dtype.kind in "fiub" else None
     if sp.issparse(X):
         return SparseSource(X) if X.dtype.kind in "fiub" and X.dtype != np.float16 else None
-    if hasattr(X, "iloc"):
+    if hasattr(X, "iloc") and X.ndim == 2:
         complex_columns = any(np.dtype(t).kind == "c" for t in X.dtypes if isinstance(t, np.dtype))
         return None if complex_columns else FrameSource(X)
-    if hasattr(X, "columns") or not hasattr(X, "__getitem__"):
+    if hasattr(X, "columns") or hasattr(X, "detach") or not hasattr(X, "__getitem__"):
         return None
-    if getattr(X, "format", None) == "csc":  # rows of such a file are all over it
-        return SparseSource(X.to_memory() if hasattr(X, "to_memory") else X[:])
-    return SlicedSource(X)
+    if getattr(X, "format", None) == "csc":  # of AnnData: rows of such a file are all over it
+        return SparseSource(X.to_memory())
+    return SlicedSource(X) if hasattr(X, "shape") else None
 
 
 def read_blocks(source: Source, size: int | None = None) -> Iterator[Block]:
@@ -100,41 +97,32 @@ def stack_blocks(blocks: list[Block]) -> Block:
     return np.concatenate(blocks)
 
 
-class _WholeTable:
-    """A table that is one object of a known shape."""
-
-    n_entries: int | None = None
-    drawn_rows: int = 1
-
-    def __init__(self, X: Any) -> None:
-        self.X = X
-        n_rows, self.width = X.shape
-        if not isinstance(n_rows, Integral) or not isinstance(self.width, Integral):
-            raise ValueError(
-                f"X has shape {X.shape}, but the numbers of its rows and columns must be known; of "
-                "a dask array compute_chunk_sizes() finds them."
-            )
-        self.shape = (int(n_rows), int(self.width))
+def sum_duplicates(block: sp.csr_array) -> sp.csr_array:
+    """Add up entries at the same place, in a copy: the arrays may be those of the user."""
+    if not block.has_canonical_format:
+        block = block.copy()
+        block.sum_duplicates()
+    return block
 
 
-class ArraySource(_WholeTable):
+class ArraySource(Source):
     """An array in memory or mapped into it; pages of a file are dropped once they are read."""
 
     def __init__(self, X: NDArray[Any]) -> None:
-        super().__init__(X)
+        super().__init__(X.shape)
+        self.X: Any = X
         self.drawn_rows = FEWEST_DRAWN if isinstance(X, np.memmap) else 1
-        mapped = getattr(X, "_mmap", None)
         # changes to a private copy ("c") are in the pages themselves
-        self.pages = mapped if getattr(X, "mode", None) in ("r", "r+") else None
+        is_file = isinstance(X, np.memmap) and X.mode in ("r", "r+")
+        self.pages = getattr(X, "_mmap", None) if is_file else None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Other processes open the file themselves where X is one, as a whole."""
-        X: Any = self.X
-        whole = isinstance(X, np.memmap) and isinstance(X.base, mmap.mmap)
-        if not whole or X.filename is None or self.pages is None:
+        """Let other processes open the file themselves where X is one, as a whole."""
+        X = self.X
+        if self.pages is None or not isinstance(X.base, mmap.mmap) or X.filename is None:
             return ArraySource, (np.asarray(X),)
         order = "C" if X.flags.c_contiguous else "F"
-        return _map_file, (str(X.filename), X.dtype, X.offset, X.shape, order)
+        return _map_file, (str(X.filename), X.dtype, "r", X.offset, X.shape, order)
 
     def read(self, start: int, stop: int) -> Block:
         block = np.array(self.X[start:stop], order="C", subok=False)
@@ -143,97 +131,92 @@ class ArraySource(_WholeTable):
 
     def drop_pages(self) -> None:
         """Drop pages of the file from memory, where they would count as ours."""
-        if isinstance(self.pages, mmap.mmap) and hasattr(self.pages, "madvise"):
+        if self.pages is not None and hasattr(self.pages, "madvise"):
             with contextlib.suppress(OSError, ValueError):
                 self.pages.madvise(mmap.MADV_DONTNEED)
 
-    def gather(self, rows: IntArray) -> Block:
+    def gather(self, rows: Any) -> Block:
         return np.asarray(self.X[rows])
 
 
-class SparseSource(_WholeTable):
+def _map_file(*description: Any) -> ArraySource:
+    return ArraySource(np.memmap(*description))
+
+
+class SparseSource(Source):
     """A scipy matrix in memory, by rows."""
 
     def __init__(self, X: Any) -> None:
-        super().__init__(sp.csr_array(X))
+        super().__init__(X.shape)
+        self.X = sp.csr_array(X)
         self.n_entries = int(self.X.nnz)
-        self.is_canonical = bool(self.X.has_canonical_format)
 
-    def read(self, start: int, stop: int) -> Block:
-        first, last = self.X.indptr[start], self.X.indptr[stop]
-        parts = (self.X.data[first:last], self.X.indices[first:last])
-        block = sp.csr_array(
-            (*parts, self.X.indptr[start : stop + 1] - first),
-            shape=(stop - start, self.shape[1]),
-            copy=not self.is_canonical,  # summing duplicates must not reach the table itself
-        )
-        return self._canonical(block)
-
-    def gather(self, rows: IntArray) -> Block:
-        return self._canonical(self.X[rows])
-
-    def _canonical(self, block: sp.csr_array) -> Block:
-        if not self.is_canonical:
-            return _sum_duplicates(block)
-        block.has_sorted_indices = block.has_canonical_format = True  # need not be looked at again
-        return block
+    def gather(self, rows: Any) -> Block:
+        return sum_duplicates(self.X[rows])
 
 
-class FrameSource(_WholeTable):
+class FrameSource(Source):
     """A DataFrame whose columns are numbers."""
 
-    def read(self, start: int, stop: int) -> Block:
-        return self.X.iloc[start:stop].to_numpy(dtype=np.float64, na_value=np.nan)
+    def __init__(self, X: Any) -> None:
+        super().__init__(X.shape)
+        self.X = X
 
-    def gather(self, rows: IntArray) -> Block:
+    def gather(self, rows: Any) -> Block:
         return self.X.iloc[rows].to_numpy(dtype=np.float64, na_value=np.nan)
 
 
-class SlicedSource(_WholeTable):
+class SlicedSource(Source):
     """Anything else that gives rows when sliced: h5py, zarr, dask, AnnData's backed matrices."""
 
     def __init__(self, X: Any) -> None:
-        super().__init__(X)
-        if getattr(X, "format", None) in ("csr", "csc"):  # AnnData's sparse matrices in files
-            self.n_entries = _stored_entries(X)
-        self.drawn_rows = min(max(_rows_of_chunk(X), FEWEST_DRAWN), MOST_DRAWN)
+        if len(X.shape) != 2:
+            raise ValueError(
+                f"X has shape {X.shape}; a table has two dimensions, rows and columns."
+            )
+        if np.isnan(X.shape).any():
+            raise ValueError(
+                f"X has shape {X.shape}, but the numbers of its rows and columns must be known; of "
+                "a dask array compute_chunk_sizes() finds them."
+            )
+        super().__init__((int(X.shape[0]), int(X.shape[1])))
+        self.X = X
+        if getattr(X, "format", None) == "csr":  # AnnData's sparse matrices in files
+            self.n_entries = int(X.group["data"].shape[0])
+        rows_of_chunk = np.max((getattr(X, "chunks", None) or (1,))[0])
+        self.drawn_rows = min(max(int(rows_of_chunk), FEWEST_DRAWN), MOST_DRAWN)
 
     def read(self, start: int, stop: int) -> Block:
         block = self.X[start:stop]
         if hasattr(block, "compute"):  # dask
             block = block.compute()
         if sp.issparse(block):
-            return _sum_duplicates(sp.csr_array(block))
-        block = np.asarray(block)
-        if block.dtype.kind not in "fiub":
+            return sum_duplicates(sp.csr_array(block))
+        block, wanted = np.asarray(block), (stop - start, self.shape[1])
+        if block.dtype.kind not in "fiub" or block.shape != wanted:
             raise ValueError(
-                f"X[{start}:{stop}] of a {type(self.X).__name__} holds {block.dtype}, not numbers; "
-                "give a table of numbers."
-            )
-        if block.shape != (stop - start, self.shape[1]):
-            raise ValueError(
-                f"X[{start}:{stop}] of a {type(self.X).__name__} has shape {block.shape}, not "
-                f"{stop - start} rows of {self.shape[1]} numbers; give a table whose slices are "
-                "its rows."
+                f"X[{start}:{stop}] of a {type(self.X).__name__} holds {block.dtype} in shape "
+                f"{block.shape}, not {wanted[0]} rows of {wanted[1]} numbers; give a table of "
+                "numbers whose slices are its rows."
             )
         return block
 
-    def gather(self, rows: IntArray) -> Block:
+    def gather(self, rows: Any) -> Block:
         ascending, back = np.unique(rows, return_inverse=True)
         return _read_in_runs(self, ascending)[back]
 
 
-class PartSource:
+class PartSource(Source):
     """Some rows (ascending, may repeat) or some columns of another source."""
 
     def __init__(
         self, source: Source, rows: IntArray | None = None, columns: IntArray | None = None
     ) -> None:
-        self.source, self.rows, self.columns = source, rows, columns
         n_rows = source.shape[0] if rows is None else len(rows)
-        self.shape = (n_rows, source.shape[1] if columns is None else len(columns))
-        self.width, self.drawn_rows = source.width, source.drawn_rows
-        self.n_entries = source.n_entries
+        n_columns = source.shape[1] if columns is None else len(columns)
+        super().__init__((n_rows, n_columns), source.width)
+        self.source, self.rows, self.columns = source, rows, columns
+        self.drawn_rows = source.drawn_rows
         if source.n_entries is not None:  # as if they were spread evenly
             share = math.prod(self.shape) / max(1, math.prod(source.shape))
             self.n_entries = math.ceil(share * source.n_entries)
@@ -245,7 +228,7 @@ class PartSource:
             block = _read_in_runs(self.source, self.rows[start:stop])
         return block if self.columns is None else block[:, self.columns]
 
-    def gather(self, rows: IntArray) -> Block:
+    def gather(self, rows: Any) -> Block:
         block = self.source.gather(rows if self.rows is None else self.rows[rows])
         return block if self.columns is None else block[:, self.columns]
 
@@ -258,29 +241,3 @@ def _read_in_runs(source: Source, rows: IntArray) -> Block:
         span = (run - run[0]) // len(rows)
         runs.extend(np.split(run, np.flatnonzero(np.diff(span)) + 1))
     return stack_blocks([source.read(int(run[0]), int(run[-1]) + 1)[run - run[0]] for run in runs])
-
-
-def _map_file(
-    name: str, dtype: Any, offset: int, shape: tuple[int, int], order: Any
-) -> ArraySource:
-    return ArraySource(np.memmap(name, dtype, "r", offset, shape, order))
-
-
-def _sum_duplicates(block: sp.csr_array) -> sp.csr_array:
-    if not block.has_canonical_format:
-        block.sum_duplicates()
-    return block
-
-
-def _stored_entries(X: Any) -> int:
-    group = getattr(X, "group", None)
-    return math.prod(X.shape) if group is None else int(group["data"].shape[0])
-
-
-def _rows_of_chunk(X: Any) -> int:
-    chunks = getattr(X, "chunks", None)
-    try:
-        first = chunks[0] if chunks else 1
-        return int(max(first)) if isinstance(first, tuple) else int(first)
-    except (TypeError, ValueError):
-        return 1

@@ -35,9 +35,8 @@ class BlockTensors:
 
 def _as_tensor(values: NDArray[Any]) -> Tensor:
     """Wrap an array as a tensor; copy it where torch does not know its kind or may not write."""
-    kinds = {"b": np.uint8, "u": np.float64, "f": np.float64, "i": np.int64}
-    known = ("float16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64")
+    known = ("float16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool")
     if not values.dtype.isnative or values.dtype.name not in known:
-        values = values.astype(kinds[values.dtype.kind])
+        values = values.astype(np.float64)
     values = np.ascontiguousarray(values)
     return torch.from_numpy(values if values.flags.writeable else values.copy())

@@ -9,16 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.utils.text import join_names
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray
 from groupfs.utils.warn import ConstantColumnsWarning, warn
-
-
-class MissingValuesError(ValueError):
-    """Values that are NaN or infinite; ``columns`` says where."""
-
-    def __init__(self, message: str, columns: IntArray) -> None:
-        super().__init__(message)
-        self.columns = columns
 
 
 def refuse_text(X: Any) -> None:
@@ -40,17 +32,14 @@ def refuse_text(X: Any) -> None:
 
 def _is_text(column: Any, dtype: Any) -> bool:
     kind = str(dtype).lower()
-    if any(word in kind for word in ("date", "time", "duration")):
+    if any(word in kind for word in ("date", "time", "duration", "str", "utf8")):
         return True
-    if not any(word in kind for word in ("str", "utf8", "cat", "enum", "object")):
-        return False
-    try:
-        np.asarray(column).astype(np.float64)
-    except ValueError:
-        return True
-    except TypeError:  # not text either: scikit-learn has the words for it
-        return False
-    return "str" in kind or "utf8" in kind
+    if any(word in kind for word in ("cat", "enum", "object")):  # may hold numbers
+        try:
+            np.asarray(column).astype(np.float64)
+        except (ValueError, TypeError):
+            return True
+    return False
 
 
 def refuse_too_small(shape: tuple[int, int]) -> None:
@@ -73,16 +62,12 @@ def refuse_missing(X: Any, names: Sequence[str], who: str) -> None:
     bad = np.unique(X.indices[~finite]) if sp.issparse(X) else np.flatnonzero(~finite.all(axis=0))
     if not len(bad):
         return
-    nan = bool(np.isnan(values).any())
-    what = "NaN" if nan else "infinity (inf)"
-    remedy = (
-        f"impute first, e.g. make_pipeline(SimpleImputer(), {who}())"
-        if nan
-        else "replace infinite values or drop these columns"
-    )
+    what, remedy = "infinity (inf)", "replace infinite values or drop these columns"
+    if np.isnan(values).any():
+        what, remedy = "NaN", f"impute first, e.g. make_pipeline(SimpleImputer(), {who}())"
     plural = "column" if len(bad) == 1 else "columns"
-    which = join_names([names[int(i)] for i in bad])
-    raise MissingValuesError(f"X contains {what} in {len(bad)} {plural} ({which}); {remedy}.", bad)
+    which = join_names([names[i] for i in bad.tolist()])
+    raise ValueError(f"X contains {what} in {len(bad)} {plural} ({which}); {remedy}.")
 
 
 def refuse_overflow(spread: FloatArray, names: Sequence[str]) -> None:
@@ -91,7 +76,7 @@ def refuse_overflow(spread: FloatArray, names: Sequence[str]) -> None:
     if len(bad):
         raise ValueError(
             f"values of X overflow when squared, as distances need (columns "
-            f"{join_names([names[int(i)] for i in bad])}); rescale these columns first."
+            f"{join_names([names[i] for i in bad.tolist()])}); rescale these columns first."
         )
 
 
@@ -103,10 +88,9 @@ def refuse_too_few(varies: BoolArray, names: Sequence[str], fewest: int) -> None
         raise ValueError(
             f"all {len(names)} columns of X are constant; there is nothing to select from."
         )
-    only = names[int(np.flatnonzero(varies)[0])]
     raise ValueError(
-        f"only one column of X varies ({only}); a choice needs at least 2 columns that are not "
-        "constant."
+        f"only one column of X varies ({names[int(varies.argmax())]}); a choice needs at least 2 "
+        "columns that are not constant."
     )
 
 
@@ -114,11 +98,11 @@ def report_constant(varies: BoolArray, names: Sequence[str], consequence: str) -
     """Warn of columns that do not vary, and say what became of them."""
     constant = np.flatnonzero(~varies)
     if len(constant):
-        one = len(constant) == 1
-        plural = "column carries" if one else "columns carry"
+        columns, were = (
+            ("column carries", "was") if len(constant) == 1 else ("columns carry", "were")
+        )
         warn(
-            f"{len(constant)} constant {plural} no information and "
-            f"{'was' if one else 'were'} {consequence}: "
-            f"{join_names([names[int(i)] for i in constant])}.",
+            f"{len(constant)} constant {columns} no information and {were} {consequence}: "
+            f"{join_names([names[i] for i in constant.tolist()])}.",
             ConstantColumnsWarning,
         )

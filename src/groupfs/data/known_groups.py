@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from groupfs.data.table import Table
+from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import join_names
 from groupfs.utils.types import IntArray
 
@@ -36,10 +38,35 @@ def parse_groups(groups: Any, names: Sequence[str]) -> tuple[IntArray, list[Any]
     return _from_labels(groups, names)
 
 
-def check_places(groups: Any, X: Any) -> None:
+def known_labels(groups: Any, table: Table) -> tuple[IntArray, list[Any]]:
+    """Turn groups that a user gave into labels of the table's own columns from 0, and names."""
+    labels, names = parse_groups(groups, table.names)
+    labels = labels[table.columns]
+    without = np.sort(table.columns[labels < 0])
+    if len(without):
+        raise ParameterError(
+            f"{len(without)} feature(s) of X are in none of the groups: "
+            f"{join_names([table.names[i] for i in without])}; give every feature a group, or "
+            "leave these columns out of X.",
+            "groups",
+        )
+    # numbered as the table's own order meets them, whatever the user's order of the columns
+    present = list(dict.fromkeys(labels.tolist()))
+    if len(present) < 2:
+        raise ParameterError(
+            f"groups has {len(present)} group with features that vary; choosing among groups needs "
+            "at least 2.",
+            "groups",
+        )
+    numbers = {group: j for j, group in enumerate(present)}
+    own_labels = np.array([numbers[group] for group in labels.tolist()])
+    return own_labels, [names[group] for group in present]
+
+
+def refuse_ambiguous_members(groups: Any, X: Any) -> None:
     """Refuse numbers as members where the columns themselves are called by other numbers."""
     names = list(getattr(X, "columns", []))
-    if not names or not all(isinstance(name, (int, np.integer)) for name in names):
+    if not all(isinstance(name, (int, np.integer)) for name in names):
         return
     if names == list(range(len(names))) or hasattr(groups, "dtype"):
         return
@@ -67,14 +94,10 @@ def _in_order(series: Any, names: Sequence[str]) -> Any:
 def _from_labels(labels: Any, names: Sequence[str]) -> tuple[IntArray, list[Any]]:
     values = labels.tolist() if hasattr(labels, "tolist") else labels
     given = [value.item() if isinstance(value, np.generic) else value for value in values]
-    wrong = None
-    if len(given) != len(names):
-        wrong = f"groups has {len(given)} labels but X has {len(names)} features"
-    elif any(_is_list(label) for label in given):
-        wrong = "groups has more than one axis"
-    if wrong:
+    if len(given) != len(names) or any(_is_list(label) for label in given):
         raise ValueError(
-            f"{wrong}; give one label per feature, or a list with the members of each group."
+            f"groups has {' x '.join(map(str, np.shape(given)))} labels but X has {len(names)} "
+            "features; give one label per feature, or a list with the members of each group."
         )
     group_names = [label for label in dict.fromkeys(given) if not _is_missing(label)]
     number = {label: index for index, label in enumerate(group_names)}

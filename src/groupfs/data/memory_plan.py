@@ -14,6 +14,7 @@ import numpy as np
 import psutil
 import torch
 
+from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import format_bytes
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -58,7 +59,12 @@ MOST_PASSES = 16
 #: Random sums of rows that stand for all rows where neighbours are looked for.
 SKETCH_ROWS = 1024
 
-# -- models --
+# -- models: d features, C groups, R models side by side --
+#: Bytes that a membership takes in training: itself, gradient, moments, noise, temporary copies;
+#: where few are kept of each feature, also which; then a feature takes some of its own, once.
+DENSE_BYTES, CANDIDATE_BYTES, FEATURE_BYTES = 64, 96, 256
+#: With fewer candidates features could hardly move between groups.
+FEWEST_CANDIDATES = 3
 
 
 @dataclass(frozen=True)
@@ -147,6 +153,42 @@ def plan_rows(n_rows: int, n_features: int, n_models: int, budget: int, max_memo
     )
 
 
+def n_candidates_that_fit(d: int, C: int, R: int, budget_bytes: int) -> int | None:
+    """Find how many memberships of each feature fit; None where all do.
+
+    Examples
+    --------
+    >>> from groupfs.data.memory_plan import n_candidates_that_fit
+    >>> n_candidates_that_fit(20_000, 30, 2, 2**31) is None
+    True
+    >>> n_candidates_that_fit(1_000_000, 100, 2, 2**31)
+    9
+    """
+    needed = memory_of_models(d, C, R, None)
+    if needed <= budget_bytes:
+        return None
+    fewest = min(FEWEST_CANDIDATES, C)
+    fitting = (budget_bytes // d - FEATURE_BYTES) // (CANDIDATE_BYTES * R)
+    if fitting < fewest:
+        least = memory_of_models(d, C, R, fewest)
+        raise ParameterError(
+            f"{d} features in {C} groups need {format_bytes(needed)} of memory for {R} "
+            f"model{'s' if R > 1 else ''} side by side, and {format_bytes(least)} if each feature "
+            f"keeps the {fewest} groups nearest to it, but {format_bytes(budget_bytes)} are "
+            f"available; {'choose n_init=1, ' if R > 1 else ''}raise max_memory or leave out "
+            "columns.",
+            "max_memory",
+        )
+    return min(fitting, C)
+
+
+def memory_of_models(d: int, C: int, R: int, n_candidates: int | None) -> int:
+    """Estimate the bytes of R models in training with all or the best memberships of features."""
+    if n_candidates is None:
+        return DENSE_BYTES * d * C * R
+    return (CANDIDATE_BYTES * n_candidates * R + FEATURE_BYTES) * d
+
+
 def free_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
     """Return the memory that is free on this machine or, if that is less, in this container."""
     free = [int(psutil.virtual_memory().available)]
@@ -155,21 +197,14 @@ def free_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
     ):
         try:
-            pages = _pages_of_files((cgroup / used).with_name("memory.stat"))
             room = int((cgroup / limit).read_text()) - int((cgroup / used).read_text())
+            stat = (cgroup / used).with_name("memory.stat").read_text()
         except (OSError, ValueError):  # no such file, or "max"
             continue
-        free.append(room + pages)
+        # what holds parts of files is given back on demand
+        pages = re.findall(r"^(?:in)?active_file (\d+)$", stat, re.MULTILINE)
+        free.append(room + sum(map(int, pages)))
     return max(min(free), 0)
-
-
-def _pages_of_files(path: Path) -> int:
-    """Return the memory of a container that holds parts of files and is given back on demand."""
-    try:
-        entries = dict(line.split() for line in path.read_text().splitlines())
-    except (OSError, ValueError):
-        return 0
-    return sum(int(entries.get(name, 0)) for name in ("inactive_file", "active_file"))
 
 
 def _resident_memory() -> int:

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import _check_feature_names
 
 from groupfs.data import checks
-from groupfs.data.block_sources import ArraySource, Block, Source, as_source, is_lazy, read_whole
+from groupfs.data.block_sources import ArraySource, Source, as_source, is_lazy, read_whole
 from groupfs.data.memory_plan import (
     Plan,
     fits_in_memory,
@@ -32,7 +32,7 @@ from groupfs.data.standardize import (
     survey,
 )
 from groupfs.data.streamed_rows import StreamRows
-from groupfs.data.table import Table, TableInMemory, column_names
+from groupfs.data.table import Table, TableInMemory
 from groupfs.utils.text import format_bytes
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -57,12 +57,8 @@ def open_table(
     ----------
     estimator : estimator
         Whose ``n_features_in_`` and ``feature_names_in_`` are set, or with ``reset=False`` kept to.
-    X : array, sparse matrix, DataFrame, tensor or whatever has a shape and rows to slice
-        The table.
     standardize : bool
         Whether columns get variance one, or the table one unit.
-    max_memory : int, str or None
-        How much memory the process may take; None for a share of what is free.
     n_models : int
         Models that are trained side by side.
     verbose : bool
@@ -72,8 +68,6 @@ def open_table(
         a ``TableInMemory``.
     plan : Plan or None
         How to stream the table; None streams it only where it does not fit.
-    reset : bool
-        Whether the estimator learns its columns from X.
     constant : str or None
         What a warning says became of columns that do not vary; None for no warning.
     fewest : int
@@ -81,29 +75,44 @@ def open_table(
     """
     source = as_source(X)
     checks.refuse_text(X)
+    who = type(estimator).__name__
     if may_stream and plan is None:
         plan = choose_plan(source, n_models, max_memory)
     if plan is None:
-        matrix = _read_matrix(X, source, type(estimator).__name__, may_stream)
+        matrix = _read_matrix(X, source, who, may_stream)
         names = _match_columns(estimator, X, matrix.shape[1], reset)
-        return _in_memory(estimator, matrix, names, standardize, constant, fewest)
+        checks.refuse_missing(matrix, names, who)
+        moments = ColumnMoments(matrix.shape[1])
+        matrix = moments.add(matrix, correct_mean=matrix.shape[0] > MANY_ROWS)
+        spread, columns = _varying(moments, names, constant, fewest)
+        order, twins = order_columns(matrix, moments.mean, spread, columns)
+        columns = columns[order]
+        rows = standardized_rows(matrix, columns, moments.mean, spread, standardize)
+        return TableInMemory(rows, columns, twins, names, spread)
+
     assert source is not None
     checks.refuse_too_small(source.shape)
     names = _match_columns(estimator, X, source.shape[1], reset)
-    return _streamed(estimator, source, names, standardize, constant, fewest, plan, verbose)
+    blocks = read_ahead(source, plan.block_rows, "mean and variance", verbose)
+    moments, keys, sample = survey(
+        blocks, source.shape, plan.sample_rows, lambda b: checks.refuse_missing(b, names, who)
+    )
+    spread, columns = _varying(moments, names, constant, fewest)
+    N = source.shape[0]
+    order, twins = order_by_keys(keys[columns] / (spread[columns, None] * np.sqrt(N)))
+    columns = columns[order]
+    mean, deviation = moments.mean[columns], spread[columns]
+    scale = column_scale(deviation, standardize)
+    norms = N * (deviation / scale) ** 2
+    streamed = StreamRows(source, columns, mean, scale, norms, sample, plan, verbose)
+    return Table(streamed, columns, twins, names, spread)
 
 
 def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, int, IntArray]:
     """Check X against a fitted selector and read standardised rows of it, at random if too many.
 
-    Returns
-    -------
-    Z : (n, d)
-        In the user's order of the columns, zero where they are constant.
-    n_samples : int
-        Rows of X.
-    index : (n,)
-        Which of them they are, ascending.
+    Returns them, (n, d), in the user's order of the columns, zero where these are constant; how
+    many rows X has; and which of them they are, ascending.
     """
     table = open_table(
         selector, X, selector.standardize, selector.max_memory, reset=False, constant=None
@@ -193,51 +202,7 @@ def _match_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> Sequ
             f"X has {n_features} features, but the selector was fitted on "
             f"{estimator.n_features_in_}; give the table it was fitted on."
         )
-    return column_names(estimator, n_features)
-
-
-def _in_memory(
-    estimator: Any,
-    X: FloatArray | sp.csr_array,
-    names: Sequence[str],
-    standardize: bool,
-    constant: str | None,
-    fewest: int,
-) -> TableInMemory:
-    checks.refuse_missing(X, names, type(estimator).__name__)
-    moments = ColumnMoments(X.shape[1])
-    X = moments.add(X, correct_mean=X.shape[0] > MANY_ROWS)
-    spread, columns = _varying(moments, names, constant, fewest)
-    order, twins = order_columns(X, moments.mean, spread, columns)
-    columns = columns[order]
-    rows = standardized_rows(X, columns, moments.mean, spread, standardize)
-    return TableInMemory(rows, columns, twins, names, spread)
-
-
-def _streamed(
-    estimator: Any,
-    source: Source,
-    names: Sequence[str],
-    standardize: bool,
-    constant: str | None,
-    fewest: int,
-    plan: Plan,
-    verbose: bool,
-) -> Table:
-    def check(block: Block) -> None:
-        checks.refuse_missing(block, names, type(estimator).__name__)
-
-    blocks = read_ahead(source, plan.block_rows, "mean and variance", verbose)
-    found = survey(blocks, source.shape, min(plan.sample_rows, source.shape[0]), check)
-    spread, columns = _varying(found.moments, names, constant, fewest)
-    N = source.shape[0]
-    order, twins = order_by_keys(found.keys[columns] / (spread[columns, None] * np.sqrt(N)))
-    columns = columns[order]
-    mean, deviation = found.moments.mean[columns], spread[columns]
-    scale = column_scale(deviation, standardize)
-    norms = N * (deviation / scale) ** 2
-    rows = StreamRows(source, columns, mean, scale, norms, found.sample, plan, verbose)
-    return Table(rows, columns, twins, names, spread)
+    return list(getattr(estimator, "feature_names_in_", (f"x{i}" for i in range(n_features))))
 
 
 def _varying(

@@ -32,6 +32,10 @@ class Rows(Protocol):
         """How many rows may be held at a time; None for rows that are all in memory."""
 
     @property
+    def is_exact(self) -> bool:
+        """Whether all products of columns are affordable."""
+
+    @property
     def columns_at_once(self) -> int:
         """Columns to ask the products of at a time."""
 
@@ -41,7 +45,7 @@ class Rows(Protocol):
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         """Return rows by index, (B, d); into ``out`` if given."""
 
-    def some(self, n_rows: int, rng: np.random.Generator) -> Tensor:
+    def random_rows(self, n_rows: int, rng: np.random.Generator) -> Tensor:
         """Return random rows, or all where there are no more, (n_rows, d)."""
 
     def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
@@ -64,6 +68,7 @@ class RowsInMemory(Rows, ABC):
     """Rows that can also be asked for whole columns and for products of all rows."""
 
     plan: Plan | None = None
+    is_exact: bool = True
     block_entries: int = BLOCK_ENTRIES
 
     @abstractmethod
@@ -87,18 +92,16 @@ class RowsInMemory(Rows, ABC):
         entries = max(self.block_entries, CUDA_ENTRIES if self.device.type == "cuda" else 0)
         return block_rows(self.shape[1], entries)
 
-    def some(self, n_rows: int, rng: np.random.Generator) -> Tensor:
-        """Return random rows, or all where there are no more."""
+    def random_rows(self, n_rows: int, rng: np.random.Generator) -> Tensor:
         return self.take(torch.from_numpy(rng.permutation(self.shape[0])[:n_rows]))
 
     def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
-        """Multiply every column with the sum of its group; norms of the sums."""
         sums = self.combine(np.eye(n_groups)[labels])
         products = self.project(sums)[np.arange(len(labels)), labels]
         return products, np.linalg.norm(sums, axis=0)
 
     def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
-        """Deal out the rows in a random order; the first of them fill up a last batch."""
+        # the first rows fill up a last batch
         order = np.resize(rng.permutation(self.shape[0]), n_steps * len(out))
         for batch in torch.from_numpy(order).to(self.device).split(len(out)):
             self.take(batch, out=out)

@@ -7,11 +7,11 @@ many; a sparse block stays sparse.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn import preprocessing
 
 from groupfs.data.block_sources import Block, stack_blocks
 from groupfs.data.checks import refuse_overflow
@@ -35,22 +35,16 @@ class ColumnMoments:
 
     Every block is measured about its own mean, so that nothing is lost where columns are far from
     zero.
-
-    Attributes
-    ----------
-    n_rows : int
-    mean : (d,)
-    squares : (d,)
-        Sums of squared deviations from the mean.
     """
 
     def __init__(self, n_features: int) -> None:
         self.n_rows = 0
-        self.mean, self.squares = np.zeros(n_features), np.zeros(n_features)
+        self.mean: FloatArray = np.zeros(n_features)
+        self.squares: FloatArray = np.zeros(n_features)  #: sums of squared deviations from the mean
 
     @property
     def spread(self) -> FloatArray:
-        """Standard deviations, (d,)."""
+        """Standard deviations."""
         return np.sqrt(self.squares / self.n_rows)
 
     def add(self, block: Block, correct_mean: bool = False) -> Block:
@@ -67,14 +61,6 @@ class ColumnMoments:
                 self.mean = self.mean + away * (n / self.n_rows)
                 self.squares = self.squares + (squares + away**2 * (before * n / self.n_rows))
         return centered
-
-
-def column_moments(blocks: Iterable[Block], n_features: int) -> ColumnMoments:
-    """Measure the columns of a table that comes in one block or in many."""
-    moments = ColumnMoments(n_features)
-    for block in blocks:
-        moments.add(block)
-    return moments
 
 
 def checked_spread(moments: ColumnMoments, names: Sequence[str]) -> FloatArray:
@@ -107,31 +93,25 @@ def _measure_sparse(block: Block, correct_mean: bool) -> tuple[FloatArray, Float
     return mean, squares + n_zeros * np.where(n_zeros > 0, mean, 0) ** 2, block
 
 
-@dataclass(frozen=True)
-class Survey:
-    """Everything that one pass over the blocks of a table learns."""
-
-    moments: ColumnMoments
-    keys: FloatArray  #: products of the centred columns with fixed random vectors, (d, 3)
-    sample: Block  #: random rows as they came
-
-
 def survey(
     blocks: Iterable[Block],
     shape: tuple[int, int],
     sample_rows: int,
-    check: Callable[[Block], None] | None = None,
-) -> Survey:
-    """Go through the rows once; ``check`` raises on blocks with values that cannot be used."""
+    check: Callable[[Block], None] = lambda block: None,
+) -> tuple[ColumnMoments, FloatArray, Block]:
+    """Go through the rows once; ``check`` raises on blocks with values that cannot be used.
+
+    Returns the moments, products of the centred columns with fixed random vectors, (d, 3), and a
+    sample of random rows as they came.
+    """
     N, d = shape
-    chosen = np.sort(np.random.default_rng(0).choice(N, sample_rows, replace=False))
+    chosen = np.sort(np.random.default_rng(0).choice(N, min(sample_rows, N), replace=False))
     vectors = np.random.default_rng(0)
     moments, keys, total = ColumnMoments(d), np.zeros((d, 3)), np.zeros(3)
     shift: FloatArray = np.zeros(0)
     sample: list[Block] = []
     for block in blocks:
-        if check is not None:
-            check(block)
+        check(block)
         start = moments.n_rows
         moments.add(block)
         shift = shift if start else moments.mean
@@ -143,7 +123,7 @@ def survey(
         sample.append(block[chosen[first:last] - start])
     with np.errstate(over="ignore", invalid="ignore"):
         keys -= np.outer(moments.mean - shift, total)
-    return Survey(moments, keys, stack_blocks(sample))
+    return moments, keys, stack_blocks(sample)
 
 
 def _products(block: Block, shift: FloatArray, vectors: FloatArray) -> FloatArray:
@@ -205,6 +185,4 @@ def standardized_rows(
 def standardized_columns(matrix: Any, columns: IntArray) -> FloatArray:
     """Return some columns, dense, centred and of variance one; constant ones are zero."""
     chosen = matrix[:, columns]
-    moments = ColumnMoments(len(columns))
-    Z = moments.add(np.asarray(chosen.toarray() if sp.issparse(chosen) else chosen, np.float64))
-    return np.asarray(Z / np.where(moments.spread > 0, moments.spread, 1.0))
+    return np.asarray(preprocessing.scale(chosen.toarray() if sp.issparse(chosen) else chosen))

@@ -35,11 +35,11 @@ class StreamRows:
     mean: FloatArray  #: of these columns
     scale: FloatArray
     column_norms: FloatArray  #: squared norms of the standardised columns
-    rows_as_they_came: InitVar[Block]  #: for the sample that stays in memory
+    sample_block: InitVar[Block]  #: rows as they came, for the sample that stays in memory
     plan: Plan  #: how many rows may be held at a time
     verbose: bool  #: whether passes over the table show a bar
 
-    def __post_init__(self, rows_as_they_came: Block) -> None:
+    def __post_init__(self, sample_block: Block) -> None:
         self.shape = (self.source.shape[0], len(self.columns))
         self._index = np.full(self.source.shape[1], -1)
         self._index[self.columns] = np.arange(len(self.columns))
@@ -47,8 +47,7 @@ class StreamRows:
         self._target, self._dtype = self.device, torch.float32
         self._on_device()
         entries = min(memory_plan.BLOCK_ENTRIES, self.plan.slab_bytes // memory_plan.PER_PRODUCT)
-        sample = self.standardized(BlockTensors.of(rows_as_they_came)).numpy()
-        self.sample = DenseRows(sample, entries)
+        self.sample = DenseRows(self.standardized(BlockTensors.of(sample_block)).numpy(), entries)
 
     def __copy__(self) -> StreamRows:
         """Copy rows that may go to another device; the sample goes with them."""
@@ -83,21 +82,17 @@ class StreamRows:
         return filled
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        """Return rows by index: for a few."""
         block = self.source.gather(index.cpu().numpy())
         values = self.standardized(BlockTensors.of(block), self._dtype)
         return values if out is None else out.copy_(values)
 
-    def some(self, n_rows: int, rng: np.random.Generator) -> Tensor:
+    def random_rows(self, n_rows: int, rng: np.random.Generator) -> Tensor:
         """Return random rows of the sample."""
-        return self.sample.some(n_rows, rng)
+        return self.sample.random_rows(n_rows, rng)
 
     def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
-        """Fill ``out`` with other random rows for every step of an epoch.
-
-        The next batches are read, put together and, for a GPU, pinned in a thread; the copy to the
-        device runs beside the step before it.
-        """
+        # the next batches are read, put together and, for a GPU, pinned in a thread; the copy to
+        # the device runs beside the step before it
         seed = int(rng.integers(2**62))  # what is prefetched leaves the caller's state alone
         drawn = draw_batches(
             self.source, n_steps, len(out), self.plan.buffer_rows, np.random.default_rng(seed)
@@ -116,10 +111,12 @@ class StreamRows:
     @property
     def columns_at_once(self) -> int:
         """Columns whose products with all others fit in memory."""
-        return block_rows(memory_plan.PER_PRODUCT * self.shape[1], self._slab_bytes())
+        slab_bytes = self.plan.slab_bytes
+        if self._target.type == "cuda":
+            slab_bytes = torch.cuda.mem_get_info(self._target)[0] // 2
+        return block_rows(memory_plan.PER_PRODUCT * self.shape[1], slab_bytes)
 
     def column_products(self, start: int, stop: int) -> Tensor:
-        """Multiply columns start..stop with all, added up over blocks in double."""
         d = self.shape[1]
         products = torch.zeros((stop - start, d), dtype=torch.float64, device=self._target)
         for Z in self._passes("feature graph"):
@@ -164,7 +161,6 @@ class StreamRows:
         return found
 
     def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
-        """Multiply every column with the sum of its group, (d,); norms of the sums, (C,)."""
         own = torch.from_numpy(labels).to(self._target)
         products = torch.zeros(len(labels), dtype=torch.float64, device=self._target)
         norms = torch.zeros(n_groups, dtype=torch.float64, device=self._target)
@@ -182,16 +178,13 @@ class StreamRows:
         return self.sample.shuffled(rng)
 
     def resampled(self, index: IntArray, standardize: bool) -> StreamRows:
-        """Return some of the rows, centred and, if so wanted, standardised anew."""
         source = PartSource(self.source, rows=np.sort(index))
         blocks = read_ahead(source, self.plan.block_rows, "", verbose=False)
-        found = survey(blocks, source.shape, min(self.plan.sample_rows, len(index)))
-        mean, spread = found.moments.mean[self.columns], found.moments.spread[self.columns]
+        moments, _, sample = survey(blocks, source.shape, self.plan.sample_rows)
+        mean, spread = moments.mean[self.columns], moments.spread[self.columns]
         scale = at_least_rounding(spread, self.scale) if standardize else self.scale
         norms = len(index) * (spread / scale) ** 2
-        return StreamRows(
-            source, self.columns, mean, scale, norms, found.sample, self.plan, self.verbose
-        )
+        return StreamRows(source, self.columns, mean, scale, norms, sample, self.plan, self.verbose)
 
     def _passes(self, what: str, n_rows: int | None = None) -> Iterator[Tensor]:
         """Yield standardised blocks of all rows, or of so many."""
@@ -203,11 +196,6 @@ class StreamRows:
 
     def _stage(self, block: Block) -> BlockTensors:
         return BlockTensors.of(block, pinned=self._target.type == "cuda")
-
-    def _slab_bytes(self) -> int:
-        if self._target.type == "cuda":
-            return torch.cuda.mem_get_info(self._target)[0] // 2
-        return self.plan.slab_bytes
 
     def _on_device(self) -> None:
         numbers = (self.mean, self.scale, self.columns, self._index)

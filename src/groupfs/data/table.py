@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from groupfs.data.rows import Rows, RowsInMemory
 from groupfs.utils.types import FloatArray, IntArray
@@ -34,9 +33,3 @@ class TableInMemory(Table):
     """A table whose rows are all in memory."""
 
     rows: RowsInMemory
-
-
-def column_names(estimator: Any, n_features: int) -> list[str]:
-    """Return the names an estimator has seen, or x0, x1, ..."""
-    given = getattr(estimator, "feature_names_in_", None)
-    return [f"x{i}" for i in range(n_features)] if given is None else list(given)

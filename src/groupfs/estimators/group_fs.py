@@ -14,16 +14,14 @@ from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from groupfs.data.known_groups import check_places, parse_groups
+from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
 from groupfs.data.open_table import open_table
-from groupfs.data.table import Table
 from groupfs.estimators.base import GroupSelector
 from groupfs.selection.describe import describe
 from groupfs.training.settings import PRESETS
 from groupfs.training.solve import Task, solve
 from groupfs.utils.device import derive_seeds, resolve_device
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Relative sparsities that are trained beside the one asked for to rank groups by path.
@@ -255,8 +253,14 @@ class GroupFS(GroupSelector):
         labels: IntArray | None = None
         names: list[Any] = []
         if self.groups is not None:
-            check_places(self.groups, X)
-            labels, names = self._known_groups(table)
+            if self.n_groups != "auto":
+                raise ParameterError(
+                    f"both groups and n_groups={self.n_groups} are given; known groups have a "
+                    'number, so leave n_groups at "auto".',
+                    "n_groups",
+                )
+            refuse_ambiguous_members(self.groups, X)
+            labels, names = known_labels(self.groups, table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
         solution = solve(
             Task(table, settings, seeds, devices, self._sparsity_weights, known_labels=labels)
@@ -275,33 +279,3 @@ class GroupFS(GroupSelector):
         if (self.ranking or PRESETS[self.preset]["ranking"]) == "path":
             weights = np.concatenate([weights, PATH_SPARSITIES * critical])
         return weights
-
-    def _known_groups(self, table: Table) -> tuple[IntArray, list[Any]]:
-        """Turn the groups given into labels of the table's own columns from 0, and their names."""
-        if self.n_groups != "auto":
-            raise ParameterError(
-                f"both groups and n_groups={self.n_groups} are given; known groups have a number, "
-                'so leave n_groups at "auto".',
-                "n_groups",
-            )
-        labels, names = parse_groups(self.groups, table.names)
-        labels = labels[table.columns]
-        without = np.sort(table.columns[labels < 0])
-        if len(without):
-            raise ParameterError(
-                f"{len(without)} feature(s) of X are in none of the groups: "
-                f"{join_names([table.names[i] for i in without])}; give every feature a group, or "
-                "leave these columns out of X.",
-                "groups",
-            )
-        # numbered as the table's own order meets them, whatever the user's order of the columns
-        present = list(dict.fromkeys(labels.tolist()))
-        if len(present) < 2:
-            raise ParameterError(
-                f"groups has {len(present)} group with features that vary; choosing among groups "
-                "needs at least 2.",
-                "groups",
-            )
-        numbers = {group: j for j, group in enumerate(present)}
-        own_labels = np.array([numbers[group] for group in labels.tolist()])
-        return own_labels, [names[group] for group in present]

@@ -6,6 +6,7 @@ Axes: N samples, d features. Distances are squared and in double precision.
 from __future__ import annotations
 
 from importlib.util import find_spec
+from typing import cast
 
 import numpy as np
 import torch
@@ -32,8 +33,8 @@ def nearest_columns(rows: Rows, n_kept: int) -> tuple[FloatArray, IntArray, floa
     d = rows.shape[1]
     if d > EXACT_FEATURES and isinstance(rows, DenseRows) and find_spec("faiss") is not None:
         return approximate_neighbors(rows, n_kept)
-    if isinstance(rows, StreamRows) and not rows.is_exact:
-        return sketched_neighbors(rows, n_kept)
+    if not rows.is_exact:
+        return sketched_neighbors(cast(StreamRows, rows), n_kept)  # others are exact
     return exact_neighbors(rows, n_kept)
 
 

@@ -43,7 +43,7 @@ def score_on_rows(
     rows: Rows, groups: list[IntArray], *, n_neighbors: int, steps: int, n_shuffles: int, seed: int
 ) -> GroupScores:
     """Score every group on some random rows of a table."""
-    X = rows.some(SCORED_ROWS, np.random.default_rng(seed))
+    X = rows.random_rows(SCORED_ROWS, np.random.default_rng(seed))
     return score_groups(
         X, groups, n_neighbors=n_neighbors, steps=steps, n_shuffles=n_shuffles, seed=seed
     )

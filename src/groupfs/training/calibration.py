@@ -106,7 +106,7 @@ def _batches(rows: Rows, batch_size: int, seed: int) -> Iterator[Tensor]:
     rng = np.random.default_rng(seed)
     X = rows.take(torch.arange(N)) if batch_size >= N else None
     while True:
-        yield X if X is not None else rows.some(batch_size, rng)
+        yield X if X is not None else rows.random_rows(batch_size, rng)
 
 
 def _error(draws: list[list[float]]) -> float:

@@ -10,7 +10,7 @@ import torch
 from joblib import Parallel, delayed, effective_n_jobs
 from joblib.parallel import get_active_backend
 
-from groupfs.data.model_memory import memory_of_models
+from groupfs.data.memory_plan import memory_of_models
 from groupfs.data.table import Table
 from groupfs.training.checkpoints import Checkpoint, pack_trained, unpack_trained
 from groupfs.training.problem import Problem, model_memory

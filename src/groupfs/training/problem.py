@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from groupfs.data.model_memory import n_candidates_that_fit
+from groupfs.data.memory_plan import n_candidates_that_fit
 from groupfs.data.rows import Rows
 from groupfs.data.table import Table
 from groupfs.graphs.eigenvectors import leading_eigenvectors

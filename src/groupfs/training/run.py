@@ -85,7 +85,7 @@ def train_models(problem: Problem, sparsity_weights: FloatArray, name: str = "Gr
         verbose=settings.verbose,
         name=name,
     )
-    X = problem.table.rows.some(SCORED_ROWS, np.random.default_rng(problem.seeds[0]))
+    X = problem.table.rows.random_rows(SCORED_ROWS, np.random.default_rng(problem.seeds[0]))
     with torch.no_grad():
         gain, loss = models.gain_and_loss(objective, X)
     logits = models.memberships.logits.cpu().numpy()

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from groupfs.baselines.base import COUNT, NOT_NEGATIVE, POSITIVE, RankingSelector, Table
 from groupfs.baselines.mgagr.solver import solve
-from groupfs.data.known_groups import check_places, parse_groups
+from groupfs.data.known_groups import parse_groups, refuse_ambiguous_members
 from groupfs.utils.text import join_names
 from groupfs.utils.types import IntArray
 
@@ -125,7 +125,7 @@ class MGAGR(RankingSelector):
 
     def _open_table(self, X: Any) -> Table:
         if self.groups is not None:
-            check_places(self.groups, X)
+            refuse_ambiguous_members(self.groups, X)
         return super()._open_table(X)
 
     def _fit_table(self, table: Table, device: torch.device) -> None:
