@@ -212,16 +212,6 @@ def test_key_added_begins_all_names(adata):
     assert set(adata.uns) == {"mine"}
 
 
-def test_duplicate_names_of_genes_do_not_matter(selected):
-    X = sp.csr_matrix(cells())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        adata = anndata.AnnData(X, var=pd.DataFrame(index=["same"] * X.shape[1]))
-    select_groups(adata, **QUICK)
-    got, expected = adata.var["groupfs_selected"], selected.var["groupfs_selected"]
-    assert got.tolist() == expected.tolist()
-
-
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize(
     ("value", "message"),
@@ -289,16 +279,6 @@ def test_known_groups_are_given_by_names_of_genes(adata):
     del known["others"]
     with pytest.raises(ValueError, match=r"12 gene\(s\) are in none .* gene12, .* with mask_var"):
         select_groups(adata, groups=known)
-
-
-def test_entries_at_the_same_place_add_up_and_stay_as_they_are(selected):
-    X = sp.csr_matrix(cells())
-    halves = np.repeat(X.data / 2, 2)
-    doubled = sp.csr_matrix((halves, np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape)
-    adata = make(doubled)
-    select_groups(adata, **QUICK)
-    fields_equal(adata, selected)
-    assert adata.X.nnz == 2 * X.nnz
 
 
 def test_view_gets_results_of_its_own(adata):

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import torch
 
-from groupfs.data.known_groups import refuse_ambiguous_members, parse_groups
+from groupfs.data.known_groups import parse_groups, refuse_ambiguous_members
 
 NAMES = ["a", "b", "c", "d", "e"]
 

@@ -38,7 +38,9 @@ def test_missing_values_are_named(X):
     assert "NaN in 2 columns (x2, x7)" in refusal(sparse)
     X = X.copy()
     X[1, 4] = -np.inf
-    assert "infinity (inf) in 1 column (x4)" in refusal(X)
+    assert "infinity (inf) in 1 column (x4)" in refusal(torch.from_numpy(X))
+    with pytest.raises(ValueError, match=r"X contains infinity \(inf\) in 1 column \(x4\)"):
+        LaplacianScore().fit(X)
 
 
 @pytest.mark.parametrize("library", [pd, pl])

@@ -74,13 +74,6 @@ def _copy_columns(rng, X):
     return X
 
 
-def _rescale_copies(rng, X):
-    where = _some(rng, X.shape[1])
-    units = rng.choice([-1, 1], len(where)) * 10.0 ** rng.uniform(-9, 9, len(where))
-    X[:, where] = X[:, [0]] * units + rng.standard_normal()
-    return X
-
-
 def _nearly_copy(rng, X):
     where = _some(rng, X.shape[1])
     noise = rng.standard_normal((len(X), len(where))) * 10.0 ** rng.uniform(-15, -2)
@@ -123,7 +116,6 @@ TWISTS = {
     "scale table": lambda rng, X: X * 10.0 ** rng.uniform(-30, 30),
     "offset": lambda rng, X: X + X.std(0) * 10.0 ** rng.uniform(0, 17, X.shape[1]),
     "copy columns": _copy_columns,
-    "rescale copies": _rescale_copies,
     "nearly copy": _nearly_copy,
     "constant": _constant,
     "constant but one": _constant_but_one,
@@ -165,12 +157,6 @@ DTYPES = [
 ]
 
 
-def _strided(X):
-    wide = np.zeros((2 * X.shape[0], 3 * X.shape[1]), X.dtype)
-    wide[::2, ::3] = X
-    return wide[::2, ::3]
-
-
 def _read_only(X):
     X = X.copy()
     X.flags.writeable = False
@@ -183,12 +169,6 @@ def _odd_frame(X):
     return pd.DataFrame(X, columns=names[: X.shape[1]], index=np.arange(len(X)) * -0.5)
 
 
-def _mixed_frame(X):
-    kinds = ["float32", "int64", "Float64", "Int8", "uint8", "object"]
-    columns = [pd.Series(x).astype(kinds[i % 6]) for i, x in enumerate(X.astype(float).T)]
-    return pd.DataFrame({f"c{i}": column for i, column in enumerate(columns)})
-
-
 def _memmap(X):
     with tempfile.TemporaryFile() as file:
         mapped = np.memmap(file, dtype=X.dtype, shape=X.shape)
@@ -199,13 +179,11 @@ def _memmap(X):
 FORMS = {
     "C": np.ascontiguousarray,
     "F": np.asfortranarray,
-    "strided": _strided,
     "reversed": lambda X: np.ascontiguousarray(X[::-1, ::-1])[::-1, ::-1],
     "read-only": _read_only,
     "list": lambda X: X.tolist(),
     "odd names": _odd_frame,
     "numbered names": pd.DataFrame,
-    "mixed frame": _mixed_frame,
     "memmap": _memmap,
 }
 #: Which numpy dtypes torch has as they are.
@@ -223,34 +201,17 @@ def _doubled(X):
     return sp.csr_matrix((np.repeat(A.data, 2) / 2, np.repeat(A.indices, 2), A.indptr * 2), X.shape)
 
 
-def _unsorted(X):
-    A = sp.csr_matrix(X)
-    for start, stop in zip(A.indptr[:-1], A.indptr[1:], strict=True):
-        A.indices[start:stop] = A.indices[start:stop][::-1].copy()
-        A.data[start:stop] = A.data[start:stop][::-1].copy()
-    A.has_sorted_indices = False
-    return A
-
-
 def _explicit_zeros(X):
     rows, columns = np.indices(X.shape).reshape(2, -1)
     return sp.csr_array(sp.coo_array((X.ravel(), (rows, columns)), X.shape))
 
 
-def _long_indices(X):
-    A = sp.csr_array(X)
-    A.indptr, A.indices = A.indptr.astype(np.int64), A.indices.astype(np.int64)
-    return A
-
-
 SPARSE_FORMS = {
     **{kind.__name__: kind for kind in (sp.csr_array, sp.csr_matrix, sp.csc_array, sp.csc_matrix)},
     **{kind.__name__: kind for kind in (sp.coo_array, sp.bsr_matrix, sp.lil_array, sp.dia_array)},
-    "int64 indices": _long_indices,
     "float32": lambda X: sp.csr_array(X.astype(np.float32)),
     "int8": lambda X: sp.csr_array(X.astype(np.int8)),
     "bool": lambda X: sp.csc_array(X.astype(bool)),
     "doubled": _doubled,
-    "unsorted": _unsorted,
     "explicit zeros": _explicit_zeros,
 }

@@ -86,16 +86,11 @@ def select_groups(
 
     Notes
     -----
-    A sparse matrix stays sparse; in memory there are, beside adata, about four copies of its
-    entries in double precision, and batches of about 512 dense rows (1.0 GB in all for 20,000 cells
-    and 3,000 genes with 95 % zeros, ``python -m benchmarks.anndata_workflow``). A backed file is
-    read in blocks, once or several times, of which only the genes in ``mask_var`` are kept, sparse
-    if the file is; where they are too many for ``max_memory`` they stay in the file. Results are in
-    the object until ``adata.write()``. A dense matrix needs about three dense copies.
-
-    Groups are kept that have an open gate and a score beyond chance. Where there are many modules
-    the gates of some may close; a lower ``sparsity`` opens more, and ``n_features_to_select``
-    spreads a budget over all groups beyond chance, open or not.
+    A sparse matrix stays sparse: beside adata there are about four copies of its entries in double
+    precision, and batches of about 512 dense rows; of a dense one there are about three copies. A
+    backed file is read in blocks, of which only the genes in ``mask_var`` are kept; where they are
+    too many for ``max_memory`` they stay in the file. Results are in the object until
+    ``adata.write()``.
 
     Examples
     --------

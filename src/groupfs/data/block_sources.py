@@ -41,7 +41,7 @@ class Source(ABC):
 
 def is_lazy(X: Any) -> bool:
     """Tell whether X is not yet in memory, but has a shape and gives rows when sliced."""
-    if isinstance(X, PartSource):
+    if isinstance(X, Source):
         return True
     if isinstance(X, np.ndarray) or sp.issparse(X) or hasattr(X, "columns") or hasattr(X, "detach"):
         return isinstance(X, np.memmap)
@@ -50,7 +50,7 @@ def is_lazy(X: Any) -> bool:
 
 def as_source(X: Any) -> Source | None:
     """Wrap X to be read in pieces; None if it is no table of numbers of a known kind."""
-    if isinstance(X, PartSource):
+    if isinstance(X, Source):
         return X
     if hasattr(X, "columns") and hasattr(X, "compute"):
         raise ValueError(
@@ -61,8 +61,7 @@ def as_source(X: Any) -> Source | None:
     if sp.issparse(X):
         return SparseSource(X) if X.dtype.kind in "fiub" and X.dtype != np.float16 else None
     if hasattr(X, "iloc") and X.ndim == 2:
-        complex_columns = any(np.dtype(t).kind == "c" for t in X.dtypes if isinstance(t, np.dtype))
-        return None if complex_columns else FrameSource(X)
+        return FrameSource(X)
     if hasattr(X, "columns") or hasattr(X, "detach") or not hasattr(X, "__getitem__"):
         return None
     if getattr(X, "format", None) == "csc":  # of AnnData: rows of such a file are all over it

@@ -32,7 +32,7 @@ def refuse_text(X: Any) -> None:
 
 def _is_text(column: Any, dtype: Any) -> bool:
     kind = str(dtype).lower()
-    if any(word in kind for word in ("date", "time", "duration", "str", "utf8")):
+    if any(word in kind for word in ("date", "time", "duration", "str", "utf8", "complex")):
         return True
     if any(word in kind for word in ("cat", "enum", "object")):  # may hold numbers
         try:

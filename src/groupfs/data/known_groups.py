@@ -126,7 +126,7 @@ def _from_members(
 
 
 def _feature_index(feature: Any, by_name: dict[str, int], n_features: int, group: Any) -> int:
-    if isinstance(feature, (int, np.integer)) and not isinstance(feature, (bool, np.bool_)):
+    if isinstance(feature, (int, np.integer)):
         if 0 <= feature < n_features:
             return int(feature)
         raise ValueError(
