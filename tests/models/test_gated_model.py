@@ -1,4 +1,4 @@
-"""The whole objective, its gradient, its start, its noise, and the comparison with trivial models."""
+"""The whole objective: its gradient, start and noise, and the comparison with trivial models."""
 
 import numpy as np
 import pytest

@@ -33,9 +33,9 @@ def leading_eigenvectors(
 ) -> FloatArray:
     """Find the ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
 
-    Of more than ``block_features`` they are found by lobpcg, all at once: the eigenvalues of groups are
-    nearly equal, which costs a method that goes vector by vector many restarts. They are as exact
-    as clusters need them then, and not more.
+    Of more than ``block_features`` they are found by lobpcg, all at once: the eigenvalues of groups
+    are nearly equal, which costs a method that goes vector by vector many restarts. They are as
+    exact as clusters need them then, and not more.
     """
     d = walk.shape[0]
     if sp.issparse(walk) and n_vectors < d - 1:
