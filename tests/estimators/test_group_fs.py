@@ -24,7 +24,7 @@ from tests.support.tables import real_table
 
 @pytest.fixture(scope="module")
 def moons():
-    return load_two_moons(random_state=0)
+    return load_two_moons(300, random_state=0)
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,7 @@ CELLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", CELLS, ids=str)
 def test_both_moon_groups_and_nothing_else_without_setting_anything(cell):
     data = load_two_moons(**cell)
@@ -218,13 +219,13 @@ def test_polars_output(moons):
 def test_pipeline_clone_pickle_and_parameter_setting(moons, fitted):
     pipeline = make_pipeline(StandardScaler(), GroupFS(random_state=0, n_init=1), KMeans(2))
     pipeline.set_params(groupfs__n_groups=3, groupfs__sparsity=0.8)
-    assert pipeline.fit_predict(moons.data).shape == (1000,)
+    assert pipeline.fit_predict(moons.data).shape == (300,)
     assert clone(pipeline)[1].get_params()["sparsity"] == 0.8
     restored = pickle.loads(pickle.dumps(fitted))
     np.testing.assert_array_equal(restored.transform(moons.data), fitted.transform(moons.data))
 
 
-@pytest.mark.parametrize("ranking", ["gate", "path"])
+@pytest.mark.parametrize("ranking", ["gate", pytest.param("path", marks=pytest.mark.slow)])
 def test_other_rankings_put_the_moons_first(moons, ranking):
     selector = GroupFS(ranking=ranking, n_groups=12, random_state=0).fit(moons.data)
     assert recovery(moons, selector) == (1.0, 0.0, 1.0)
@@ -288,6 +289,7 @@ def test_sparsity_weight_overrides_sparsity(moons):
     assert selector.fit(moons.data).sparsity_weight_ == 0.7
 
 
+@pytest.mark.slow
 def test_higher_sparsity_keeps_fewer_groups():
     X = real_table("yale")[0]
     kept = []

@@ -121,8 +121,7 @@ def main():
                 work.damage_one(str(work.rng.choice(DAMAGES)))
         work.run()
         same, missed = [result == undisturbed for result in work.results], work.unreported()
-    print(f"kills: {work.kills.total()} {dict(work.kills)}; damages: {len(work.damaged)}", end="; ")
-    print(f"of these no warning named: {dict(missed) or 'none'}")
+    print(f"kills: {dict(work.kills)}; damages: {len(work.damaged)}, unnamed: {missed.total()}")
     print(f"fits to the end: {len(same)}; identical: {sum(same)}; {time.monotonic() - began:.0f} s")
     return 0 if all(same) and not missed else 1
 
