@@ -24,7 +24,7 @@ from experiments.drawing import save
 from experiments.store import Key
 from groupfs import GroupFS
 from groupfs.datasets import fetch_dataset, load_two_moons
-from groupfs.graphs.feature_clusters import choose_n_groups
+from groupfs.graphs.number_of_groups import choose_n_groups
 from groupfs.plotting import CYCLE
 from groupfs.training.settings import DENSE_FEATURES
 

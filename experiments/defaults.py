@@ -24,9 +24,11 @@ from experiments.scenario0 import budgets
 from experiments.store import RESULTS, Key, Store, machine, run
 from groupfs import GroupFS
 from groupfs.data.standardize import validate_table
-from groupfs.selection.describe import GroupResult, read_off, train_models
-from groupfs.selection.keep import discoveries, spend_budget
+from groupfs.scoring.significance import discoveries
+from groupfs.selection.budget import spend_budget
+from groupfs.selection.describe import GroupResult, describe
 from groupfs.training.problem import prepare
+from groupfs.training.run import train_models
 from groupfs.utils.device import derive_seeds, resolve_device
 
 NAME = "defaults"
@@ -44,8 +46,8 @@ def compute(key: Key, device: str) -> dict[str, Any]:
     problem = prepare(checked, estimator._settings(checked), seeds, resolve_device(device))
     trained = train_models(problem, np.array(SPARSITIES) * problem.critical_sparsity_weight)
     entries = []
-    for place, sparsity in enumerate(SPARSITIES):
-        result = read_off(problem, trained, trained.best_seed(place), place)
+    for weight, sparsity in enumerate(SPARSITIES):
+        result = describe(problem, trained, trained.best_seed(weight), weight)
         for what, chosen in selections(result, budgets(key["table"])).items():
             selected = np.sort(checked.columns[chosen])
             agreement = judge(table.Z, table.y, selected).as_dict()
