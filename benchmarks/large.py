@@ -181,7 +181,9 @@ def run_disk(options: argparse.Namespace) -> None:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         found = json.loads(done.stdout.splitlines()[-1])
         X = np.load(path, mmap_mode="r")
-        rows = np.sort(np.random.default_rng(2).choice(len(X), SUBSAMPLE, replace=False))
+        rows = np.sort(
+            np.random.default_rng(2).choice(len(X), min(len(X), SUBSAMPLE), replace=False)
+        )
         selector = GroupFS(random_state=0).fit(np.array(X[rows]))
         found["ari_with_subsample"] = adjusted_rand_score(
             found.pop("groups"), selector.group_labels_
