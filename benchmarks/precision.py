@@ -33,7 +33,7 @@ K = 7
 
 
 def planted(rng: np.random.Generator, n: int = 200) -> np.ndarray:
-    """Three groups of four features and four features of noise."""
+    """Make three groups of four features and four features of noise."""
     factors = rng.standard_normal((n, 3))
     grouped = np.repeat(factors, 4, axis=1) + 0.4 * rng.standard_normal((n, 12))
     return np.column_stack([grouped, rng.standard_normal((n, 4))])
@@ -48,7 +48,7 @@ def nearly_equal_rows(rng: np.random.Generator, width: float) -> np.ndarray:
 
 
 def nearly_equal_columns(rng: np.random.Generator, gap: float) -> np.ndarray:
-    """Correlations of 1 - gap within each of three groups of twelve."""
+    """Make correlations of 1 - gap within each of three groups of twelve."""
     factors = rng.standard_normal((200, 3))
     noise = rng.standard_normal((200, 36)) * np.sqrt(gap)
     return np.column_stack([np.repeat(factors, 12, axis=1) + noise, rng.standard_normal((200, 4))])
@@ -66,7 +66,7 @@ def heavy_tails(rng: np.random.Generator, sigma: float) -> np.ndarray:
 
 
 def unequal_units(rng: np.random.Generator, ratio: float) -> np.ndarray:
-    """For ``standardize=False``: groups whose gates are open to very different degrees."""
+    """Make groups whose gates are open to different degrees, for ``standardize=False``."""
     return planted(rng) * np.repeat(np.geomspace(1, ratio, 4), 4)
 
 

@@ -38,7 +38,7 @@ SEEDS = range(3)
 
 
 def compute(key: Key, device: str) -> dict[str, Any]:
-    """All selections of one table and seed, judged."""
+    """Judge all selections of one table and seed."""
     table = data.load(key["table"])
     estimator = GroupFS(random_state=key["seed"])
     checked = validate_table(estimator, table.X, standardize=True)
@@ -59,7 +59,7 @@ def compute(key: Key, device: str) -> dict[str, Any]:
 def selections(
     result: GroupResult, numbers: list[int]
 ) -> dict[tuple[str, int | None], NDArray[np.int64]]:
-    """Its own choice, if any group stands out, and every budget spent in several ways."""
+    """List its own choice, if any group stands out, and budgets spent in several ways."""
     assert result.p_values is not None
     stands_out = discoveries(result.p_values, 0.01)
     kept = stands_out & (result.gates > 0.5)
@@ -89,7 +89,7 @@ class Comparison:
 
 
 def compare(records: Iterable[dict[str, Any]]) -> list[Comparison]:
-    """Mean accuracy over tables, seeds and budgets, for every way and sparsity."""
+    """Average accuracy over tables, seeds and budgets, for every way and sparsity."""
     by_way: dict[str, dict[float, dict[str, list[float]]]] = {}
     for record in records:
         for entry in record["entries"]:
