@@ -6,7 +6,7 @@ the best ``n_features_to_select`` of them or, where the method has one, by its o
 
 from groupfs.baselines.cae.estimator import ConcreteAutoencoderSelector
 from groupfs.baselines.compfs.estimator import CompFS
-from groupfs.baselines.dufs.estimator import DUFS
+from groupfs.baselines.dufs import DUFS
 from groupfs.baselines.laplacian import LaplacianScore, laplacian_score
 from groupfs.baselines.mcfs.estimator import MCFS
 from groupfs.baselines.mgagr.estimator import MGAGR

@@ -57,38 +57,25 @@ class SampleGraphSelector(RankingSelector):
     }
 
     def _sample_affinity(self, rows: RowsInMemory, device: torch.device) -> Affinity:
-        return sample_affinity(
-            rows, self.graph, self.n_neighbors, self.kept_neighbors, self.bandwidth, device
-        )
+        """Build the graph that the parameters ask for, (N, N).
 
-
-def sample_affinity(
-    rows: RowsInMemory,
-    graph: Any,
-    n_neighbors: int,
-    kept_neighbors: int | str | None,
-    bandwidth: float | None,
-    device: torch.device,
-) -> Affinity:
-    """Build the graph that the parameters of ``LaplacianScore`` ask for, (N, N).
-
-    Distances are computed on the device, or the CPU for MPS, which has no double precision.
-    Afterwards the rows are back on the CPU, in double precision.
-    """
-    cpu = torch.device("cpu")
-    if not isinstance(graph, str):
-        affinity = check_affinity(graph, rows.shape[0])
-    else:
-        n_neighbors = fewer_than_samples("n_neighbors", n_neighbors, rows.shape[0])
-        rows.to(cpu if device.type == "mps" else device, torch.float64)
-        if graph == "cosine":
-            affinity = cosine_affinity(rows, n_neighbors)
-        elif graph == "heat":
-            affinity = heat_affinity(rows, n_neighbors, bandwidth)
+        Distances are computed on the device, or the CPU for MPS, which has no double precision.
+        Afterwards the rows are back on the CPU, in double precision.
+        """
+        cpu = torch.device("cpu")
+        if not isinstance(self.graph, str):
+            affinity = check_affinity(self.graph, rows.shape[0])
         else:
-            affinity = self_tuning_affinity(rows, n_neighbors, kept_neighbors)
-    rows.to(cpu, torch.float64)
-    return affinity
+            n_neighbors = fewer_than_samples("n_neighbors", self.n_neighbors, rows.shape[0])
+            rows.to(cpu if device.type == "mps" else device, torch.float64)
+            if self.graph == "cosine":
+                affinity = cosine_affinity(rows, n_neighbors)
+            elif self.graph == "heat":
+                affinity = heat_affinity(rows, n_neighbors, self.bandwidth)
+            else:
+                affinity = self_tuning_affinity(rows, n_neighbors, self.kept_neighbors)
+        rows.to(cpu, torch.float64)
+        return affinity
 
 
 def self_tuning_affinity(

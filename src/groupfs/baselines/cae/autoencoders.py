@@ -1,13 +1,12 @@
 """Concrete autoencoders side by side: their parameters, how they start, their loss, what they pick.
 
-Axes: R replicas, N rows, B rows of a batch, d features, K selectors, H hidden units.
-Replicas differ in seed and hidden width; H is the largest, and what a narrower one lacks is zero.
+Axes: R replicas from different seeds, N rows, B rows of a batch, d features, K selectors, H hidden
+units.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -20,13 +19,6 @@ from groupfs.utils.types import FloatArray, IntArray
 
 #: Slope of the hidden units below zero.
 SLOPE = 0.2
-
-
-class Replica(NamedTuple):
-    """The settings in which replicas differ."""
-
-    hidden_width: int
-    seed: int
 
 
 class Autoencoders:
@@ -48,9 +40,8 @@ class Autoencoders:
     def parameters(self) -> list[Tensor]:
         return [self.logits, self.W1, self.b1, self.W2, self.b2]
 
-    def select(self, which: IntArray) -> Autoencoders:
+    def select(self, index: Tensor) -> Autoencoders:
         """Return a copy of some of the replicas."""
-        index = torch.from_numpy(which).to(self.logits.device)
         return Autoencoders(*(parameter.detach()[index] for parameter in self.parameters()))
 
     def decode(self, selected: Tensor, kept: Tensor | None = None) -> Tensor:
@@ -68,7 +59,6 @@ class Autoencoders:
         R, K, d = self.logits.shape
         gumbel = gumbel_noise(uniform[:, : K * d]).view(R, K, d)
         M = membership(self.logits, gumbel, temperature)
-        # units lie before rows in the noise: a wider replica beside this one changes none of it
         kept = (uniform[:, K * d :] >= dropout).to(X.dtype).view(R, -1, X.shape[1]).mT
         reconstructed = self.decode(X @ M.mT, kept / (1 - dropout))
         return (reconstructed - X).square().mean((-2, -1))
@@ -91,20 +81,15 @@ class Autoencoders:
 
 
 def start(
-    replicas: list[Replica], K: int, d: int, device: torch.device, dtype: torch.dtype
+    seeds: list[int], K: int, d: int, H: int, device: torch.device, dtype: torch.dtype
 ) -> Autoencoders:
-    """Return untrained replicas: weights Glorot normal, biases zero.
-
-    Units that pad a narrow replica start with zero weights on both sides, so they pass nothing on
-    and get no gradient: they stay zero.
-    """
-    R, H = len(replicas), max(replica.hidden_width for replica in replicas)
-    logits, W1, W2 = np.empty((R, K, d)), np.zeros((R, K, H)), np.zeros((R, H, d))
-    for r, (width, seed) in enumerate(replicas):
-        rng = np.random.default_rng([seed, width])
-        logits[r] = _glorot(rng, K, d)
-        W1[r, :, :width] = _glorot(rng, K, width)
-        W2[r, :width] = _glorot(rng, width, d)
+    """Return untrained replicas: weights Glorot normal, biases zero."""
+    weights: list[list[FloatArray]] = []
+    for seed in seeds:
+        rng = np.random.default_rng([seed, H])
+        weights.append([_glorot(rng, *shape) for shape in ((K, d), (K, H), (H, d))])
+    logits, W1, W2 = (np.stack(layer) for layer in zip(*weights, strict=True))
+    R = len(seeds)
     arrays = (logits, W1, np.zeros((R, 1, H)), W2, np.zeros((R, 1, d)))
     return Autoencoders(*(torch.as_tensor(a, dtype=dtype, device=device) for a in arrays))
 

@@ -1,6 +1,6 @@
 """The training of concrete autoencoders: epochs, batches, falling temperature, early stop.
 
-Axes: R replicas still in training, K selectors, d features.
+Axes: R replicas, K selectors, d features.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from tqdm import tqdm
 
-from groupfs.baselines.cae.autoencoders import Autoencoders, Replica, start
+from groupfs.baselines.cae.autoencoders import Autoencoders, start
 from groupfs.data.rows import Rows
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -27,8 +27,9 @@ DECIDED = 0.998
 class Hyperparameters:
     """Settings of training; ``ConcreteAutoencoderSelector`` has parameters of the same names."""
 
-    max_epochs: int
+    hidden_width: int
     batch_size: int
+    max_epochs: int
     learning_rate: float
     start_temperature: float
     end_temperature: float
@@ -39,7 +40,8 @@ class Hyperparameters:
 class Outcome:
     """The result of training a replica."""
 
-    replica: Replica
+    seed: int
+    hidden_width: int
     batch_size: int
     history: list[dict[str, float]] = field(default_factory=list)  #: one record per epoch
     converged: bool = False
@@ -47,19 +49,14 @@ class Outcome:
     error: float = np.inf  #: of the table with hard selection; inf if training diverged
 
     def summary(self) -> dict[str, Any]:
-        return {
-            **self.replica._asdict(),
-            "batch_size": self.batch_size,
-            "error": self.error,
-            "n_epochs": len(self.history),
-            "n_collapsed": len(self.logits) - len(np.unique(self.logits.argmax(axis=1))),
-            "mean_max_probability": self.history[-1]["mean_max_probability"],
-            "converged": self.converged,
-        }
+        last = {"mean_max_probability": self.history[-1]["mean_max_probability"]}
+        n_collapsed = len(self.logits) - len(np.unique(self.logits.argmax(axis=1)))
+        kept = {k: v for k, v in vars(self).items() if k not in ("history", "logits")}
+        return {**kept, **last, "n_epochs": len(self.history), "n_collapsed": n_collapsed}
 
 
 def train(
-    replicas: list[Replica],
+    seeds: list[int],
     K: int,
     rows: Rows,
     how: Hyperparameters,
@@ -68,21 +65,22 @@ def train(
     verbose: bool = False,
     decided: float = DECIDED,
 ) -> list[Outcome]:
-    """Train replicas, each until it has decided; none depends on the others."""
-    outcomes = [Outcome(replica, how.batch_size) for replica in replicas]
-    model = start(replicas, K, rows.shape[1], device, dtype)
+    """Train a replica per seed, each until it has decided; none depends on the others."""
+    outcomes = [Outcome(seed, how.hidden_width, how.batch_size) for seed in seeds]
+    model = start(seeds, K, rows.shape[1], how.hidden_width, device, dtype)
     active = ActiveReplicas(outcomes, model, rows, how)
     n_epochs, name = how.max_epochs, "Concrete autoencoder"
     with tqdm(total=n_epochs, desc=name, unit="epoch", disable=not verbose) as progress:
         for epoch in range(n_epochs):
             loss, sureness = active.run_epoch(epoch)
-            done = (sureness > decided) | (epoch + 1 == n_epochs)
             progress.set_postfix(loss=loss.min(), decided=sureness.max(), refresh=False)
             progress.update()
-            active.finish(np.flatnonzero(done), sureness > decided)
-            if done.all():
+            done = (sureness > decided) | (epoch + 1 == n_epochs)
+            if done.any():
+                active.finish(np.flatnonzero(done), sureness > decided)
+                active.keep(np.flatnonzero(~done))
+            if not active.outcomes:
                 break
-            active.keep(np.flatnonzero(~done))
     return outcomes
 
 
@@ -93,7 +91,7 @@ class ActiveReplicas:
         self, outcomes: list[Outcome], model: Autoencoders, rows: Rows, how: Hyperparameters
     ) -> None:
         self.outcomes, self.model, self.rows, self.how = outcomes, model, rows, how
-        seeds = [outcome.replica.seed for outcome in outcomes]
+        seeds = [outcome.seed for outcome in outcomes]
         self.noise = CounterNoise(seeds, model.logits.device)
         self.generators = [np.random.default_rng(seed) for seed in seeds]
         self.steps_per_epoch = -(-rows.shape[0] // how.batch_size)
@@ -122,16 +120,14 @@ class ActiveReplicas:
         means = torch.stack([total / self.steps_per_epoch, model.mean_max_probability()])
         losses, sureness = means.cpu().double().numpy()
         for r, outcome in enumerate(self.outcomes):
-            record = {"loss": losses[r], "temperature": temperatures[-1]}
-            record["mean_max_probability"] = sureness[r]
-            outcome.history.append({"epoch": epoch} | {k: float(v) for k, v in record.items()})
+            record = {"epoch": epoch, "loss": float(losses[r])}
+            record["temperature"] = float(temperatures[-1])
+            outcome.history.append(record | {"mean_max_probability": float(sureness[r])})
         return losses, sureness
 
     def finish(self, which: IntArray, converged: BoolArray) -> None:
         """Read off the results of some replicas."""
-        if not len(which):
-            return
-        model = self.model.select(which)
+        model = self.model.select(torch.from_numpy(which).to(self.model.logits.device))
         errors = model.hard_error(self.rows, self.how.batch_size).cpu().double().numpy()
         logits = model.logits.detach().cpu().numpy()
         sound = np.isfinite(errors) & np.isfinite(logits).all(axis=(1, 2))
@@ -141,13 +137,11 @@ class ActiveReplicas:
             outcome.error = float(errors[i]) if sound[i] else np.inf
 
     def keep(self, which: IntArray) -> None:
-        """Go on with some replicas only, with their moments, noise and orders."""
-        if len(which) == len(self.outcomes):
-            return
+        """Go on with some replicas only."""
         states = [self.optimizer.state[parameter] for parameter in self.model.parameters()]
-        self.model = self.model.select(which)
-        self.optimizer = self._new_optimizer()
         index = torch.from_numpy(which).to(self.model.logits.device)
+        self.model = self.model.select(index)
+        self.optimizer = self._new_optimizer()
         for parameter, state in zip(self.model.parameters(), states, strict=True):
             self.optimizer.state[parameter] = {
                 name: value if name == "step" else value[index] for name, value in state.items()
