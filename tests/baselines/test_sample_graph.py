@@ -149,8 +149,8 @@ def test_a_graph_of_ones_own_is_taken_as_it_is(form, Z):
         (lambda W: W[:, :5], r"shape \(20, 5\) but X has 20 samples"),
         (lambda W: W[:5, :5], r"shape \(5, 5\) but X has 20 samples"),
         (lambda W: W + np.triu(np.ones_like(W)), "not symmetric .* up to 1"),
-        (lambda W: -W, "negative affinities .smallest -1"),
-        (lambda W: np.where(W == 1, np.nan, W), "NaN or infinity"),
+        (lambda W: -W, "Negative values .* graph"),
+        (lambda W: np.where(W == 1, np.nan, W), "graph contains NaN"),
         (lambda W: 0 * W, "no edges"),
     ],
 )

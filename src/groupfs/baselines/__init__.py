@@ -1,7 +1,8 @@
 """The methods GroupFS is compared with, under one interface.
 
-Every one ranks all features (``scores_``, higher is better; ``ranking_``, 1 is best) and selects
-the best ``n_features_to_select`` of them or, where the method has one, by its own rule.
+Every one ranks all features (``scores_``, higher is better, ``-inf`` for constant columns;
+``ranking_``, 1 is best) and selects the best ``n_features_to_select`` of them or, where the method
+has one, by its own rule.
 """
 
 from groupfs.baselines.cae.estimator import ConcreteAutoencoderSelector

@@ -87,8 +87,6 @@ class DUFS(TrainedSelector):
 
     Attributes
     ----------
-    scores_, ranking_ : ndarray of shape (n_features_in_,)
-        Gate means, ``-inf`` for constant columns; ranks, 1 is best.
     search_ : list of dict
         Every model trained: its ``sparsity_weight`` (None for the ratio), ``seed`` (its index),
         ``loss``, ``gain`` and ``n_open``.

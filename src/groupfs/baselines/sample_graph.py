@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 import torch
+from sklearn.utils import check_array
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
@@ -137,22 +138,16 @@ def nearest_rows(
 
 def check_affinity(graph: Any, n_samples: int) -> Affinity:
     """Return the user's own graph in double precision; refuse one that is none."""
-    sparse = sp.issparse(graph)
-    W: Any = sp.csr_array(graph, dtype=np.float64) if sparse else np.asarray(graph, np.float64)
+    W = check_array(
+        graph, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, input_name="graph"
+    )
+    W = sp.csr_array(W) if sp.issparse(W) else W
     if W.shape != (n_samples, n_samples):
         raise ValueError(
             f"graph has shape {W.shape} but X has {n_samples} samples; give an affinity of every "
             f"two samples, shape ({n_samples}, {n_samples})."
         )
-    weights = W.data if sparse else W
-    if not np.isfinite(weights).all():
-        raise ValueError("graph contains NaN or infinity; give finite affinities.")
-    if weights.size and weights.min() < 0:
-        raise ValueError(
-            f"graph contains negative affinities (smallest {weights.min():.3g}); clip them at zero "
-            "or choose a similarity that has none."
-        )
-    largest = weights.max() if weights.size else 0.0
+    largest = W.max()
     if largest == 0:
         raise ValueError("graph contains no edges: all its affinities are zero.")
     difference = abs(W - W.T).max()

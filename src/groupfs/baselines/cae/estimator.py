@@ -1,7 +1,4 @@
-"""Concrete autoencoder: the features from which a small network best rebuilds all the others.
-
-The estimator is here, the networks in ``autoencoders``, their training in ``training``.
-"""
+"""Concrete autoencoder: the features from which a small network best rebuilds all the others."""
 
 from __future__ import annotations
 
@@ -59,8 +56,7 @@ class ConcreteAutoencoderSelector(TrainedSelector):
     ----------
     scores_, ranking_ : ndarray of shape (n_features_in_,)
         Selected features: 1 plus the probability with which their selector picks them. Others: the
-        largest probability any selector gives them, at most one half. ``-inf`` for constant
-        columns. Ranks, 1 is best.
+        largest probability any selector gives them, at most one half.
     n_collapsed_ : int
         Selectors whose most likely feature was taken already; they got another one, see Notes.
     reconstruction_error_ : float
@@ -77,12 +73,10 @@ class ConcreteAutoencoderSelector(TrainedSelector):
     Notes
     -----
     The selection probabilities are softmax(logits), without temperature: at every temperature, that
-    is how likely a feature has the largest of the noisy logits. With the logits divided by a low
-    temperature, selectors that have learned nothing would pass as decided.
+    is how likely a feature has the largest of the noisy logits.
 
-    Every feature is selected once. First, the most likely feature of each selector is taken; where
-    several selectors share one, the surest of them has it. Then each of the others, the surest
-    first, takes its most likely feature that is still free.
+    Every feature is selected once. Where several selectors share their most likely feature, the
+    surest of them has it; then the others, the surest first, take what is still free.
 
     References
     ----------

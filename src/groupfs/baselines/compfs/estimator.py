@@ -1,7 +1,6 @@
 """CompFS: learners that predict the classes together, each from a small group of features.
 
-The one supervised baseline. The estimator is here, the networks in ``learners``, their training in
-``training``.
+The one supervised baseline.
 """
 
 from __future__ import annotations
@@ -81,8 +80,6 @@ class CompFS(TrainedSelector):
 
     Attributes
     ----------
-    scores_, ranking_ : ndarray of shape (n_features_in_,)
-        Largest or summed probability, ``-inf`` for constant columns; ranks, 1 is best.
     gate_probabilities_ : ndarray of shape (n_learners, n_features_in_)
         Probability that a network's gate is open; 0 for constant columns.
     groups_ : list of ndarray
@@ -97,9 +94,8 @@ class CompFS(TrainedSelector):
 
     Notes
     -----
-    The defaults are those of the synthetic experiments of the public package (compfs 0.0.2), where
-    an epoch has 400 steps and 35 of them suffice; ``max_epochs`` is that of its smallest table. The
-    package can also lower both weights and the learning rate by 1 % an epoch; here they stay.
+    The defaults are those of the synthetic experiments of the public package (compfs 0.0.2);
+    ``max_epochs`` is that of its smallest table.
 
     References
     ----------

@@ -22,16 +22,7 @@ class Learners:
 
     A learner is two ReLU layers followed by two linear heads. The sum of the aggregate heads is the
     prediction of all learners together; an individual head says what one learner knows alone.
-
-    Parameters
-    ----------
-    n_learners, n_features, hidden_width, n_classes : int
-        L, d, H and K.
-    rng : numpy Generator
-        Draws the gate logits from N(0, 1), weights and biases uniformly within
-        :math:`\\pm 1/\\sqrt{\\text{inputs}}`.
-    device, dtype
-        Where the parameters live, and how precisely.
+    Gate logits start N(0, 1), weights and biases uniform within one over the root of the inputs.
     """
 
     def __init__(

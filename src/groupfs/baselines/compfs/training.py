@@ -45,11 +45,7 @@ class Split:
     """
 
     def __init__(
-        self,
-        rows: RowsInMemory,
-        codes: IntArray,
-        training: IntArray,
-        validation: IntArray,
+        self, rows: RowsInMemory, codes: IntArray, training: IntArray, validation: IntArray
     ) -> None:
         self.rows, self.training, self.validation = rows, training, validation
         share = np.zeros((len(codes), 1))
