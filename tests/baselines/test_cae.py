@@ -10,9 +10,14 @@ from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 
 from groupfs.baselines.cae import estimator as cae
-from groupfs.baselines.cae.autoencoders import Autoencoders, distinct_features, start
+from groupfs.baselines.cae.autoencoders import (
+    Autoencoders,
+    Hyperparameters,
+    distinct_features,
+    start,
+    train,
+)
 from groupfs.baselines.cae.estimator import ConcreteAutoencoderSelector
-from groupfs.baselines.cae.training import Hyperparameters, train
 from groupfs.data.rows import DenseRows
 from groupfs.utils.counter_rng import CounterNoise
 
@@ -172,15 +177,6 @@ def test_selectors_that_learned_nothing_have_not_decided_however_low_the_tempera
 def test_the_surest_selector_keeps_a_feature_and_others_choose_in_turn(p, expected, n_collapsed):
     features, n_given_way = distinct_features(np.log(p))
     assert features.tolist() == expected and n_given_way == n_collapsed
-
-
-def test_features_are_distinct_and_collapses_counted_whatever_the_logits(rng):
-    for K in (1, 4, 12):
-        logits = rng.standard_normal((K, 12)) + 3 * rng.standard_normal(12)
-        features, n_collapsed = distinct_features(logits)
-        liked = set(logits.argmax(1).tolist())
-        assert len(set(features.tolist())) == K
-        assert liked <= set(features.tolist()) and n_collapsed == K - len(liked)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -12,8 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
 from groupfs.baselines.base import COUNT, POSITIVE, Table, TrainedSelector
-from groupfs.baselines.cae.autoencoders import distinct_features, memory_of_a_replica
-from groupfs.baselines.cae.training import DECIDED, Hyperparameters, Outcome, train
+from groupfs.baselines.cae.autoencoders import (
+    DECIDED,
+    Hyperparameters,
+    Outcome,
+    distinct_features,
+    memory_of_a_replica,
+    train,
+)
 from groupfs.data.rows import Rows
 from groupfs.utils.device import DTYPE, memory_for_models
 from groupfs.utils.warn import warn

@@ -20,8 +20,14 @@ from sklearn.utils.validation import column_or_1d
 from torch import Tensor
 
 from groupfs.baselines.base import COUNT, NOT_NEGATIVE, POSITIVE, TrainedSelector
-from groupfs.baselines.compfs.learners import Learners, distinct_groups
-from groupfs.baselines.compfs.training import Hyperparameters, Split, split_rows, train
+from groupfs.baselines.compfs.learners import (
+    Hyperparameters,
+    Learners,
+    Split,
+    distinct_groups,
+    split_rows,
+    train,
+)
 from groupfs.data.rows import RowsInMemory
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE, resolve_device
