@@ -172,14 +172,12 @@ def _labels(table: Table, label: str | None) -> tuple[Any, list[str]]:
         others = [] if table.row_metadata is None else list(table.row_metadata.columns)
         hint = f"--label can report agreement with what else the file holds: {join_names(others)}."
         return None, [hint] if others else []
-    series = _label_column(table, label)
+    series = find_column(table, label, "--label")
     note = f"Set {label} aside as the label: it plays no part in the selection."
-    if series.isna().all():
-        raise ColumnsError(f"--label {label}: the column has no value in it.")
     n_classes = series.nunique()
-    if n_classes == 1:
-        present = series.dropna().iloc[0]
-        raise ColumnsError(f"--label {label}: the column has one value only, {present}.")
+    if n_classes < 2:
+        only = "".join(f"one value only, {value}" for value in series.dropna().unique())
+        raise ColumnsError(f"--label {label}: the column has {only or 'no value'}.")
     if series.dtype.kind in "iuf" and n_classes > MOST_CLASSES:
         middle = float(series.median())
         if middle == series.max():
@@ -190,15 +188,14 @@ def _labels(table: Table, label: str | None) -> tuple[Any, list[str]]:
     return series.to_numpy(dtype=object, na_value=None), [note]
 
 
-def _label_column(table: Table, label: str) -> Any:
-    if label in table.names:
-        return table.frame([label])[label]
-    others = [] if table.row_metadata is None else list(table.row_metadata.columns)
-    if label in others:
-        return table.row_metadata[label]
-    raise ColumnsError(
-        f"--label {label}: {no_such_column(label, [*table.names, *map(str, others)])}"
-    )
+def find_column(table: Table, name: str, option: str) -> Any:
+    """Return a column of the table, or of what else its file says of the rows."""
+    if name in table.names:
+        return table.frame([name])[name]
+    others = [] if table.row_metadata is None else list(map(str, table.row_metadata.columns))
+    if name in others:
+        return table.row_metadata[name]
+    raise ColumnsError(f"{option} {name}: {no_such_column(name, [*table.names, *others])}")
 
 
 def _fit(estimator: Any, X: Any) -> list[str]:

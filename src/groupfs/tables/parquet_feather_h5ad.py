@@ -14,11 +14,10 @@ from groupfs.tables.numpy_and_matlab import checked_csr, sparse_table
 from groupfs.tables.table import Table, TableError
 
 
-def read_frame(content: Content, max_seconds: float | None = None) -> Table:
+def read_frame(content: Content) -> Table:
     """Read the columns of a parquet or feather file, and its index if it has one of its own."""
     parse = parse_parquet if content.kind == "parquet" else parse_feather
-    imports = ["pandas", f"pyarrow.{content.kind}"]
-    parts = parse_in_child(parse, content, imports=imports, max_seconds=max_seconds)
+    parts = parse_in_child(parse, content, ["pandas", "pyarrow.feather", "pyarrow.parquet"])
     with refuse_broken(content):
         frame = parts["table"].to_pandas()
         if not isinstance(frame.index, import_pandas().RangeIndex):
@@ -27,14 +26,11 @@ def read_frame(content: Content, max_seconds: float | None = None) -> Table:
     return Table(frame, names, content.source)
 
 
-def read_h5ad(content: Content, max_seconds: float | None = None) -> Table:
+def read_h5ad(content: Content) -> Table:
     """Read X of an AnnData file, its variables as columns and ``obs`` as row metadata."""
-    imports = ["h5py", "anndata.io", "pyarrow"]
-    parts = parse_in_child(
-        parse_h5ad, content, imports=imports, extra="anndata,cli", max_seconds=max_seconds
-    )
+    parts = parse_in_child(parse_h5ad, content, ["h5py", "anndata.io", "pyarrow.feather"])
     with refuse_broken(content):
-        values, names = parts["X"], parts["names"]
+        values, names = parts["X"], parts["names"].tolist()
         row_metadata = parts["obs"].to_pandas() if "obs" in parts else None
         if sp.issparse(values):
             return sparse_table(values, names, content, row_metadata=row_metadata)
@@ -43,7 +39,6 @@ def read_h5ad(content: Content, max_seconds: float | None = None) -> Table:
 
 
 def parse_parquet(path: str, source: str) -> dict[str, Any]:
-    """Read a parquet file as an Arrow table."""
     from pyarrow.parquet import ParquetFile
 
     with ParquetFile(path) as file:
@@ -51,7 +46,6 @@ def parse_parquet(path: str, source: str) -> dict[str, Any]:
 
 
 def parse_feather(path: str, source: str) -> dict[str, Any]:
-    """Read a feather file as an Arrow table."""
     from pyarrow.feather import read_table
 
     return {"table": _checked(read_table(path, memory_map=False))}
@@ -74,7 +68,7 @@ def parse_h5ad(path: str, source: str) -> dict[str, Any]:
             f"X is an array of shape {values.shape} and type {values.dtype}, not of shape "
             f"{(len(obs), len(names))}"
         )
-    parts = {"X": values, "names": names}
+    parts = {"X": values, "names": np.array(names, dtype=str)}
     if len(obs.columns):
         parts["obs"] = pa.Table.from_pandas(obs.reset_index(drop=True), preserve_index=False)
     return parts
