@@ -12,6 +12,7 @@ from groupfs.cli.result_folder import check_file
 from groupfs.cli.select import find_column
 from groupfs.tables import Table, read_table
 from groupfs.tables.columns import ColumnsError, Preparation, numeric_columns
+from groupfs.tables.table import numbered
 from groupfs.utils.atomic_files import OutputError, write_file
 
 
@@ -36,8 +37,8 @@ def apply(
     model = model / "model.skops" if model.is_dir() else model
     selector, preparation = persistence.load_model(model)
     if preparation is None:
-        numbered = [f"x{i}" for i in range(selector.n_features_in_)]
-        preparation = numeric_columns(getattr(selector, "feature_names_in_", numbered))
+        names = getattr(selector, "feature_names_in_", numbered(selector.n_features_in_))
+        preparation = numeric_columns(names)
     table = read_table(path, header=preparation.header if header is None else header)
     expected = len(preparation.columns)
     if not table.named and len(table.names) != expected:

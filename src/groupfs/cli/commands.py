@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -234,5 +235,6 @@ def _select_and_print(
 
     given = {name: value for name, value in settings.items() if value is not None}
     given["verbose"] = int(not quiet and sys.stderr.isatty())  # a bar is not for a file of stderr
-    outcome = select(table, Request(**request, settings=given), *printing.progress_and_notes(quiet))
-    printing.print_outcome(outcome, as_json)
+    started = time.perf_counter()
+    summary = select(table, Request(**request, settings=given), *printing.progress_and_notes(quiet))
+    printing.print_outcome(summary, request["out"], time.perf_counter() - started, as_json)

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from groupfs.cli.result_folder import FILES
-
-if TYPE_CHECKING:
-    from groupfs.cli.select import Outcome
 
 #: Groups that are printed; the others are in groups.csv.
 MOST_GROUPS = 20
@@ -52,13 +50,14 @@ def print_record(
         print_plain(record, PlainConsole())
 
 
-def print_outcome(outcome: Outcome, as_json: bool) -> None:
+def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: bool) -> None:
     """Print the groups, the selection and where the results are."""
-    print_record(_record(outcome), as_json, lambda _, console: _print_plain(outcome, console))
-
-
-def _print_plain(outcome: Outcome, console: Console) -> None:
-    summary = outcome.summary
+    if as_json:
+        record = _record(summary)
+        record |= {"out": str(out), "files": list(FILES), "seconds": round(seconds, 2)}
+        typer.echo(json.dumps(record, allow_nan=False, indent=2))
+        return
+    console = PlainConsole()
     console.print("", *summary["sentences"], "", _groups_table(summary), sep="\n")
     hidden = len(summary["groups"]) - MOST_GROUPS
     if hidden > 0:
@@ -67,9 +66,8 @@ def _print_plain(outcome: Outcome, console: Console) -> None:
         console.print(hint)
     if agreement := summary.get("agreement"):
         console.print(_agreement_sentence(agreement))
-    out = outcome.out
     for line in (
-        f"\nWritten in {outcome.seconds:.0f} s: {out}/",
+        f"\nWritten in {seconds:.0f} s: {out}/",
         f"  {', '.join(FILES)}",
         f"Open {out / 'report.html'} in a browser.",
         f"The selected columns of a table: groupfs apply {out / 'model.skops'} TABLE",
@@ -99,9 +97,8 @@ def _agreement_sentence(agreement: dict[str, Any]) -> str:
     )
 
 
-def _record(outcome: Outcome) -> dict[str, Any]:
+def _record(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the selection and the groups for machines; everything else is in result.json."""
-    summary = outcome.summary
     names = summary["features"]["name"]
     copied = ("rank", "name", "size", "score", "p_value", "gate", "kept")
     return {
@@ -119,9 +116,6 @@ def _record(outcome: Outcome) -> dict[str, Any]:
         ],
         "agreement": summary.get("agreement"),
         "notes": summary["table"]["notes"],
-        "out": str(outcome.out),
-        "files": list(FILES),
-        "seconds": round(outcome.seconds, 2),
     }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,26 +50,16 @@ class Prepared:
     notes: list[str]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A selection that was written."""
-
-    summary: dict[str, Any]
-    out: Path
-    seconds: float
-
-
 def select(
     path: str | None,
     request: Request,
     report_progress: Callable[[str], None],
     note: Callable[[str], None],
-) -> Outcome:
-    """Select from a file, or from the two moons without one, into a folder of results.
+) -> dict[str, Any]:
+    """Select from a file, or from the two moons without one, and return the summary written.
 
     ``report_progress`` takes the steps, ``note`` the decisions on columns.
     """
-    started = time.perf_counter()
     check_folder(request.out, request.force)
     if path is None:
         table = two_moons()
@@ -103,7 +92,7 @@ def select(
     )
     summary["code"] = [command_line(table.source, request)]
     write_results(request.out, request.force, summary, estimator, prepared.preparation)
-    return Outcome(summary, request.out, time.perf_counter() - started)
+    return summary
 
 
 def two_moons() -> Table:

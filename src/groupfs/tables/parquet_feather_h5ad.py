@@ -16,8 +16,8 @@ from groupfs.tables.table import Table, TableError
 
 def read_frame(content: Content) -> Table:
     """Read the columns of a parquet or feather file, and its index if it has one of its own."""
-    parse = parse_parquet if content.kind == "parquet" else parse_feather
-    parts = parse_in_child(parse, content, ["pandas", "pyarrow.feather", "pyarrow.parquet"])
+    imports = ["pandas", "pyarrow.feather", "pyarrow.parquet"]
+    parts = parse_in_child(parse_frame, content, imports)
     with refuse_broken(content):
         frame = parts["table"].to_pandas()
         if not isinstance(frame.index, import_pandas().RangeIndex):
@@ -38,17 +38,18 @@ def read_h5ad(content: Content) -> Table:
         return Table(frame, names, content.source, row_metadata=row_metadata)
 
 
-def parse_parquet(path: str, source: str) -> dict[str, Any]:
+def parse_frame(path: str, source: str) -> dict[str, Any]:
+    """Read a parquet or feather file, whichever it is, as an Arrow table."""
+    from pyarrow.feather import read_table
     from pyarrow.parquet import ParquetFile
 
-    with ParquetFile(path) as file:
-        return {"table": _checked(file.read())}
-
-
-def parse_feather(path: str, source: str) -> dict[str, Any]:
-    from pyarrow.feather import read_table
-
-    return {"table": _checked(read_table(path, memory_map=False))}
+    with open(path, "rb") as file:
+        is_parquet = file.read(4) == b"PAR1"
+    table = ParquetFile(path).read() if is_parquet else read_table(path, memory_map=False)
+    # offsets of texts and codes come from the file, and Arrow would follow them anywhere
+    table.validate(full=True)
+    table.to_pandas()  # a column of nulls takes no memory before
+    return {"table": table}
 
 
 def parse_h5ad(path: str, source: str) -> dict[str, Any]:
@@ -72,11 +73,3 @@ def parse_h5ad(path: str, source: str) -> dict[str, Any]:
     if len(obs.columns):
         parts["obs"] = pa.Table.from_pandas(obs.reset_index(drop=True), preserve_index=False)
     return parts
-
-
-def _checked(table: Any) -> Any:
-    """Return an Arrow table, once it is known to be sound and to fit into memory as a frame."""
-    # offsets of texts and codes come from the file, and Arrow would follow them anywhere
-    table.validate(full=True)
-    table.to_pandas()  # a column of nulls takes no memory before
-    return table
