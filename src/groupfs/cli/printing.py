@@ -138,7 +138,7 @@ def print_doctor(record: dict[str, Any], console: Console) -> None:
     rows += record["packages"].items()
     rows.append(("device", f"{device['used']} ({device['name']}, {device['threads']} threads)"))
     rows.append(("data folder", record["data_folder"]))
-    console.print(_plain_table(rows, "", ""))
+    console.print(_plain_table(rows, "", ""), "")
     extras = []
     for extra, packages in record["extras"].items():
         absent = [name for name, version in packages.items() if version is None]

@@ -106,9 +106,7 @@ def _read_npz(content: Content) -> Table:
     with content.open() as file, np.load(file, allow_pickle=False) as stored:
         if {"format", "shape", "data"} <= set(stored):
             return sparse_table(sp.load_npz(content.open()), None, content)
-        # other files in the archive come as bytes
-        arrays = {name: array for name, array in stored.items() if isinstance(array, np.ndarray)}
-    return _from_variables(content, arrays)
+        return _from_variables(content, dict(stored))
 
 
 def _from_variables(content: Content, arrays: Mapping[str, Any]) -> Table:
