@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from groupfs.utils.fitted_selector import FittedSelector
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import FloatArray
 
 Matrix: TypeAlias = FloatArray | sp.csc_array
 
@@ -23,15 +23,6 @@ def check_table(selector: FittedSelector, X: Any) -> Matrix:
             f"{selector.n_features_in_} features; give the table it was fitted on."
         )
     return matrix
-
-
-def standardized_columns(matrix: Matrix, columns: IntArray) -> FloatArray:
-    """Return some columns, dense, centred and of variance one; zero where they do not vary."""
-    chosen: Any = matrix[:, columns]
-    Z = np.asarray(chosen.toarray() if sp.issparse(chosen) else chosen, dtype=np.float64)
-    Z = Z - Z.mean(axis=0)
-    spread = Z.std(axis=0)
-    return np.asarray(Z / np.where(spread > 0, spread, 1.0))
 
 
 def check_labels(labels: ArrayLike, n_samples: int) -> NDArray[Any]:

@@ -11,7 +11,7 @@ import copy
 import datetime
 import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -29,9 +29,6 @@ from groupfs.report.schema import FORMAT, VERSION
 from groupfs.scoring.significance import discoveries
 from groupfs.utils.fitted_selector import FittedSelector, feature_names, group_names
 from groupfs.utils.types import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from groupfs.data.standardize import Table
 
 #: Rows that pictures are drawn from, at most, and numbers that these rows may hold.
 MOST_ROWS, MOST_NUMBERS = 1500, 30_000_000
@@ -74,11 +71,6 @@ def summarize(
     notes : sequence of str
         Sentences on what was done to the columns before.
 
-    Returns
-    -------
-    summary : dict
-        Lists, numbers, strings and None only; ``summary["format"]`` is "groupfs-result".
-
     Examples
     --------
     >>> from groupfs import GroupFS
@@ -115,7 +107,15 @@ def summarize(
             "notes": [str(note) for note in notes],
         },
         "groups": groups,
-        "features": _features(selector, names, ranks, reason_of),
+        "features": {
+            "name": names,
+            "group": [None if j < 0 else int(j) for j in selector.group_labels_],
+            "rank": [int(rank) or None for rank in ranks],
+            "centrality": tidy_list(selector.centrality_, 4),
+            "score": tidy_list(selector.feature_scores_, 4),
+            "kept": support.astype(int).tolist(),
+            "reason": reason_of,
+        },
         "reasons": reasons,
         "selection": {
             "n_features": int(support.sum()),
@@ -138,7 +138,7 @@ def summarize(
 
 
 def _names(selector: FittedSelector, given: Sequence[object] | None) -> list[str]:
-    names = [_utf8(name) for name in (feature_names(selector) if given is None else given)]
+    names = [str(name) for name in (feature_names(selector) if given is None else given)]
     if len(names) != selector.n_features_in_:
         raise ValueError(
             f"feature_names has {len(names)} names, but the selector was fitted on "
@@ -147,14 +147,12 @@ def _names(selector: FittedSelector, given: Sequence[object] | None) -> list[str
     return names
 
 
-def _utf8(name: object) -> str:
-    """Write a name so that a file can hold it: half characters of misread files are replaced."""
-    return str(name).encode("utf-8", "replace").decode("utf-8")
-
-
 def _sampled_rows(selector: FittedSelector, X: Any) -> tuple[FloatArray, int, IntArray]:
     """Take standardised rows, zero where columns are constant; of how many rows, and which."""
-    table = _standardized_table(selector, X)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # fit has warned of constant columns
+        # a copy, as the names of the columns are set on it
+        table = open_table(copy.copy(selector), X, selector.standardize, selector.max_memory)
     d = len(table.names)
     if d != selector.n_features_in_:
         raise ValueError(
@@ -162,21 +160,12 @@ def _sampled_rows(selector: FittedSelector, X: Any) -> tuple[FloatArray, int, In
             "the table it was fitted on."
         )
     N = table.rows.shape[0]
-    most = min(MOST_ROWS, max(100, MOST_NUMBERS // d))
-    rows = np.arange(N)
-    if most < N:
-        rows = np.sort(np.random.default_rng(0).choice(N, most, replace=False))
+    most = min(N, MOST_ROWS, max(100, MOST_NUMBERS // d))
+    rows = np.sort(np.random.default_rng(0).choice(N, most, replace=False))
     table.rows.to(torch.device("cpu"), torch.float64)
     Z = np.zeros((len(rows), d))
     Z[:, table.columns] = table.rows.take(torch.from_numpy(rows)).numpy()
     return Z, N, rows
-
-
-def _standardized_table(selector: FittedSelector, X: Any) -> Table:
-    """Check X and standardise it as ``fit`` did, without a change to the selector."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # fit has warned of constant columns
-        return open_table(copy.copy(selector), X, selector.standardize, selector.max_memory)
 
 
 def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
@@ -188,8 +177,8 @@ def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
     return [
         {
             "rank": j + 1,
-            "name": f"group {j + 1}" if given is None else _utf8(given[j]),
-            "title": f"group {j + 1}" if given is None else f'group "{_utf8(given[j])}"',
+            "name": given[j] if given else f"group {j + 1}",
+            "title": f'group "{given[j]}"' if given else f"group {j + 1}",
             "is_given": given is not None,
             "size": len(group),
             "score": tidy(selector.group_scores_[j], 6),
@@ -205,21 +194,6 @@ def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
         }
         for j, group in enumerate(selector.groups_)
     ]
-
-
-def _features(
-    selector: FittedSelector, names: list[str], ranks: IntArray, reason_of: list[int]
-) -> Json:
-    """List of every feature its name, group and so on, one list each."""
-    return {
-        "name": names,
-        "group": [None if j < 0 else int(j) for j in selector.group_labels_],
-        "rank": [int(rank) or None for rank in ranks],
-        "centrality": tidy_list(selector.centrality_, 4),
-        "score": tidy_list(selector.feature_scores_, 4),
-        "kept": [int(kept) for kept in selector.get_support()],
-        "reason": reason_of,
-    }
 
 
 def _training(selector: FittedSelector) -> Json:
