@@ -15,12 +15,14 @@ from joblib import parallel_config
 from groupfs import GroupFSPath
 from groupfs.datasets import load_two_moons
 from groupfs.estimators.stability import refit
-from groupfs.selection.describe import train_models
-from groupfs.training import parallel as _parallel
-from tests.support.kill_path import fingerprints
+from groupfs.training import path_runs
+from groupfs.training.run import train_models
+from tests.support.fingerprints import fingerprints
 from tests.support.problems import prepared
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+
+pytestmark = pytest.mark.cluster
 
 SETTINGS = {
     "n_groups": 3,
@@ -61,7 +63,7 @@ def test_a_cluster_gives_the_result_of_one_process(client, moons, alone):
 @pytest.mark.parametrize("table", ["small", "sent once"])
 def test_a_worker_that_is_killed_half_way_changes_nothing(table, client, moons, alone, monkeypatch):
     if table == "sent once":
-        monkeypatch.setattr(_parallel, "SENT_ONCE", 0)
+        monkeypatch.setattr(path_runs, "SENT_ONCE", 0)
     client.wait_for_workers(2)
     killed = []
     killer = threading.Thread(target=kill_a_worker, args=(client, killed))
@@ -104,5 +106,5 @@ def test_what_workers_may_only_read_is_no_reason_to_warn(moons):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         there = train_models(arrived, weights)
-        refit(arrived.table, index, {**arrived.settings, "n_groups": 3}, 0.7, 0, arrived.device)
+        refit(arrived.table, index, 0, arrived.settings, 0.7, arrived.device)
     np.testing.assert_array_equal(there.gates, train_models(problem, weights).gates)

@@ -1,5 +1,7 @@
 """Distances keep their digits where a selection depends on them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -10,8 +12,15 @@ from groupfs.baselines import LaplacianScore
 from groupfs.baselines.sample_graph import self_tuning_affinity
 from groupfs.data.open_table import open_table
 from groupfs.data.rows import DenseRows
-from groupfs.graphs.affinity import FeatureGraph
-from groupfs.graphs.feature_neighbors import told_apart
+from groupfs.datasets import load_two_moons
+from groupfs.graphs.feature_graph import FeatureGraph
+from groupfs.graphs.feature_neighbors import subtract_common_column
+from groupfs.models.gated_model import GatedModel
+from groupfs.models.noise import NoiseSource
+from groupfs.training.loop import train
+from groupfs.training.step import Schedule
+from tests.support.problems import CPU, prepared
+from tests.support.tables import real_table
 
 
 def planted(rng, n=200):
@@ -53,14 +62,14 @@ def test_an_outlier_does_not_merge_the_groups(rng):
 
 def test_ordinary_tables_are_left_as_they_are(rng):
     rows = DenseRows(rng.standard_normal((30, 5)) + rng.standard_normal((30, 1)))
-    assert told_apart(rows) is rows
+    assert subtract_common_column(rows) is rows
 
 
 @pytest.mark.parametrize("width", [1e-2, 1e-3, 1e-4])
 def test_close_rows_of_far_clusters_have_their_own_neighbours(width, rng):
     X = width * planted(rng) + rng.choice([-1.0, 1.0], size=(200, 1))
     rows = open_table(GroupFS(), X, True).rows
-    rows.to(torch.device("cpu"), torch.float64)
+    rows.to(CPU, torch.float64)
     exact = self_tuning(rows.columns(0, 16), 7)
     np.testing.assert_allclose(self_tuning_affinity(rows, 7, "all"), exact, atol=1e-6)
     assert LaplacianScore(12).fit(X).get_support()[:12].all()
@@ -71,7 +80,7 @@ def test_an_outlier_does_not_make_the_other_rows_equal(deviations, rng):
     X = planted(rng)
     X[0] = deviations * rng.uniform(0.5, 1.5, 16)
     rows = open_table(GroupFS(), X, True).rows
-    rows.to(torch.device("cpu"), torch.float64)
+    rows.to(CPU, torch.float64)
     exact = self_tuning(rows.columns(0, 16), 7)
     np.testing.assert_allclose(self_tuning_affinity(rows, 7, "all"), exact, atol=1e-6)
 
@@ -80,7 +89,38 @@ def test_copies_of_rows_are_at_distance_zero_beside_an_outlier(rng):
     X = np.tile(rng.standard_normal((20, 9)), (10, 1))
     X[0] = 1e6
     rows = open_table(GroupFS(), X, True).rows
-    rows.to(torch.device("cpu"), torch.float64)
+    rows.to(CPU, torch.float64)
     affinity = self_tuning_affinity(rows, 7, "all")
     copies = np.equal.outer(np.arange(1, 200) % 20, np.arange(1, 200) % 20)
     assert (affinity[1:, 1:][copies] == 1).all()
+
+
+@pytest.mark.parametrize("name", ["two_moons", "heart_disease"])
+def test_single_precision_trains_the_groups_of_double_precision(name):
+    X = load_two_moons(200, random_state=0).data if name == "two_moons" else real_table(name)[0]
+    problem = prepared(X)
+    weights = np.array([0.7 * problem.critical_sparsity_weight])
+    single, double = (
+        trained_in(dtype, problem, weights) for dtype in (torch.float32, torch.float64)
+    )
+    np.testing.assert_array_equal(single.labels(), double.labels())
+    np.testing.assert_array_equal(single.mu > 0.5, double.mu > 0.5)
+
+
+def trained_in(dtype, problem, weights):
+    settings, rows = problem.settings, problem.table.rows
+    rows.to(CPU, dtype)
+    objective = replace(problem.objective, walk=problem.objective.walk.to(dtype))
+    start = problem.start.memberships(problem.seeds)
+    model = GatedModel.start(start, problem.gate_start, weights, CPU, dtype)
+    schedule = Schedule(
+        settings.max_epochs,
+        settings.batch_size,
+        settings.learning_rate,
+        settings.start_temperature,
+        settings.end_temperature,
+        stop_early=True,
+    )
+    noise = NoiseSource(problem.seeds, settings.gate_noise, CPU)
+    train(model, objective, rows, schedule, noise, batch_seed=problem.seeds[0])
+    return model

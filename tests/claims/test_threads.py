@@ -5,6 +5,7 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 import torch
 from threadpoolctl import threadpool_info
@@ -19,9 +20,8 @@ from groupfs.baselines import (
     LaplacianScore,
 )
 from groupfs.datasets import load_two_moons
-from groupfs.graphs import affinity as graphs
-from groupfs.graphs import feature_clusters as spectral
-from tests.support.kill_path import fingerprints
+from groupfs.graphs.feature_graph import walk_tensor
+from tests.support.fingerprints import fingerprints
 
 
 def work():
@@ -56,6 +56,7 @@ def wide(seed):
     return rng.standard_normal((60, 8)) @ rng.standard_normal((8, 90)) + rng.standard_normal(90)
 
 
+@pytest.mark.slow
 def test_eight_threads_find_what_one_finds():
     in_turn = [fitted(*task) for task in work()]
     together = threading.Barrier(8)
@@ -75,29 +76,27 @@ def fitted(selector, *table):
     return fingerprints(selector.fit(*table))
 
 
-def test_fitting_leaves_the_threads_of_the_process_alone(monkeypatch):
+def test_fitting_leaves_the_threads_of_the_process_alone():
     """Whoever multiplies in another thread meanwhile would get other last digits."""
-    seen = []
-    nearest = spectral._nearest
-    monkeypatch.setattr(spectral, "_nearest", lambda *a: (seen.append(threads()), nearest(*a))[1])
-    before = threads()
+    seen, done, before = [], threading.Event(), count_threads()
+
+    def watch():
+        while not done.wait(0.002):
+            seen.append(count_threads())
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
     GroupFS(max_epochs=2, random_state=0).fit(load_two_moons(60, random_state=0).data)
+    done.set()
+    watcher.join()
     assert seen and all(found == before for found in seen)
 
 
-def threads():
+def count_threads():
     return [torch.get_num_threads(), *(pool["num_threads"] for pool in threadpool_info())]
 
 
 def test_making_a_sparse_graph_does_not_touch_the_filters_of_warnings(monkeypatch):
     monkeypatch.setattr(warnings, "catch_warnings", None)
-    walk = sp.csr_array(np.eye(3))
-    found = graphs.walk_tensor(walk, torch.device("cpu"), torch.float32)
+    found = walk_tensor(sp.csr_array(np.eye(3)), torch.device("cpu"), torch.float32)
     assert torch.equal(found.to_dense(), torch.eye(3))
-
-
-def test_nearest_centers_in_blocks_are_the_nearest(rng, monkeypatch):
-    points, centers = rng.standard_normal((500, 6)), rng.standard_normal((6, 6))
-    literal = ((points[:, None] - centers[None]) ** 2).sum(-1).argmin(1)
-    monkeypatch.setattr(spectral, "SMALL_PRODUCT", 1000)
-    np.testing.assert_array_equal(spectral._nearest(points, centers), literal)

@@ -23,7 +23,7 @@ def fitted(moons):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_groups_that_matter_are_kept(seed):
-    data = load_two_moons(random_state=seed)
+    data = load_two_moons(400, random_state=seed)
     selector = GroupFS(groups=LABELS, random_state=seed).fit(data.data)
     assert selection_rates(range(10), selector.get_support(indices=True)) == (1.0, 0.0)
     assert set(selector.group_names_[:2]) == {"moon x", "moon y"}

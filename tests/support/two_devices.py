@@ -1,4 +1,4 @@
-"""A path shared by devices, and one that is killed there, beside the path of one device.
+"""A path shared by devices, and one that goes on there, beside the path of one device.
 
 ``python -m tests.support.two_devices cuda:0 cuda:1`` (or cuda:0 twice) prints whether all agree to
 the last bit. With as many parts as there are devices on either side, they should.
@@ -9,62 +9,40 @@ import tempfile
 import time
 from unittest.mock import patch
 
+import numpy as np
 import torch
 
-from groupfs import GroupFSPath
 from groupfs.datasets import load_two_moons
-from groupfs.training import checkpoints
-from tests.support.kill_path import fingerprints
+from groupfs.training.checkpoints import open_checkpoint
+from groupfs.training.path_runs import train_path
+from tests.support.kill_path import kept_files
+from tests.support.problems import prepared
 
 
-class Killed(BaseException):
-    """Stands for a kill."""
-
-
-def fitted(devices, folder=None):
-    X = load_two_moons(1000, random_state=0).data
-    path = GroupFSPath(
-        12, max_epochs=40, n_resamples=1, device=devices[0], random_state=0, checkpoint=folder
-    )
-    with (
-        patch("groupfs.estimators.group_fs_path.resolve_devices", lambda device: devices),
-        patch("groupfs.training.path_runs._number_of_parts", lambda *sizes: 2),
-    ):
-        return fingerprints(path.fit(X))
-
-
-def killed_and_resumed(devices, n_saves):
-    save, count = checkpoints.Checkpoint.save, [0]
-
-    def counted(self, name, state):
-        save(self, name, state)
-        count[0] += 1
-        if count[0] == n_saves:
-            raise Killed
-
-    with tempfile.TemporaryDirectory() as folder:
-        with (
-            patch.object(checkpoints.Checkpoint, "save", counted),
-            patch.object(checkpoints, "SAVE_EVERY", 0.0),
-            patch.object(checkpoints, "SAVE_SHARE", 1e9),
-        ):
-            try:
-                fitted(devices, folder)
-            except Killed:
-                print(f"killed after {n_saves} files")
-        return fitted(devices, folder)
+def trained(problem, devices, folder):
+    """Train the path on some devices; return its gates and losses."""
+    weights = problem.critical_sparsity_weight * np.geomspace(0.25, 3, 24)
+    checkpoint = open_checkpoint(folder, "0" * 32)
+    with patch("groupfs.training.path_runs._number_of_parts", lambda *sizes: 2):
+        found = train_path(problem, weights, None, devices, checkpoint, "path")
+    return found.gates, found.loss
 
 
 def main():
     devices = [torch.device(name) for name in sys.argv[1:]] or [torch.device("cpu")] * 2
-    one = fitted(devices[:1])
-    began = time.perf_counter()
-    several = fitted(devices)
-    print(f"{[str(d) for d in devices]}: identical to one device: {several == one}", end="")
-    print(f" ({time.perf_counter() - began:.1f} s)")
-    for n_saves in (3, 12):
-        resumed = killed_and_resumed(devices[:1], n_saves)
-        print(f"killed and resumed on {devices[0]}: identical: {resumed == one}")
+    X = load_two_moons(1000, random_state=0).data
+    problem = prepared(X, n_groups=12, n_init=2, max_epochs=40).on(devices[0])
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as several:
+        expected = trained(problem, devices[:1], one)
+        began = time.perf_counter()
+        shared = trained(problem, devices, several)
+        seconds = time.perf_counter() - began
+        kept_files(several)[0].unlink()
+        resumed = trained(problem, devices, several)
+    for name, found in (("shared", shared), ("resumed", resumed)):
+        same = all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+        print(f"{name} by {[str(d) for d in devices]}: identical to one device: {same}")
+    print(f"{seconds:.1f} s")
 
 
 if __name__ == "__main__":

@@ -4,10 +4,15 @@ import numpy as np
 import pytest
 import torch
 
+from groupfs.data.rows import DenseRows
 from groupfs.datasets import load_two_moons
-from groupfs.training.calibration import Start
+from groupfs.models.gated_model import GatedModel
+from groupfs.models.memberships import FixedMemberships
+from groupfs.models.noise import NoiseSource
+from groupfs.models.objective import Objective
+from groupfs.training.calibration import Start, measure_start
 from tests import reference
-from tests.support.problems import open_groups_at, prepared
+from tests.support.problems import CPU, open_groups_at, prepared
 from tests.support.tables import real_table
 
 
@@ -24,13 +29,13 @@ def test_critical_weight_is_the_ratio_of_literal_gradients(gradient):
     X = moons(n_samples=20, n_features=12)
     problem = paper(X, 3, 20, bandwidth_gradient=gradient)
     rows = problem.table.rows.take(torch.arange(20)).double()
-    start = problem.model(np.ones(1))
+    logits = problem.models(np.ones(1)).memberships.logits[0].double()
     rng = np.random.default_rng(0)
     push, pull = 0.0, 0.0
-    for _ in range(200):
+    for _ in range(120):
         mu = torch.full((3,), 0.5, dtype=torch.float64, requires_grad=True)
         gumbel = torch.from_numpy(rng.gumbel(size=(12, 3)))
-        M = torch.softmax((start.logits[0].double() + gumbel) / 10, dim=1)
+        M = torch.softmax((logits + gumbel) / 10, dim=1)
         z = torch.clip(mu + torch.from_numpy(0.5 * rng.standard_normal(3)), 0, 1)
         if z.max() == 0:
             continue  # all gates shut: no gradient, and the literal graph is not defined
@@ -56,6 +61,7 @@ def test_critical_weight_grows_with_correlation(correlation, known):
     assert problem.critical_sparsity_weight == pytest.approx(known, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n_groups", "batch_size", "known", "smoothness_weight"),
     [
@@ -76,6 +82,7 @@ def test_weights_of_real_tables(name, n_groups, batch_size, known, smoothness_we
         assert problem.objective.smoothness_weight == smoothness_weight
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n_groups", "batch_size", "epochs"),
     [("moons", 12, 100, 500), ("heart_disease", 6, 100, 1000), ("yale", 16, 32, 2000)],
@@ -93,3 +100,21 @@ def test_a_cool_start_is_no_knife_edge():
 
 def test_without_structure_the_weight_stays_positive():
     assert Start(push=0.1, pull=0.5, smoothness=0.0, roughness=1.0).critical_sparsity_weight > 0
+
+
+def test_pressure_on_all_gates_of_known_groups_vanishes_at_the_critical_weight(rng):
+    labels = np.array([0, 2, 1, 1, 0, 2, 2, 0])
+    X = rng.standard_normal((60, 8))
+    X[:, labels == 0] += 3 * rng.standard_normal((60, 1))
+    rows = DenseRows((X - X.mean(0)) / X.std(0))
+    rows.to(CPU, torch.float64)
+    objective = Objective(3, 2, 0.5, through_bandwidth=True)
+    known, level = FixedMemberships.from_labels(labels, 3, 1), np.full((1, 3), 0.5)
+    model = GatedModel.start(known, level, np.ones(1), CPU, torch.float64)
+    start = measure_start(model, objective, rows, 60, seed=0)
+    model.sparsity_weight.fill_(start.critical_sparsity_weight)
+    batch, noise, pushes = rows.take(torch.arange(60)), NoiseSource([1], 0.5, CPU), []
+    for _ in range(1500):
+        model.loss_and_gradient(objective, batch, model.draw(noise), 1.0)
+        pushes.append(model.mu.grad.sum().item())
+    assert abs(np.mean(pushes)) < 0.05 * start.critical_sparsity_weight * start.pull

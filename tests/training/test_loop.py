@@ -1,25 +1,36 @@
+import re
+
 import numpy as np
 import pytest
 import torch
 
 from groupfs.data.rows import DenseRows
-from groupfs.models.all_groups import NoiseSource, Objective, warm_start
-from groupfs.training import loop as trainer
-from groupfs.training.history import TERMS
-from groupfs.training.loop import Schedule, train
+from groupfs.models.gated_model import GatedModel
+from groupfs.models.memberships import DenseMemberships
+from groupfs.models.noise import NoiseSource
+from groupfs.models.objective import Objective
+from groupfs.training.early_stopping import CHECK_EVERY, PATIENCE
+from groupfs.training.loop import train
+from groupfs.training.step import Schedule, TrainStep
+from groupfs.utils.warn import InterruptedTrainingWarning
+from tests.support.interrupt import interrupt_when
 
 CPU = torch.device("cpu")
+TERMS = ("sample_smoothness", "feature_smoothness", "group_sparsity")
 
 
-def task(rng, weights=(1.0,), seeds=(0,), dtype=torch.float64, **schedule):
+def make_task(weights=(1.0,), seeds=(0,), rows_type=DenseRows, **schedule):
+    """Make everything that training takes, in double precision: 30 rows of 12 features."""
+    rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 12))
     X[:, :4] = X[:, :1] + 0.1 * X[:, :4]
-    rows = DenseRows(X)
-    rows.to(CPU, dtype)
+    rows = rows_type(X)
+    rows.to(CPU, torch.float64)
     labels = np.repeat([0, 1, 2], 4)
-    start = np.full((len(seeds), 3), 0.5)
-    model = warm_start([labels] * len(seeds), start, np.array(weights), list(seeds), CPU, dtype)
-    objective = Objective(torch.eye(12, dtype=dtype) * 0.5, 5, 2, 0.5, 1.0, True)
+    memberships = DenseMemberships.from_clusters([labels] * len(seeds), 3, list(seeds))
+    level = np.full((len(seeds), 3), 0.5)
+    model = GatedModel.start(memberships, level, np.array(weights), CPU, torch.float64)
+    walk = torch.eye(12, dtype=torch.float64) * 0.5
     settings = {
         "max_epochs": 8,
         "batch_size": 30,
@@ -28,17 +39,22 @@ def task(rng, weights=(1.0,), seeds=(0,), dtype=torch.float64, **schedule):
         "end_temperature": 0.01,
         "stop_early": False,
     }
-    plan = Schedule(**{**settings, **schedule})
-    return model, objective, rows, plan, NoiseSource(list(seeds), 0.5, CPU)
+    return (
+        model,
+        Objective(5, 2, 0.5, True, walk, 1.0),
+        rows,
+        Schedule(**{**settings, **schedule}),
+        NoiseSource(list(seeds), 0.5, CPU),
+    )
 
 
 def test_models_do_not_depend_on_those_trained_beside_them():
     weights, seeds = (0.3, 1.0, 3.0), (4, 9)
-    together = task(np.random.default_rng(0), weights, seeds, batch_size=10)
+    together = make_task(weights, seeds, batch_size=10)
     train(*together, batch_seed=1)
     for s, seed in enumerate(seeds):
         for p, weight in enumerate(weights):
-            alone = task(np.random.default_rng(0), (weight,), (seed,), batch_size=10)
+            alone = make_task((weight,), (seed,), batch_size=10)
             train(*alone, batch_seed=1)
             for many, one in zip(together[0].parameters(), alone[0].parameters(), strict=True):
                 np.testing.assert_allclose(many[3 * s + p], one[0], rtol=1e-9, atol=1e-12)
@@ -47,92 +63,105 @@ def test_models_do_not_depend_on_those_trained_beside_them():
 def test_stopping_early_is_a_model_s_own_affair():
     weights, seeds = (0.05, 0.5, 6.0), (4, 9)
     plan = {"stop_early": True, "max_epochs": 300}
-    together = task(np.random.default_rng(0), weights, seeds, **plan)
-    history = train(*together, batch_seed=1)
-    epochs = [len(history.of(r, (1, 1, 1))) for r in range(6)]
-    assert len(set(epochs)) > 1
-    assert len(history.models[-1]) < 6  # the settled ones were left out
+    together = make_task(weights, seeds, **plan)
+    history, interrupted = train(*together, batch_seed=1)
+    assert not interrupted
+    assert len(set(history.n_epochs)) > 1
+    assert np.isnan(history.terms[-1]).any()  # the settled ones were left out
     for s, seed in enumerate(seeds):
         for p, weight in enumerate(weights):
-            alone = task(np.random.default_rng(0), (weight,), (seed,), **plan)
-            records = train(*alone, batch_seed=1).of(0, (1, 1, 1))
-            assert len(records) == epochs[3 * s + p]
-            ours = history.of(3 * s + p, (1, 1, 1))
-            np.testing.assert_allclose(ours[-1]["loss"], records[-1]["loss"], rtol=1e-9)
+            alone = make_task((weight,), (seed,), **plan)
+            own, _ = train(*alone, batch_seed=1)
+            assert own.n_epochs[0] == history.n_epochs[3 * s + p]
+            np.testing.assert_allclose(own.last_terms[0], history.last_terms[3 * s + p], rtol=1e-9)
             np.testing.assert_allclose(together[0].mu[3 * s + p], alone[0].mu[0], rtol=1e-9)
 
 
-def test_history_has_a_record_per_epoch(rng):
-    model, *rest = task(rng, max_epochs=5, batch_size=12)
-    records = train(model, *rest, batch_seed=0).of(0, (1.0, 1.0, 1.0))
+def test_history_has_a_record_per_epoch():
+    model, *rest = make_task(max_epochs=5, batch_size=12)
+    history, _ = train(model, *rest, batch_seed=0)
+    records = history.records(0, (1.0, 2.0, 3.0))
     assert [record["epoch"] for record in records] == list(range(5))
     heats = [record["temperature"] for record in records]
     assert heats == sorted(heats, reverse=True) and heats[0] == 1.0
     np.testing.assert_allclose(records[-1]["gates"], model.mu[0])
+    np.testing.assert_array_equal([records[-1][name] for name in TERMS], history.last_terms[0])
     for record in records:
-        terms = [record[name] for name in TERMS]
-        assert record["loss"] == pytest.approx(sum(terms))
+        smooth, coherent, sparse = (record[name] for name in TERMS)
+        assert record["loss"] == pytest.approx(smooth + 2 * coherent + 3 * sparse)
         assert record["seconds"] > 0
 
 
-def test_every_row_is_seen_in_every_epoch_in_batches_of_one_size(rng, monkeypatch):
-    model, objective, rows, plan, noise = task(rng, batch_size=8)
-    step = trainer.TrainStep(model, objective, rows, plan, noise)
-    seen = []
-    monkeypatch.setattr(rows, "take", lambda index, out: seen.append(index.numpy()))
-    step.run = lambda: None
-    assert step.epoch(rng) == 4
-    assert {len(batch) for batch in seen} == {8}
-    assert set(np.concatenate(seen)) == set(range(30))
+class NotedRows(DenseRows):
+    """Rows that note which of them were taken."""
+
+    def __init__(self, Z):
+        super().__init__(Z)
+        self.taken = []
+
+    def take(self, index, out=None):
+        self.taken.append(index.tolist())
+        return super().take(index, out)
 
 
-def test_an_epoch_may_be_a_random_part_of_the_rows(rng, monkeypatch):
-    model, objective, rows, plan, noise = task(rng, batch_size=8, steps_per_epoch=2)
-    step = trainer.TrainStep(model, objective, rows, plan, noise)
-    seen = []
-    monkeypatch.setattr(rows, "take", lambda index, out: seen.append(index.numpy()))
-    step.run = lambda: None
-    assert step.epoch(rng) == 2
-    assert len(set(np.concatenate(seen))) == 16
+@pytest.mark.parametrize(("steps_per_epoch", "n_steps"), [(None, 4), (2, 2)])
+def test_an_epoch_takes_every_row_or_a_random_part_in_batches_of_one_size(
+    steps_per_epoch, n_steps, rng
+):
+    task = make_task(batch_size=8, steps_per_epoch=steps_per_epoch, rows_type=NotedRows)
+    taken = task[2].taken
+    assert TrainStep(*task).epoch(rng) == n_steps == len(taken)
+    assert {len(batch) for batch in taken} == {8}
+    seen = {row for batch in taken for row in batch}
+    assert len(seen) == (30 if steps_per_epoch is None else 16)
 
 
-def test_training_stops_when_settled_and_not_before(rng):
-    lively = train(*task(rng, max_epochs=400, stop_early=True), batch_seed=0)
-    assert trainer.LOOK_EVERY * trainer.PATIENCE <= len(lively.terms) < 400
-    full = train(*task(rng, max_epochs=60, stop_early=False), batch_seed=0)
+def test_training_stops_when_settled_and_not_before():
+    lively, _ = train(*make_task(max_epochs=400, stop_early=True), batch_seed=0)
+    assert CHECK_EVERY * PATIENCE <= len(lively.terms) < 400
+    full, _ = train(*make_task(max_epochs=60), batch_seed=0)
     assert len(full.terms) == 60
 
 
-def test_interrupt_keeps_what_was_learned(rng, monkeypatch):
-    model, *rest = task(rng)
-    epochs = interrupt_after(3, monkeypatch)
-    with pytest.warns(UserWarning, match="interrupted after 3 of 8 epochs"):
-        history = train(model, *rest, batch_seed=0)
-    assert len(history.terms) == 3 == epochs[0] - 1
+def test_ctrl_c_keeps_what_was_learned():
+    model, *rest = make_task(max_epochs=10**6)
+    start = model.mu.clone()
+    with (
+        pytest.warns(InterruptedTrainingWarning, match=r"after \d+ of 1000000 epochs") as caught,
+        interrupt_when(lambda epochs: epochs and epochs[0] > 0),
+    ):
+        history, interrupted = train(model, *rest, batch_seed=0, verbose=True)
+    assert interrupted
+    n_epochs = int(re.search(r"after (\d+)", str(caught[0].message))[1])
+    assert len(history.terms) == len(history.gates) == n_epochs == history.n_epochs[0]
+    assert np.isfinite(history.terms).all() and not torch.equal(model.mu, start)
 
 
-def test_interrupt_before_the_first_epoch_is_an_interrupt(rng, monkeypatch):
-    interrupt_after(0, monkeypatch)
+class InterruptedRows(DenseRows):
+    """Rows on which Ctrl-C comes with the first batch."""
+
+    def batches(self, n_steps, rng, out):
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_before_the_end_of_the_first_epoch_is_an_interrupt():
     with pytest.raises(KeyboardInterrupt):
-        train(*task(rng), batch_seed=0)
+        train(*make_task(batch_size=8, rows_type=InterruptedRows), batch_seed=0)
 
 
-def interrupt_after(n_epochs, monkeypatch):
-    run, count = trainer._run_epoch, [0]
-
-    def interrupted(*arguments):
-        count[0] += 1
-        if count[0] > n_epochs:
-            raise KeyboardInterrupt
-        run(*arguments)
-
-    monkeypatch.setattr(trainer, "_run_epoch", interrupted)
-    return count
+def test_plain_gradient_descent_takes_steps_along_the_gradient():
+    model, objective, rows, schedule, noise = make_task(max_epochs=1, optimizer="sgd")
+    expected = model.select(torch.arange(1))
+    X, draw = rows.take(torch.arange(30)), expected.draw(NoiseSource([0], 0.5, CPU))
+    expected.loss_and_gradient(objective, X, draw, 1.0)
+    history, _ = train(model, objective, rows, schedule, noise, batch_seed=0)
+    for ours, start in zip(model.parameters(), expected.parameters(), strict=True):
+        np.testing.assert_allclose(ours, start - 0.05 * start.grad, rtol=1e-12)
 
 
-def test_progress_shows_epochs_loss_and_open_gates(rng, capsys):
-    train(*task(rng), batch_seed=0, verbose=True)
+def test_progress_shows_epochs_loss_and_open_gates(capsys):
+    train(*make_task(), batch_seed=0, verbose=True)
     shown = capsys.readouterr().err
     assert "8/8" in shown and "loss=" in shown and "open_gates=" in shown
-    train(*task(rng), batch_seed=0)
+    train(*make_task(), batch_seed=0)
     assert capsys.readouterr().err == ""

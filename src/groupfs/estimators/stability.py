@@ -152,20 +152,27 @@ def _refit_once(
     return found
 
 
-def summarise(found: list[Refit], columns: IntArray, n_features: int, C: int) -> Stability:
+def summarise(
+    found: list[Refit],
+    columns: IntArray,
+    n_features: int,
+    C: int,
+    dense_entries: int = DENSE_ENTRIES,
+) -> Stability:
     """Put refits together, in the user's order of the columns."""
     labels = np.full((len(found), n_features), -1)
     selected = np.zeros((len(found), n_features), dtype=bool)
     for i, refitted in enumerate(found):
         labels[i, columns] = refitted.labels
         selected[i, columns] = refitted.selected
-    consensus = [columns[group] for group in _agreed_groups(labels[:, columns], C)]
+    agreed = _agreed_groups(labels[:, columns], C, dense_entries)
+    consensus = [columns[group] for group in agreed]
     frequency = selected.mean(axis=0)
     consensus.sort(key=lambda group: -frequency[group].mean())
     return Stability(labels, selected, [np.sort(group) for group in consensus])
 
 
-def _agreed_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
+def _agreed_groups(labels: IntArray, n_groups: int, dense_entries: int) -> list[IntArray]:
     """Cluster the features by their memberships in all refits, (n, d) labels.
 
     Inner products of memberships count the refits that put two features together, so their leading
@@ -173,7 +180,7 @@ def _agreed_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
     """
     n, d = labels.shape
     most = labels.max() + 1
-    if d * n * most > DENSE_ENTRIES:
+    if d * n * most > dense_entries:
         column = (labels + most * np.arange(n)[:, None]).T.ravel()
         indicators = sp.csr_array(
             (np.ones(n * d), column, np.arange(0, n * d + 1, n)), shape=(d, n * most)

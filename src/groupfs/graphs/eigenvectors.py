@@ -28,16 +28,18 @@ SPARE_VECTORS, ROUND_STEPS, MOST_ROUNDS = 8, 6, 15
 RESIDUAL = 0.01
 
 
-def leading_eigenvectors(walk: FloatArray | sp.csr_array, n_vectors: int) -> FloatArray:
+def leading_eigenvectors(
+    walk: FloatArray | sp.csr_array, n_vectors: int, block_features: int = BLOCK_FEATURES
+) -> FloatArray:
     """Find the ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
 
-    Of very many features they are found by lobpcg, all at once: the eigenvalues of groups are
-    nearly equal, which costs a method that goes vector by vector many restarts. They are as exact
-    as clusters need them then, and not more.
+    Of more than ``block_features`` they are found by lobpcg, all at once: the eigenvalues of groups
+    are nearly equal, which costs a method that goes vector by vector many restarts. They are as
+    exact as clusters need them then, and not more.
     """
     d = walk.shape[0]
     if sp.issparse(walk) and n_vectors < d - 1:
-        found = _by_blocks(walk, n_vectors) if d > BLOCK_FEATURES else None
+        found = _by_blocks(walk, n_vectors) if d > block_features else None
         values, vectors = found or _one_by_one(walk, n_vectors)
     else:
         dense = walk if isinstance(walk, np.ndarray) else walk.toarray()
@@ -75,13 +77,15 @@ def lanczos(matrix: Any, n_vectors: int, **options: Any) -> tuple[FloatArray, Fl
     return found
 
 
-def _one_by_one(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray]:
+def _one_by_one(
+    walk: sp.csr_array, n_vectors: int, direct_features: int = DIRECT_FEATURES
+) -> tuple[FloatArray, FloatArray]:
     """Use Lanczos, or a slower way where eigenvalues are too close for it to converge."""
     d = walk.shape[0]
     try:
         return lanczos(walk, n_vectors)
     except scipy.sparse.linalg.ArpackError:
-        if d <= DIRECT_FEATURES:
+        if d <= direct_features:
             return dense_eigenvectors(walk.toarray(), n_vectors)
     with warnings.catch_warnings():
         # what has not converged is smooth all the same
@@ -90,7 +94,9 @@ def _one_by_one(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatAr
         return scipy.sparse.linalg.lobpcg(walk, start, maxiter=LOBPCG_STEPS)
 
 
-def _by_blocks(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArray] | None:
+def _by_blocks(
+    walk: sp.csr_array, n_vectors: int, most_rounds: int = MOST_ROUNDS
+) -> tuple[FloatArray, FloatArray] | None:
     """Find eigenvalues and eigenvectors, descending; None where they are not good enough.
 
     lobpcg stops when all of its vectors are good; the spare ones need not be.
@@ -99,7 +105,7 @@ def _by_blocks(walk: sp.csr_array, n_vectors: int) -> tuple[FloatArray, FloatArr
     single = sp.csr_array((entries, walk.indices, walk.indptr), shape=walk.shape)
     shape = (walk.shape[0], n_vectors + SPARE_VECTORS)
     vectors = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(most_rounds):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # that it has not converged yet

@@ -29,20 +29,24 @@ def embed(eigenvectors: FloatArray, n_groups: int) -> FloatArray:
 
 
 def cluster_features(
-    eigenvectors: FloatArray, n_groups: int, rng: np.random.Generator | None = None
+    eigenvectors: FloatArray,
+    n_groups: int,
+    rng: np.random.Generator | None = None,
+    n_sampled: int = SAMPLED_FEATURES,
 ) -> IntArray:
     """Cluster the features by k-means of their embedding, (d,); no cluster is empty.
 
     It starts from the rows that pivoted QR finds most unlike each other and, with ``rng``, from
     random ones too; the tightest result is taken. Pivots are looked for among the rows before they
     are scaled to unit length: of rows of one length, rounding would choose. Of very many features
-    a sample is clustered, the pivots among it, and the others go to the nearest center.
+    ``n_sampled`` are clustered, the pivots among them, and the others go to the nearest center.
     """
     d = eigenvectors.shape[0]
     if n_groups >= d:
         return np.arange(d, dtype=np.int64)
-    if d > SAMPLED_FEATURES:
-        return _renumber(_fill_empty(_cluster_by_sample(eigenvectors, n_groups, rng), n_groups))
+    if d > n_sampled:
+        labels = _cluster_by_sample(eigenvectors, n_groups, rng, n_sampled)
+        return _renumber(_fill_empty(labels, n_groups))
     embedding = embed(eigenvectors, n_groups)
     _, pivots = scipy.linalg.qr(eigenvectors[:, :n_groups].T, mode="r", pivoting=True)
     labels = _tightest(embedding, embedding[pivots[:n_groups]], rng)
@@ -63,27 +67,27 @@ def _tightest(
 
 
 def _cluster_by_sample(
-    eigenvectors: FloatArray, n_groups: int, rng: np.random.Generator | None
+    eigenvectors: FloatArray, n_groups: int, rng: np.random.Generator | None, n_sampled: int
 ) -> IntArray:
     """Cluster a sample, and put all other features into the cluster of the nearest center."""
     d = len(eigenvectors)
     pivots = _pivots(eigenvectors[:, :n_groups])
-    sampled = np.union1d(_sample(d), pivots)
+    sampled = np.union1d(_sample(d, n_sampled), pivots)
     embedding = embed(eigenvectors[sampled], n_groups).astype(np.float64)
     labels = _tightest(embedding, embedding[np.searchsorted(sampled, pivots)], rng)
     counts = np.bincount(labels, minlength=n_groups)
     centers = sums_by_cluster(embedding, labels, n_groups) / np.maximum(counts, 1)[:, None]
     bias = np.where(counts > 0, 0.5 * np.square(centers).sum(1), np.inf)
     found = np.empty(d, dtype=np.int64)
-    for start in range(0, d, SAMPLED_FEATURES):
-        rows = slice(start, start + SAMPLED_FEATURES)
+    for start in range(0, d, n_sampled):
+        rows = slice(start, start + n_sampled)
         found[rows] = (embed(eigenvectors[rows], n_groups) @ centers.T - bias).argmax(1)
     return found
 
 
-def _sample(d: int) -> IntArray:
+def _sample(d: int, n_sampled: int) -> IntArray:
     """Draw features that stand for all where there are very many, always the same, ascending."""
-    return np.sort(np.random.default_rng(0).choice(d, SAMPLED_FEATURES, replace=False))
+    return np.sort(np.random.default_rng(0).choice(d, n_sampled, replace=False))
 
 
 def _pivots(U: FloatArray) -> IntArray:
@@ -142,7 +146,13 @@ def sums_by_cluster(points: FloatArray, labels: IntArray, n_groups: int) -> Floa
     return sums
 
 
-def nearest_clusters(eigenvectors: FloatArray, labels: IntArray, n_groups: int, k: int) -> IntArray:
+def nearest_clusters(
+    eigenvectors: FloatArray,
+    labels: IntArray,
+    n_groups: int,
+    k: int,
+    block_entries: int = BLOCK_ENTRIES,
+) -> IntArray:
     """Find the own cluster of every feature and the k - 1 with the nearest centers, (d, k).
 
     Examples
@@ -154,7 +164,7 @@ def nearest_clusters(eigenvectors: FloatArray, labels: IntArray, n_groups: int, 
     array([2, 1])
     """
     d = len(labels)
-    size = max(1, BLOCK_ENTRIES // n_groups)
+    size = max(1, block_entries // n_groups)
     blocks = [slice(start, min(start + size, d)) for start in range(0, d, size)]
     centers = np.zeros((n_groups, n_groups))
     for rows in blocks:
@@ -176,10 +186,12 @@ def as_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
     return [np.flatnonzero(labels == j) for j in range(n_groups)]
 
 
-def representative_rows(eigenvectors: FloatArray) -> FloatArray:
+def representative_rows(eigenvectors: FloatArray, n_sampled: int = SAMPLED_FEATURES) -> FloatArray:
     """Return all rows, or a sample of very many: enough to see how many groups there are."""
     d = len(eigenvectors)
-    return eigenvectors if d <= SAMPLED_FEATURES else eigenvectors[_sample(d)].astype(np.float64)
+    if d <= n_sampled:
+        return eigenvectors
+    return eigenvectors[_sample(d, n_sampled)].astype(np.float64)
 
 
 def _renumber(labels: IntArray) -> IntArray:

@@ -21,7 +21,13 @@ WALK_COLUMNS = 32
 
 
 def candidate_feature_smoothness(
-    M: Tensor, candidates: Tensor, Q: Tensor, walk: Tensor, orthogonality: float
+    M: Tensor,
+    candidates: Tensor,
+    Q: Tensor,
+    walk: Tensor,
+    orthogonality: float,
+    block_rows: int | None = None,
+    walk_columns: int = WALK_COLUMNS,
 ) -> tuple[Tensor, Tensor, Tensor]:
     r"""Compute what :func:`groupfs.models.losses.feature_smoothness` does, for one model.
 
@@ -47,6 +53,8 @@ def candidate_feature_smoothness(
         :math:`I - L` of the features.
     orthogonality : float
         :math:`\beta`.
+    block_rows, walk_columns : int
+        Rows of M, and columns of it along the walk, that are worked on at a time.
 
     Returns
     -------
@@ -58,7 +66,7 @@ def candidate_feature_smoothness(
     d, C = len(M), len(Q)
     exact = torch.float32 if M.device.type == "mps" else torch.float64
     A = torch.zeros(C, C, dtype=exact, device=M.device)
-    for _, block in dense_blocks(M, candidates, C):
+    for _, block in dense_blocks(M, candidates, C, block_rows):
         A += block.T @ block
     sizes = A.sum(1)
     wide = Q.to(exact)
@@ -67,7 +75,9 @@ def candidate_feature_smoothness(
     norm = products.diagonal().clamp(min=0).sqrt().clamp(min=1e-12)
     J = 2 / (d * C) / norm.square()
 
-    B, grad_M = _along_the_walk(M, candidates, walk, (centred * -J) @ centred.T)
+    B, grad_M = _along_the_walk(
+        M, candidates, walk, (centred * -J) @ centred.T, block_rows, walk_columns
+    )
     G = products / norm / norm.unsqueeze(-1)
     roughness = G.diagonal() - (centred * (B @ centred)).sum(0) / norm.square()
     overlap = G - torch.eye(C, dtype=exact, device=M.device)
@@ -79,23 +89,27 @@ def candidate_feature_smoothness(
     mean = B.sum(0) @ centred / d
     per_group = ((mean * J) @ centred.T).to(M.dtype)
     mixing = (centred @ E @ centred.T).to(M.dtype)
-    for rows, block in dense_blocks(M, candidates, C):
+    for rows, block in dense_blocks(M, candidates, C, block_rows):
         grad_M[rows] += (block @ mixing).add_(per_group).gather(1, candidates[rows])
     grad_Q = A @ centred @ E - (B @ centred - torch.outer(sizes, mean)) * J
     return value.to(M.dtype), grad_M, grad_Q.to(M.dtype)
 
 
-def per_group_sums(M: Tensor, candidates: Tensor, C: int, values: Tensor) -> Tensor:
+def per_group_sums(
+    M: Tensor, candidates: Tensor, C: int, values: Tensor, block_rows: int | None = None
+) -> Tensor:
     r"""Compute :math:`M^\top V`, (d, k) and (d, m) to (C, m), in blocks: the same on every run."""
     sums = M.new_zeros(C, values.shape[1])
-    for rows, block in dense_blocks(M, candidates, C):
+    for rows, block in dense_blocks(M, candidates, C, block_rows):
         sums += block.T @ values[rows]
     return sums
 
 
-def dense_blocks(M: Tensor, candidates: Tensor, C: int) -> Iterator[tuple[slice, Tensor]]:
+def dense_blocks(
+    M: Tensor, candidates: Tensor, C: int, block_rows: int | None = None
+) -> Iterator[tuple[slice, Tensor]]:
     """Yield some rows of M at a time, with all of their columns, (b, C)."""
-    size = max(1, BLOCK_ENTRIES.get(M.device.type, 2**24) // C)
+    size = block_rows or max(1, BLOCK_ENTRIES.get(M.device.type, 2**24) // C)
     for start in range(0, len(M), size):
         rows = slice(start, min(start + size, len(M)))
         entries = M[rows]
@@ -103,21 +117,26 @@ def dense_blocks(M: Tensor, candidates: Tensor, C: int) -> Iterator[tuple[slice,
 
 
 def _along_the_walk(
-    M: Tensor, candidates: Tensor, walk: Tensor, K: Tensor
+    M: Tensor,
+    candidates: Tensor,
+    walk: Tensor,
+    K: Tensor,
+    block_rows: int | None,
+    walk_columns: int,
 ) -> tuple[Tensor, Tensor]:
     """Compute B and the entries of S M K at the candidates, a few columns of M at a time."""
     d, C = len(M), len(K)
     B = torch.zeros_like(K)
     at_candidates = torch.zeros_like(M)
     K = K.to(M.dtype)
-    for start in range(0, C, WALK_COLUMNS):
-        stop = min(start + WALK_COLUMNS, C)
+    for start in range(0, C, walk_columns):
+        stop = min(start + walk_columns, C)
         # entries of other columns are added as zeros to the first or the last of these
         inside = (candidates >= start) & (candidates < stop)
         indices = (candidates - start).clamp_(0, stop - start - 1)
         columns = M.new_zeros(d, stop - start).scatter_add_(1, indices, M * inside)
         columns = walk @ columns
-        for rows, block in dense_blocks(M, candidates, C):
+        for rows, block in dense_blocks(M, candidates, C, block_rows):
             B[:, start:stop] += block.T @ columns[rows]
             at_candidates[rows] += (columns[rows] @ K[start:stop]).gather(1, candidates[rows])
     return B, at_candidates

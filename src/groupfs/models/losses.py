@@ -83,13 +83,16 @@ def sample_smoothness(
     return value * scale, grad_weight * scale
 
 
-def sample_term(objective: Objective, X: Tensor, squared_weight: Tensor) -> tuple[Tensor, Tensor]:
+def sample_term(
+    objective: Objective, X: Tensor, squared_weight: Tensor, models_at_once: int | None = None
+) -> tuple[Tensor, Tensor]:
     """Compute L_s and its gradient a few models at a time, so that graphs stay in cache or memory.
 
     The squared feature weights and their gradient have shape (R, d).
     """
     B, d = X.shape
     size = max(1, CHUNK_ENTRIES.get(X.device.type, 2**24) // (B * max(B, d)))
+    size = models_at_once or size
     pieces = [
         sample_smoothness(
             X,

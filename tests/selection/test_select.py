@@ -1,0 +1,80 @@
+"""The selection is a function of the groups found and of what is asked for."""
+
+import re
+
+import numpy as np
+import pytest
+
+from groupfs.selection.select import RankedGroups, Request, select
+
+
+def found(gates=(1.0, 1.0, 0.0), p_values=(1e-6, 1e-6, 0.5), scores=(3.0, 2.0, 1.0)):
+    """Three groups of nine features; the tenth is constant."""
+    return RankedGroups(
+        groups=[np.array([0, 1, 2]), np.array([3, 4]), np.array([5, 6, 7, 8])],
+        labels=np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, -1]),
+        centrality=np.array([0.1, 0.9, 0.5, 0.2, 0.3, 0.4, 0.8, 0.6, 0.7, 0.0]),
+        representatives=np.array([1, 4, 6]),
+        scores=np.array(scores),
+        gates=np.array(gates),
+        p_values=None if p_values is None else np.array(p_values),
+    )
+
+
+def request(n_features=None, n_groups=None, allocation="spread", output="features", alpha=0.01):
+    return Request(n_features, n_groups, allocation, output, alpha)
+
+
+@pytest.mark.parametrize(
+    ("groups", "wanted", "features", "kept"),
+    [
+        (found(), request(), [0, 1, 2, 3, 4], [1, 1, 0]),
+        (found(p_values=None), request(), [0, 1, 2, 3, 4], [1, 1, 0]),
+        (found(), request(n_groups=1), [0, 1, 2], [1, 0, 0]),
+        (found(), request(n_groups=1, n_features=2), [1, 2], [1, 0, 0]),
+        (found(), request(n_features=3), [1, 2, 4], [1, 1, 0]),
+        (found(), request(n_features=4, allocation="whole"), [0, 1, 2, 4], [1, 1, 0]),
+        (found(), request(n_features=2, allocation="whole"), [1, 2], [1, 0, 0]),
+        (found(), request(output="representatives"), [1, 4], [1, 1, 0]),
+        (found(), request(output="representatives", n_features=3), [1, 4, 6], [1, 1, 1]),
+        # gates close on groups that have little to do with the others
+        (found(gates=(1, 0, 1)), request(), [0, 1, 2], [1, 0, 0]),
+        (found(gates=(1, 0, 1)), request(n_groups="significant"), [0, 1, 2, 3, 4], [1, 1, 0]),
+        (found(gates=(0, 0, 0)), request(n_features=4), [0, 1, 2, 4], [1, 1, 0]),
+        (found(), request(alpha=0.6), [0, 1, 2, 3, 4], [1, 1, 0]),
+        (found(gates=(1, 1, 1)), request(alpha=0.6), list(range(9)), [1, 1, 1]),
+        # nothing stands out: a budget goes to the groups with any score
+        (
+            found(p_values=(1.0, 1.0, 1.0), scores=(2, 1, -1)),
+            request(n_features=2),
+            [1, 4],
+            [1, 1, 0],
+        ),
+    ],
+)
+def test_what_is_selected(groups, wanted, features, kept):
+    selection = select(groups, wanted)
+    assert selection.features.tolist() == features
+    assert np.flatnonzero(selection.support).tolist() == features and len(selection.support) == 10
+    assert selection.groups.tolist() == [bool(k) for k in kept]
+    assert selection.notes == []
+
+
+@pytest.mark.parametrize(
+    ("groups", "wanted", "note"),
+    [
+        (found(gates=(0, 0, 0)), request(), "All gates are closed"),
+        (found(p_values=(1.0, 1.0, 1.0)), request(), "No group's score stands out"),
+        (found(p_values=(1.0, 1.0, 1.0)), request(n_groups="significant"), "stands out"),
+        (found(), request(n_groups=1, n_features=7), "n_features_to_select=7, but .* only 3"),
+    ],
+)
+def test_rules_that_had_to_be_relaxed_are_noted(groups, wanted, note):
+    (said,) = select(groups, wanted).notes
+    assert re.search(note, said)
+
+
+def test_nothing_that_was_found_is_changed():
+    groups = found(gates=(0, 0, 0))
+    select(groups, request(n_groups="significant"))
+    assert groups.gates.tolist() == [0, 0, 0]

@@ -1,0 +1,48 @@
+from dataclasses import FrozenInstanceError
+
+import pytest
+
+from groupfs import GroupFS
+from groupfs.training.settings import Settings, large_batch
+
+
+def resolve(n_samples=1000, n_features=20, most_rows=None, **parameters):
+    return Settings.resolve(GroupFS(**parameters).get_params(), n_samples, n_features, most_rows)
+
+
+def test_settings_cannot_be_changed_by_accident():
+    with pytest.raises(FrozenInstanceError):
+        resolve().alpha = 0.5
+
+
+def test_presets_fill_in_only_what_is_not_set():
+    default, paper = resolve(), resolve(preset="paper")
+    assert (default.start_temperature, paper.start_temperature) == (1.0, 10.0)
+    assert (default.ranking, paper.ranking) == ("excess", "gate")
+    mixed = resolve(preset="paper", start_temperature=2.0, ranking="excess", batch_size=7)
+    assert (mixed.start_temperature, mixed.ranking, mixed.batch_size) == (2.0, "excess", 7)
+    assert mixed.max_epochs == 500 and mixed.steps_per_epoch is None
+
+
+@pytest.mark.parametrize(
+    ("n_samples", "batch", "epochs", "steps"),
+    [(100, 100, 400, 1), (640, 640, 400, 1), (1000, 500, 200, 2), (10**6, 512, 20, 40)],
+)
+def test_batches_and_epochs_follow_the_number_of_rows(n_samples, batch, epochs, steps):
+    found = resolve(n_samples)
+    assert found.batch_size == large_batch(n_samples) == batch
+    assert (found.max_epochs, found.steps_per_epoch) == (epochs, steps)
+    assert resolve(n_samples, most_rows=64).batch_size == 64
+
+
+@pytest.mark.parametrize(
+    ("n_features", "asked", "kept"),
+    [(512, None, None), (513, None, 50), (513, "all", None), (20, 5, 5)],
+)
+def test_wide_tables_keep_near_neighbours_only(n_features, asked, kept):
+    assert resolve(n_features=n_features, feature_neighbors=asked).feature_neighbors == kept
+
+
+def test_fewer_rows_have_smaller_batches_and_fewer_neighbours():
+    part = resolve(1000, verbose=1).for_rows(5)
+    assert (part.batch_size, part.n_neighbors, part.verbose) == (5, 4, False)
