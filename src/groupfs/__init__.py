@@ -1,7 +1,5 @@
 """Unsupervised feature selection by group discovery."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

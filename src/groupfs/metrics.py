@@ -1,7 +1,5 @@
 """Measures of a selection against what is known: sample labels, true groups, other selections."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Fitted selectors in files that cannot run code: skops with a list of trusted types, no pickle."""
 
-from __future__ import annotations
-
 import json
 import os
 import zipfile

@@ -9,7 +9,7 @@ from experiments import choose_c
 from experiments.store import Store
 from groupfs import GroupFS
 from groupfs.datasets import load_two_moons
-from groupfs.graphs.feature_clusters import choose_n_groups
+from groupfs.graphs.number_of_groups import choose_n_groups
 from tests.support.tables import real_table
 
 MOONS = {"table": "two_moons", "graph": "default"}

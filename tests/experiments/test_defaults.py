@@ -16,7 +16,7 @@ def result(gates, p_values):
         scores=np.array([0.4, 0.2, 0.1]),
         p_values=np.array(p_values),
         gates=np.array(gates),
-        places=np.arange(3),
+        order=np.arange(3),
         sparsity_weight=1.0,
         loss=0.0,
         gain=0.0,

@@ -19,7 +19,7 @@ from experiments import (
     student_figure,
     two_moons,
 )
-from experiments.candidates import nested_unions
+from experiments.candidates import nested_unions, score
 from experiments.protocol import judge
 from experiments.store import Store
 from tests.support.experiment_tables import small_table, stand_in  # noqa: F401
@@ -193,7 +193,7 @@ def test_every_union_of_open_groups_of_every_model_is_a_candidate():
         groups = [group for group in groups if len(group)]
         if groups:
             n_open += 1
-            excess = problem.score(groups).excess
+            excess = score(problem, groups).excess
             best = groups[int(np.argmax(excess))]
             assert len(best) > 10 or tuple(np.sort(problem.table.columns[best]).tolist()) in found
     assert n_open

@@ -298,7 +298,7 @@ def test_demo_prints_the_groups_and_writes_the_figure(tmp_path, monkeypatch, cap
     [
         (
             lambda s, X: plot_affinity(s, X.iloc[:, 1:]),
-            r"X has shape \(200, 19\), but .* 20 features",
+            r"X has 19 features, but .* fitted on 20",
         ),
         (lambda s, X: plot_embedding(s, X, features="some"), 'choose "selected" or "all"'),
         (lambda s, X: plot_embedding(s, X, labels=[1, 2]), r"shape \(2,\) but X has 200 samples"),

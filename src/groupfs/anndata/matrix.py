@@ -1,7 +1,5 @@
 """The matrix of an AnnData object: which one, which columns of it, and whether it looks right."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

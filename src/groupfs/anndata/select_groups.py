@@ -3,8 +3,6 @@
 ``import anndata`` in this file is the package of that name, not this module.
 """
 
-from __future__ import annotations
-
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def select_groups(
-    adata: AnnData,
+    adata: "AnnData",
     *,
     layer: str | None = None,
     mask_var: str | ArrayLike | None = None,
@@ -36,7 +34,7 @@ def select_groups(
     check_values: bool = True,
     random_state: int | np.random.RandomState | None = 0,
     **settings: Any,
-) -> AnnData | None:
+) -> "AnnData | None":
     """Discover groups of genes (variables) and which of them matter, and write them into adata.
 
     Expects normalised, log-transformed values, as for ``scanpy.pp.pca``. Nothing of X is changed.

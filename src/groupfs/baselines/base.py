@@ -3,8 +3,6 @@
 The estimators are dataclasses: their fields are the parameters, with types and defaults.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, Self, TypeAlias

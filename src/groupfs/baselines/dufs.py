@@ -4,8 +4,6 @@ It is GroupFS with every feature in a group of its own, and uses the same graphs
 Axes: R models, those of one seed beside each other; d features.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Integral, Real
 

@@ -3,8 +3,6 @@ r"""Laplacian Score: features that vary little between samples that are close.
 Axes: N samples, d features.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

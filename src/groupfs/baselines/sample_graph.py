@@ -6,8 +6,6 @@ Every graph is a symmetric affinity W (N, N) of non-negative weights, a plain ar
 neighbours are joined, a CSR array. In the graphs built here :math:`W_{ii} = 1`.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 

@@ -1,7 +1,5 @@
 """The yardsticks every table of results needs: all features, random ones, the most variable."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

@@ -1,7 +1,5 @@
 """``groupfs apply``: select the columns of a model in another file."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path

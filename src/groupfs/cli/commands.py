@@ -3,8 +3,6 @@
 Whatever takes long to import is imported inside the commands.
 """
 
-from __future__ import annotations
-
 import io
 import sys
 import time

@@ -1,7 +1,5 @@
 """``groupfs datasets`` and ``groupfs doctor``: what is on this machine, as plain records."""
 
-from __future__ import annotations
-
 import os
 import platform
 import re

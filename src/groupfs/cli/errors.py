@@ -3,8 +3,6 @@
 Only light modules are imported here, so that ``groupfs --help`` is quick.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """The options of the commands, with the words that explain them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated, Any

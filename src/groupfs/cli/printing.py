@@ -1,7 +1,5 @@
 """Print tables and sentences for people, within 80 columns, and JSON for machines."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from pathlib import Path

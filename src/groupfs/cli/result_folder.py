@@ -1,7 +1,5 @@
 """The folder of results: the files in it, and that nothing is replaced unasked."""
 
-from __future__ import annotations
-
 import csv
 import json
 import os
@@ -45,7 +43,7 @@ def _check(target: Path, exists: bool, force: bool) -> None:
 
 
 def write_results(
-    folder: Path, force: bool, summary: dict[str, Any], selector: Any, preparation: Preparation
+    folder: Path, force: bool, summary: dict[str, Any], selector: Any, preparation: "Preparation"
 ) -> None:
     """Write all files of a result, or none."""
     from groupfs import persistence, report

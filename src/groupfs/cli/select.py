@@ -1,7 +1,5 @@
 """``groupfs select`` and ``groupfs demo``: read, prepare, fit, summarise, write."""
 
-from __future__ import annotations
-
 import shlex
 import warnings
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Tables that are read in pieces: files, dask arrays, whatever has a shape and rows to slice."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import mmap

@@ -1,7 +1,5 @@
 """Blocks of rows as tensors, ready to go to the device."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +22,7 @@ class BlockTensors:
     lengths: Tensor | None = None
 
     @classmethod
-    def of(cls, block: Block, pinned: bool = False) -> BlockTensors:
+    def of(cls, block: Block, pinned: bool = False) -> "BlockTensors":
         """Make tensors of a block, in pinned memory if it goes to a GPU."""
         parts = [block]
         if sp.issparse(block):

@@ -1,7 +1,5 @@
 """What is asked of a table before it is worked on; refusals name the columns and a remedy."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

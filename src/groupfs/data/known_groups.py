@@ -1,7 +1,5 @@
 """Groups known beforehand: however a user wrote them down, one label per feature."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 All numbers that steer memory and the size of blocks live here.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The one door for X, whatever it is: checked, read into memory where it fits, else streamed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Work done ahead in a background thread: the next block is read while this one is used."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor

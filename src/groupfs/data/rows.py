@@ -4,8 +4,6 @@ A dense table is standardised once. A sparse one stays sparse: its rows are stan
 taken, its columns multiplied without being filled in.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -57,10 +55,10 @@ class Rows(Protocol):
     def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
         """Multiply every column with the sum of its group, (d,); norms of the sums, (C,)."""
 
-    def shuffled(self, rng: np.random.Generator) -> Rows:
+    def shuffled(self, rng: np.random.Generator) -> "Rows":
         """Return the columns, each shuffled on its own."""
 
-    def resampled(self, index: IntArray, standardize: bool) -> Rows:
+    def resampled(self, index: IntArray, standardize: bool) -> "Rows":
         """Return some of the rows, centred and, if so wanted, standardised anew."""
 
 
@@ -160,10 +158,10 @@ class DenseRows(RowsInMemory):
             self._double = torch.as_tensor(self.Z, device=self.device)
         return self._double
 
-    def shuffled(self, rng: np.random.Generator) -> DenseRows:
+    def shuffled(self, rng: np.random.Generator) -> "DenseRows":
         return DenseRows(rng.permuted(self.Z, axis=0), self.block_entries)
 
-    def resampled(self, index: IntArray, standardize: bool) -> DenseRows:
+    def resampled(self, index: IntArray, standardize: bool) -> "DenseRows":
         Z = self.Z[index]
         Z -= Z.mean(0)
         return DenseRows(Z / at_least_rounding(Z.std(0), 1.0) if standardize else Z)
@@ -219,7 +217,7 @@ class SparseRows(RowsInMemory):
         raw -= offsets[start:stop, None] + offsets - center @ center
         return torch.from_numpy(raw)
 
-    def shuffled(self, rng: np.random.Generator) -> SparseRows:
+    def shuffled(self, rng: np.random.Generator) -> "SparseRows":
         columns = sp.csc_array(self.X)
         indices = np.concatenate(
             [rng.choice(self.shape[0], size, replace=False) for size in np.diff(columns.indptr)]
@@ -227,7 +225,7 @@ class SparseRows(RowsInMemory):
         moved = sp.csc_array((columns.data, indices, columns.indptr), shape=self.shape)
         return SparseRows(sp.csr_array(moved), self.mean, self.scale, self.column_norms)
 
-    def resampled(self, index: IntArray, standardize: bool) -> SparseRows:
+    def resampled(self, index: IntArray, standardize: bool) -> "SparseRows":
         X = self.X[index]
         mean = np.asarray(X.sum(axis=0)).ravel() / len(index)
         square = np.asarray(X.multiply(X).sum(axis=0)).ravel() / len(index)

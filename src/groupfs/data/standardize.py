@@ -4,8 +4,6 @@ There is one ``ColumnMoments`` for tables in memory, which are one block, and fo
 many; a sparse block stays sparse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 

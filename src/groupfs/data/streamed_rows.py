@@ -6,8 +6,6 @@ columns; batches are drawn from a buffer of random blocks; what needs a few hund
 takes them from a sample that stays in memory.
 """
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from dataclasses import InitVar, dataclass
@@ -49,7 +47,7 @@ class StreamRows:
         entries = min(memory_plan.BLOCK_ENTRIES, self.plan.slab_bytes // memory_plan.PER_PRODUCT)
         self.sample = DenseRows(self.standardized(BlockTensors.of(sample_block)).numpy(), entries)
 
-    def __copy__(self) -> StreamRows:
+    def __copy__(self) -> "StreamRows":
         """Copy rows that may go to another device; the sample goes with them."""
         other = object.__new__(StreamRows)
         other.__dict__ = {**self.__dict__, "sample": copy.copy(self.sample)}
@@ -177,7 +175,7 @@ class StreamRows:
         """Return the sample with every column shuffled on its own."""
         return self.sample.shuffled(rng)
 
-    def resampled(self, index: IntArray, standardize: bool) -> StreamRows:
+    def resampled(self, index: IntArray, standardize: bool) -> "StreamRows":
         source = PartSource(self.source, rows=np.sort(index))
         blocks = read_ahead(source, self.plan.block_rows, "", verbose=False)
         moments, _, sample = survey(blocks, source.shape, self.plan.sample_rows)

@@ -1,7 +1,5 @@
 """The table as all other rooms know it: standardised rows, and what their columns are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

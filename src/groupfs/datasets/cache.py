@@ -3,8 +3,6 @@
 The folder of the published files belongs to the user and is not written to here.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import os

@@ -1,7 +1,5 @@
 """fetch_dataset: the paper's tables by name, from the files their sources publish."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Files have been checked by their sha256, so their formats are not doubted here.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import warnings

@@ -1,7 +1,5 @@
 """Published files: where one may lie, unpacked and checked by its sha256, downloaded if absent."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """Every table that can be fetched: its files, their homes and sha256, and a description."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """The synthetic table of the paper: two groups of copies of the moons' coordinates, and noise."""
 
-from __future__ import annotations
-
 import numpy as np
 from sklearn.datasets import make_moons
 from sklearn.utils import Bunch, check_random_state

@@ -1,7 +1,5 @@
 """The base of the estimators: checked settings, fitted attributes, the selection."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any

@@ -1,7 +1,5 @@
 """GroupFS, the estimator: from a table to groups of features, which of them matter, a selection."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Real

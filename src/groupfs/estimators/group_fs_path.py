@@ -1,7 +1,5 @@
 """GroupFSPath: every sparsity and seed in one training run, and the choice of a model."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace

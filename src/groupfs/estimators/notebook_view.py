@@ -1,7 +1,5 @@
 """The groups of a fitted selector as a small table in plain HTML, for notebooks."""
 
-from __future__ import annotations
-
 from html import escape
 
 from groupfs.utils.fitted_selector import FittedSelector, by_centrality, feature_names, group_names

@@ -1,7 +1,5 @@
 """How far a selection depends on the samples: refits on resampled rows, and what they agree on."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -7,8 +7,6 @@ The affinity of two points is :math:`W_{ij} = \exp(-\|x_i - x_j\|^2 / (g_i g_j))
 :math:`W_{ii} = 1` is kept. Graphs of samples may also have one bandwidth for all points.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -4,8 +4,6 @@ Axes: d features. Eigenvectors are those of the smallest eigenvalues of the Lapl
 the largest of :math:`D^{-1/2} W D^{-1/2}`.
 """
 
-from __future__ import annotations
-
 import inspect
 import warnings
 from typing import Any

@@ -3,8 +3,6 @@
 Axes: d features, C groups. Eigenvectors come from :mod:`groupfs.graphs.eigenvectors`.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp

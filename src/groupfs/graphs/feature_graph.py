@@ -4,8 +4,6 @@ Axes: R models side by side, d features, C groups. Affinities are those of
 :mod:`groupfs.graphs.affinity`.
 """
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

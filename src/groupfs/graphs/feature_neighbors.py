@@ -3,8 +3,6 @@
 Axes: N samples, d features. Distances are squared and in double precision.
 """
 
-from __future__ import annotations
-
 from importlib.util import find_spec
 from typing import cast
 

@@ -3,8 +3,6 @@ r"""How many groups a feature graph has: distortion E(C), gaps of the eigenvalue
 Axes: d features, C groups. Eigenvectors come from :mod:`groupfs.graphs.eigenvectors`.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

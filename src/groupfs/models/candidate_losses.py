@@ -6,8 +6,6 @@ size d x C is made: the term is a function of two C x C matrices, :math:`A = M^\
 :math:`B = M^\top S M` (S the walk of the features), that are summed over blocks of M.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -5,8 +5,6 @@ Where memberships of d features in C groups would not fit, every feature keeps t
 cluster of the start and the k - 1 clusters nearest to it; all others are zero, and stay so.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Self
 

@@ -5,8 +5,6 @@ The models are S seeds times P sparsity weights, seed-major: models that differ 
 share their noise, so a model does not depend on which others are trained beside it.
 """
 
-from __future__ import annotations
-
 from typing import Self
 
 import numpy as np
@@ -81,7 +79,7 @@ class GatedModel:
         own = (self.mu, self.sparsity_weight, self.seed_index)
         return type(self)(self.memberships.select(index), *(part[index].clone() for part in own))
 
-    def copy_from(self, other: GatedModel, index: Tensor, other_index: Tensor) -> None:
+    def copy_from(self, other: "GatedModel", index: Tensor, other_index: Tensor) -> None:
         """Overwrite some of the models with some of another's."""
         for own, theirs in zip(self.parameters(), other.parameters(), strict=True):
             own[index] = theirs[other_index]

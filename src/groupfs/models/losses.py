@@ -6,8 +6,6 @@ arguments. Gradients are written out by hand: each needs a handful of matrix pro
 history of the computation is kept.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch

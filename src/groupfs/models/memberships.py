@@ -5,8 +5,6 @@ The loss sees memberships M through a few products only, so one model serves all
 :mod:`groupfs.models.candidate_memberships` has the kind for very many features.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Self

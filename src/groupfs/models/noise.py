@@ -1,7 +1,5 @@
 """Noise for memberships and gates: one stream per seed, shared by the models of that seed."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

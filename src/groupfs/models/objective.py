@@ -1,7 +1,5 @@
 """The objective's own numbers, and when a gate counts as open."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from torch import Tensor

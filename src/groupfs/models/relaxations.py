@@ -3,8 +3,6 @@
 Axes: R models side by side, d features, C groups. Noise is passed in, so that models may share it.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Figures of the groups: their scores, and how alike the features within them are."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 NAMED_FEATURES = 25
 
 
-def plot_groups(selector: FittedSelector, *, most: int = 20, ax: Axes | None = None) -> Axes:
+def plot_groups(selector: FittedSelector, *, most: int = 20, ax: "Axes | None" = None) -> "Axes":
     """Draw the scores of the groups in rank order, with their sizes and p-values.
 
     Kept groups are blue. A group is called after its most central feature, or as in ``groups``
@@ -72,8 +70,8 @@ def plot_groups(selector: FittedSelector, *, most: int = 20, ax: Axes | None = N
 
 
 def plot_affinity(
-    selector: FittedSelector, X: Any, *, most: int = 1500, ax: Axes | None = None
-) -> Axes:
+    selector: FittedSelector, X: Any, *, most: int = 1500, ax: "Axes | None" = None
+) -> "Axes":
     """Draw the self-tuning affinity between features, ordered by group; kept groups are framed.
 
     Parameters
@@ -122,7 +120,7 @@ def plot_affinity(
     return ax
 
 
-def _write_column(ax: Axes, right: float, heading: str, entries: list[str]) -> None:
+def _write_column(ax: "Axes", right: float, heading: str, entries: list[str]) -> None:
     """Write text beside the bars; ``right`` is its right edge in ems from the Axes."""
     em = _em()
     look: style.Keywords = {"textcoords": "offset points", "ha": "right", "fontsize": "small"}
@@ -172,7 +170,7 @@ def _brightest(affinity: FloatArray) -> float:
     return float(np.clip(np.quantile(apart, 0.995), 0.5, 1.0))
 
 
-def _frame_kept(ax: Axes, groups: list[IntArray], kept: BoolArray) -> None:
+def _frame_kept(ax: "Axes", groups: list[IntArray], kept: BoolArray) -> None:
     from matplotlib.patches import Rectangle
 
     look: style.Keywords = {"fill": False, "edgecolor": style.ACCENT, "linewidth": 1.0}
@@ -181,7 +179,7 @@ def _frame_kept(ax: Axes, groups: list[IntArray], kept: BoolArray) -> None:
         ax.add_patch(Rectangle((starts[j], starts[j]), len(groups[j]), len(groups[j]), **look))
 
 
-def _number_groups(ax: Axes, groups: list[IntArray]) -> None:
+def _number_groups(ax: "Axes", groups: list[IntArray]) -> None:
     sizes = np.array([len(group) for group in groups])
     middles = np.cumsum(sizes) - sizes / 2 - 0.5
     numbered = [0]

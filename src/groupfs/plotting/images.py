@@ -1,7 +1,5 @@
 """Where the groups lie in an image, for tables whose features are pixels."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -26,8 +24,8 @@ def plot_image_groups(
     image_shape: tuple[int, int],
     *,
     order: Literal["F", "C"] = "F",
-    ax: Axes | None = None,
-) -> Axes:
+    ax: "Axes | None" = None,
+) -> "Axes":
     """Draw the mean image, with the pixels of kept groups coloured by the rank of their group.
 
     Pixels of a kept group that are not selected themselves, as with a budget, are paler.
@@ -94,7 +92,7 @@ def _overlay(selector: FittedSelector, kept: IntArray) -> FloatArray:
     return overlay
 
 
-def _legend(ax: Axes, kept: IntArray) -> None:
+def _legend(ax: "Axes", kept: IntArray) -> None:
     from matplotlib.patches import Patch
 
     colors = style.rank_colors(len(kept))
@@ -111,7 +109,7 @@ def _legend(ax: Axes, kept: IntArray) -> None:
     )
 
 
-def _colorbar(ax: Axes, kept: IntArray) -> None:
+def _colorbar(ax: "Axes", kept: IntArray) -> None:
     """Draw one step of colour per kept group, best at the top."""
     from matplotlib.cm import ScalarMappable
     from matplotlib.colors import BoundaryNorm, ListedColormap

@@ -1,7 +1,5 @@
 """Check labels and images that figures and reports are drawn from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

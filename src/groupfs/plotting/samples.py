@@ -1,7 +1,5 @@
 """The samples in two dimensions, on all features or on those that are selected."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,8 +30,8 @@ def plot_embedding(
     *,
     labels: ArrayLike | None = None,
     features: str = "selected",
-    ax: Axes | None = None,
-) -> Axes:
+    ax: "Axes | None" = None,
+) -> "Axes":
     """Draw the samples on their first two principal components, before or after selection.
 
     Draw it twice, with ``features="all"`` and ``features="selected"``, to see what selection does:
@@ -144,7 +142,7 @@ def _colours_of(
     return values, "value"
 
 
-def _scatter_classes(ax: Axes, points: FloatArray, classes: NDArray[Any], kind: str) -> None:
+def _scatter_classes(ax: "Axes", points: FloatArray, classes: NDArray[Any], kind: str) -> None:
     """Draw every class in its colour and marker, the most frequent first; the rest in grey."""
     names, codes, counts = np.unique(classes, return_inverse=True, return_counts=True)
     looks = [(color, marker) for marker in MARKERS for color in style.CYCLE]
@@ -172,7 +170,7 @@ def _scatter_classes(ax: Axes, points: FloatArray, classes: NDArray[Any], kind: 
     )
 
 
-def _scatter_numbers(ax: Axes, points: FloatArray, values: FloatArray) -> None:
+def _scatter_numbers(ax: "Axes", points: FloatArray, values: FloatArray) -> None:
     known = np.isfinite(values)
     look: style.Keywords = {"s": np.clip(3000 / len(points), 1.5, 16), "linewidths": 0}
     ax.scatter(*points[~known].T, color=style.DROPPED, **look)

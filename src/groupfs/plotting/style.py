@@ -1,7 +1,5 @@
 """What the figures share: colours, sizes and Axes. No figures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -38,7 +36,7 @@ COLUMN_STYLE: dict[Any, float] = {
 
 
 @contextmanager
-def drawing(ax: Axes | None, height: float = 2.4) -> Iterator[Axes]:
+def drawing(ax: "Axes | None", height: float = 2.4) -> "Iterator[Axes]":
     """Give the Axes to draw on: the user's, or one in a new figure of column width."""
     try:
         import matplotlib.pyplot as plt

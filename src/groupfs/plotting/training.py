@@ -1,7 +1,5 @@
 """Figures of training: loss and gates over the epochs, gates along the sparsities."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
 
 
-def plot_history(selector: FittedSelector, *, ax: Axes | None = None) -> Axes:
+def plot_history(selector: FittedSelector, *, ax: "Axes | None" = None) -> "Axes":
     """Draw the gates of the groups (left) and the loss (right, dashed) over the epochs.
 
     Parameters
@@ -54,7 +52,7 @@ def plot_history(selector: FittedSelector, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_path(path: Any, *, ax: Axes | None = None) -> Axes:
+def plot_path(path: Any, *, ax: "Axes | None" = None) -> "Axes":
     """Draw the gates along the sparsities, scaled by the groups' scores, as a lasso path.
 
     A line falls to zero where its group closes; the dotted line marks the chosen model.
@@ -103,7 +101,7 @@ def plot_path(path: Any, *, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def _draw_groups(ax: Axes, x: ArrayLike, values: FloatArray, kept: BoolArray) -> None:
+def _draw_groups(ax: "Axes", x: ArrayLike, values: FloatArray, kept: BoolArray) -> None:
     """Draw one line per group, (len(x), C); kept ones in colour and on top, a few labelled."""
     colored = np.flatnonzero(kept)
     few = len(colored) <= len(style.CYCLE)
@@ -114,7 +112,7 @@ def _draw_groups(ax: Axes, x: ArrayLike, values: FloatArray, kept: BoolArray) ->
         line.set_label("not kept")
 
 
-def _legend_below(ax: Axes, *others: Line2D) -> None:
+def _legend_below(ax: "Axes", *others: "Line2D") -> None:
     """Write the legend below the Axes, where it covers no line."""
     handles = [*ax.get_legend_handles_labels()[0], *others]
     n_rows = -(-len(handles) // 4)

@@ -1,7 +1,5 @@
 """The report: a fitted selector summarised into a dict, the dict rendered as one HTML file."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Any
 
 from groupfs.report.csv_rows import groups_table, selected_table

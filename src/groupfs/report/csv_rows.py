@@ -1,7 +1,5 @@
 """The rows of groups.csv and selected.csv, from a summary."""
 
-from __future__ import annotations
-
 from groupfs.report.json_numbers import Json
 
 

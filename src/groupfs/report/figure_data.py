@@ -3,8 +3,6 @@
 Z is a sample of the standardised rows with the user's columns, constant ones zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Numbers made small for json: rounded, or as bytes in base64 where a picture needs no digits."""
 
-from __future__ import annotations
-
 import base64
 import math
 from collections.abc import Iterable

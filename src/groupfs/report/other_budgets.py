@@ -4,8 +4,6 @@ Selections grow with the budget: what is selected at k features is among what is
 So one order of the features tells them all.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from groupfs.utils.fitted_selector import FittedSelector, by_centrality

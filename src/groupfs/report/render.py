@@ -5,8 +5,6 @@ page's own scripts from a block of json. Styles and scripts are put into the pag
 content policy allows this one script and no request.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -148,7 +146,7 @@ def _as_json(data: Json) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _environment() -> Environment:
+def _environment() -> "Environment":
     try:
         import jinja2
     except ImportError as error:

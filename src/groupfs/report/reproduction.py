@@ -1,7 +1,5 @@
 """What someone needs who wants to do it again: settings, versions, seed and three lines of code."""
 
-from __future__ import annotations
-
 import inspect
 import platform
 from collections.abc import Sequence

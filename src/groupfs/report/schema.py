@@ -3,8 +3,6 @@
 Needs neither torch nor the selector, so that a page can be rendered again in a moment.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the report says in words: three sentences, and a reason for every feature."""
 
-from __future__ import annotations
-
 from groupfs.report.json_numbers import Json
 from groupfs.utils.fitted_selector import FittedSelector
 

@@ -5,8 +5,6 @@ parts are written next door: ``other_budgets`` (what other budgets would select)
 (arrays behind the figures), ``sentences``, ``reproduction`` (settings, versions, code).
 """
 
-from __future__ import annotations
-
 import datetime
 from collections.abc import Sequence
 from typing import Any

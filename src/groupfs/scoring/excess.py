@@ -8,8 +8,6 @@ compared with that of the same columns shuffled independently, which keeps each 
 what they have in common: the difference is the *excess*.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """How likely chance groups score as high: groups of shuffled tables, p-values, discoveries."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from scipy.stats import false_discovery_control

@@ -3,8 +3,6 @@
 Axes: d features, C groups. Nothing but numpy here; groups are index arrays.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from groupfs.utils.types import BoolArray, FloatArray, IntArray

@@ -1,7 +1,5 @@
 """Describe one of the trained models: its groups, scored, ranked, with central features."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

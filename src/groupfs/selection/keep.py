@@ -3,8 +3,6 @@
 Axes: C groups. Nothing but numpy here.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from groupfs.utils.types import BoolArray, FloatArray, IntArray

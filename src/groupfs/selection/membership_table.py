@@ -3,8 +3,6 @@
 Axes: d features, C groups, k candidate groups of a feature. Nothing but numpy and scipy here.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,7 +55,7 @@ class MembershipTable:
         chosen.data /= np.repeat(chosen.sum(axis=1), np.diff(chosen.indptr))
         return chosen
 
-    def merged(self, twins: IntArray) -> MembershipTable:
+    def merged(self, twins: IntArray) -> "MembershipTable":
         """Give equal columns the mean of their logits, and so one group; ``twins`` (d,) names them.
 
         Of candidates they share those of the first; a group that one of them did not have counts as

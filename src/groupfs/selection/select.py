@@ -1,7 +1,5 @@
 """Select features from described groups: a pure function of them and of what is asked for."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from numbers import Integral
 

@@ -1,7 +1,5 @@
 """GroupPath: what became of the groups along the sparsities of a path."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -44,7 +42,7 @@ class GroupPath:
     def chosen_sparsity(self) -> float:
         return float(self.sparsities[self.chosen[1]])
 
-    def plot(self, *, ax: Axes | None = None) -> Axes:
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the path of the chosen seed; see :func:`groupfs.plotting.plot_path`."""
         from groupfs.plotting import plot_path
 

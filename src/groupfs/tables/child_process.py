@@ -6,8 +6,6 @@ instead of the user's session. What the child has read comes back through files 
 folder: arrays as npy, sparse matrices as npz, frames as Arrow; never as pickle.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

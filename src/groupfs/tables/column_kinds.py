@@ -1,7 +1,5 @@
 """One column of a file: its kind, decided from its name and values, and the numbers it becomes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

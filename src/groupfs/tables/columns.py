@@ -4,8 +4,6 @@ A column's kind is decided from its own values and its name, never from other co
 labels, and every decision is reported in the notes.
 """
 
-from __future__ import annotations
-
 import difflib
 import fnmatch
 from collections import Counter
@@ -97,7 +95,7 @@ class Preparation:
         return asdict(self)
 
     @classmethod
-    def from_dict(cls, stored: dict[str, Any]) -> Preparation:
+    def from_dict(cls, stored: dict[str, Any]) -> "Preparation":
         """Read what :meth:`to_dict` has written."""
         columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
         return cls(tuple(columns), tuple(stored["notes"]), stored.get("header"))

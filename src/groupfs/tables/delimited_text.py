@@ -1,7 +1,5 @@
 """csv and its relatives: encoding, separator, decimal sign and header are found out, not asked."""
 
-from __future__ import annotations
-
 import codecs
 import csv
 import io

@@ -1,7 +1,5 @@
 """Find a file, tell its kind by its name, and decompress it if it is compressed."""
 
-from __future__ import annotations
-
 import bz2
 import contextlib
 import difflib

@@ -1,7 +1,5 @@
 """Files of arrays: npy, npz (also of a scipy sparse matrix) and mat. Nothing is ever unpickled."""
 
-from __future__ import annotations
-
 import zipfile
 from collections.abc import Mapping
 from typing import Any

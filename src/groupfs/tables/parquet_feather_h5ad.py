@@ -1,7 +1,5 @@
 """Files with named columns in binary form: parquet, feather, h5ad."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """read_table: one function for every kind of file."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from groupfs.tables.file_content import Content, beyond_memory, find_content

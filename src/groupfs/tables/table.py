@@ -1,7 +1,5 @@
 """What reading a file gives, and the error that says in one sentence why it gave nothing."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field

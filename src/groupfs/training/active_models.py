@@ -1,7 +1,5 @@
 """The models still in training: those that have settled leave, so that others cost less."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from torch import Tensor

@@ -1,7 +1,5 @@
 """Weights of the objective from the data alone: critical sparsity weight, balance of terms."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -5,8 +5,6 @@ fit it belongs to: what does not match is not used. Every fit, told by a fingerp
 and settings, has a folder of its own.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import io

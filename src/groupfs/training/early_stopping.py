@@ -1,7 +1,5 @@
 """Notice when the groups of a model have stopped changing and its gates are decided."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

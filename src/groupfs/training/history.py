@@ -3,8 +3,6 @@
 Axes: E epochs, R models side by side, C groups. After a model has settled its entries are NaN.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field

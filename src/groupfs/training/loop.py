@@ -1,7 +1,5 @@
 """The training loop: epochs, temperature, history, progress."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

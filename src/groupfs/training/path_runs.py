@@ -1,7 +1,5 @@
 """Train many sparsity weights in parts: in this process, on several devices, or over joblib."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Prepare a fit: feature graph, number of groups, where models start, weights of the terms."""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import dataclass, replace
 
@@ -73,7 +71,7 @@ class Problem:
         """Groups that each feature may belong to; None for all."""
         return None if self.start.candidates is None else self.start.candidates.shape[-1]
 
-    def on(self, device: torch.device) -> Problem:
+    def on(self, device: torch.device) -> "Problem":
         """Copy the problem with its table and graph to another device."""
         rows, walk = copy.copy(self.table.rows), self.objective.walk
         rows.to(device, DTYPE)

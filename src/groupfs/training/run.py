@@ -3,8 +3,6 @@
 Axes: S seeds, P sparsity weights, d features, C groups, k candidate groups of a feature.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +32,7 @@ class Trained:
     interrupted: bool  #: whether Ctrl-C ended the training of some of the models
 
     @classmethod
-    def joined(cls, runs: list[Trained]) -> Trained:
+    def joined(cls, runs: "list[Trained]") -> "Trained":
         """Put runs over different sparsity weights together."""
         over_weights = {
             name: np.concatenate([getattr(run, name) for run in runs], axis=1)

@@ -1,7 +1,5 @@
 """Settings of a fit: parameters left at None filled in, by our defaults or the paper's choices."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -74,7 +72,7 @@ class Settings:
         n_samples: int,
         n_features: int,
         most_rows: int | None = None,
-    ) -> Settings:
+    ) -> "Settings":
         """Fill in what is None from the preset and what is "auto" from the size of the table.
 
         ``most_rows`` are those that a batch may hold.
@@ -98,7 +96,7 @@ class Settings:
         values["verbose"] = bool(values["verbose"])
         return cls(**{field.name: values[field.name] for field in fields(cls)})
 
-    def for_rows(self, n_rows: int) -> Settings:
+    def for_rows(self, n_rows: int) -> "Settings":
         """Adapt to fewer rows, as of a resample: smaller batches, fewer neighbours, no bar."""
         batch_size = min(self.batch_size, n_rows)
         n_neighbors = min(self.n_neighbors, batch_size - 1)

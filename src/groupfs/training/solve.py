@@ -1,7 +1,5 @@
 """Solve a fit: prepare the problem and train its models, for one number of groups or several."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

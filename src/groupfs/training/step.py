@@ -1,7 +1,5 @@
 """One optimiser step on one batch: plain, or captured once as a CUDA graph and replayed."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -77,7 +75,7 @@ class TrainStep:
             self.run()
         return n_steps
 
-    def for_models(self, model: GatedModel, index: Tensor) -> TrainStep:
+    def for_models(self, model: GatedModel, index: Tensor) -> "TrainStep":
         """Make the step of some of the models, with their moments."""
         states = [self._moments(parameter) for parameter in self.model.parameters()]
         moments = {

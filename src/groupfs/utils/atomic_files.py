@@ -1,7 +1,5 @@
 """Write files and folders aside, then rename them, so that they appear whole or not at all."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import secrets

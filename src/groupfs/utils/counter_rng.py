@@ -5,8 +5,6 @@ drawn from it before. Here a counter is mixed instead (the finaliser of SplitMix
 noise depends on neither the device, nor the models beside it, nor where training was resumed.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Where the computation runs, and how much memory there is."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 

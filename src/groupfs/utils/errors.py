@@ -1,7 +1,5 @@
 """Errors that carry the name of the parameter they speak of."""
 
-from __future__ import annotations
-
 
 class ParameterError(ValueError):
     """A value that a parameter cannot have; ``parameter`` is its name.

@@ -1,7 +1,5 @@
 """What plots, reports and notebooks read of a fitted GroupFS or GroupFSPath."""
 
-from __future__ import annotations
-
 from typing import Any, Protocol
 
 import numpy as np

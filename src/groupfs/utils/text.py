@@ -1,7 +1,5 @@
 """Write names, amounts and foreign text so that people can read them in a sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Versions of installed packages."""
 
-from __future__ import annotations
-
 from importlib.metadata import PackageNotFoundError, version
 
 

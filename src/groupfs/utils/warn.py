@@ -1,7 +1,5 @@
 """Warn at the line of the user's code that led here, under classes that can be told apart."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 

@@ -4,8 +4,6 @@ Axes: R replicas from different seeds, N rows, B rows of a batch, d features, K 
 units.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from typing import Any
@@ -93,7 +91,7 @@ class ActiveReplicas:
     """The replicas still in training, with their moments, noise and orders of the rows."""
 
     def __init__(
-        self, outcomes: list[Outcome], model: Autoencoders, rows: Rows, how: Hyperparameters
+        self, outcomes: list[Outcome], model: "Autoencoders", rows: Rows, how: Hyperparameters
     ) -> None:
         self.outcomes, self.model, self.rows, self.how = outcomes, model, rows, how
         seeds = [outcome.seed for outcome in outcomes]
@@ -187,7 +185,7 @@ class Autoencoders:
     def parameters(self) -> list[Tensor]:
         return [self.logits, self.W1, self.b1, self.W2, self.b2]
 
-    def select(self, index: Tensor) -> Autoencoders:
+    def select(self, index: Tensor) -> "Autoencoders":
         """Return a copy of some of the replicas."""
         return Autoencoders(*(parameter.detach()[index] for parameter in self.parameters()))
 

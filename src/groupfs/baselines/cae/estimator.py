@@ -1,7 +1,5 @@
 """Concrete autoencoder: the features from which a small network best rebuilds all the others."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Real
 

@@ -3,8 +3,6 @@
 The one supervised baseline.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self

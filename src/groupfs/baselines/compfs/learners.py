@@ -4,8 +4,6 @@ Axes: L learners, B samples of a batch, d features, H hidden units, K classes. T
 are the gates and what they let through, (L, B, d).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil

@@ -3,8 +3,6 @@ r"""Multi-Cluster Feature Selection: features that explain the eigenvectors of a
 Axes: N samples, d features, K eigenvectors.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -11,8 +11,6 @@ turns the sign of that feature's angle too, which only the lasso variant calls f
 feature leaves), and the products of the features that joined are equal no more.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """MGAGR: groups known beforehand, one sample graph per group, a sparse reconstruction of X."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ Axes: n samples, V groups, b rows of a block. Two matrices of n x n are held, S 
 the groups' graphs; the groups' graphs themselves are recomputed in blocks of rows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import torch

@@ -12,8 +12,6 @@ as they are when Z is rotated from the right, so with n < d the target X is repl
 of :math:`X = TO`, O having orthonormal rows, and Z has n columns instead of d.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
