@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from groupfs import GroupFS, GroupFSPath, persistence
+from groupfs import GroupFS, GroupFSPath
 from groupfs.data.model_memory import memory_of_models
 
 
@@ -50,12 +50,6 @@ def test_memberships_are_sparse(few):
     assert M[[60]].nnz == 0
     np.testing.assert_array_equal(M.toarray()[:60].argmax(1), few.group_labels_[:60])
     assert few.group_labels_[10] == few.group_labels_[11]
-
-
-def test_a_model_with_few_memberships_can_be_kept_in_a_file(few, tmp_path):
-    persistence.save(few, tmp_path / "model.skops")
-    loaded = persistence.load(tmp_path / "model.skops")
-    assert (loaded.membership_ != few.membership_).nnz == 0
 
 
 def test_a_path_describes_all_of_its_models(table):
