@@ -46,7 +46,7 @@ ROWS_AT_ONCE = 2000
 
 
 def simulate(n_cells: int, n_genes: int, seed: int = 0) -> anndata.AnnData:
-    """Counts, sparse; ``obs["population"]`` and ``var["module"]`` (-1: none) are the truth."""
+    """Simulate sparse counts; ``obs["population"]`` and ``var["module"]`` (-1: none) are true."""
     rng = np.random.default_rng(seed)
     sizes = np.maximum((MODULE_SHARES * n_genes).round().astype(int), 2)
     module = np.full(n_genes, -1)
@@ -76,14 +76,14 @@ def simulate(n_cells: int, n_genes: int, seed: int = 0) -> anndata.AnnData:
 
 
 def normalize(adata: anndata.AnnData) -> None:
-    """To 10,000 counts per cell, of all genes it has, and log1p, in place, as scanpy does."""
+    """Scale to 10,000 counts per cell, of all its genes, and log1p, in place, as scanpy does."""
     factors = 1e4 / adata.obs["total_counts"].to_numpy()
     adata.X = sp.csr_matrix(adata.X.multiply(factors[:, None]), dtype=np.float32)
     adata.X.data = np.log1p(adata.X.data)
 
 
 def purity(adata: anndata.AnnData, genes: np.ndarray) -> float:
-    """Share of a cell's 15 neighbours on 20 principal components that are of its population."""
+    """Measure which share of a cell's 15 neighbours on 20 components is of its population."""
     pca = PCA(min(20, genes.sum() - 1), svd_solver="arpack", random_state=0)
     points = pca.fit_transform(sp.csr_matrix(adata.X[:, genes]))
     neighbors = NearestNeighbors(n_neighbors=15).fit(points).kneighbors(return_distance=False)

@@ -25,7 +25,7 @@ from groupfs import GroupFSPath
 
 
 def planted(n_samples: int, n_features: int, n_groups: int) -> np.ndarray:
-    """Columns in groups, half signal and half noise."""
+    """Make columns in groups, half signal and half noise."""
     rng = np.random.default_rng(0)
     factors = rng.standard_normal((n_samples, n_groups))
     noise = rng.standard_normal((n_samples, n_features))
@@ -40,7 +40,7 @@ def fit(X: np.ndarray, settings: dict[str, Any]) -> tuple[float, GroupFSPath]:
 
 @contextlib.contextmanager
 def workers(n_workers: int) -> Iterator[Client]:
-    """A cluster on this machine that has loaded what it needs."""
+    """Start a cluster on this machine that has loaded what it needs."""
     with (
         LocalCluster(
             n_workers=n_workers, processes=True, threads_per_worker=1, dashboard_address=None
@@ -67,7 +67,7 @@ def on_cluster(
 
 
 def same(one: GroupFSPath, other: GroupFSPath) -> bool:
-    """Whether two paths are the same to the last bit, with their resamples."""
+    """Tell whether two paths are the same to the last bit, with their resamples."""
     pairs = [(asdict(one.path_), asdict(other.path_))]
     pairs += [(asdict(one.stability_), asdict(other.stability_))]
     pairs += [({"membership": one.membership_}, {"membership": other.membership_})]

@@ -43,7 +43,7 @@ def write(path: Path, N: int, d: int) -> None:
 
 
 def measure_fit(path: str, device: str, max_memory: str) -> dict[str, float]:
-    """One fit: seconds, peak memory in GB, groups found."""
+    """Measure one fit: seconds, peak memory in GB, groups found."""
     warm_up = np.random.default_rng(0).standard_normal((60, 20))
     GroupFS(3, max_epochs=1, random_state=0, device=device).fit(warm_up)  # loads half of torch
     if device == "cuda":
@@ -61,7 +61,7 @@ def measure_fit(path: str, device: str, max_memory: str) -> dict[str, float]:
 
 
 def measure_growth(device: str, max_memory: str, threads: int, out: Path) -> None:
-    """All sizes, one after another; writes figures and a picture."""
+    """Measure all sizes, one after another; write figures and a picture."""
     results: dict[str, list[dict[str, float]]] = {"rows": [], "columns": []}
     sizes = [("rows", N, FIXED_COLUMNS) for N in ROWS]
     sizes += [("columns", FIXED_ROWS, d) for d in COLUMNS]
@@ -84,13 +84,13 @@ def measure_growth(device: str, max_memory: str, threads: int, out: Path) -> Non
 
 
 def slope(points: list[dict[str, float]], size: str, what: str) -> float:
-    """Exponent of a power law through the points."""
+    """Fit the exponent of a power law through the points."""
     x, y = (np.log([point[name] for point in points]) for name in (size, what))
     return float(np.polyfit(x, y, 1)[0])
 
 
 def draw(results: dict[str, list[dict[str, float]]], path: Path) -> None:
-    """Seconds and memory over rows and over columns, on logarithmic axes."""
+    """Draw seconds and memory over rows and over columns, on logarithmic axes."""
     import matplotlib.pyplot as plt
 
     measures = {"seconds": "seconds", "gb": "peak memory of the process (GB)"}

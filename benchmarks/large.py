@@ -12,7 +12,9 @@ fits 500 x 1,000,000, ranked by gates: p-values would need several graphs more.
 from __future__ import annotations
 
 import argparse
+import cProfile
 import json
+import pstats
 import subprocess
 import sys
 import time
@@ -24,18 +26,28 @@ import scipy.sparse as sp
 import torch
 from sklearn.metrics import adjusted_rand_score
 
-import groupfs.estimators.group_fs
 from groupfs import GroupFS
+from groupfs.data.open_table import open_table
+from groupfs.selection.describe import describe
+from groupfs.training.path_runs import train_path
+from groupfs.training.problem import prepare
 
 #: Columns of a module are a common factor and noise of this many times its size.
 NOISE = 1.2
 #: Share of genes in no module; share of the cells in which a module is active; log rates.
 WITHOUT, ACTIVE, LOG_RATE, LOG_SPREAD, LOG_FOLD = 0.2, 0.2, -4.0, 0.7, 2.2
 SUBSAMPLE = 10_000
+#: Steps of a fit, and what is said of them.
+STAGES = {
+    open_table: "mean and variance",
+    prepare: "graph and start",
+    train_path: "training",
+    describe: "scores and p-values",
+}
 
 
 def modules(n_columns: int, n_modules: int, share_without: float) -> np.ndarray:
-    """The module of every column, -1 for none."""
+    """Draw the module of every column, -1 for none."""
     rng = np.random.default_rng(1)
     labels = rng.integers(n_modules, size=n_columns)
     labels[rng.random(n_columns) < share_without] = -1
@@ -43,7 +55,7 @@ def modules(n_columns: int, n_modules: int, share_without: float) -> np.ndarray:
 
 
 def write_table(path: Path, N: int, d: int, n_modules: int) -> None:
-    """Rows with one factor per module, sorted by a hidden state, in blocks of 10,000."""
+    """Write rows with one factor per module, sorted by a hidden state, in blocks of 10,000."""
     labels = modules(d, n_modules, 0.0)
     rng = np.random.default_rng(0)
     table = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(N, d))
@@ -58,7 +70,7 @@ def write_table(path: Path, N: int, d: int, n_modules: int) -> None:
 
 
 def make_counts(N: int, d: int, n_modules: int, device: str) -> sp.csr_array:
-    """log1p of counts whose rates rise where a gene's module is active."""
+    """Make log1p of counts whose rates rise where a gene's module is active."""
     labels = modules(d, n_modules, WITHOUT)
     generator = torch.Generator(device).manual_seed(0)
 
@@ -79,40 +91,18 @@ def make_counts(N: int, d: int, n_modules: int, device: str) -> sp.csr_array:
         row, column = counts.nonzero(as_tuple=True)
         values = counts[row, column].cpu().numpy()
         ends = np.cumsum(np.bincount(row.cpu().numpy(), minlength=n))
-        places = (column.to(torch.int32).cpu().numpy(), np.append(0, ends))
-        parts.append(sp.csr_array((values, *places), shape=(n, d)))
+        indices = (column.to(torch.int32).cpu().numpy(), np.append(0, ends))
+        parts.append(sp.csr_array((values, *indices), shape=(n, d)))
     return sp.csr_array(sp.vstack(parts, format="csr"))
 
 
-class Stopwatch:
-    """Seconds of the stages of a fit."""
-
-    def __init__(self, device: str) -> None:
-        self.device = device
-        self.seconds: dict[str, float] = {}
-        stages = {
-            "open_table": "mean and variance",
-            "prepare": "graph and start",
-            "train_models": "training",
-            "read_off": "scores and p-values",
-        }
-        for name, stage in stages.items():
-            setattr(
-                groupfs.estimators.group_fs,
-                name,
-                self._timed(getattr(groupfs.estimators.group_fs, name), stage),
-            )
-
-    def _timed(self, function: Callable, stage: str) -> Callable:
-        def timed(*args, **kwargs):
-            began = time.perf_counter()
-            result = function(*args, **kwargs)
-            if self.device == "cuda":
-                torch.cuda.synchronize()
-            self.seconds[stage] = time.perf_counter() - began
-            return result
-
-        return timed
+def stage_seconds(profile: cProfile.Profile) -> dict[str, float]:
+    """Read the seconds of the stages of a fit from its profile; each ends on the processor."""
+    calls = pstats.Stats(profile).stats
+    return {
+        stage: calls[code.co_filename, code.co_firstlineno, code.co_name][3]
+        for code, stage in ((function.__code__, stage) for function, stage in STAGES.items())
+    }
 
 
 class Sliced:
@@ -128,17 +118,16 @@ class Sliced:
 def fit(
     X: object, labels: np.ndarray, device: str, max_memory: str | None, **settings: str
 ) -> dict[str, object]:
-    """Fit, and say how long it took, how much it held, how well modules were found."""
-    watch = Stopwatch(device)
+    """Fit, and measure how long it took, how much it held, how well modules were found."""
+    selector = GroupFS(random_state=0, device=device, max_memory=max_memory, verbose=1, **settings)
     began = time.perf_counter()
-    selector = GroupFS(
-        random_state=0, device=device, max_memory=max_memory, verbose=1, **settings
-    ).fit(X)
+    with cProfile.Profile() as profile:
+        selector.fit(X)
     seconds = time.perf_counter() - began
     planted = labels >= 0
     found = {
         "seconds": seconds,
-        "stages": watch.seconds,
+        "stages": stage_seconds(profile),
         "epochs": selector.n_iter_,
         "n_groups": selector.n_groups_,
         "kept": int(selector.group_selected_.sum()),
@@ -152,13 +141,13 @@ def fit(
 
 
 def peak_memory() -> float:
-    """Peak resident memory of this process in GB; getrusage counts that of its parent too."""
+    """Read this process's peak memory in GB; getrusage counts that of its parent too."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split("VmHWM:")[1].split()[0]) / 1e9
 
 
 def measure_roof() -> dict[str, float]:
-    """What the GPU does at best: products in single precision, copies."""
+    """Measure what the GPU does at best: products in single precision, copies."""
     a = torch.randn(8192, 8192, device="cuda")
     flops = 2 * 8192**3 / _best_time(lambda: a @ a)
     big = torch.empty(2**30, device="cuda")
@@ -192,7 +181,9 @@ def run_disk(options: argparse.Namespace) -> None:
         done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
         found = json.loads(done.stdout.splitlines()[-1])
         X = np.load(path, mmap_mode="r")
-        rows = np.sort(np.random.default_rng(2).choice(len(X), SUBSAMPLE, replace=False))
+        rows = np.sort(
+            np.random.default_rng(2).choice(len(X), min(len(X), SUBSAMPLE), replace=False)
+        )
         selector = GroupFS(random_state=0).fit(np.array(X[rows]))
         found["ari_with_subsample"] = adjusted_rand_score(
             found.pop("groups"), selector.group_labels_

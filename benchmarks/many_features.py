@@ -22,13 +22,28 @@ from threadpoolctl import threadpool_limits
 
 from groupfs import GroupFS
 from groupfs.data.open_table import open_table
-from groupfs.graphs import eigenvectors as eigen
-from groupfs.graphs import feature_clusters as spectral
-from groupfs.graphs.affinity import symmetric_walk, walk_tensor
-from groupfs.models.all_groups import OPEN, GatedModel, NoiseSource, Objective, warm_start
-from groupfs.models.candidate_groups import compact_start, nearest_clusters
-from groupfs.selection.describe import train_models
-from groupfs.training.problem import MOST_GROUPS, prepare
+from groupfs.graphs import eigenvectors
+from groupfs.graphs.feature_clusters import (
+    cluster_features,
+    nearest_clusters,
+    representative_rows,
+)
+from groupfs.graphs.feature_graph import symmetric_walk, walk_tensor
+from groupfs.graphs.number_of_groups import (
+    MOST_GROUPS,
+    choose_n_groups,
+    clusters_by_number,
+    distortion_curve,
+    lone_features,
+)
+from groupfs.models.candidate_memberships import CandidateMemberships
+from groupfs.models.gated_model import GatedModel
+from groupfs.models.memberships import DenseMemberships
+from groupfs.models.noise import NoiseSource
+from groupfs.models.objective import OPEN, Objective
+from groupfs.selection.describe import memberships_of
+from groupfs.training.problem import prepare
+from groupfs.training.run import train_models
 from groupfs.utils.device import DTYPE, derive_seeds
 
 CPU = torch.device("cpu")
@@ -38,7 +53,7 @@ N_BLOCKS, N_NEIGHBORS, BATCH = 30, 50, 64
 def planted_walk(
     d: int, inside: float, seed: int = 0, n_blocks: int = N_BLOCKS
 ) -> tuple[sp.csr_array, np.ndarray]:
-    """A walk on features of which a share of the 50 neighbours is of their own block, and blocks.
+    """Make a walk on features with a share of their 50 neighbours in their own block, and blocks.
 
     Blocks differ in size by a factor of four at most; ``inside=0`` is a graph without structure.
     """
@@ -47,11 +62,11 @@ def planted_walk(
     ends = np.round(np.cumsum(share) / share.sum() * d).astype(np.int64)
     starts = np.concatenate([[0], ends[:-1]])
     labels = np.repeat(np.arange(n_blocks), ends - starts)
-    place = rng.random((d, N_NEIGHBORS), dtype=np.float32)
+    position = rng.random((d, N_NEIGHBORS), dtype=np.float32)
     own = rng.random((d, N_NEIGHBORS), dtype=np.float32) < inside
     low = np.where(own, starts[labels, None], 0)
     high = np.where(own, ends[labels, None], d)
-    target = np.minimum(low + place * (high - low), high - 1).astype(np.int32)
+    target = np.minimum(low + position * (high - low), high - 1).astype(np.int32)
     affinity = rng.uniform(0.2, 1.0, target.size).astype(np.float32)
     pointers = np.arange(0, target.size + 1, N_NEIGHBORS)
     kept = sp.csr_array((affinity, target.ravel(), pointers), shape=(d, d))
@@ -61,7 +76,7 @@ def planted_walk(
 
 
 def measured(work: Callable[[], Any]) -> tuple[Any, float, float]:
-    """The result, processor seconds, and the MB that memory rose above what was held (Linux)."""
+    """Return the result, processor seconds, and by how many MB memory rose (Linux)."""
     held = _resident("VmRSS")
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     began = time.process_time()
@@ -82,28 +97,28 @@ def stages(d: int, inside: float, n_groups: int | None, kept: int) -> None:
     walk, blocks = stage("graph (made)", lambda: planted_walk(d, inside, n_blocks=n_blocks))
     print(f"{d:9,d}  entries of the graph: {walk.nnz:,d}, held {_resident('VmRSS'):.0f} MB")
     most = n_groups or MOST_GROUPS + 1
-    vectors = stage(f"{most} eigenvectors", lambda: eigen.leading_eigenvectors(walk, most))
+    vectors = stage(f"{most} eigenvectors", lambda: eigenvectors.leading_eigenvectors(walk, most))
     if n_groups is None:
-        n_groups = stage("number of groups", lambda: _chosen(vectors, d))
+        n_groups = stage("number of groups", lambda: _chosen(vectors))
     C = n_groups
     labels = stage(
         f"clusters, C = {C}",
-        lambda: spectral.cluster_features(vectors, C, np.random.default_rng(0)),
+        lambda: cluster_features(vectors, C, np.random.default_rng(0)),
     )
     candidates = stage(
         f"nearest {kept} clusters", lambda: nearest_clusters(vectors, labels, C, kept)
     )
     X = torch.from_numpy(np.random.default_rng(0).standard_normal((BATCH, d), dtype=np.float32))
-    objective = Objective(walk_tensor(walk, CPU, DTYPE), 7, 2, 0.5, 10.0, True)
-    gates = np.full((1, C), 0.5)
+    objective = Objective(7, 2, 0.5, True, walk_tensor(walk, CPU, DTYPE), smoothness_weight=10.0)
 
-    def steps(model: GatedModel) -> float:
+    def steps(memberships: DenseMemberships) -> float:
+        model = GatedModel.start(memberships, np.full((1, C), 0.5), np.ones(1), CPU, DTYPE)
         noise = NoiseSource([0], 0.5, CPU)
         optimizer = torch.optim.Adam(model.parameters(), lr=0.02, fused=True)
         seconds = []
         for _ in range(3):
             began = time.process_time()
-            model.step(objective, X, noise, torch.tensor(1.0))
+            model.loss_and_gradient(objective, X, model.draw(noise), torch.tensor(1.0))
             optimizer.step()
             seconds.append(time.process_time() - began)
         return min(seconds)
@@ -111,13 +126,13 @@ def stages(d: int, inside: float, n_groups: int | None, kept: int) -> None:
     with torch.no_grad():
         best = stage(
             f"3 steps, {kept} memberships kept",
-            lambda: steps(compact_start(candidates[None], gates, np.ones(1), [0], CPU, DTYPE)),
+            lambda: steps(CandidateMemberships.from_candidates(candidates[None], C, [0])),
         )
         print(f"{d:9,d}    the fastest of them {best:.2f} s")
         if 64 * d * C <= 2**32:
             best = stage(
                 "3 steps, all memberships",
-                lambda: steps(warm_start([labels], gates, np.ones(1), [0], CPU, DTYPE)),
+                lambda: steps(DenseMemberships.from_clusters([labels], C, [0])),
             )
             print(f"{d:9,d}    the fastest of them {best:.2f} s")
     if inside:
@@ -126,11 +141,10 @@ def stages(d: int, inside: float, n_groups: int | None, kept: int) -> None:
         )
 
 
-def _chosen(vectors: np.ndarray, d: int) -> int:
-    seen = spectral.representative_rows(vectors)
-    clusters = spectral.clusters_by_number(seen)
-    curve = spectral.distortion_curve(seen, clusters)
-    return spectral.choose_n_groups(curve, len(seen), spectral.lone_features(clusters))
+def _chosen(vectors: np.ndarray) -> int:
+    seen = representative_rows(vectors)
+    clusters = clusters_by_number(seen)
+    return choose_n_groups(distortion_curve(seen, clusters), len(seen), lone_features(clusters))
 
 
 def compare_eigenvectors(d: int) -> None:
@@ -142,7 +156,7 @@ def compare_eigenvectors(d: int) -> None:
         ("no blocks", 0.0, N_BLOCKS),
     ):
         walk, blocks = planted_walk(d, inside, n_blocks=n_blocks)
-        ways = {"eigsh": eigen._one_by_one, "lobpcg": eigen._by_blocks}
+        ways = {"eigsh": eigenvectors._one_by_one, "lobpcg": eigenvectors._by_blocks}
         for way, solve in ways.items():
             found, seconds, memory = measured(lambda: solve(walk, MOST_GROUPS + 1))  # noqa: B023
             if found is None:
@@ -151,7 +165,7 @@ def compare_eigenvectors(d: int) -> None:
             order = np.argsort(-found[0])
             values, vectors = found[0][order], found[1][:, order]
             residual = np.linalg.norm(walk @ vectors - vectors * values, axis=0).max()
-            agreement = adjusted_rand_score(blocks, spectral.cluster_features(vectors, N_BLOCKS))
+            agreement = adjusted_rand_score(blocks, cluster_features(vectors, N_BLOCKS))
             print(
                 f"{d:9,d}  {name:14s} {way:8s} {seconds:7.1f} s {memory:7.0f} MB"
                 f"  residual {residual:.1e}  sum of eigenvalues {values.sum():.4f}"
@@ -176,9 +190,9 @@ def compare_kept(d: int, n_groups: int, kept: list[int]) -> None:
     everything = None
     for k, seed in [(None, 0), (None, 1), *((k, 0) for k in kept)]:
         seeds = derive_seeds(np.random.RandomState(seed), 1)
-        problem = prepare(table, {**settings, "best_memberships": k}, seeds, CPU)
+        problem = prepare(table, settings, seeds, CPU, n_candidates=k)
         trained = train_models(problem, np.array([0.7 * problem.critical_sparsity_weight]))
-        labels = trained.memberships(0, 0).labels()
+        labels = memberships_of(problem, trained, 0, 0).labels()
         is_open = trained.gates[0, 0] > OPEN
         if everything is None:
             everything = labels, is_open

@@ -62,7 +62,7 @@ Select = Callable[[NDArray, int], NDArray]
 
 
 def timed(select: Select, X: NDArray, budget: int, repeats: int) -> dict:
-    """Seconds of the fastest of a few runs and indices of the kept features."""
+    """Time the fastest of a few runs; return seconds and indices of the kept features."""
     times = []
     for _ in range(repeats):
         began = time.perf_counter()
@@ -77,7 +77,7 @@ def standardized(X: NDArray) -> NDArray:
 
 
 def on_standardized(select: Select) -> Select:
-    """Peers want a standardised table; ours does that itself."""
+    """Standardise the table for a peer; ours does that itself."""
     return lambda X, budget: select(standardized(X), budget)
 
 
@@ -131,7 +131,7 @@ PEERS = {"DUFS": dufs, "Laplacian score": laplacian_score, "MCFS": mcfs}
 
 
 def work(options: argparse.Namespace) -> None:
-    """The worker: one peer on one table, answered in json on the last line."""
+    """Run one peer on one table, as the worker, and answer in json on the last line."""
     name, task = options.worker
     torch.set_num_threads(options.threads)
     with np.load(task) as content:
@@ -148,7 +148,7 @@ def last_line(text: str) -> str:
 
 
 def make_environment(folder: Path) -> tuple[Path, str | None]:
-    """The environment's Python and, where it could not be made, why; a finished one is reused."""
+    """Make the environment, or reuse it; return its Python and, where that failed, why."""
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     done = folder / "requirements.txt"
     wanted = "\n".join(REQUIREMENTS)
@@ -174,7 +174,7 @@ def versions(python: Path, reason: str | None) -> dict[str, dict[str, str]]:
 
 
 def ask_peer(python: Path, options: argparse.Namespace, name: str, X: NDArray, budget: int) -> dict:
-    """Seconds and indices that the worker found, or the error."""
+    """Return the seconds and indices that the worker found, or the error."""
     task = python.parents[1] / "task.npz"
     np.savez(task, X=X, budget=budget)
     command = [python, "-P", __file__, "--worker", name, task]
@@ -240,7 +240,7 @@ OURS = {"DUFS": our_dufs, "Laplacian score": our_laplacian_score, "MCFS": our_mc
 
 
 def agglomeration(n_clusters: int) -> Select:
-    """Members of each cluster of features in turn, nearest to the cluster's mean first."""
+    """Take members of each cluster of features in turn, nearest to the cluster's mean first."""
 
     def select(Z: NDArray, budget: int) -> NDArray:
         labels = FeatureAgglomeration(n_clusters).fit(Z).labels_
@@ -276,7 +276,7 @@ def print_row(table: str, method: str, n_features: int, entry: dict) -> None:
 
 
 def compare(table: str, python: Path, reason: str | None, options: argparse.Namespace) -> dict:
-    """All methods on one table; each row is printed as soon as it is known."""
+    """Run all methods on one table; print each row as soon as it is known."""
     from benchmarks.tables import load
     from groupfs import GroupFS
 

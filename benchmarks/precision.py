@@ -24,17 +24,16 @@ from torch import Tensor
 from groupfs import GroupFS
 from groupfs.data.open_table import open_table
 from groupfs.data.rows import Rows
-from groupfs.graphs import affinity as graphs
-from groupfs.graphs import feature_neighbors as neighbors
-from groupfs.models import all_groups as model
+from groupfs.graphs import affinity, feature_graph
+from groupfs.graphs.feature_neighbors import column_distances, subtract_common_column
 from groupfs.models import losses
-from groupfs.scoring import excess as scoring
+from groupfs.scoring import excess
 
 K = 7
 
 
 def planted(rng: np.random.Generator, n: int = 200) -> np.ndarray:
-    """Three groups of four features and four features of noise."""
+    """Make three groups of four features and four features of noise."""
     factors = rng.standard_normal((n, 3))
     grouped = np.repeat(factors, 4, axis=1) + 0.4 * rng.standard_normal((n, 12))
     return np.column_stack([grouped, rng.standard_normal((n, 4))])
@@ -49,7 +48,7 @@ def nearly_equal_rows(rng: np.random.Generator, width: float) -> np.ndarray:
 
 
 def nearly_equal_columns(rng: np.random.Generator, gap: float) -> np.ndarray:
-    """Correlations of 1 - gap within each of three groups of twelve."""
+    """Make correlations of 1 - gap within each of three groups of twelve."""
     factors = rng.standard_normal((200, 3))
     noise = rng.standard_normal((200, 36)) * np.sqrt(gap)
     return np.column_stack([np.repeat(factors, 12, axis=1) + noise, rng.standard_normal((200, 4))])
@@ -67,7 +66,7 @@ def heavy_tails(rng: np.random.Generator, sigma: float) -> np.ndarray:
 
 
 def unequal_units(rng: np.random.Generator, ratio: float) -> np.ndarray:
-    """For ``standardize=False``: groups whose gates are open to very different degrees."""
+    """Make groups whose gates are open to different degrees, for ``standardize=False``."""
     return planted(rng) * np.repeat(np.geomspace(1, ratio, 4), 4)
 
 
@@ -83,45 +82,45 @@ CASES = {
 
 
 def exact_distances(points: Tensor) -> Tensor:
-    """Squared distances by differences, (n, d) to (n, n), double precision."""
+    """Compute squared distances by differences, (n, d) to (n, n), in double precision."""
     points = points.double()
     return torch.stack([(points - point).square().sum(1) for point in points])
 
 
 def relative_error(values: Tensor, exact: Tensor) -> float:
-    """The largest, of distances that are not zero."""
-    some = exact > 0
-    return float(((values.double() - exact).abs()[some] / exact[some]).max())
+    """Find the largest relative error of distances that are not zero."""
+    apart = exact > 0
+    return float(((values.double() - exact).abs()[apart] / exact[apart]).max())
 
 
 def errors(rows: Rows) -> dict[str, float]:
-    """Of all that is computed from inner products, before any training."""
+    """Measure the errors of all that is computed from inner products, before any training."""
     N, d = rows.shape
     rows.to(torch.device("cpu"), torch.float32)
     X = rows.take(torch.arange(N))
     samples, columns = exact_distances(X), exact_distances(torch.from_numpy(rows.columns(0, d)).T)
-    ours = graphs.self_tuning_graph(graphs.squared_distances(X @ X.T), K)
-    exact = graphs.self_tuning_graph(samples, K)
-    feature = graphs.FeatureGraph(rows, K, None).affinity
-    exact_feature = graphs.self_tuning_graph(columns, K).affinity.numpy()
-    score = scoring.own_graph_smoothness(X[None], K, 2)
-    exact_score = scoring.own_graph_smoothness(X[None].double(), K, 2)
+    distances = affinity.squared_distances(X @ X.T)
+    ours = affinity.self_tuning_graph(distances, K)
+    exact = affinity.self_tuning_graph(samples, K)
+    feature = feature_graph.FeatureGraph(rows, K, None).affinity
+    exact_feature = affinity.self_tuning_graph(columns, K).affinity.numpy()
+    score = excess.own_graph_smoothness(X[None], K, 2)
+    exact_score = excess.own_graph_smoothness(X[None].double(), K, 2)
+    apart = subtract_common_column(rows)
     return {
-        "distance": relative_error(graphs.squared_distances(X @ X.T), samples),
+        "distance": relative_error(distances, samples),
         "affinity": float((ours.affinity - exact.affinity).abs().max()),
         "score": float((score - exact_score).abs()),
         "at floor": float(exact.floored.double().mean()),
-        "column distance": relative_error(
-            neighbors.column_distances(neighbors.told_apart(rows), 0, d), columns
-        ),
+        "column distance": relative_error(column_distances(apart, 0, d), columns),
         "column affinity": float(np.abs(feature - exact_feature).max()),
     }
 
 
 @contextmanager
 def exact_arithmetic(floor: float | None) -> Iterator[None]:
-    """Samples' products in double precision, columns' distances by differences, another floor."""
-    smoothness, own = losses.sample_smoothness, scoring.own_graph_smoothness
+    """Take samples' products in double precision, columns' distances by differences, a floor."""
+    smoothness, own = losses.sample_smoothness, excess.own_graph_smoothness
 
     def precise(X: Tensor, weight: Tensor, *rest: object) -> tuple[Tensor, Tensor]:
         value, grad = smoothness(X.double(), weight.double(), *rest)
@@ -132,19 +131,19 @@ def exact_arithmetic(floor: float | None) -> Iterator[None]:
 
     with ExitStack() as stack:
         replace = [
-            (model, "sample_smoothness", precise),
-            (scoring, "own_graph_smoothness", lambda X, *rest: own(X.double(), *rest)),
-            (graphs, "column_distances", columns),
+            (losses, "sample_smoothness", precise),
+            (excess, "own_graph_smoothness", lambda X, *rest: own(X.double(), *rest)),
+            (feature_graph, "column_distances", columns),
         ]
         if floor is not None:
-            replace.append((graphs, "BANDWIDTH_FLOOR", floor))
+            replace.append((affinity, "BANDWIDTH_FLOOR", floor))
         for where, name, what in replace:
             stack.enter_context(mock.patch.object(where, name, what))
         yield
 
 
 def agreement(X: np.ndarray, standardize: bool) -> dict[str, float]:
-    """Of the groups (adjusted Rand index) and the selection (Jaccard) with exact arithmetic."""
+    """Compare groups (adjusted Rand index) and selection (Jaccard) with exact arithmetic's."""
 
     def fit() -> GroupFS:
         with warnings.catch_warnings():

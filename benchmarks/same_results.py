@@ -4,8 +4,9 @@
 each in a process of its own, and prints a line per case: identical, or which attributes differ and
 by how much; and whether B reads the model that A saved. Without B the working tree is compared. The
 status is 1 if anything differs. In place of a commit there may be a ``src`` folder, or a file that
-``--fit SRC OUT.npz`` wrote on the same machine: other processors round differently. Cases use
-nothing but the public interface, so modules may move from one version to the other.
+``python -m benchmarks.same_results --fit SRC OUT.npz`` wrote on the same machine: other processors
+round differently. ``--cases moons heart``, after A and B, takes some of the cases. They use nothing
+but the public interface, so modules may move from one version to the other.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ SET_ASIDE = 160 * 10**6
 
 
 def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]:
-    """Each gives an estimator and what to fit it to; ``folder`` takes tables that are files."""
+    """Name the cases: each gives an estimator and a table, which ``folder`` takes if a file."""
     from benchmarks.tables import load
     from groupfs import GroupFS, GroupFSPath, baselines
     from groupfs.datasets import load_two_moons
@@ -52,7 +53,7 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
     path = partial(GroupFSPath, sparsities=np.geomspace(0.25, 3, 5), **seeded)
 
     def streamed(left: int, shape: tuple[int, int, int], **parameters: Any) -> tuple[Any, Any]:
-        """A file for which ``left`` bytes beside what the process holds do not suffice."""
+        """Write a file for which ``left`` bytes beside what the process holds do not suffice."""
         np.save(folder / "table.npy", planted(*shape))
         plain(max_epochs=1).fit(few)  # what is loaded on the way is held from here on
         held = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -91,14 +92,14 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
 
 
 def planted(N: int, d: int, C: int) -> np.ndarray:
-    """Columns that follow one of C hidden variables each, with noise of nearly the same size."""
+    """Make columns that follow one of C hidden variables, with noise of nearly their size."""
     rng = np.random.default_rng(0)
     hidden = rng.standard_normal((N, C), dtype=np.float32)
     return hidden[:, np.arange(d) % C] + 0.8 * rng.standard_normal((N, d), dtype=np.float32)
 
 
 def awkward_frame(X: np.ndarray) -> Any:
-    """Named columns; two are constant, and four are others again, but for scale and shift."""
+    """Make named columns: two constant, four others again, but for scale and shift."""
     import pandas as pd
 
     constant = np.tile([3.0, 0.0], (len(X), 1))
@@ -135,7 +136,7 @@ def fit(source: str, out: str, options: argparse.Namespace) -> None:
 
 
 def described(estimator: Any, X: Any) -> dict[str, np.ndarray]:
-    """Every public fitted attribute as arrays, the selection, and some rows transformed."""
+    """Return public fitted attributes as arrays, the selection, and some rows transformed."""
     names = [name for name in dir(estimator) if name.endswith("_") and name[0] != "_"]
     values = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
     values["support"], values["transformed"] = estimator.get_support(), estimator.transform(X[:50])
@@ -143,7 +144,7 @@ def described(estimator: Any, X: Any) -> dict[str, np.ndarray]:
 
 
 def flat(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
-    """Arrays that stand for a value, by name; without seconds, which are never the same."""
+    """Yield arrays that stand for a value, by name; no seconds, which are never the same."""
     if sp.issparse(value):
         value = {part: getattr(value, part) for part in ("data", "indices", "indptr")}
     elif is_dataclass(value):
@@ -164,7 +165,7 @@ def flat(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
 
 
 def saved(estimator: Any, folder: Path) -> dict[str, np.ndarray]:
-    """The model file, of estimators that have one."""
+    """Return the model file, of estimators that have one."""
     from groupfs import GroupFS, GroupFSPath, persistence
 
     if not isinstance(estimator, GroupFS | GroupFSPath) or find_spec("skops") is None:
@@ -174,7 +175,7 @@ def saved(estimator: Any, folder: Path) -> dict[str, np.ndarray]:
 
 
 def read(model: np.ndarray, X: Any, folder: Path) -> dict[str, np.ndarray]:
-    """What is in a model file, or why it was not read."""
+    """Read what is in a model file, or why it was not read."""
     from groupfs import persistence
 
     path = folder / "model.skops"
@@ -187,7 +188,7 @@ def read(model: np.ndarray, X: Any, folder: Path) -> dict[str, np.ndarray]:
 
 
 def gathered(file: str, names: list[str]) -> dict[str, dict[str, np.ndarray]]:
-    """The arrays in a file by case and name; of all cases if none are named."""
+    """Read the arrays in a file by case and name; of all cases if none are named."""
     found: dict[str, dict[str, np.ndarray]] = {}
     with np.load(file) as arrays:
         for key in arrays.files:
@@ -198,7 +199,7 @@ def gathered(file: str, names: list[str]) -> dict[str, dict[str, np.ndarray]]:
 
 
 def compare(file_a: str, file_b: str, options: argparse.Namespace) -> bool:
-    """Print a line per case; whether all that A has is the same in B."""
+    """Print a line per case; return whether all that A has is the same in B."""
     A, B = gathered(file_a, options.cases), gathered(file_b, options.cases)
     verdicts = {case: verdict(A.get(case), B.get(case), options.ignore) for case in {**A, **B}}
     for case, (_, words) in verdicts.items():
@@ -207,7 +208,7 @@ def compare(file_a: str, file_b: str, options: argparse.Namespace) -> bool:
 
 
 def verdict(a: Any, b: Any, ignored: list[str]) -> tuple[bool, str]:
-    """Whether all that A has of a case is the same in B, and what to say of it."""
+    """Tell whether all that A has of a case is the same in B, and what to say of it."""
     if a is None or b is None:
         return a is None, f"only in {'B' if a is None else 'A'}"
     for which, arrays in (("A", a), ("B", b)):
@@ -224,7 +225,7 @@ def verdict(a: Any, b: Any, ignored: list[str]) -> tuple[bool, str]:
 
 
 def difference(a: Any, b: Any, ignored: list[str]) -> tuple[bool, str]:
-    """The same of attributes by name; one that only B has is no difference."""
+    """Compare attributes by name; one that only B has is no difference."""
     a, b = ({k: v for k, v in x.items() if k.split("/")[0] not in ignored} for x in (a, b))
     gaps = {name: gap(a[name], b[name]) for name in a if name in b}
     differing = [f"{name} ({far})" for name, far in gaps.items() if far]
@@ -236,7 +237,7 @@ def difference(a: Any, b: Any, ignored: list[str]) -> tuple[bool, str]:
 
 
 def gap(a: np.ndarray, b: np.ndarray) -> str:
-    """How far two arrays are apart; nothing if they are the same bytes, any NaN being NaN."""
+    """Say how far two arrays are apart; nothing if they are equal, any NaN being NaN."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return f"{a.dtype} {a.shape} and {b.dtype} {b.shape}"
     if a.dtype.kind != "f":
@@ -247,7 +248,7 @@ def gap(a: np.ndarray, b: np.ndarray) -> str:
 
 
 def fitted(version: str, folder: Path, options: argparse.Namespace, *more: str) -> str:
-    """The file with what a version found; a process of its own makes it if it is not there."""
+    """Return the file with what a version found; a process of its own makes it if needed."""
     if version.endswith(".npz"):
         return str(Path(version).resolve())
     out, is_folder = f"{folder}.npz", Path(version).is_dir()

@@ -21,14 +21,19 @@ import numpy as np
 import torch
 
 from benchmarks.growth import measure_fit, measure_growth
+from groupfs import GroupFS
 from groupfs.data.open_table import open_table
-from groupfs.estimators.group_fs import GroupFS
-from groupfs.graphs.affinity import FeatureGraph, walk_tensor
+from groupfs.data.rows import Rows
 from groupfs.graphs.eigenvectors import leading_eigenvectors
-from groupfs.graphs.feature_clusters import cluster_features
-from groupfs.models.all_groups import NoiseSource, Objective, warm_start
+from groupfs.graphs.feature_clusters import as_groups, cluster_features
+from groupfs.graphs.feature_graph import feature_walk, walk_tensor
+from groupfs.models.gated_model import GatedModel
+from groupfs.models.memberships import DenseMemberships
+from groupfs.models.noise import NoiseSource
+from groupfs.models.objective import Objective
 from groupfs.scoring.excess import score_groups
-from groupfs.training.loop import Schedule, train
+from groupfs.training.loop import train
+from groupfs.training.step import Schedule
 from groupfs.utils.device import DTYPE
 
 CPU = torch.device("cpu")
@@ -44,14 +49,14 @@ STEPS = 32
 
 
 def planted(N: int, d: int, C: int) -> np.ndarray:
-    """Columns in C modules, half signal and half noise."""
+    """Make columns in C modules, half signal and half noise."""
     rng = np.random.default_rng(0)
     factors = rng.standard_normal((N, C))
     return factors[:, rng.integers(C, size=d)] + rng.standard_normal((N, d))
 
 
 def measure(N: int, d: int, C: int, R: int, B: int) -> dict[str, float]:
-    """Seconds of each stage and peak memory in GB."""
+    """Measure the seconds of each stage and peak memory in GB."""
     run_steps(*prepared(planted(40, 20, 2), 2, 1), 20)  # the first optimiser loads half of torch
     seconds, clock = {}, time.perf_counter()
 
@@ -65,16 +70,15 @@ def measure(N: int, d: int, C: int, R: int, B: int) -> dict[str, float]:
     rows = open_table(GroupFS(), X, True).rows
     rows.to(CPU, DTYPE)
     lap("read")
-    graph = FeatureGraph(rows, 7, 50)
+    walk = feature_walk(rows, 7, 50)
     lap("neighbours")
-    labels = cluster_features(leading_eigenvectors(graph.walk, C), C)
+    labels = cluster_features(leading_eigenvectors(walk, C), C)
     lap("warm start")
-    n_steps = run_steps(rows, graph, labels, C, R, B)
+    n_steps = run_steps(rows, walk, labels, C, R, B)
     lap("train")
     seconds["train"] *= STEPS / n_steps
     batch = rows.take(torch.arange(min(N, 512)))
-    groups = [np.flatnonzero(labels == j) for j in range(C)]
-    score_groups(batch, groups, n_neighbors=7, steps=2, n_shuffles=3, seed=0)
+    score_groups(batch, as_groups(labels, C), n_neighbors=7, steps=2, n_shuffles=3, seed=0)
     lap("score")
     rest = sum(value for stage, value in seconds.items() if stage != "neighbours")
     return {**seconds, "all but neighbours": rest, "GB": peak_memory()}
@@ -83,14 +87,16 @@ def measure(N: int, d: int, C: int, R: int, B: int) -> dict[str, float]:
 def prepared(X: np.ndarray, C: int, R: int) -> tuple[object, ...]:
     rows = open_table(GroupFS(), X, True).rows
     rows.to(CPU, DTYPE)
-    graph = FeatureGraph(rows, 7, None)
-    return rows, graph, cluster_features(leading_eigenvectors(graph.walk, C), C), C, R
+    walk = feature_walk(rows, 7, None)
+    return rows, walk, cluster_features(leading_eigenvectors(walk, C), C), C, R
 
 
-def run_steps(rows, graph, labels: np.ndarray, C: int, R: int, B: int) -> int:
-    """Train R models for about STEPS steps; returns how many."""
-    objective = Objective(walk_tensor(graph.walk, CPU, DTYPE), 7, 2, 0.5, 1.0, True)
-    model = warm_start([labels], np.full((1, C), 0.5), np.linspace(0.5, 2, R), [0], CPU, DTYPE)
+def run_steps(rows: Rows, walk, labels: np.ndarray, C: int, R: int, B: int) -> int:
+    """Train R models for about STEPS steps; return how many."""
+    objective = Objective(7, 2, 0.5, True, walk_tensor(walk, CPU, DTYPE), smoothness_weight=1.0)
+    memberships = DenseMemberships.from_clusters([labels], C, [0])
+    start, weights = np.full((1, C), 0.5), np.linspace(0.5, 2, R)
+    model = GatedModel.start(memberships, start, weights, CPU, DTYPE)
     per_epoch = -(-rows.shape[0] // B)
     epochs = -(-STEPS // per_epoch)
     schedule = Schedule(epochs, B, 0.02, 1.0, 0.01, stop_early=False)
@@ -99,7 +105,7 @@ def run_steps(rows, graph, labels: np.ndarray, C: int, R: int, B: int) -> int:
 
 
 def wide_fit() -> None:
-    """One default fit of 500 x 50,000: seconds, groups and peak memory."""
+    """Print seconds, groups and peak memory of one default fit of 500 x 50,000."""
     X = planted(500, 50_000, 20).astype(np.float32)
     began = time.perf_counter()
     selector = GroupFS(n_groups=20, random_state=0, verbose=1).fit(X)
@@ -122,7 +128,7 @@ def in_own_process(point: dict[str, int], threads: int) -> dict[str, float]:
 
 
 def exponent(sizes: list[int], values: list[float]) -> float:
-    """Slope of log value over log size, from the upper half of the sizes where costs show."""
+    """Fit log value over log size in the upper half of the sizes, where costs show."""
     half = len(sizes) // 2
     return float(np.polyfit(np.log(sizes[half:]), np.log(values[half:]), 1)[0])
 
@@ -159,14 +165,14 @@ def main() -> None:
         for size in GRID[axis]:
             found.append(in_own_process({axis: size}, options.threads))
             results.append({**BASE, axis: size, "axis": axis, **found[-1]})
-            shown = "  ".join(f"{k} {v:.3f}" for k, v in found[-1].items())
-            print(f"{axis} = {size:>6}: {shown}", flush=True)
+            values = "  ".join(f"{k} {v:.3f}" for k, v in found[-1].items())
+            print(f"{axis} = {size:>6}: {values}", flush=True)
         slopes = {
             stage: exponent(GRID[axis], [f[stage] for f in found])
             for stage in ("neighbours", "train", "all but neighbours", "GB")
         }
-        shown = ", ".join(f"{stage} ~ {axis}^{slope:.2f}" for stage, slope in slopes.items())
-        print(f"{axis}: {shown}", flush=True)
+        laws = ", ".join(f"{stage} ~ {axis}^{slope:.2f}" for stage, slope in slopes.items())
+        print(f"{axis}: {laws}", flush=True)
         results.append({"axis": axis, "exponents": slopes})
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(json.dumps({"threads": options.threads, "results": results}, indent=1))

@@ -20,16 +20,16 @@ from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.large import make_counts, modules
 from groupfs.data.rows import DenseRows
-from groupfs.graphs.affinity import affinity_of_neighbors, symmetric_walk
 from groupfs.graphs.eigenvectors import leading_eigenvectors
 from groupfs.graphs.feature_clusters import cluster_features
+from groupfs.graphs.feature_graph import affinity_of_neighbors, symmetric_walk
 from groupfs.graphs.feature_neighbors import exact_neighbors
 
 N, D, MODULES, KEPT, K = 20_000, 3000, 20, 50, 7
 
 
 def tables(names: str) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Standardised tables with the modules of their columns, -1 for none."""
+    """Make standardised tables, with the modules of their columns, -1 for none."""
     labels = modules(D, MODULES, 0.2)
 
     def planted(noise: Callable) -> np.ndarray:
@@ -48,14 +48,14 @@ def tables(names: str) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
 
 
 def sketch(Z: np.ndarray, kind: str, size: int, rng: np.random.Generator) -> np.ndarray:
-    """Rows whose inner products of columns estimate those of Z."""
+    """Draw rows whose inner products of columns estimate those of Z."""
     if kind == "rows":
         return Z[rng.choice(len(Z), size, replace=False)] * np.sqrt(len(Z) / size)
     return (rng.choice([-1.0, 1.0], (size, len(Z))) @ Z) / np.sqrt(size)
 
 
 def reranked(Z: np.ndarray, candidates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest of the candidates by their distances over all rows."""
+    """Choose the nearest of the candidates by their distances over all rows."""
     columns = np.ascontiguousarray(Z.T)
     distances = np.empty(candidates.shape)
     for i, others in enumerate(candidates):
@@ -70,7 +70,7 @@ def reranked(Z: np.ndarray, candidates: np.ndarray) -> tuple[np.ndarray, np.ndar
 def judged(
     distances: np.ndarray, nearest: np.ndarray, exact: np.ndarray, labels: np.ndarray
 ) -> str:
-    """Shared neighbours, and agreement of the clusters with the modules."""
+    """Describe shared neighbours, and the agreement of clusters with the modules."""
     same = np.mean([len(set(a) & set(b)) - 1 for a, b in zip(nearest, exact, strict=True)]) / KEPT
     walk = symmetric_walk(affinity_of_neighbors(distances, nearest, K, 2.0 * N))
     clusters = cluster_features(leading_eigenvectors(walk, MODULES + 1), MODULES + 1)

@@ -22,12 +22,15 @@ from benchmarks.tables import load
 from groupfs import GroupFS, GroupFSPath
 from groupfs.data.rows import DenseRows
 from groupfs.datasets import load_two_moons
-from groupfs.graphs.affinity import FeatureGraph, walk_tensor
 from groupfs.graphs.eigenvectors import leading_eigenvectors
 from groupfs.graphs.feature_clusters import cluster_features
-from groupfs.models.all_groups import NoiseSource, Objective, warm_start
-from groupfs.training.loop import Schedule, TrainStep
+from groupfs.graphs.feature_graph import feature_walk, walk_tensor
+from groupfs.models.gated_model import GatedModel
+from groupfs.models.memberships import DenseMemberships
+from groupfs.models.noise import NoiseSource
+from groupfs.models.objective import Objective
 from groupfs.training.settings import DENSE_FEATURES, KEPT_NEIGHBORS
+from groupfs.training.step import Schedule, TrainStep
 from groupfs.utils.device import DTYPE
 
 #: table, groups and batch size of the paper
@@ -49,7 +52,7 @@ def table(name: str) -> np.ndarray:
 
 
 def seconds_per_call(run: Callable[[], object], budget: float, device: torch.device) -> float:
-    """The fastest of three repeats that take about ``budget`` seconds, after warming up."""
+    """Take the fastest of three repeats of about ``budget`` seconds, after warming up."""
 
     def timed(n: int) -> float:
         wait(device)
@@ -82,7 +85,7 @@ class Case:
         self.rows = DenseRows(Z)
         self.rows.to(device, DTYPE)
         kept = KEPT_NEIGHBORS if self.d > DENSE_FEATURES else None
-        self.walk = FeatureGraph(self.rows, 7, kept).walk
+        self.walk = feature_walk(self.rows, 7, kept)
         self.labels = cluster_features(leading_eigenvectors(self.walk, self.C), self.C)
         self.X = torch.as_tensor(Z, dtype=DTYPE, device=device)
 
@@ -95,9 +98,10 @@ class Case:
     def our_step(self, n_models: int) -> Callable[[], None]:
         start = np.full((1, self.C), 0.5)
         weights = np.linspace(0.5, 2, n_models)
-        model = warm_start([self.labels], start, weights, [0], self.device, DTYPE)
+        memberships = DenseMemberships.from_clusters([self.labels], self.C, [0])
+        model = GatedModel.start(memberships, start, weights, self.device, DTYPE)
         walk = walk_tensor(self.walk, self.device, DTYPE)
-        objective = Objective(walk, 7, 2, 0.5, 1.0, through_bandwidth=False)
+        objective = Objective(7, 2, 0.5, False, walk, smoothness_weight=1.0)
         schedule = Schedule(1, self.B, 1e-3, 10.0, 0.01, stop_early=False)
         with torch.no_grad():
             noise = NoiseSource([0], 0.5, self.device)
@@ -111,21 +115,21 @@ class Case:
         return run
 
     def flops(self) -> float:
-        """Multiplications and additions of one model's step."""
+        """Count the multiplications and additions of one model's step."""
         B, d, C = self.B, self.d, self.C
         sample = 14 * B * B * d if d < B else 4 * B * B * d + 6 * B**3
         n_edges = self.walk.nnz if hasattr(self.walk, "nnz") else d * d
         return sample + 10 * d * C * C + 2 * n_edges * C
 
     def traffic(self) -> float:
-        """Bytes of one model's step, if every operation reads and writes its arrays once."""
+        """Count the bytes of one model's step, if operations read and write arrays once."""
         graphs, memberships = self.B * self.B, self.d * self.C
         gated = 4 * self.B * self.d
         return 4 * (GRAPH_PASSES * graphs + MEMBERSHIP_PASSES * memberships + gated)
 
 
 def ceilings(device: torch.device) -> dict[str, float]:
-    """Measured copy bandwidth (read plus written) and single-precision matrix rate."""
+    """Measure copy bandwidth (read plus written) and single-precision matrix rate."""
     source = torch.randn(2**28, device=device)
     target = torch.empty_like(source)
     copy = seconds_per_call(lambda: target.copy_(source), 0.3, device)
@@ -135,7 +139,7 @@ def ceilings(device: torch.device) -> dict[str, float]:
 
 
 def fit_seconds(name: str, device: torch.device) -> dict[str, float]:
-    """Seconds to a fitted default model and to a fitted default path, graph building included."""
+    """Time a default fit and a default path, graph building included."""
     X, seconds = table(name), {}
     for label, estimator in (("fit", GroupFS), ("path", GroupFSPath)):
         if label == "path" and device.type == "cpu":
@@ -180,8 +184,8 @@ def measure(options: argparse.Namespace) -> dict[str, object]:
         if options.fit:
             seconds = fit_seconds(name, device)
             rows.append({"table": name, "seconds": seconds})
-            shown = ", ".join(f"{k} {v:.2f} s" for k, v in seconds.items())
-            print(f"{name:>14} to a fitted model: {shown}", flush=True)
+            times = ", ".join(f"{k} {v:.2f} s" for k, v in seconds.items())
+            print(f"{name:>14} to a fitted model: {times}", flush=True)
     return {
         "settings": vars(options),
         "torch": torch.__version__,

@@ -80,7 +80,7 @@ sphinx_gallery_conf = {
     "capture_repr": (),
 }
 
-# Links between the pages are checked by every build and by tests/docs/test_docs.py. Addresses elsewhere
+# Links between the pages are checked by every build and by tests/docs. Addresses elsewhere
 # need a network: ``python -m sphinx -b linkcheck docs out/linkcheck`` where there is one.
 linkcheck_timeout = 20
 linkcheck_retries = 2

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-import torch
 from sklearn.utils import check_random_state
 
+from experiments.candidates import score
 from groupfs import GroupFS
 from groupfs.data.open_table import open_table
+from groupfs.scoring.significance import chance_scores, group_p_values
+from groupfs.selection.describe import GroupResult
 from groupfs.training.problem import Problem, prepare
-from groupfs.utils.device import derive_seeds, resolve_device
+from groupfs.utils.device import DTYPE, derive_seeds, resolve_device
 
 
 class WatchedGroupFS(GroupFS):
     """GroupFS that also says which share of the features left the cluster it started in."""
 
-    def _falling_back(self, solve: Callable[[torch.device], Any], device: torch.device) -> Any:
-        problem, result = super()._falling_back(solve, device)
-        labels = result.places[result.membership.argmax(1)]
-        stayed = [float(np.mean(labels == clusters)) for clusters in problem.clusters]
+    def _describe(self, problem: Problem, result: GroupResult) -> None:
+        super()._describe(problem, result)
+        labels = result.order[result.membership.argmax(1)]
+        stayed = [float(np.mean(labels == clusters)) for clusters in problem.start.clusters]
         self.share_moved_ = 1 - max(stayed)  # of the seed that was kept: others are numbered anew
-        return problem, result
 
 
 class OnWarmStart(GroupFS):
@@ -35,7 +35,7 @@ class OnWarmStart(GroupFS):
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
         problem = prepare(table, self._settings(table), seeds, resolve_device(self.device))
         self.groups = np.full(self.n_features_in_, -1)
-        self.groups[table.columns] = problem.clusters[0]
+        self.groups[table.columns] = problem.start.clusters[0]
         super().fit(X)
         if self.group_pvalues_ is not None:
             self._found_not_given(problem)
@@ -43,11 +43,22 @@ class OnWarmStart(GroupFS):
 
     def _found_not_given(self, problem: Problem) -> None:
         """Compare with chance as groups that were found are, which is stricter."""
-        places = np.full(self.n_features_in_, -1)
-        places[problem.table.columns] = np.arange(len(problem.table.columns))
-        rated = problem.score([places[group] for group in self.groups_])
+        index = np.full(self.n_features_in_, -1)
+        index[problem.table.columns] = np.arange(len(problem.table.columns))
+        chance = chance_scores(
+            problem.table.rows,
+            problem.n_groups,
+            None,
+            n_neighbors=problem.settings.n_neighbors,
+            n_kept=problem.settings.feature_neighbors,
+            steps=problem.settings.diffusion_steps,
+            seed=problem.seeds[0],
+            device=problem.device,
+            dtype=DTYPE,
+        )
+        rated = score(problem, [index[group] for group in self.groups_])
         sizes = np.array([len(group) for group in self.groups_])
-        self.group_pvalues_ = problem.p_values(rated, sizes)
+        self.group_pvalues_ = group_p_values(rated, sizes, chance)
         self._select()
 
 

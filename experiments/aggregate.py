@@ -33,12 +33,12 @@ Scores = dict[str, dict[str, Score]]
 
 
 def by_budget(rows: Iterable[Row], measure: str = "accuracy") -> Scores:
-    """Scores where there is one budget per table."""
+    """Gather scores where there is one budget per table."""
     return _nested({place: _score(some, measure) for place, some in _grouped(rows).items()})
 
 
 def best_choice(rows: Iterable[Row]) -> Scores:
-    """The best candidate of every method; seeds of one budget are averaged first."""
+    """Take the best candidate of every method; seeds of one budget are averaged first."""
     found: dict[tuple[str, str], Score] = {}
     for (table, method), some in _grouped(rows).items():
         found[table, method] = _best(some, "choice")
@@ -49,7 +49,7 @@ def best_choice(rows: Iterable[Row]) -> Scores:
 
 
 def at_levels(rows: Iterable[Row], budgets: dict[str, Sequence[int]]) -> dict[str, Scores]:
-    """Scores at every level of scenario 0, the last of them GroupFS's own number of features.
+    """Gather scores at every level of scenario 0, at last GroupFS's own number of features.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Comparison(NamedTuple):
 
 
 def measured(scores: Scores, names: Sequence[str]) -> list[str]:
-    """The methods that have been run on any of the tables."""
+    """List the methods that have been run on any of the tables."""
     return [name for name in names if any(name in found for found in scores.values())]
 
 
@@ -106,7 +106,7 @@ def compare(scores: Scores, names: Sequence[str], against: str = "GroupFS") -> C
 
 
 def rank_of(found: dict[str, Score], method: str, among: Sequence[str]) -> int | None:
-    """Place of a method among those that a table has; equal first decimals share a place."""
+    """Rank a method among those that a table has; equal first decimals share a rank."""
     if method not in found:
         return None
     ours = round(found[method].mean, 1)
@@ -131,7 +131,7 @@ def _best(rows: Sequence[Row], name: str) -> Score:
 
 
 def _own(rows: Sequence[Row], method: str, chosen: dict[int, int]) -> list[Row]:
-    """Rows at the numbers that GroupFS chose; methods with one seed count once for each of them."""
+    """Take rows at the numbers GroupFS chose; methods with one seed count once for each."""
     if method == "ALL":
         return list(rows)
     own = [row for row in rows if row["budget"] == "own"]
@@ -148,7 +148,7 @@ def _put(levels: dict[str, Scores], level: str, table: str, method: str, rows: l
 
 
 def _grouped(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
-    """Rows by table and method; a selection that several cells made counts once for a seed."""
+    """Group rows by table and method; what several cells selected counts once for a seed."""
     distinct: dict[tuple[Any, ...], Row] = {}
     for row in rows:
         name = tuple(row.get(k) for k in ("table", "method", "seed", "n_groups", "budget"))

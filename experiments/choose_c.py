@@ -24,7 +24,7 @@ from experiments.drawing import save
 from experiments.store import Key
 from groupfs import GroupFS
 from groupfs.datasets import fetch_dataset, load_two_moons
-from groupfs.graphs.feature_clusters import choose_n_groups
+from groupfs.graphs.number_of_groups import choose_n_groups
 from groupfs.plotting import CYCLE
 from groupfs.training.settings import DENSE_FEATURES
 
@@ -40,7 +40,7 @@ MOST_GROUPS = 30
 
 
 def cells(tables: Iterable[str] = TABLES, quick: bool = False) -> Iterator[Key]:
-    """Every table with our graph and, where it differs, the full one."""
+    """Yield every table with our graph and, where it differs, the full one."""
     for table in tables:
         if quick and table in SLOW:
             continue
@@ -50,7 +50,7 @@ def cells(tables: Iterable[str] = TABLES, quick: bool = False) -> Iterator[Key]:
 
 
 def paper_n_groups(table: str) -> int | None:
-    """The paper's C; it is not known for nmnist, whose row the misprint swallowed."""
+    """Look up the paper's C; none for nmnist, whose row the misprint swallowed."""
     if table == "two_moons":
         studies = paper.hyperparameters()["two_moons"]["ablations"]
         return studies["noise_std"]["0.05"]["n_groups"]
@@ -59,7 +59,7 @@ def paper_n_groups(table: str) -> int | None:
 
 
 def compute(key: Key, device: str = "cpu") -> dict[str, Any]:
-    """The curve of one table, as ``fit`` sees it before training."""
+    """Compute the curve of one table, as ``fit`` sees it before training."""
     X = _load(key["table"])
     settings = {
         "feature_neighbors": "all" if key["graph"] == "full" else None,
@@ -86,12 +86,12 @@ def compute(key: Key, device: str = "cpu") -> dict[str, Any]:
 
 
 def is_dip(curve: dict[int, float], C: int) -> bool:
-    """Whether E(C) lies below both of its neighbours, as the paper asks."""
+    """Tell whether E(C) lies below both of its neighbours, as the paper asks."""
     return C in curve and all(curve[C] < curve.get(other, np.inf) for other in (C - 1, C + 1))
 
 
 def curve_rows(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row for each table, graph and C."""
+    """Make one row for each table, graph and C."""
     return [
         {"key": {**record["key"], "C": int(C)}, "distortion": value}
         for record in records
@@ -101,7 +101,7 @@ def curve_rows(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def draw(records: Iterable[dict[str, Any]], folder: Path) -> None:
-    """The curves as small multiples, per feature, with our C and the paper's marked."""
+    """Draw the curves as small multiples, per feature, with our C and the paper's marked."""
     by_cell = {(r["key"]["table"], r["key"]["graph"]): r for r in records}
     tables = [table for table in TABLES if (table, "default") in by_cell]
     n_rows = -(-len(tables) // 4)
@@ -169,7 +169,7 @@ def _load(table: str) -> Any:
 def _curve(
     ax: Axes, record: dict[str, Any], label: str, color: str, marker: str, line: str
 ) -> None:
-    """E(C) / d, with the C that is chosen as a large mark."""
+    """Draw E(C) / d, with the C that is chosen as a large mark."""
     d, C = record["n_features"], record["n_groups"]
     curve = {int(C): value / d for C, value in record["distortion"].items()}
     shown = [C for C in curve if C <= MOST_GROUPS]

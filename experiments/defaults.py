@@ -24,9 +24,11 @@ from experiments.scenario0 import budgets
 from experiments.store import RESULTS, Key, Store, machine, run
 from groupfs import GroupFS
 from groupfs.data.open_table import open_table
-from groupfs.selection.describe import GroupResult, read_off, train_models
-from groupfs.selection.keep import discoveries, spend_budget
+from groupfs.scoring.significance import discoveries
+from groupfs.selection.budget import spend_budget
+from groupfs.selection.describe import GroupResult, describe
 from groupfs.training.problem import prepare
+from groupfs.training.run import train_models
 from groupfs.utils.device import derive_seeds, resolve_device
 
 NAME = "defaults"
@@ -36,7 +38,7 @@ SEEDS = range(3)
 
 
 def compute(key: Key, device: str) -> dict[str, Any]:
-    """All selections of one table and seed, judged."""
+    """Judge all selections of one table and seed."""
     table = data.load(key["table"])
     estimator = GroupFS(random_state=key["seed"])
     checked = open_table(estimator, table.X, standardize=True)
@@ -44,8 +46,8 @@ def compute(key: Key, device: str) -> dict[str, Any]:
     problem = prepare(checked, estimator._settings(checked), seeds, resolve_device(device))
     trained = train_models(problem, np.array(SPARSITIES) * problem.critical_sparsity_weight)
     entries = []
-    for place, sparsity in enumerate(SPARSITIES):
-        result = read_off(problem, trained, trained.best_seed(place), place)
+    for weight, sparsity in enumerate(SPARSITIES):
+        result = describe(problem, trained, trained.best_seed(weight), weight)
         for what, chosen in selections(result, budgets(key["table"])).items():
             selected = np.sort(checked.columns[chosen])
             agreement = judge(table.Z, table.y, selected).as_dict()
@@ -57,7 +59,7 @@ def compute(key: Key, device: str) -> dict[str, Any]:
 def selections(
     result: GroupResult, numbers: list[int]
 ) -> dict[tuple[str, int | None], NDArray[np.int64]]:
-    """Its own choice, if any group stands out, and every budget spent in several ways."""
+    """List its own choice, if any group stands out, and budgets spent in several ways."""
     assert result.p_values is not None
     stands_out = discoveries(result.p_values, 0.01)
     kept = stands_out & (result.gates > 0.5)
@@ -87,7 +89,7 @@ class Comparison:
 
 
 def compare(records: Iterable[dict[str, Any]]) -> list[Comparison]:
-    """Mean accuracy over tables, seeds and budgets, for every way and sparsity."""
+    """Average accuracy over tables, seeds and budgets, for every way and sparsity."""
     by_way: dict[str, dict[float, dict[str, list[float]]]] = {}
     for record in records:
         for entry in record["entries"]:

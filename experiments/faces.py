@@ -40,13 +40,13 @@ def cells(seed: int = 0) -> Iterator[Key]:
 
 
 def compute(key: Key, device: str = "cpu") -> dict[str, Any]:
-    """Groups of one fit, and the rows of the faces that are drawn beside them."""
+    """Find the groups of one fit, and the rows of the faces that are drawn beside them."""
     table = fetch_dataset(key["table"])
     return {**fit_groups(key, device), "samples": samples(table.data, table.target)}
 
 
 def samples(X: NDArray[np.float64], y: NDArray[np.int64]) -> list[int]:
-    """The rows that are shown: of the first few people the face most like all of their faces."""
+    """Choose the rows to draw: of the first few people the face most like all of theirs."""
     found = []
     for person in np.unique(y)[:N_SAMPLES]:
         rows = np.flatnonzero(y == person)
@@ -56,13 +56,13 @@ def samples(X: NDArray[np.float64], y: NDArray[np.int64]) -> list[int]:
 
 
 def mean_face(X: NDArray[np.float64], shape: tuple[int, int]) -> NDArray[np.float64]:
-    """The mean of all faces, upright, from 0 (its darkest pixel) to 1 (its brightest)."""
+    """Average all faces, upright, from 0 (the darkest pixel) to 1 (the brightest)."""
     mean = as_image(X.mean(0), shape)
     return (mean - mean.min()) / (mean.max() - mean.min())
 
 
 def draw(records: Iterable[dict[str, Any]], folder: Path) -> None:
-    """For each table some faces, below them the map of its groups and the ranks."""
+    """Draw for each table some faces, below them the map of its groups and the ranks."""
     records = list(records)
     # places are given: the layout that is solved for differs in the last digits between runs
     figure = Figure(figsize=(7, 4.8))

@@ -51,7 +51,7 @@ Build = Callable[[str, str, int | None, int, str], Any]
 
 
 def n_seeds(method: str, quick: bool = False) -> int:
-    """How many seeds a method is run with."""
+    """Count the seeds that a method is run with."""
     if method not in RANDOM:
         return 1
     if quick:
@@ -67,7 +67,7 @@ def build(
     device: str = "auto",
     scenario: str = "fixed_budget",
 ) -> Any:
-    """The method with the paper's settings for this table, selecting ``n_features``.
+    """Build the method with the paper's settings for this table, selecting ``n_features``.
 
     What the paper leaves open: DUFS takes as many steps as ours does by default; MGAGR's groups are
     equal blocks of columns, and where the paper could not run it (nmnist) its settings are those of
@@ -134,7 +134,7 @@ def build(
 def defaults(
     method: str, table: str, n_features: int | None, seed: int, device: str = "auto"
 ) -> Any:
-    """The method as it comes, whatever the table."""
+    """Build the method as it comes, whatever the table."""
     if method == "ALL":
         return AllFeatures()
     if method == "VARIANCE":
@@ -164,7 +164,7 @@ def defaults(
 
 
 def shortened(selector: Any) -> Any:
-    """The same with few epochs, for short runs."""
+    """Set few epochs, for short runs."""
     if "max_epochs" in selector.get_params():
         given = selector.max_epochs
         selector.set_params(max_epochs=min(given or QUICK_EPOCHS, QUICK_EPOCHS))
@@ -172,7 +172,7 @@ def shortened(selector: Any) -> Any:
 
 
 def at_budgets(selector: Any, budgets: list[int | str]) -> list[list[int]]:
-    """What a fitted selector selects at each budget; ``"own"`` is its own number of features."""
+    """Select at each budget with a fitted selector; ``"own"`` is its own number of features."""
     if isinstance(selector, AllFeatures):
         return [selector.get_support(indices=True).tolist() for _ in budgets]
     if not isinstance(selector, GroupFS):

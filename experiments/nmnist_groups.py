@@ -38,7 +38,7 @@ HEADING = {"size": 9, "ha": "center"}
 
 
 def cells(seed: int = 0) -> Iterator[Key]:
-    """By default, at the paper's number of groups, and with all of the paper's settings."""
+    """Yield the default, the paper's number of groups, and all of the paper's settings."""
     C = paper_n_groups(TABLE)
     yield {"table": TABLE, "method": "GroupFS", "n_groups": "auto", "seed": seed}
     yield {"table": TABLE, "method": "GroupFS", "n_groups": C, "seed": seed}
@@ -46,7 +46,7 @@ def cells(seed: int = 0) -> Iterator[Key]:
 
 
 def compute(key: Key, device: str = "cpu") -> dict[str, Any]:
-    """Groups of one fit and, from the classes, what is drawn beside them."""
+    """Find the groups of one fit and, from the classes, what is drawn beside them."""
     table = fetch_dataset(key["table"])
     record = fit_groups(key, device)
     return {
@@ -57,14 +57,14 @@ def compute(key: Key, device: str = "cpu") -> dict[str, Any]:
 
 
 def samples(y: NDArray[np.int64]) -> list[int]:
-    """The rows that are shown: the first few of each class, class after class."""
+    """Choose the rows to draw: the first few of each class, class after class."""
     return [int(row) for label in np.unique(y) for row in np.flatnonzero(y == label)[:N_SAMPLES]]
 
 
 def differences(
     selected: list[int], X: NDArray[np.float64], y: NDArray[np.int64]
 ) -> dict[str, float]:
-    """How far the means of both classes differ in selected pixels and in the others.
+    """Measure how far the classes' means differ in selected pixels and in the others.
 
     In standard deviations of a pixel, averaged over pixels.
     """
@@ -75,7 +75,7 @@ def differences(
 
 
 def title_of(record: dict[str, Any]) -> str:
-    """What a fit is, in two lines."""
+    """Name a fit in two lines."""
     given = record["key"]["n_groups"] != "auto"
     if record["key"]["method"] == "GroupFS paper":
         name = "the paper's settings"
@@ -87,7 +87,7 @@ def title_of(record: dict[str, Any]) -> str:
 
 
 def draw(records: Iterable[dict[str, Any]], folder: Path) -> None:
-    """Samples and the difference of the means above, a map of the groups of each fit below."""
+    """Draw samples and the difference of the means above, maps of the groups below."""
     records = list(records)
     table = fetch_dataset(TABLE)
     X, y, shape = table.data, table.target, table.image_shape

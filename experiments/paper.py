@@ -21,10 +21,10 @@ def hyperparameters() -> dict[str, Any]:
 
 
 def budget(table: str) -> int:
-    """Features that every method selects in the first scenario."""
+    """Look up the features that every method selects in the first scenario."""
     return results()["scenario1_accuracy"][table]["n_selected"]
 
 
 def settings(method: str, table: str, scenario: str = "fixed_budget") -> dict[str, Any] | None:
-    """A method's settings for a table, or None where the paper has none."""
+    """Look up a method's settings for a table, None where the paper has none."""
     return hyperparameters()[method][table][scenario]

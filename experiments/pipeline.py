@@ -82,7 +82,7 @@ def options(
 
 
 def fit_cells(opt: Options, table: str, method: str, budgets: Sequence[int | str]) -> Iterator[Key]:
-    """Fits of a method on a table: one per seed, and per budget where the method needs that."""
+    """Yield fits of a method on a table: one per seed, and per budget where it needs that."""
     budgets = budgets[:1] if method == "ALL" else budgets
     lists = [[b] for b in budgets] if method in methods.REFITTED else [list(budgets)]
     for seed in opt.seeds(method):
@@ -110,7 +110,7 @@ def select(key: Key, build: methods.Build, device: str, quick: bool) -> dict[str
 
 
 def fit(selector: Any, X: Any, y: Any, device: str) -> dict[str, Any]:
-    """Fit, and what there is to say about it: settings, seconds, warnings, what it found."""
+    """Fit, and record what there is to say: settings, seconds, warnings, what it found."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         began = time.perf_counter()
@@ -155,7 +155,7 @@ def run_judging(name: str, opt: Options) -> None:
 
 
 def rows(name: str, results: Path = RESULTS) -> list[dict[str, Any]]:
-    """One row per selection that was judged: the cell, what was selected, how well it does."""
+    """Make one row per judged selection: the cell, what was selected, how well it does."""
     judged = {
         (record["key"]["table"], record["key"]["selection"]): record
         for record in Store(results / f"{name}_judged.jsonl")
@@ -174,7 +174,7 @@ def rows(name: str, results: Path = RESULTS) -> list[dict[str, Any]]:
 
 
 def digest(selected: Iterable[int]) -> str:
-    """A short name for a set of features."""
+    """Give a set of features a short name."""
     text = ",".join(map(str, sorted(int(i) for i in selected)))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -203,7 +203,7 @@ def _judge(path: Path, stamp: int, key: Key) -> dict[str, Any]:
 
 @cache
 def _by_digest(path: Path, stamp: int) -> dict[tuple[str, str], list[int]]:
-    """The distinct selections of a file, table after table; ``stamp`` says which state of it."""
+    """List distinct selections of a file by table; ``stamp`` says which state of it."""
     found = {
         (record["key"]["table"], digest(selection["selected"])): selection["selected"]
         for record in Store(path)

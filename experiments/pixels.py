@@ -31,7 +31,7 @@ RANKS = "rank of the group (grey: not kept)"
 
 
 def fit_groups(key: Key, device: str) -> dict[str, Any]:
-    """Groups of one fit, most important first, as indices of pixels, and which are kept."""
+    """Find the groups of one fit, most important first, as indices of pixels; which are kept."""
     table = fetch_dataset(key["table"])
     selector = methods.build(key["method"], key["table"], None, key["seed"], device)
     selector.set_params(n_groups=key["n_groups"])
@@ -52,14 +52,14 @@ def fit_groups(key: Key, device: str) -> dict[str, Any]:
 def fitted(
     name: str, todo: Iterable[Key], work: Callable[..., dict[str, Any]], opt: argparse.Namespace
 ) -> list[dict[str, Any]]:
-    """Records of the cells, fitted where they are missing, in the order of the cells."""
+    """Return the records of the cells in their order, fitted where they are missing."""
     todo = list(todo)
     finished = store.run(name, todo, partial(work, device=opt.device), opt.results)
     return [next(record for record in finished if record["key"] == key) for key in todo]
 
 
 def options(about: str | None, argv: list[str] | None) -> argparse.Namespace:
-    """The command line of the figures that need fits."""
+    """Read the command line of the figures that need fits."""
     parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--seed", type=int, default=0)
@@ -69,12 +69,12 @@ def options(about: str | None, argv: list[str] | None) -> argparse.Namespace:
 
 
 def as_image(values: ArrayLike, shape: tuple[int, int]) -> NDArray[Any]:
-    """One value per pixel as an upright image; the tables hold images column by column."""
+    """Turn one value per pixel into an upright image; tables hold images by columns."""
     return np.asarray(values).reshape(shape, order="F")
 
 
 def rank_image(groups: Iterable[Iterable[int]], shape: tuple[int, int]) -> NDArray[np.int64]:
-    """Rank of each pixel's group, from 1; 0 for constant pixels, which are in no group."""
+    """Rank each pixel's group, from 1; 0 for constant pixels, which are in no group."""
     ranks = np.zeros(shape[0] * shape[1], dtype=np.int64)
     for rank, group in enumerate(groups, 1):
         ranks[list(group)] = rank
@@ -82,7 +82,7 @@ def rank_image(groups: Iterable[Iterable[int]], shape: tuple[int, int]) -> NDArr
 
 
 def rank_colors(kept: Iterable[bool]) -> NDArray[np.float64]:
-    """A colour for each group that is kept and a grey for each that is not, (C, 3)."""
+    """Choose a colour for each group that is kept and a grey for each that is not, (C, 3)."""
     kept = np.asarray(list(kept))
     colors = np.empty((len(kept), 3))
     colors[kept] = matplotlib.colormaps[COLORS](np.linspace(0, 1, kept.sum()))[:, :3]
@@ -93,7 +93,7 @@ def rank_colors(kept: Iterable[bool]) -> NDArray[np.float64]:
 def painted(
     ranks: NDArray[np.int64], kept: Iterable[bool], photo: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Pixels in the colours of their groups, (height, width, 3).
+    """Paint pixels in the colours of their groups, (height, width, 3).
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def painted(
 
 
 def borders(image: NDArray[Any]) -> NDArray[np.float64]:
-    """Edges between neighbouring pixels that differ, each as two points (x, y); (n, 2, 2)."""
+    """Find edges between neighbouring pixels that differ, as two points (x, y); (n, 2, 2)."""
     below = np.argwhere(image[1:] != image[:-1])[:, None, ::-1]
     beside = np.argwhere(image[:, 1:] != image[:, :-1])[:, None, ::-1]
     across = below + np.array([[-0.5, 0.5], [0.5, 0.5]])
@@ -123,7 +123,7 @@ def draw_groups(
     record: dict[str, Any],
     photo: NDArray[np.float64] | None = None,
 ) -> None:
-    """Every pixel in the colour of its group; kept groups outlined, with their ranks."""
+    """Draw pixels in the colours of their groups; kept groups outlined, with their ranks."""
     ranks = rank_image(record["groups"], record["image_shape"])
     ax.imshow(painted(ranks, record["kept"], photo), interpolation="nearest")
     _draw_edges(ax, borders(ranks), color="white", linewidth=0.4)
@@ -138,7 +138,7 @@ def draw_groups(
 
 
 def draw_ranks(ax: Axes, record: dict[str, Any]) -> None:
-    """The legend of a map: one cell per group in rank order, kept ones outlined."""
+    """Draw the legend of a map: one cell per group in rank order, kept ones outlined."""
     kept = np.array(record["kept"])
     C = len(kept)
     ax.imshow(rank_colors(kept)[None], aspect="auto")
@@ -155,14 +155,14 @@ def draw_ranks(ax: Axes, record: dict[str, Any]) -> None:
 
 
 def _draw_edges(ax: Axes, edges: NDArray[np.float64], **style: Any) -> None:
-    """All edges as one line with gaps, which keeps an SVG small."""
+    """Draw all edges as one line with gaps, which keeps an SVG small."""
     gaps = np.full((len(edges), 1, 2), np.nan)
     x, y = np.concatenate([edges, gaps], axis=1).reshape(-1, 2).T
     ax.plot(x, y, solid_capstyle="butt", clip_on=False, **style)
 
 
 def _middle(mask: NDArray[np.bool_]) -> tuple[int, int]:
-    """The pixel of the largest piece of a group that lies farthest from its border."""
+    """Find the pixel of a group's largest piece that lies farthest from its border."""
     pieces, n_pieces = ndimage.label(mask)
     largest = 1 + np.argmax(np.bincount(pieces.ravel(), minlength=n_pieces + 1)[1:])
     depth = ndimage.distance_transform_edt(np.pad(pieces == largest, 1))[1:-1, 1:-1]

@@ -30,7 +30,7 @@ class Agreement:
 
 
 def standardized(X: NDArray) -> NDArray:
-    """Every column with mean zero and variance one; constant ones are zero."""
+    """Give every column mean zero and variance one; constant ones become zero."""
     spread = X.std(axis=0)
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 

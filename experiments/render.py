@@ -24,7 +24,7 @@ def beside_the_paper(
     ranked: Sequence[str],
     with_n: bool = False,
 ) -> str:
-    """Methods down, tables across, the rank of ours below; ``with_n`` adds numbers of features."""
+    """Write methods down, tables across, our rank below; ``with_n`` adds numbers of features."""
     lines = []
     for name in measured(scores, names):
         theirs = "GroupFS" if name in methods.GROUPFS else name
@@ -49,7 +49,7 @@ def with_paper(ours: Score | None, theirs: dict[str, Any] | None, with_n: bool =
 def against_the_paper(
     scores: Scores, printed: dict[str, Any], ranked: Sequence[str], method: str = "GroupFS"
 ) -> str:
-    """On how many tables ours reaches the paper's numbers and leads here, in a sentence."""
+    """Say on how many tables ours reaches the paper's numbers and leads here."""
     have = {table: found for table, found in scores.items() if method in found}
     n = len(have)
     reached = led = first = 0
@@ -68,7 +68,7 @@ def against_the_paper(
 
 
 def means(scores: Scores, names: Sequence[str]) -> str:
-    """Mean over the tables that all methods have."""
+    """Write the means over the tables that all methods have."""
     names = measured(scores, names)
     tables = [t for t, found in scores.items() if set(names) <= set(found)]
     if not tables:
@@ -79,7 +79,7 @@ def means(scores: Scores, names: Sequence[str]) -> str:
 
 
 def ours_alone(scores: Scores, names: Sequence[str]) -> str:
-    """Means only, methods down, tables across, mean over tables last."""
+    """Write means only, methods down, tables across, mean over tables last."""
     lines = []
     for name in measured(scores, names):
         values = [found[name].mean if name in found else math.nan for found in scores.values()]
@@ -89,7 +89,7 @@ def ours_alone(scores: Scores, names: Sequence[str]) -> str:
 
 
 def comparison(found: Comparison) -> str:
-    """Mean accuracy, lead over RANDOM, mean rank and test of every method, best first."""
+    """Write mean accuracy, lead over RANDOM, mean rank and test of methods, best first."""
     chance = found.accuracy.get("RANDOM", math.nan)
     lines = [
         [
@@ -107,7 +107,7 @@ def comparison(found: Comparison) -> str:
 
 
 def students(records: Sequence[dict[str, Any]], scores: Scores, printed: dict[str, Any]) -> str:
-    """Features down, methods across: ticks, or numbers of groups; ours / the paper's; seed 0."""
+    """Write features down, methods across: ticks or groups; ours / the paper's; seed 0."""
     first = {r["key"]["method"]: r for r in records if r["key"]["seed"] == 0}
     names = [m for m in first if m not in ("ALL", "RANDOM")]
     ours = {m: _marks(first[m]["selections"][0]) for m in names}
@@ -124,7 +124,7 @@ def students(records: Sequence[dict[str, Any]], scores: Scores, printed: dict[st
 
 
 def groups_of_students(record: dict[str, Any]) -> str:
-    """All groups of one fit, most important first."""
+    """Write all groups of one fit, most important first."""
     groups = "; ".join(f"{i}: {', '.join(g)}" for i, g in enumerate(record["all_groups"], 1))
     return f"Groups of {record['key']['method']}: {groups}."
 

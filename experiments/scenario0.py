@@ -28,7 +28,7 @@ SMALL = 300
 
 
 def budgets(table: str) -> list[int]:
-    """Features selected at each level."""
+    """Look up the features selected at each level."""
     d = data.load(table).X.shape[1]
     return list(LEVELS) if d >= SMALL else [math.floor(share * d + 0.5) for share in SHARES]
 
@@ -41,7 +41,7 @@ def choosing_cells(opt: Options) -> Iterator[Key]:
 
 
 def given_cells(opt: Options) -> Iterator[Key]:
-    """Cells at the levels, and at the numbers that GroupFS chose."""
+    """Yield cells at the levels, and at the numbers that GroupFS chose."""
     chosen = own_numbers(opt.results / f"{NAME}.jsonl")
     for table in opt.tables:
         for method in opt.methods:
@@ -52,7 +52,7 @@ def given_cells(opt: Options) -> Iterator[Key]:
 
 
 def own_numbers(path: Path) -> dict[str, dict[int, int]]:
-    """How many features GroupFS chose, by table and seed."""
+    """Read how many features GroupFS chose, by table and seed."""
     found: dict[str, dict[int, int]] = {}
     for record in Store(path):
         key = record["key"]
@@ -64,7 +64,7 @@ def own_numbers(path: Path) -> dict[str, dict[int, int]]:
 
 
 def given_number(method: str, seed: int, chosen: dict[int, int]) -> list[int]:
-    """GroupFS's numbers that a seed of a method is given: all of them if it has one seed only."""
+    """Give a seed of a method GroupFS's numbers: all of them if it has one seed only."""
     if method not in methods.RANDOM:
         return sorted(set(chosen.values()))
     return [chosen[sorted(chosen)[seed % len(chosen)]]]
@@ -80,7 +80,7 @@ def _own_cells(opt: Options, table: str, method: str, chosen: dict[int, int]) ->
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run what is missing; the number of cells that failed."""
+    """Run what is missing; return the number of cells that failed."""
     opt = options(__doc__, TABLES, METHODS, NAME, argv)
     compute = partial(select, build=methods.defaults, device=opt.device, quick=opt.quick)
     failed = run_fits(NAME, choosing_cells(opt), compute, opt)

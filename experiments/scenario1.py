@@ -24,7 +24,7 @@ def cells(opt: Options) -> Iterator[Key]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run what is missing; the number of cells that failed."""
+    """Run what is missing; return the number of cells that failed."""
     opt = options(__doc__, TABLES, METHODS, NAME, argv)
     compute = partial(select, build=methods.build, device=opt.device, quick=opt.quick)
     failed = run_fits(NAME, cells(opt), compute, opt)

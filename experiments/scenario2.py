@@ -47,7 +47,7 @@ def budgets(table: str) -> tuple[int, ...]:
 
 
 def numbers_of_groups(table: str) -> list[int]:
-    """Half, once and twice the paper's C."""
+    """Take half, once and twice the paper's C."""
     given = paper.settings("groupfs_corrected", table, "adaptive_budget") or {}
     C = given["n_groups"] or methods.MISSING_NMNIST["n_groups"]
     return [max(2, math.floor(factor * C + 0.5)) for factor in FACTORS]
@@ -67,7 +67,7 @@ def cells(opt: Options) -> Iterator[Key]:
 
 
 def matched_cells(opt: Options) -> Iterator[Key]:
-    """One cell for each of GroupFS's paths; draws for paths that have changed are dropped."""
+    """Yield one cell for each of GroupFS's paths; drop draws for paths that have changed."""
     path = opt.results / f"{NAME}.jsonl"
     sizes = candidate_sizes(path)
     forget(path, lambda r: r["key"]["method"] == MATCHED and r["sizes"] != sizes.get(_which(r)))
@@ -77,7 +77,7 @@ def matched_cells(opt: Options) -> Iterator[Key]:
 
 
 def candidate_sizes(path: Path) -> dict[tuple[str, int], list[int]]:
-    """How many features each of GroupFS's candidates has, by table and C."""
+    """Count the features of each of GroupFS's candidates, by table and C."""
     return {
         _which(record): [len(selection["selected"]) for selection in record["selections"]]
         for record in Store(path)
@@ -97,7 +97,7 @@ def compute(key: Key, device: str, quick: bool) -> dict[str, Any]:
 
 
 def draw_matched(key: Key, path: Path) -> dict[str, Any]:
-    """Random features, as many at a time as GroupFS's candidates have."""
+    """Draw random features, as many at a time as GroupFS's candidates have."""
     n_features = data.load(key["table"]).X.shape[1]
     rng = np.random.default_rng([key["seed"], key["n_groups"]])
     sizes = candidate_sizes(path)[key["table"], key["n_groups"]]
@@ -111,7 +111,7 @@ def draw_matched(key: Key, path: Path) -> dict[str, Any]:
 
 
 def _path(key: Key, device: str, quick: bool) -> dict[str, Any]:
-    """All models of one path, and their candidates."""
+    """Train all models of one path, and list their candidates."""
     path = KeptPath(key["n_groups"], random_state=key["seed"], device=device)
     path = methods.shortened(path) if quick else path
     facts = fit(path, data.load(key["table"]).X, None, device)
@@ -122,7 +122,7 @@ def _path(key: Key, device: str, quick: bool) -> dict[str, Any]:
 
 
 def _paper_model(key: Key, device: str, quick: bool) -> dict[str, Any]:
-    """The paper's model; groups are added in the order of their gates."""
+    """Train the paper's model; groups are added in the order of their gates."""
     table, seed = key["table"], key["seed"]
     selector = methods.build("GroupFS paper", table, None, seed, device, "adaptive_budget")
     selector = methods.shortened(selector) if quick else selector
@@ -137,7 +137,7 @@ def _which(record: dict[str, Any]) -> tuple[str, int]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run what is missing; the number of cells that failed."""
+    """Run what is missing; return the number of cells that failed."""
     opt = options(__doc__, TABLES, METHODS, NAME, argv)
     work = partial(compute, device=opt.device, quick=opt.quick)
     failed = run_fits(NAME, cells(opt), work, opt)

@@ -105,7 +105,7 @@ def run(
 
 
 def write_csv(store: Store, path: Path, leave_out: Iterable[str] = ("selected",)) -> None:
-    """One row per cell: its key and whatever is a plain value; long lists stay in the json."""
+    """Write one row per cell: its key and plain values; long lists stay in the json."""
     rows = [{**r["key"], **{k: v for k, v in r.items() if k != "key"}} for r in store]
     rows = [{k: v for k, v in row.items() if not isinstance(v, (dict, list))} for row in rows]
     names = list(dict.fromkeys(name for row in rows for name in row if name not in leave_out))
@@ -120,7 +120,7 @@ def write_csv(store: Store, path: Path, leave_out: Iterable[str] = ("selected",)
 
 
 def machine(device: str) -> dict[str, Any]:
-    """Versions and the machine a figure comes from."""
+    """Name the versions and the machine a figure comes from."""
     import torch
 
     cuda = torch.cuda.get_device_name() if device == "cuda" else None
@@ -137,13 +137,13 @@ def _installed(package: str) -> bool:
 
 
 def _line(record: dict[str, Any]) -> bytes:
-    """A record with its checksum, which is that of the line without it."""
+    """Write a record with its checksum, which is that of the line without it."""
     plain = json.dumps(record)
     return f'{plain[:-1]}, "{CHECKSUM}": "{_checksum(plain)}"}}\n'.encode()
 
 
 def _records(lines: Iterable[bytes]) -> list[dict[str, Any] | None]:
-    """The records of lines; None for those that are not what was written.
+    """Read the records of lines; None for those that are not what was written.
 
     Lines without a checksum are older ones: they stand before all others.
     """

@@ -48,7 +48,7 @@ def compute(key: Key, device: str, quick: bool) -> dict[str, Any]:
 
 
 def groups_of(selector: Any, selected: list[int]) -> list[int] | None:
-    """The number, from 1, of each selected feature's group; None if the method has no groups.
+    """Number each selected feature's group, from 1; None if the method has no groups.
 
     GroupFS numbers groups by rank. CompFS's groups may overlap or leave a feature out: a feature
     counts for the learner whose gate is likeliest open, learners numbered as they first appear.
@@ -63,7 +63,7 @@ def groups_of(selector: Any, selected: list[int]) -> list[int] | None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run what is missing; the number of cells that failed."""
+    """Run what is missing; return the number of cells that failed."""
     opt = options(__doc__, TABLES, METHODS, NAME, argv)
     work = partial(compute, device=opt.device, quick=opt.quick)
     failed = run_fits(NAME, cells(opt), work, opt)

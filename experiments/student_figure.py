@@ -45,7 +45,7 @@ class Column(NamedTuple):
 
 
 def columns(records: Iterable[dict[str, Any]], printed: dict[str, Any]) -> list[Column]:
-    """Every method's own columns, then the paper's, method after method."""
+    """List every method's own columns, then the paper's, method after method."""
     fits: dict[str, list[dict[str, Any]]] = {}
     for record in sorted(records, key=lambda record: record["key"]["seed"]):
         fits.setdefault(record["key"]["method"], []).append(record)
@@ -65,7 +65,7 @@ def columns(records: Iterable[dict[str, Any]], printed: dict[str, Any]) -> list[
 
 
 def marks_of(selection: dict[str, Any]) -> Marks:
-    """Marks of one selection in a record of ``experiments.student``."""
+    """Mark one selection in a record of ``experiments.student``."""
     groups = selection["groups"] or [None] * len(selection["features"])
     return dict(zip(selection["features"], groups, strict=True))
 
@@ -82,7 +82,7 @@ def as_printed(method: str) -> str:
 
 
 def facts(found: Iterable[Column], features: list[str]) -> dict[str, Any]:
-    """All that is drawn, and which fits it comes from."""
+    """Gather all that is drawn, and which fits it comes from."""
     about = ("key", "settings", "warnings", "fit_seconds", "machine")
     return {
         "features": features,
@@ -100,7 +100,7 @@ def facts(found: Iterable[Column], features: list[str]) -> dict[str, Any]:
 
 
 def draw(found: list[Column], printed: dict[str, Any], folder: Path) -> None:
-    """Features down, columns across; shaded where a method's selection is in the paper's too."""
+    """Draw features down, columns across; shaded where the paper's selection agrees."""
     features = printed["features"]
     lefts = _lefts(found)
     width = lefts[-1] + 1
@@ -151,7 +151,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _lefts(found: list[Column]) -> list[float]:
-    """Left ends of the columns, of width one; the name of a method needs the width of two."""
+    """Place the columns, of width one; the name of a method needs the width of two."""
     lefts = [0.0]
     first = 0.0
     for before, column in zip(found, found[1:], strict=False):
@@ -187,7 +187,7 @@ def _draw_column(ax: Axes, column: Column, left: float, printed: dict[str, Any])
 
 
 def _ink(color: str) -> str:
-    """Black or white, whichever is legible on a colour."""
+    """Choose black or white, whichever is legible on a colour."""
     red, green, blue = matplotlib.colors.to_rgb(color)
     return "black" if 0.3 * red + 0.59 * green + 0.11 * blue > 0.5 else "white"
 

@@ -38,7 +38,7 @@ TOLERANCE = 0.05
 
 
 def generated(results: Path) -> str:
-    """Everything between the marks."""
+    """Write everything between the marks."""
     parts = [
         scenario0_part,
         scenario1_part,
@@ -136,7 +136,7 @@ def student_part(results: Path) -> str:
 
 
 def times_part(results: Path) -> str:
-    """Seconds of GroupFS's cells in the paper's scenarios, by table."""
+    """Add up the seconds of GroupFS's cells in the paper's scenarios, by table."""
     seconds: Counter[tuple[str, str]] = Counter()
     for name in (scenario1.NAME, scenario2.NAME):
         for record in Store(results / f"{name}.jsonl"):
@@ -154,7 +154,7 @@ def times_part(results: Path) -> str:
 
 
 def two_moons_part(results: Path) -> str:
-    """How often the two groups are found, and the studies of noise and correlation."""
+    """Say how often the two groups are found; write the studies of noise and correlation."""
     records = list(Store(results / f"{two_moons.NAME}.jsonl"))
     if not records:
         return ""
@@ -179,7 +179,7 @@ def two_moons_part(results: Path) -> str:
 
 
 def defaults_part(results: Path) -> str:
-    """Mean accuracy by sparsity and by way to spend a budget."""
+    """Write mean accuracy by sparsity and by way to spend a budget."""
     found = defaults.compare(Store(results / f"{defaults.NAME}.jsonl"))
     if not found:
         return ""
@@ -199,14 +199,14 @@ def defaults_part(results: Path) -> str:
 
 
 def insert(text: str, tables: str) -> str:
-    """The text with what stands between the marks replaced."""
+    """Replace what stands between the marks."""
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
     return f"{before}{BEGIN}\n\n{tables}\n\n{END}{after}"
 
 
 def check(results: Path, n: int, seed: int) -> list[str]:
-    """Judge ``n`` stored selections of every scenario again; what differs."""
+    """Judge ``n`` stored selections of every scenario again; return what differs."""
     rng = np.random.default_rng(seed)
     wrong = []
     for name in (scenario0.NAME, scenario1.NAME, scenario2.NAME, student.NAME):
@@ -242,7 +242,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _origin(name: str, results: Path) -> str:
-    """The command, the machines and the versions that the records of fits name."""
+    """Name the command, the machines and the versions that the records of fits name."""
     records = [record for record in Store(results / f"{name}.jsonl") if "settings" in record]
     devices = Counter(record["machine"]["device"] for record in records)
     versions: dict[str, set[str]] = {}
@@ -258,7 +258,7 @@ def _origin(name: str, results: Path) -> str:
 
 
 def _by_level(records: list[dict[str, Any]], study: str) -> str:
-    """A line for each level of a study of two moons, a column for each variant."""
+    """Write a line for each level of a study of two moons, a column for each variant."""
     found: dict[float, dict[str, str]] = {}
     for row in two_moons.aggregate(r for r in records if r["key"]["study"] == study):
         key = row["key"]
@@ -282,7 +282,7 @@ def _in_order(scores: dict[str, Any], tables: Sequence[str]) -> dict[str, Any]:
 
 
 def _moved(results: Path) -> str:
-    """How many features left the cluster they started in, mean over seeds."""
+    """Say how many features left the cluster they started in, mean over seeds."""
     shares: dict[str, list[float]] = {}
     for record in Store(results / f"{scenario1.NAME}.jsonl"):
         if record["key"]["method"] == "GroupFS":

@@ -48,7 +48,7 @@ def cells(
     some: Iterable[str] = VARIANTS,
     n_seeds: int = len(SEEDS),
 ) -> Iterator[Key]:
-    """Every table with the variants; quick takes a few of them with two seeds."""
+    """Yield every table with the variants; quick takes a few of them with two seeds."""
     seeds = SEEDS[:2] if quick else SEEDS[:n_seeds]
     for study, table in _tables(quick):
         if study not in studies:
@@ -64,7 +64,7 @@ def cells(
 
 
 def paper_settings(study: str, table: dict[str, Any]) -> dict[str, Any]:
-    """The paper's C, lambda1 and lambda2 for a table of a study."""
+    """Look up the paper's C, lambda1 and lambda2 for a table of a study."""
     printed = paper.hyperparameters()["two_moons"]
     if study == "noise":
         return printed["ablations"]["noise_std"][f"{table['noise']:.2f}"]
@@ -113,7 +113,7 @@ def compute(key: Key, device: str = "cpu") -> dict[str, Any]:
 
 
 def measures(groups: list[list[int]], selected: list[int]) -> dict[str, float]:
-    """RG_sim, TPR and FDR of groups in rank order, and the rates of the selector's own selection.
+    """Measure RG_sim, TPR and FDR of ranked groups, and the rates of the own selection.
 
     The paper's selection, for TPR and FDR, takes groups in order until at least ten features, as
     many as are informative, are covered.
@@ -129,7 +129,7 @@ def measures(groups: list[list[int]], selected: list[int]) -> dict[str, float]:
 
 
 def aggregate(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Mean and standard deviation over the seeds, one row for each table and variant."""
+    """Average over the seeds, with deviations, one row for each table and variant."""
     rows: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for record in records:
         cell = tuple((name, value) for name, value in record["key"].items() if name != "seed")
@@ -148,7 +148,7 @@ def aggregate(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 def recovered(
     records: Iterable[dict[str, Any]], variant: str, kept: bool = False
 ) -> tuple[int, int]:
-    """How many fits of the grid with 3 <= C <= d - 8 found exactly the two groups, and of how many.
+    """Count the fits of the grid with 3 <= C <= d - 8 that found just the two groups, and all.
 
     ``kept`` asks it of the selector's own selection instead of the paper's.
     """
@@ -164,7 +164,7 @@ def recovered(
 
 
 def draw(records: Iterable[dict[str, Any]], folder: Path) -> None:
-    """All figures, as PNG and SVG."""
+    """Draw all figures, as PNG and SVG."""
     two_moons_figures.draw(aggregate(records), N_SAMPLES, folder)
 
 
@@ -204,7 +204,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _tables(quick: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The tables of every study, with C in the grid."""
+    """Yield the tables of every study, with C in the grid."""
     usual = {"n_features": N_FEATURES, "correlation": CORRELATION, "noise": NOISE}
     for noise in [0.05, 0.3] if quick else NOISES:
         yield "noise", {**usual, "noise": noise}

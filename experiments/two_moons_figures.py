@@ -36,7 +36,7 @@ MISSING = "#E4E4E4"
 
 
 def draw(summary: Summary, n_samples: int, folder: Path) -> None:
-    """All figures, as PNG and SVG."""
+    """Draw all figures, as PNG and SVG."""
     panels(folder, n_samples)
     curves(summary, folder)
     for variant in ("default", "paper"):
@@ -44,7 +44,7 @@ def draw(summary: Summary, n_samples: int, folder: Path) -> None:
 
 
 def panels(folder: Path, n_samples: int) -> None:
-    """The tables: one column of each informative group, and two of noise."""
+    """Draw the tables: one column of each informative group, and two of noise."""
     tables: list[tuple[str, dict[str, float], tuple[int, int]]] = [
         (rf"$\rho$ = {rho}", {"correlation": rho}, (0, 5)) for rho in (0.6, 0.8, 0.95, 1.0)
     ]
@@ -64,7 +64,7 @@ def panels(folder: Path, n_samples: int) -> None:
 
 
 def curves(summary: Summary, folder: Path) -> None:
-    """Loss and rates over the correlation and over the noise, with bands of one deviation."""
+    """Draw loss and rates over the correlation and over the noise, with bands of a deviation."""
     names = {"loss": "loss", **RATES}
     figure = Figure(figsize=(15, 5.4), layout="constrained")
     grid = figure.subplots(2, len(names), sharex="row", squeeze=False)
@@ -101,7 +101,7 @@ def _curves(ax: Axes, rows: Summary, study: str, measure: str) -> None:
 
 
 def heat_maps(summary: Summary, variant: str, folder: Path) -> None:
-    """Mean and deviation of every rate for each number of groups and of features."""
+    """Draw mean and deviation of every rate for each number of groups and of features."""
     rows = [
         row for row in summary if row["key"]["study"] == "grid" and row["key"]["variant"] == variant
     ]

@@ -86,17 +86,6 @@ def test_a_pickle_is_refused_and_not_run(tmp_path):
     assert not (tmp_path / "spy").exists()
 
 
-def rewritten(path, change):
-    """A model file whose list of contents has been changed."""
-    with zipfile.ZipFile(path) as good:
-        members = {name: good.read(name) for name in good.namelist()}
-    members["schema.json"] = change(members["schema.json"])
-    with zipfile.ZipFile(path.with_name("changed.skops"), "w") as changed:
-        for name, data in members.items():
-            changed.writestr(name, data)
-    return path.with_name("changed.skops")
-
-
 def node(loader, module, kind, **more):
     return {"__class__": kind, "__module__": module, "__loader__": loader, "__id__": 10**6, **more}
 
@@ -118,28 +107,21 @@ ARGUMENTS = node("JsonNode", "builtins", "str", content='["touch sprung"]', is_j
 def test_a_part_that_would_run_code_is_refused_and_not_run(
     hostile, selector, tmp_path, monkeypatch
 ):
-    def insert(schema):
-        tree = json.loads(schema)
-        tree["content"]["selector"]["content"]["content"]["history_"] = hostile
-        return json.dumps(tree)
-
     persistence.save(selector, tmp_path / "m.skops")
+    with zipfile.ZipFile(tmp_path / "m.skops") as good:
+        members = {name: good.read(name) for name in good.namelist()}
+    tree = json.loads(members["schema.json"])
+    tree["content"]["selector"]["content"]["content"]["history_"] = hostile
+    members["schema.json"] = json.dumps(tree)
+    with zipfile.ZipFile(tmp_path / "m.skops", "w") as changed:
+        for name, data in members.items():
+            changed.writestr(name, data)
     (tmp_path / "trap.py").write_text("open('sprung', 'w')\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
-    with pytest.raises(ModelError, match="holds .*, which no groupfs model does, so it was not"):
-        persistence.load(rewritten(tmp_path / "m.skops", insert))
+    with pytest.raises(ModelError, match="holds .*, which no model of this groupfs does"):
+        persistence.load(tmp_path / "m.skops")
     assert not (tmp_path / "sprung").exists() and "trap" not in sys.modules
-
-
-def test_a_model_of_an_earlier_version_says_to_fit_again(selector, tmp_path):
-    def as_before(schema):
-        return schema.replace(b'"__module__": "groupfs"', b'"__module__": "groupfs.estimator"')
-
-    persistence.save(selector, tmp_path / "m.skops")
-    with pytest.raises(ModelError, match="by an earlier groupfs, .* fit it again") as caught:
-        persistence.load(rewritten(tmp_path / "m.skops", as_before))
-    assert "\n" not in str(caught.value)
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -147,46 +129,18 @@ def test_a_missing_file_is_named(tmp_path):
         persistence.load(tmp_path / "m.skops")
 
 
-def test_something_else_in_skops_is_refused(tmp_path):
-    skops_io.dump({"format": "other"}, tmp_path / "m.skops")
-    with pytest.raises(ModelError, match="not a model that groupfs wrote"):
-        persistence.load(tmp_path / "m.skops")
-
-
-def test_an_estimator_of_others_is_refused_although_skops_trusts_it(tmp_path):
-    scaler = StandardScaler().fit([[1.0], [2.0]])
-    skops_io.dump({**HEAD, "selector": scaler}, tmp_path / "m.skops")
-    with pytest.raises(ModelError, match="StandardScaler is neither GroupFS nor GroupFSPath"):
-        persistence.load(tmp_path / "m.skops")
-
-
-def test_columns_of_another_table_are_not_saved(selector, tmp_path):
-    other = learn_columns(pd.DataFrame({"x": [1.5, 2, 0]}))
-    with pytest.raises(ModelError, match="fitted to 20 features, but the preparation makes 1"):
-        persistence.save(selector, tmp_path / "m.skops", preparation=other)
-    assert not (tmp_path / "m.skops").exists()
-
-
 @pytest.mark.parametrize(
-    "wrong",
+    ("wrong", "says"),
     [
-        {"selector": GroupFS()},
-        {"selector": None},
-        {"columns": "{}"},
-        {"columns": json.dumps({"columns": [], "notes": []})},
-        {"columns": json.dumps({"columns": [{"name": "a", "kind": "number"}], "notes": []})},
+        ({"format": "other"}, "not a model that groupfs wrote"),
+        ({"version": 99}, "version 99, but this groupfs reads version 2; .* upgrade"),
+        ({"selector": GroupFS()}, "not fitted"),
+        ({"selector": StandardScaler()}, "StandardScaler is neither GroupFS nor GroupFSPath"),
+        ({"columns": "{}"}, "broken or not a model"),
     ],
 )
-def test_a_model_with_a_wrong_part_is_refused_in_one_sentence(wrong, selector, tmp_path):
-    model = {**HEAD, "selector": selector}
-    skops_io.dump(model | wrong, tmp_path / "m.skops")
-    with pytest.raises(ModelError, match="not a whole model of groupfs") as caught:
+def test_a_model_with_a_wrong_part_is_refused_in_one_sentence(wrong, says, selector, tmp_path):
+    skops_io.dump({**HEAD, "selector": selector} | wrong, tmp_path / "m.skops")
+    with pytest.raises(ModelError, match=says) as caught:
         persistence.load_model(tmp_path / "m.skops")
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(("version", "says"), [(99, "newer groupfs .* upgrade"), (1, "earlier")])
-def test_a_model_of_another_version_is_refused(version, says, selector, tmp_path):
-    skops_io.dump({**HEAD, "version": version, "selector": selector}, tmp_path / "m.skops")
-    with pytest.raises(ModelError, match=says):
-        persistence.load(tmp_path / "m.skops")

@@ -20,7 +20,6 @@ TRUSTED = (
     "groupfs.Stability",
     "scipy.sparse._csr.csr_array",  # memberships, where few of each feature are kept
 )
-_EARLIER = "{} was written by an earlier groupfs, whose models are not read here; fit it again."
 
 
 class ModelError(ValueError):
@@ -58,7 +57,7 @@ def save(
     True
     """
     skops = _import_skops()
-    _check_selector(selector, preparation)
+    _check_selector(selector)
     # one string of json: thousands of columns would be thousands of entries otherwise
     columns = None if preparation is None else json.dumps(preparation.to_dict())
     model = {"format": FORMAT, "version": VERSION, "selector": selector, "columns": columns}
@@ -84,11 +83,11 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
     """Read a selector and what is to be done to the columns of a file before it is used."""
-    skops = _import_skops()
+    _import_skops()
     try:
-        data = Path(path).read_bytes()
-        untrusted = _untrusted_types(data)
-        model = None if untrusted else skops.loads(data, trusted=list(TRUSTED))
+        return _load_model(path)
+    except ModelError:
+        raise
     except FileNotFoundError as reason:
         raise ModelError(f"There is no file {path}; check the spelling.") from reason
     except Exception as reason:  # a damaged file may fail in any way
@@ -96,30 +95,26 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
         raise ModelError(
             f"{path} is broken or not a model that groupfs wrote ({what})."
         ) from reason
-    if any(name.startswith("groupfs.") for name in untrusted):  # classes had other names
-        raise ModelError(_EARLIER.format(path))
-    if untrusted:
+
+
+def _load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
+    data = Path(path).read_bytes()
+    if untrusted := _untrusted_types(data):
         raise ModelError(
-            f"{path} holds {join_names(untrusted, 3)}, which no groupfs model does, so it was not "
-            "loaded."
+            f"{path} holds {join_names(untrusted, 3)}, which no model of this groupfs does, so it "
+            "was not loaded; fit it again, or upgrade groupfs if a newer one wrote it."
         )
-    if not isinstance(model, dict) or model.get("format") != FORMAT:
+    model = _import_skops().loads(data, trusted=list(TRUSTED))
+    if model["format"] != FORMAT:
         raise ModelError(f"{path} is not a model that groupfs wrote.")
-    if (version := model.get("version")) != VERSION:
-        if not isinstance(version, int) or version < VERSION:
-            raise ModelError(_EARLIER.format(path))
+    if model["version"] != VERSION:
         raise ModelError(
-            f"{path} was written by a newer groupfs (model version {version}, here {VERSION}); "
-            "upgrade groupfs to read it."
+            f"{path} is of model version {model['version']}, but this groupfs reads version "
+            f"{VERSION}; fit it again, or upgrade groupfs if a newer one wrote it."
         )
-    try:
-        stored = model["columns"]
-        preparation = None if stored is None else Preparation.from_dict(json.loads(stored))
-        _check_selector(model["selector"], preparation)
-    except Exception as reason:  # parts of any type may be in a file that others made
-        why = str(reason).strip().rstrip(".")
-        raise ModelError(f"{path} is not a whole model of groupfs ({why}).") from reason
-    return model["selector"], preparation
+    _check_selector(model["selector"])
+    columns = model["columns"]
+    return model["selector"], columns and Preparation.from_dict(json.loads(columns))
 
 
 def _untrusted_types(data: bytes) -> list[str]:
@@ -127,8 +122,8 @@ def _untrusted_types(data: bytes) -> list[str]:
     return sorted(set(_import_skops().get_untrusted_types(data=data)) - set(TRUSTED))
 
 
-def _check_selector(selector: Any, preparation: Preparation | None) -> None:
-    """Refuse what is no fitted selector of ours, or was fitted to other columns."""
+def _check_selector(selector: Any) -> None:
+    """Refuse what is no fitted selector of ours."""
     from sklearn.utils.validation import check_is_fitted
 
     from groupfs import GroupFS, GroupFSPath
@@ -136,13 +131,6 @@ def _check_selector(selector: Any, preparation: Preparation | None) -> None:
     if not isinstance(selector, GroupFS | GroupFSPath):
         raise ModelError(f"{type(selector).__name__} is neither GroupFS nor GroupFSPath.")
     check_is_fitted(selector)
-    n_features = len(selector.get_support())
-    n_prepared = n_features if preparation is None else len(set(preparation.names))
-    if n_features != n_prepared:
-        raise ModelError(
-            f"The selector was fitted to {n_features} features, but the preparation makes "
-            f"{n_prepared}."
-        )
 
 
 def _import_skops() -> Any:

@@ -6,8 +6,13 @@ import torch
 from torch.nn.functional import cross_entropy, linear
 
 from groupfs.baselines.compfs.estimator import CompFS
-from groupfs.baselines.compfs.learners import Learners, gate_penalty, prediction_loss
-from groupfs.baselines.compfs.training import Split, split_rows
+from groupfs.baselines.compfs.learners import (
+    Learners,
+    Split,
+    gate_penalty,
+    prediction_loss,
+    split_rows,
+)
 from groupfs.data.rows import DenseRows
 
 CPU, DOUBLE = torch.device("cpu"), torch.float64

@@ -11,7 +11,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from groupfs.baselines.laplacian import LaplacianScore, laplacian_score, smoothness
-from groupfs.baselines.sample_graph import sample_affinity
 from groupfs.data.rows import DenseRows
 
 GRAPHS = ["self-tuning", "cosine", "heat"]
@@ -36,8 +35,9 @@ def he(Z, W):
     return np.array(scores)
 
 
-def graph_of(Z, graph, n_neighbors=4, kept=None):
-    W = sample_affinity(DenseRows(Z), graph, n_neighbors, kept, None, torch.device("cpu"))
+def graph_of(Z, graph, n_neighbors=4):
+    selector = LaplacianScore(graph=graph, n_neighbors=n_neighbors)
+    W = selector._sample_affinity(DenseRows(Z), torch.device("cpu"))
     return W.toarray() if sp.issparse(W) else W
 
 

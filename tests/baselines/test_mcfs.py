@@ -15,7 +15,6 @@ from sklearn.preprocessing import scale
 from groupfs.baselines.mcfs import estimator as mcfs
 from groupfs.baselines.mcfs.estimator import MCFS, cluster_directions
 from groupfs.baselines.mcfs.least_angle import ColumnProducts, least_angle_coefficients
-from groupfs.baselines.sample_graph import sample_affinity
 from groupfs.data.rows import DenseRows, SparseRows
 from groupfs.datasets import load_two_moons
 from groupfs.metrics import selection_rates
@@ -122,7 +121,7 @@ def test_products_on_demand_give_the_coefficients_of_all_at_once():
 
 
 def graph_of(Z, graph="self-tuning"):
-    return sample_affinity(DenseRows(Z), graph, 7, None, None, torch.device("cpu"))
+    return MCFS(graph=graph)._sample_affinity(DenseRows(Z), torch.device("cpu"))
 
 
 @pytest.mark.parametrize("graph", ["self-tuning", "cosine"])

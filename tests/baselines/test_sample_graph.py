@@ -7,7 +7,7 @@ import torch
 from sklearn.preprocessing import scale
 
 from groupfs.baselines.laplacian import LaplacianScore
-from groupfs.baselines.sample_graph import nearest_rows, sample_affinity, self_tuning_affinity
+from groupfs.baselines.sample_graph import nearest_rows, self_tuning_affinity
 from groupfs.data.rows import DenseRows, SparseRows
 
 CPU = torch.device("cpu")
@@ -19,9 +19,10 @@ def Z(rng):
     return scale(rng.standard_normal((20, 6)) + np.repeat([0, 2], 10)[:, None])
 
 
-def affinity(Z, graph, n_neighbors=3, kept_neighbors=None, bandwidth=None):
+def affinity(Z, graph, n_neighbors=3, **parameters):
     rows = Z if isinstance(Z, SparseRows) else DenseRows(Z)
-    W = sample_affinity(rows, graph, n_neighbors, kept_neighbors, bandwidth, CPU)
+    selector = LaplacianScore(graph=graph, n_neighbors=n_neighbors, **parameters)
+    W = selector._sample_affinity(rows, CPU)
     return W.toarray() if sp.issparse(W) else W
 
 
@@ -148,8 +149,8 @@ def test_a_graph_of_ones_own_is_taken_as_it_is(form, Z):
         (lambda W: W[:, :5], r"shape \(20, 5\) but X has 20 samples"),
         (lambda W: W[:5, :5], r"shape \(5, 5\) but X has 20 samples"),
         (lambda W: W + np.triu(np.ones_like(W)), "not symmetric .* up to 1"),
-        (lambda W: -W, "negative affinities .smallest -1"),
-        (lambda W: np.where(W == 1, np.nan, W), "NaN or infinity"),
+        (lambda W: -W, "Negative values .* graph"),
+        (lambda W: np.where(W == 1, np.nan, W), "graph contains NaN"),
         (lambda W: 0 * W, "no edges"),
     ],
 )

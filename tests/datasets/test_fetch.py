@@ -3,7 +3,6 @@
 import gzip
 import hashlib
 import json
-import sys
 
 import numpy as np
 import pytest
@@ -177,25 +176,10 @@ def test_second_time_the_parsed_copy_is_used(yale_home, monkeypatch):
     np.testing.assert_array_equal(first.target, second.target)
 
 
-def truncated(copy):
-    copy.write_bytes(copy.read_bytes()[:-1000])
-
-
-def of_another_table(copy):
-    arrays = dict(np.load(copy))
-    np.savez(copy, **arrays | {"data": arrays["data"][:5]})
-
-
-def pickled(copy):
-    arrays = dict(np.load(copy))
-    np.savez(copy, **arrays | {"data": arrays["data"].astype(object)})
-
-
-@pytest.mark.parametrize("damage", (truncated, of_another_table, pickled))
-def test_damaged_copy_is_ignored_and_made_anew(damage, yale_home, monkeypatch):
+def test_damaged_copy_is_ignored_and_made_anew(yale_home, monkeypatch):
     before = fetch_dataset("yale", data_home=yale_home).data
     (copy,) = parsed_copies()
-    damage(copy)
+    copy.write_bytes(copy.read_bytes()[:-1000])
     np.testing.assert_array_equal(fetch_dataset("yale", data_home=yale_home).data, before)
     monkeypatch.setattr(scipy.io, "loadmat", no_reader)
     np.testing.assert_array_equal(fetch_dataset("yale", data_home=yale_home).data, before)
@@ -230,8 +214,6 @@ def test_the_cache_folder_is_in_the_environment_or_in_the_home(
     assert len(parsed_copies(tmp_path / "cache")) == 1 and not home.exists()
 
 
-def test_a_table_is_read_where_no_copy_can_be_kept(yale_home, home, monkeypatch):
+def test_a_table_is_read_where_no_copy_can_be_kept(yale_home, home):
     home.write_text("a file where the home should be")
-    assert fetch_dataset("yale", data_home=yale_home).data.shape == (165, 1024)
-    monkeypatch.setitem(sys.modules, "pooch", None)
     assert fetch_dataset("yale", data_home=yale_home).data.shape == (165, 1024)

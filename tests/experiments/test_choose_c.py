@@ -79,9 +79,3 @@ def test_a_finished_table_is_not_looked_at_again(tmp_path, monkeypatch, capsys):
     with (tmp_path / "choose_c_curves.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["C"]: float(row["distortion"]) for row in rows} == record["distortion"]
-
-
-def test_a_table_that_does_not_exist_is_refused(tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        choose_c.main(["--tables", "yael", "--results", str(tmp_path)])
-    assert "no table yael" in capsys.readouterr().err

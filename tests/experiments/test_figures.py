@@ -108,12 +108,8 @@ def test_a_finished_fit_is_drawn_again_without_fitting(script, tmp_path, monkeyp
 
 
 def test_a_title_says_when_no_gate_is_open():
-    record = {
-        "key": {"method": "GroupFS", "n_groups": 7},
-        "groups": GROUPS,
-        "kept": [True, False, False],
-        "gates": [0.5, -1.0, -1.0],
-    }
+    key = {"method": "GroupFS", "n_groups": 7}
+    record = {"key": key, "groups": GROUPS, "kept": [True, False, False], "gates": [0.5, -1, -1]}
     assert "no gate open" in nmnist_groups.title_of(record)
     record["gates"] = [0.6, -1.0, -1.0]
     assert nmnist_groups.title_of(record).endswith("3 groups, 1 kept")
@@ -168,12 +164,6 @@ def test_what_is_drawn_of_the_students_is_written_beside_it(tmp_path, capsys):
     assert "CompFS, here: 1 of the paper's features" in capsys.readouterr().out
     drawn = {path.name for path in (tmp_path / "figures").iterdir()}
     assert drawn == {"student_figure.png", "student_figure.svg"}
-
-
-def test_without_results_of_the_students_the_error_says_what_to_run(tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        student_figure.main(["--results", str(tmp_path)])
-    assert "run python -m experiments.student first" in capsys.readouterr().err
 
 
 def contents(folder):

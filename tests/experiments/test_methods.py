@@ -36,30 +36,24 @@ def test_own_number_is_what_groupfs_selects_without_a_budget():
     assert own == fitted("GroupFS", n_features=None).get_support(indices=True).tolist()
 
 
-def test_paper_settings_are_the_corrected_ones():
-    selector = methods.build("GroupFS paper", "ar10p", 362, seed=1)
-    given = selector.get_params()
+def test_paper_settings_are_the_corrected_ones_and_what_they_leave_out_is_filled_in():
+    given = methods.build("GroupFS paper", "ar10p", 362, seed=1).get_params()
     printed = paper.settings("groupfs_corrected", "ar10p")
     assert given["preset"] == "paper" and given["random_state"] == 1
     assert (given["n_groups"], given["sparsity_weight"]) == (20, 7.55)
     assert given["smoothness_weight"] == printed["lambda1"]
     assert (given["max_epochs"], given["batch_size"]) == (printed["epochs"], printed["batch_size"])
 
-
-def test_what_the_correction_leaves_out_is_filled_in():
     given = methods.build("GroupFS paper", "nmnist", 184, seed=0).get_params()
     low, high = paper.settings("groupfs_as_printed", "nmnist")["lambda2_range"]
     assert low <= given["sparsity_weight"] <= high
     assert given["n_groups"] == paper.settings("groupfs_corrected", "nmnist38")["n_groups"]
 
 
-def test_scenarios_have_settings_of_their_own():
+def test_scenarios_have_settings_of_their_own_and_mgagr_on_nmnist_those_of_nmnist38():
     fixed = methods.build("DUFS", "allaml", 100, 0)
     adaptive = methods.build("DUFS", "allaml", 100, 0, scenario="adaptive_budget")
     assert (fixed.learning_rate, adaptive.learning_rate) == (0.01, 0.0001)
-
-
-def test_mgagr_runs_on_nmnist_with_the_settings_of_nmnist38():
     nmnist, nmnist38 = (methods.build("MGAGR", t, 50, 0) for t in ("nmnist", "nmnist38"))
     assert nmnist.get_params() == nmnist38.get_params()
 

@@ -7,7 +7,18 @@ from functools import partial
 import numpy as np
 import pytest
 
-from experiments import data, methods, pipeline, scenario0, scenario1, scenario2, student
+from experiments import (
+    choose_c,
+    data,
+    methods,
+    pipeline,
+    scenario0,
+    scenario1,
+    scenario2,
+    student,
+    student_figure,
+    two_moons,
+)
 from experiments.candidates import nested_unions
 from experiments.protocol import judge
 from experiments.store import Store
@@ -66,9 +77,19 @@ def test_again_drops_the_cells_of_a_method_on_the_tables_named(tmp_path):
     assert [place for place, is_fresh in fresh.items() if is_fresh] == [("LS", "heart_disease")]
 
 
-def test_unknown_tables_are_refused_by_name():
-    with pytest.raises(SystemExit, match="'iris' is not known here; choose from allaml"):
-        scenario1.main(["--tables", "iris"])
+@pytest.mark.parametrize(
+    ("script", "arguments", "words"),
+    [
+        (scenario1, ["--tables", "iris"], "'iris' is not known here; choose from allaml"),
+        (choose_c, ["--tables", "yael"], "no table yael"),
+        (two_moons, ["--studies", "nois"], "no study nois"),
+        (student_figure, [], "run python -m experiments.student first"),
+    ],
+)
+def test_what_does_not_exist_is_refused_by_name(script, arguments, words, tmp_path, capsys):
+    with pytest.raises(SystemExit) as error:
+        script.main([*arguments, "--results", str(tmp_path)])
+    assert words in f"{error.value} {capsys.readouterr().err}"
 
 
 def test_numbers_follow_from_the_stored_indices(tmp_path):
@@ -124,13 +145,10 @@ def test_seeds_are_paired_with_the_seeds_of_groupfs():
     assert scenario0.given_number("LS", 0, chosen) == [30, 50]
 
 
-def test_small_tables_have_shares_for_budgets(monkeypatch):
+def test_budgets_and_numbers_of_groups_follow_from_the_table(monkeypatch):
     assert scenario0.budgets("heart_disease") == [3, 7, 10]
     monkeypatch.setattr(data, "load", partial(small_table, n_features=300))
     assert scenario0.budgets("lung500") == [50, 100, 200]
-
-
-def test_paths_have_half_once_and_twice_the_papers_groups():
     assert scenario2.numbers_of_groups("pie10p") == [15, 29, 58]
     assert scenario2.numbers_of_groups("nmnist") == [4, 7, 14]
 
@@ -183,16 +201,14 @@ def test_every_union_of_open_groups_of_every_model_is_a_candidate():
 
 @pytest.mark.slow
 def test_random_draws_match_the_candidates_in_number_and_size(adaptive):
-    records = {
-        (r["key"]["method"], r["key"].get("n_groups")): r
+    sizes = {
+        (r["key"]["method"], r["key"].get("n_groups")): [
+            len(s["selected"]) for s in r["selections"]
+        ]
         for r in Store(adaptive / "scenario2.jsonl")
     }
     for C in scenario2.numbers_of_groups("heart_disease"):
-        ours, drawn = (
-            [len(s["selected"]) for s in records[method, C]["selections"]]
-            for method in ("GroupFS", scenario2.MATCHED)
-        )
-        assert ours == drawn
+        assert sizes["GroupFS", C] == sizes[scenario2.MATCHED, C]
 
 
 @pytest.mark.slow

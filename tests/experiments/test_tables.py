@@ -94,15 +94,11 @@ def test_equal_first_decimals_share_a_rank():
     assert [rank_of(found, m, COMPARED) for m in ("GroupFS", "LS", "CAE")] == [2, 2, None]
 
 
-def test_the_papers_numbers_stand_in_brackets_as_printed():
+def test_a_misprint_of_the_paper_is_shown_but_is_not_the_mark_to_reach():
     printed = paper.results()["scenario1_ari"]
     scores = {"heart_disease": {"MGAGR": Score(26.84, 9.04, 10)}}
     text = render.beside_the_paper(scores, printed, ["MGAGR"], COMPARED)
     assert "| MGAGR | 26.8 ± 9.0 (274.0 ± 9.1) |" in text
-
-
-def test_the_misprint_is_not_the_mark_to_reach():
-    printed = paper.results()["scenario1_ari"]
     scores = {"heart_disease": {"GroupFS": Score(50.0, 1.0, 10)}}
     said = render.against_the_paper(scores, printed, COMPARED)
     assert "best of the paper's row on 1 of 1" in said
@@ -113,9 +109,6 @@ def test_only_what_is_between_the_marks_is_replaced():
     once = tables.insert(text, "new")
     assert once == f"before\n{tables.BEGIN}\n\nnew\n\n{tables.END}\nafter\n"
     assert tables.insert(once, "new") == once
-
-
-def test_the_readme_has_its_marks():
     text = tables.README.read_text()
     assert text.index(tables.BEGIN) < text.index(tables.END)
 

@@ -107,12 +107,6 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
         assert {f"two_moons_{name}.png", f"two_moons_{name}.svg"} <= drawn
 
 
-def test_a_study_that_does_not_exist_is_refused(tmp_path, capsys):
-    with pytest.raises(SystemExit):
-        two_moons.main(["--studies", "nois", "--results", str(tmp_path)])
-    assert "no study nois" in capsys.readouterr().err
-
-
 def pretending(computed, most=None):
     """In place of ``compute``: notes the cells, and is killed after so many."""
 

@@ -2,7 +2,6 @@
 
 import base64
 import csv
-import importlib
 import io
 import json
 import os
@@ -94,30 +93,35 @@ def show(browser, folder):
     return opened
 
 
-def slide(browser, slider, value):
-    """Move a slider as a hand would and give back the milliseconds until all is laid out."""
+def put(browser, control, value, event="input"):
+    """Set a control as a hand would and give back the milliseconds until all is laid out."""
     return browser.execute_script(
         """
-        const slider = document.getElementById(arguments[0]);
+        const control = document.getElementById(arguments[0]);
         const start = performance.now();
-        slider.value = arguments[1];
-        slider.dispatchEvent(new Event("input", { bubbles: true }));
+        control.value = arguments[1];
+        control.dispatchEvent(new Event(arguments[2], { bubbles: true }));
         document.body.getBoundingClientRect();
         return performance.now() - start;
         """,
-        slider,
+        control,
         value,
+        event,
+    )
+
+
+def texts(browser, selector):
+    return browser.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector
     )
 
 
 def text(browser, selector):
-    return browser.execute_script(
-        "return document.querySelector(arguments[0]).textContent", selector
-    )
+    return texts(browser, selector)[0]
 
 
 def number_of(browser, selector):
-    return browser.execute_script("return document.querySelectorAll(arguments[0]).length", selector)
+    return len(texts(browser, selector))
 
 
 def open_groups(browser):
@@ -129,26 +133,12 @@ def open_groups(browser):
 
 def listed(browser):
     """Names of the features in the list, once only the selected ones are asked for."""
-    return browser.execute_script(
-        """
-        const which = document.getElementById("which");
-        which.value = "kept";
-        which.dispatchEvent(new Event("change"));
-        const cells = document.querySelectorAll("#list tbody tr td:first-child");
-        return [...cells].map((cell) => cell.textContent);
-        """
-    )
+    put(browser, "which", "kept", "change")
+    return texts(browser, "#list tbody tr td:first-child")
 
 
 def search(browser, words):
-    browser.execute_script(
-        """
-        const box = document.getElementById("search");
-        box.value = arguments[0];
-        box.dispatchEvent(new Event("input"));
-        """,
-        words,
-    )
+    put(browser, "search", words)
     return text(browser, "#matches")
 
 
@@ -161,7 +151,7 @@ def picture(browser, canvas):
 @pytest.mark.parametrize("name", ["moons", "genes"])
 def test_it_opens_from_disk_without_errors_and_asks_nobody(show, name):
     browser = show(name)
-    slide(browser, "by-features", 3)
+    put(browser, "by-features", 3)
     assert browser.get_log("browser") == []
     events = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
     sent = [event for event in events if event["method"] == "Network.requestWillBeSent"]
@@ -173,7 +163,7 @@ def test_the_slider_selects_features_and_a_button_leads_back_to_the_fit(show, mo
     chosen, names = moons[1]["selection"], moons[1]["features"]["name"]
     browser = show()
     for budget in (1, 3, 7, 20):
-        slide(browser, "by-features", chosen["levels"].index(budget))
+        put(browser, "by-features", chosen["levels"].index(budget))
         assert set(listed(browser)) == {names[i] for i in chosen["order"][:budget]}
         assert text(browser, "#status").startswith(f"{budget} feature")
     browser.execute_script("document.getElementById('fitted').click()")
@@ -185,7 +175,7 @@ def test_pictures_and_lines_follow_the_slider(show, moons):
     canvases = ("after", "affinity-map", "pixel-map")
     fitted_pictures = [picture(browser, canvas) for canvas in canvases]
     assert number_of(browser, "#gates-chart path.kept") == moons[1]["selection"]["n_groups"]
-    slide(browser, "by-features", 0)
+    put(browser, "by-features", 0)
     assert number_of(browser, "#gates-chart path.kept") == 1
     for canvas, before in zip(canvases, fitted_pictures, strict=True):
         assert picture(browser, canvas) != before
@@ -194,7 +184,7 @@ def test_pictures_and_lines_follow_the_slider(show, moons):
 def test_the_other_slider_selects_groups(show, moons):
     selector, summary = moons
     browser = show()
-    slide(browser, "by-groups", 3)
+    put(browser, "by-groups", 3)
     expected = {
         summary["features"]["name"][i]
         for i in selector.select(n_groups_to_select=3, n_features_to_select=None).features
@@ -226,9 +216,7 @@ def test_an_open_group_shows_its_features_and_their_correlations(show, moons):
     browser = show()
     browser.execute_script("document.querySelector('.group').open = true")
     time.sleep(0.2)
-    chips = browser.execute_script(
-        "return [...document.querySelectorAll('.group .chip.kept')].map((c) => c.textContent)"
-    )
+    chips = texts(browser, ".group .chip.kept")
     first = moons[1]["groups"][0]["features"]
     assert sorted(chips) == sorted(moons[1]["features"]["name"][i] for i in first)
     assert number_of(browser, ".g-body canvas") == 1
@@ -283,7 +271,7 @@ def test_the_slider_answers_within_100_ms_at_7129_features(show, genes):
     browser = show("genes")
     last = len(genes["selection"]["levels"]) - 1
     places = np.linspace(0, last, 15).round().astype(int).tolist()
-    times = [slide(browser, "by-features", place) for place in places]
+    times = [put(browser, "by-features", place) for place in places]
     assert text(browser, "#n-features") == "7,129"
     assert np.median(times) < 100, times
 
@@ -294,10 +282,8 @@ def test_downloads_are_the_tables(show, moons, tmp_path, which):
     place = {"behavior": "allow", "downloadPath": str(tmp_path)}
     browser.execute_cdp_cmd("Browser.setDownloadBehavior", place)
     browser.execute_script(f"document.querySelector('[data-download={which}]').click()")
-    path = tmp_path / f"{which}.csv"
-    for _ in range(50):
-        if path.exists():
-            break
+    path, deadline = tmp_path / f"{which}.csv", time.monotonic() + 5
+    while not path.exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     found = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
     table = {"selected": selected_table, "groups": groups_table}[which](moons[1])
@@ -310,30 +296,13 @@ def test_downloads_are_the_tables(show, moons, tmp_path, which):
         assert got.get("kept") == (str(expected["kept"]) if "kept" in expected else None)
 
 
-def is_off(browser, which):
-    button = f"document.querySelector('[data-download={which}]')"
-    return browser.execute_script(f"return {button}.disabled")
-
-
 def test_a_cut_page_works_and_offers_only_whole_files(show):
     browser = show("pathways")
     assert text(browser, "#status").startswith("20 features in")
-    assert is_off(browser, "groups") and not is_off(browser, "selected")
+    assert texts(browser, "[data-download]:disabled") == texts(browser, "[data-download=groups]")
     last = browser.execute_script("return document.getElementById('by-groups').max")
-    slide(browser, "by-groups", last)
+    put(browser, "by-groups", last)
     assert text(browser, "#status").startswith(f"{2 * int(last):,} features in {int(last):,}")
-    slide(browser, "by-features", 4)
-    assert len(listed(browser)) == 5 and not is_off(browser, "selected")
+    put(browser, "by-features", 4)
+    assert len(listed(browser)) == 5
     assert browser.get_log("browser") == []
-
-
-def test_a_selection_that_is_not_listed_whole_cannot_be_downloaded(
-    show, folder, genes, monkeypatch
-):
-    monkeypatch.setattr(importlib.import_module("groupfs.report.render"), "LARGEST_PAGE", 300_000)
-    (folder / "cut.html").write_text(render(genes), encoding="utf-8")
-    browser = show("cut")
-    slide(browser, "by-groups", 26)
-    assert text(browser, "#status").startswith("7,129 features") and is_off(browser, "selected")
-    slide(browser, "by-features", 9)
-    assert len(listed(browser)) == 10 and not is_off(browser, "selected")

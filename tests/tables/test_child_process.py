@@ -95,19 +95,6 @@ def test_the_end_of_a_parser_is_one_sentence(name, write, limits, says, tmp_path
     assert not psutil.Process().children() and not os.listdir(tmp_path / "temporary")
 
 
-@pytest.mark.parametrize(
-    ("name", "write"),
-    [("t.mat", crashing), ("t.h5ad", endless_h5ad), ("t.feather", endless_feather)],
-)
-def test_the_command_line_ends_with_the_code_of_a_file_that_cannot_be_read(name, write, tmp_path):
-    testing = pytest.importorskip("typer.testing")
-    from groupfs.cli import app
-
-    write(tmp_path / name)
-    ended = testing.CliRunner().invoke(app, ["select", str(tmp_path / name)])
-    assert ended.exit_code == 3 and name in ended.output and "Traceback" not in ended.output
-
-
 def test_a_module_beside_the_data_is_not_imported(tmp_path, monkeypatch):
     scipy.io.savemat(tmp_path / "t.mat", {"X": np.eye(3)})
     (tmp_path / "json.py").write_text("open('sprung', 'w')\n")
@@ -120,9 +107,8 @@ def test_what_a_missing_package_would_have_read_names_it(tmp_path):
     from groupfs.tables.file_content import find_content
 
     scipy.io.savemat(tmp_path / "t.mat", {"X": np.eye(3)})
-    with pytest.raises(TableError, match=r'needs absent; install .* "groupfs\[x\]"'):
-        content = find_content(tmp_path / "t.mat")
-        parse_in_child(numpy_and_matlab.parse_mat, content, imports=["absent"], extra="x")
+    with pytest.raises(TableError, match="needs absent; install it with pip install absent"):
+        parse_in_child(numpy_and_matlab.parse_mat, find_content(tmp_path / "t.mat"), ["absent"])
 
 
 def test_frames_come_back_with_their_types_and_index(tmp_path):
@@ -145,42 +131,29 @@ def test_frames_come_back_with_their_types_and_index(tmp_path):
 # What the child does, in this process
 
 
-def test_variables_of_a_mat_file_that_are_no_arrays_are_left_empty(tmp_path):
+def test_variables_of_a_mat_file_that_are_no_arrays_are_left_out(tmp_path):
     path = str(tmp_path / "t.mat")
     cells = np.array(["u", [1, 2]], dtype=object)
     scipy.io.savemat(path, {"X": sp.csc_array(np.eye(3)), "cells": cells, "names": list("abc")})
     found = numpy_and_matlab.parse_mat(path, "t.mat")
-    assert found["X"].format == "csr" and found["cells"].size == 0 and found["names"].size == 3
+    assert found["X"].format == "csr" and set(found) == {"X", "names"}
     (tmp_path / "t.mat").write_bytes(b" " * 124 + b"\x00\x02IM" + bytes(64))
     with pytest.raises(TableError, match="t.mat is a Matlab 7.3 file"):
         numpy_and_matlab.parse_mat(path, "t.mat")
 
 
-def without(file, name):
-    del file[name]
-
-
-def of_shape(file, shape, kind="f8"):
-    del file["X"]
-    file.create_dataset("X", data=np.zeros(shape, kind))
-
-
-@pytest.mark.parametrize(
-    ("edit", "says"),
-    [
-        (lambda file: without(file, "var"), "no X and var"),
-        (lambda file: of_shape(file, (7, 4)), "not of shape"),
-        (lambda file: of_shape(file, (6, 3), complex), "complex"),
-        (lambda file: of_shape(file, 6), "not of shape"),
-    ],
-)
-def test_cells_that_do_not_fit_together_are_refused(edit, says, tmp_path):
+def test_an_h5ad_file_needs_a_table_and_names(tmp_path):
     path = tmp_path / "t.h5ad"
     obs = pd.DataFrame({"kind": list("uvuvuv")}, index=[f"c{i}" for i in range(6)])
     anndata.AnnData(np.ones((6, 3)), obs=obs).write_h5ad(path)
     parts = parquet_feather_h5ad.parse_h5ad(str(path), "t.h5ad")
     assert parts["X"].shape == (6, 3) and parts["obs"].column_names == ["kind"]
     with h5py.File(path, "r+") as file:
-        edit(file)
-    with pytest.raises(ValueError, match=says):
+        del file["X"]
+        file.create_dataset("X", data=np.zeros((7, 3)))
+    with pytest.raises(ValueError, match="7, 3.* for 6 obs"):
+        parquet_feather_h5ad.parse_h5ad(str(path), "t.h5ad")
+    with h5py.File(path, "r+") as file:
+        del file["var"]
+    with pytest.raises(TableError, match="no X and var"):
         parquet_feather_h5ad.parse_h5ad(str(path), "t.h5ad")

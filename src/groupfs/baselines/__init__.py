@@ -1,12 +1,13 @@
 """The methods GroupFS is compared with, under one interface.
 
-Every one ranks all features (``scores_``, higher is better; ``ranking_``, 1 is best) and selects
-the best ``n_features_to_select`` of them or, where the method has one, by its own rule.
+Every one ranks all features (``scores_``, higher is better, ``-inf`` for constant columns;
+``ranking_``, 1 is best) and selects the best ``n_features_to_select`` of them or, where the method
+has one, by its own rule.
 """
 
 from groupfs.baselines.cae.estimator import ConcreteAutoencoderSelector
 from groupfs.baselines.compfs.estimator import CompFS
-from groupfs.baselines.dufs.estimator import DUFS
+from groupfs.baselines.dufs import DUFS
 from groupfs.baselines.laplacian import LaplacianScore, laplacian_score
 from groupfs.baselines.mcfs.estimator import MCFS
 from groupfs.baselines.mgagr.estimator import MGAGR

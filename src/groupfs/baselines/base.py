@@ -5,7 +5,7 @@ The estimators are dataclasses: their fields are the parameters, with types and 
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass, field, fields
 from numbers import Integral, Real
 from typing import Any, Self, TypeAlias
 
@@ -107,10 +107,6 @@ class RankingSelector(SelectorMixin, BaseEstimator):
     def _seeds(self, n_seeds: int) -> list[int]:
         return derive_seeds(check_random_state(self.random_state), n_seeds)
 
-    def _settings(self, kind: type) -> dict[str, Any]:
-        """Return the parameters of which a dataclass of settings has fields."""
-        return {setting.name: getattr(self, setting.name) for setting in fields(kind)}
-
     def _budget(self, table: Table) -> int:
         """Return how many features to select: those asked for, else half of those that vary."""
         wanted = self.n_features_to_select
@@ -138,13 +134,19 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         self._support_mask = self.ranking_ <= (n_selected or self._budget(table))
 
 
-def as_list(name: str, value: Any, interval: Interval, default: float | None = None) -> list[Any]:
-    """Return a parameter that is a number, several or None as a list of numbers in the interval."""
-    value = default if value is None else value
-    values = [value] if np.ndim(value) == 0 else list(value)
-    if not values or not all(interval.is_satisfied_by(number) for number in values):
-        raise ValueError(f"{name}={value!r} must be {interval}, or a list of such numbers.")
-    return values
+@dataclass(eq=False, repr=False, kw_only=True)
+class TrainedSelector(RankingSelector):
+    """Base of the baselines that train networks or gates."""
+
+    n_features_to_select: int | None = field(default=None, kw_only=False)
+    standardize: bool = True
+    device: str | torch.device = "auto"
+    random_state: RandomState = None
+    verbose: int = 0
+
+    def _settings(self, kind: type, **settled: Any) -> dict[str, Any]:
+        """Return a value for every field of a dataclass of settings: as settled or as given."""
+        return {f.name: settled.get(f.name, getattr(self, f.name)) for f in fields(kind)}
 
 
 def fewer_than_samples(name: str, value: int, n_samples: int) -> int:

@@ -60,11 +60,6 @@ class LaplacianScore(SampleGraphSelector):
     device : str or torch.device, default="auto"
         Where the graph is built: "auto" is CUDA if there is one, else the CPU.
 
-    Attributes
-    ----------
-    scores_, ranking_ : ndarray of shape (n_features_in_,)
-        The Laplacian Score with a minus sign, ``-inf`` for constant columns; ranks, 1 is best.
-
     Examples
     --------
     >>> from groupfs.baselines import LaplacianScore
@@ -82,8 +77,7 @@ class LaplacianScore(SampleGraphSelector):
 def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
     """Score all features for ``SelectKBest``, by the Laplacian Score with a minus sign.
 
-    ``y`` is ignored. Other parameters are those of :class:`LaplacianScore`; ``functools.partial``
-    sets them for ``SelectKBest``. Constant columns score ``-inf``.
+    ``y`` is ignored; other parameters are those of :class:`LaplacianScore`.
 
     Examples
     --------

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 import torch
+from sklearn.utils import check_array
 from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
@@ -58,38 +59,25 @@ class SampleGraphSelector(RankingSelector):
     }
 
     def _sample_affinity(self, rows: RowsInMemory, device: torch.device) -> Affinity:
-        return sample_affinity(
-            rows, self.graph, self.n_neighbors, self.kept_neighbors, self.bandwidth, device
-        )
+        """Build the graph that the parameters ask for, (N, N).
 
-
-def sample_affinity(
-    rows: RowsInMemory,
-    graph: Any,
-    n_neighbors: int,
-    kept_neighbors: int | str | None,
-    bandwidth: float | None,
-    device: torch.device,
-) -> Affinity:
-    """Build the graph that the parameters of ``LaplacianScore`` ask for, (N, N).
-
-    Distances are computed on the device, or the CPU for MPS, which has no double precision.
-    Afterwards the rows are back on the CPU, in double precision.
-    """
-    cpu = torch.device("cpu")
-    if not isinstance(graph, str):
-        affinity = check_affinity(graph, rows.shape[0])
-    else:
-        n_neighbors = fewer_than_samples("n_neighbors", n_neighbors, rows.shape[0])
-        rows.to(cpu if device.type == "mps" else device, torch.float64)
-        if graph == "cosine":
-            affinity = cosine_affinity(rows, n_neighbors)
-        elif graph == "heat":
-            affinity = heat_affinity(rows, n_neighbors, bandwidth)
+        Distances are computed on the device, or the CPU for MPS, which has no double precision.
+        Afterwards the rows are back on the CPU, in double precision.
+        """
+        cpu = torch.device("cpu")
+        if not isinstance(self.graph, str):
+            affinity = check_affinity(self.graph, rows.shape[0])
         else:
-            affinity = self_tuning_affinity(rows, n_neighbors, kept_neighbors)
-    rows.to(cpu, torch.float64)
-    return affinity
+            n_neighbors = fewer_than_samples("n_neighbors", self.n_neighbors, rows.shape[0])
+            rows.to(cpu if device.type == "mps" else device, torch.float64)
+            if self.graph == "cosine":
+                affinity = cosine_affinity(rows, n_neighbors)
+            elif self.graph == "heat":
+                affinity = heat_affinity(rows, n_neighbors, self.bandwidth)
+            else:
+                affinity = self_tuning_affinity(rows, n_neighbors, self.kept_neighbors)
+        rows.to(cpu, torch.float64)
+        return affinity
 
 
 def self_tuning_affinity(
@@ -151,22 +139,16 @@ def nearest_rows(
 
 def check_affinity(graph: Any, n_samples: int) -> Affinity:
     """Return the user's own graph in double precision; refuse one that is none."""
-    sparse = sp.issparse(graph)
-    W: Any = sp.csr_array(graph, dtype=np.float64) if sparse else np.asarray(graph, np.float64)
+    W = check_array(
+        graph, accept_sparse="csr", dtype=np.float64, ensure_non_negative=True, input_name="graph"
+    )
+    W = sp.csr_array(W) if sp.issparse(W) else W
     if W.shape != (n_samples, n_samples):
         raise ValueError(
             f"graph has shape {W.shape} but X has {n_samples} samples; give an affinity of every "
             f"two samples, shape ({n_samples}, {n_samples})."
         )
-    weights = W.data if sparse else W
-    if not np.isfinite(weights).all():
-        raise ValueError("graph contains NaN or infinity; give finite affinities.")
-    if weights.size and weights.min() < 0:
-        raise ValueError(
-            f"graph contains negative affinities (smallest {weights.min():.3g}); clip them at zero "
-            "or choose a similarity that has none."
-        )
-    largest = weights.max() if weights.size else 0.0
+    largest = W.max()
     if largest == 0:
         raise ValueError("graph contains no edges: all its affinities are zero.")
     difference = abs(W - W.T).max()

@@ -11,13 +11,7 @@ from groupfs.baselines.base import RandomState, RankingSelector, Table
 
 
 class AllFeatures(RankingSelector):
-    """Keep every feature, constant ones too.
-
-    Attributes
-    ----------
-    scores_, ranking_ : ndarray of shape (n_features_in_,)
-        0 for every feature, ``-inf`` for constant ones; 1, 2, ... in the order of the columns.
-    """
+    """Keep every feature, constant ones too; ranks are the order of the columns."""
 
     _fewest_columns = 0
 
@@ -36,11 +30,6 @@ class RandomSelector(RankingSelector):
         How many. None takes half of the features that vary.
     random_state : int, RandomState instance or None, default=None
         Seed of the draw.
-
-    Attributes
-    ----------
-    scores_, ranking_ : ndarray of shape (n_features_in_,)
-        Random numbers, ``-inf`` for constant columns; their ranks, 1 is the highest.
 
     Examples
     --------
@@ -65,11 +54,6 @@ class VarianceSelector(RankingSelector):
     ----------
     n_features_to_select : int or None, default=None
         How many. None takes half of the features that vary.
-
-    Attributes
-    ----------
-    scores_, ranking_ : ndarray of shape (n_features_in_,)
-        Variances, ``-inf`` for constant columns; their ranks, 1 is the largest.
 
     Examples
     --------

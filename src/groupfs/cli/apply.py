@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from groupfs import persistence
-from groupfs.cli.errors import checked_stdout
-from groupfs.cli.result_folder import check_file, csv_quoting
+from groupfs.cli.result_folder import check_file
+from groupfs.cli.select import find_column
 from groupfs.tables import Table, read_table
-from groupfs.tables.columns import ColumnsError, Preparation, no_such_column, numeric_columns
+from groupfs.tables.columns import ColumnsError, Preparation, numeric_columns
+from groupfs.tables.table import numbered
 from groupfs.utils.atomic_files import OutputError, write_file
 
 
@@ -36,8 +37,8 @@ def apply(
     model = model / "model.skops" if model.is_dir() else model
     selector, preparation = persistence.load_model(model)
     if preparation is None:
-        numbered = [f"x{i}" for i in range(selector.n_features_in_)]
-        preparation = numeric_columns(getattr(selector, "feature_names_in_", numbered))
+        names = getattr(selector, "feature_names_in_", numbered(selector.n_features_in_))
+        preparation = numeric_columns(names)
     table = read_table(path, header=preparation.header if header is None else header)
     expected = len(preparation.columns)
     if not table.named and len(table.names) != expected:
@@ -50,9 +51,11 @@ def apply(
     selected, notes = _select(table, preparation, names, as_is)
     for sentence in [*table.notes, *notes]:
         note(sentence)
-    _insert_columns(selected, table, keep)
+    for name in reversed([name for name in dict.fromkeys(keep) if name not in selected.columns]):
+        selected.insert(0, name, find_column(table, name, "--keep").to_numpy())
     if out is None:
-        _print_csv(selected)
+        # the bytes that a file would get, whatever the terminal's encoding
+        selected.to_csv(sys.stdout.buffer, index=False)
     else:
         write_file(out, lambda aside: _writer(out)(selected, aside))
     return selected.shape
@@ -76,32 +79,6 @@ def _select(
     return selected.astype(whole), notes
 
 
-def _insert_columns(selected: Any, table: Table, keep: Sequence[str]) -> None:
-    """Put columns that are asked for, such as ids, before the selected ones."""
-    for position, name in enumerate(keep):
-        if name in selected.columns:
-            continue
-        if name in table.names:
-            column = table.frame([name])[name]
-        elif table.row_metadata is not None and name in table.row_metadata.columns:
-            column = table.row_metadata[name]
-        else:
-            raise ColumnsError(f"--keep {name}: {no_such_column(name, table.names)}")
-        selected.insert(min(position, selected.shape[1]), name, column.to_numpy())
-
-
-def _print_csv(frame: Any) -> None:
-    """Print the bytes that a file would get, whatever the terminal's encoding."""
-    with checked_stdout():
-        _write_csv(frame, sys.stdout.buffer)
-
-
-def _write_csv(frame: Any, target: Any, sep: str = ",") -> None:
-    text = frame.select_dtypes(exclude="number").to_numpy().ravel()
-    quoting = csv_quoting([*frame.columns, *text])
-    frame.to_csv(target, index=False, sep=sep, quoting=quoting)
-
-
 def _write_npy(frame: Any, path: Path) -> None:
     import numpy as np
 
@@ -114,8 +91,8 @@ def _write_npy(frame: Any, path: Path) -> None:
 
 #: Endings of files that a selection can be written to, and their writers.
 WRITERS: dict[str, Callable[[Any, Path], Any]] = {
-    ".csv": _write_csv,
-    ".tsv": lambda frame, path: _write_csv(frame, path, sep="\t"),
+    ".csv": lambda frame, path: frame.to_csv(path, index=False),
+    ".tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
     ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
     ".feather": lambda frame, path: frame.to_feather(path),
     ".npy": _write_npy,
@@ -123,11 +100,9 @@ WRITERS: dict[str, Callable[[Any, Path], Any]] = {
 
 
 def _writer(out: Path) -> Callable[[Any, Path], Any]:
-    name = out.name.lower()
-    if name.endswith((".csv.gz", ".tsv.gz")):  # pandas packs by the ending
-        name = name.removesuffix(".gz")
     for ending, writer in WRITERS.items():
-        if name.endswith(ending):
+        packed = f"{ending}.gz" if ending in (".csv", ".tsv") else ending  # pandas packs by it
+        if out.name.lower().endswith((ending, packed)):
             return writer
     raise OutputError(
         f"--out {out}: a selection is written as {', '.join(e[1:] for e in WRITERS)}; choose one "

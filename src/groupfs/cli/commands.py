@@ -7,30 +7,16 @@ from __future__ import annotations
 
 import io
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from groupfs.cli import options, printing
-from groupfs.cli.errors import CODES_HELP, INTERRUPTED, Code, checked_stdout, exit_codes
+from groupfs.cli.errors import CODES_HELP, exit_codes
 
-
-class Command(typer.Typer):
-    """An app that also ends in one sentence if Ctrl-C comes before a command has begun."""
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        for stream in (sys.stdout, sys.stderr):
-            if isinstance(stream, io.TextIOWrapper):  # not every terminal has every letter
-                stream.reconfigure(errors="backslashreplace")
-        try:
-            return super().__call__(*args, **kwargs)
-        except KeyboardInterrupt:
-            typer.echo(f"groupfs: {INTERRUPTED}", err=True)
-            sys.exit(int(Code.INTERRUPTED))
-
-
-app = Command(
+app = typer.Typer(
     name="groupfs",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -62,7 +48,9 @@ def main(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    pass
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # not every terminal has every letter
+            stream.reconfigure(errors="backslashreplace")
 
 
 @app.command(epilog=CODES_HELP)
@@ -104,34 +92,30 @@ def select(
       zcat data.csv.gz | groupfs select - --json --quiet > selection.json
     """
     with exit_codes():
-        from groupfs.cli.select import Request
-        from groupfs.cli.select import select as select_file
-
         if path and sparsity is not None:
             raise typer.BadParameter("--path tries many sparsities; leave out --sparsity.")
         if checkpoint is not None and not path:
             raise typer.BadParameter("--checkpoint keeps the state of a path; add --path.")
-        settings: dict[str, Any] = {
+        settings = {
             "n_features_to_select": budget,
             "n_groups": groups,
             "n_groups_to_select": "significant" if significant else None,
             "sparsity": sparsity,
             "checkpoint": None if checkpoint is None else str(checkpoint),
+            "random_state": seed,
+            "device": device,
         }
-        given = {name: value for name, value in settings.items() if value is not None}
-        request = Request(
-            out=options.default_folder(table) if out is None else out,
-            force=force,
-            label=label,
-            drop=drop or (),
-            use=use or (),
-            header=False if no_header else None,
-            image_shape=options.image_shape(image),
-            along_path=path,
-            settings={**given, **_common_settings(seed, device, quiet)},
-        )
-        outcome = select_file(table, request, *printing.progress_and_notes(quiet))
-        printing.print_outcome(outcome, as_json)
+        request = {
+            "out": out or options.default_folder(table),
+            "force": force,
+            "label": label,
+            "drop": drop or (),
+            "use": use or (),
+            "header": False if no_header else None,
+            "image_shape": options.image_shape(image),
+            "along_path": path,
+        }
+        _select_and_print(table, request, settings, as_json, quiet)
 
 
 @app.command(epilog=CODES_HELP)
@@ -186,14 +170,13 @@ def report(
       groupfs report groupfs-data/result.json --out report.html
     """
     with exit_codes():
-        from groupfs.cli.report import write_report
+        from groupfs.cli.result_folder import write_report
 
         result = result / "result.json" if result.is_dir() else result
-        target = result.with_name("report.html") if out is None else out
+        target = out or result.with_name("report.html")
         write_report(result, target, force)
         if not quiet:
-            with checked_stdout():
-                typer.echo(f"Open {target} in a browser.")
+            typer.echo(f"Open {target} in a browser.")
 
 
 @app.command(epilog=CODES_HELP)
@@ -211,17 +194,8 @@ def demo(
     Nothing is set; the groups are found from the table alone.
     """
     with exit_codes():
-        from groupfs.cli.select import Request
-        from groupfs.cli.select import select as select_file
-
-        request = Request(
-            out=Path("groupfs-demo") if out is None else out,
-            force=force,
-            label="moon",
-            settings=_common_settings(seed, device, quiet),
-        )
-        outcome = select_file(None, request, *printing.progress_and_notes(quiet))
-        printing.print_outcome(outcome, as_json)
+        request = {"out": out, "force": force, "label": "moon"}
+        _select_and_print(None, request, {"random_state": seed, "device": device}, as_json, quiet)
 
 
 @app.command(epilog=CODES_HELP)
@@ -250,7 +224,17 @@ def doctor(as_json: options.AsJson = False) -> None:
         printing.print_record(examine(), as_json, printing.print_doctor)
 
 
-def _common_settings(seed: int, device: str, quiet: bool) -> dict[str, Any]:
-    """Return settings of the estimator; its bar is for terminals, not for a file of stderr."""
-    bar = not quiet and sys.stderr.isatty()
-    return {"random_state": seed, "device": device, "verbose": int(bar)}
+def _select_and_print(
+    table: str | None,
+    request: dict[str, Any],
+    settings: dict[str, Any],
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    from groupfs.cli.select import Request, select
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    given["verbose"] = int(not quiet and sys.stderr.isatty())  # a bar is not for a file of stderr
+    started = time.perf_counter()
+    summary = select(table, Request(**request, settings=given), *printing.progress_and_notes(quiet))
+    printing.print_outcome(summary, request["out"], time.perf_counter() - started, as_json)

@@ -10,19 +10,18 @@ import os
 import re
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from enum import IntEnum
 
 import typer
 
+from groupfs.utils.atomic_files import OutputError
+
 
 class Code(IntEnum):
-    """Exit codes, as the help says."""
+    """Exit codes, as the help says; 2, wrong usage, is typer's."""
 
-    DONE = 0
     UNEXPECTED = 1
-    USAGE = 2
     INPUT = 3
     TABLE = 4
     OUTPUT = 5
@@ -31,7 +30,6 @@ class Code(IntEnum):
     PIPE_CLOSED = 141
 
 
-INTERRUPTED = "Interrupted; no unfinished result was left behind."
 CODES_HELP = (
     "[bold]Exit codes:[/bold] 0 done; 1 unexpected error; 2 wrong usage; 3 a file cannot be read; "
     "4 its table does not fit what was asked; 5 results exist already or cannot be written; "
@@ -80,43 +78,30 @@ def exit_codes() -> Iterator[None]:
     try:
         with _interruptible():
             yield
+            sys.stdout.flush()
     except (typer.Exit, typer.BadParameter):
         raise
     except (Interrupted, KeyboardInterrupt):
-        _exit(INTERRUPTED, Code.INTERRUPTED)
-    except BrokenPipeError:  # the reader of our output has seen enough
-        _discard_stdout()
-        raise typer.Exit(Code.PIPE_CLOSED) from None
+        _exit("Interrupted; no unfinished result was left behind.", Code.INTERRUPTED)
     except Exception as error:
         if os.environ.get("GROUPFS_TRACEBACK"):
             raise
+        if _is_of_stdout(error):
+            # or Python would try to print the rest when it ends, and fail once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader of our output has seen enough
+            raise typer.Exit(Code.PIPE_CLOSED) from None
         _exit(*_sentence_and_code(error))
 
 
-@contextlib.contextmanager
-def checked_stdout() -> Iterator[None]:
-    """Take an error of standard output for a result that cannot be written."""
-    try:
-        yield
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as reason:
-        from groupfs.utils.atomic_files import OutputError
-
-        _discard_stdout()
-        why = str(reason.strerror).lower()
-        raise OutputError(f"standard output cannot be written: {why}.") from reason
+def _is_of_stdout(error: Exception) -> bool:
+    """Return whether no file is to blame: those that are opened have names."""
+    return isinstance(error, OSError) and not isinstance(error, OutputError) and not error.filename
 
 
 def _exit(sentence: str, code: Code) -> None:
     typer.echo(f"groupfs: {sentence}", err=True)
     raise typer.Exit(int(code))
-
-
-def _discard_stdout() -> None:
-    """Spare Python the attempt to print the rest when it ends, which would fail once more."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager
@@ -126,9 +111,6 @@ def _interruptible() -> Iterator[None]:
     def interrupt(number: int, frame: object) -> None:
         raise Interrupted
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     before = {n: signal.signal(n, interrupt) for n in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
@@ -140,7 +122,6 @@ def _interruptible() -> Iterator[None]:
 def _sentence_and_code(error: Exception) -> tuple[str, Code]:
     from groupfs.persistence import ModelError
     from groupfs.tables import TableError
-    from groupfs.utils.atomic_files import OutputError
     from groupfs.utils.errors import ParameterError
 
     text = str(error).strip()
@@ -158,7 +139,10 @@ def _sentence_and_code(error: Exception) -> tuple[str, Code]:
     if isinstance(error, ValueError) and not isinstance(error, UnicodeError):
         return translate(text), Code.TABLE
     if isinstance(error, OSError):
-        return f"{error.filename or 'A file'}: {error.strerror or text}.", Code.INPUT
+        why = error.strerror or text
+        if _is_of_stdout(error):
+            return f"standard output cannot be written: {why.lower()}.", Code.OUTPUT
+        return f"{error.filename}: {why}.", Code.INPUT
     return (
         f"Something unexpected happened ({type(error).__name__}: {text}); this is a fault of "
         "groupfs: please report it with what GROUPFS_TRACEBACK=1 groupfs ... prints."

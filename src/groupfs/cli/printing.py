@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
-from rich.text import Text
 
-from groupfs.cli.errors import checked_stdout
 from groupfs.cli.result_folder import FILES
-
-if TYPE_CHECKING:
-    from groupfs.cli.select import Outcome
 
 #: Groups that are printed; the others are in groups.csv.
 MOST_GROUPS = 20
@@ -28,7 +23,7 @@ class PlainConsole(Console):
     """Print names as they are, and leave readers that stop early to ``errors``."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(highlight=False, emoji=False, **settings)
+        super().__init__(highlight=False, emoji=False, markup=False, **settings)
         self.width = min(self.width, WIDEST)
 
     def on_broken_pipe(self) -> None:
@@ -39,51 +34,45 @@ def progress_and_notes(quiet: bool) -> tuple[Callable[[str], None], Callable[[st
     """Return functions that print a step, and a note on what was done, to stderr."""
     console = PlainConsole(stderr=True, quiet=quiet)
 
-    def report_progress(text: str) -> None:
-        console.print(f"[bold]{escape(text)}[/bold]", soft_wrap=True)
-
-    def note(text: str) -> None:
-        console.print(f"[dim]-[/dim] {escape(text)}")
-
-    return report_progress, note
+    return (
+        lambda text: console.print(text, style="bold", soft_wrap=True),
+        lambda text: console.print(f"- {text}"),
+    )
 
 
 def print_record(
     record: dict[str, Any], as_json: bool, print_plain: Callable[[dict[str, Any], Console], None]
 ) -> None:
     """Print a record as JSON, or by a function of it and the console."""
-    with checked_stdout():
-        if as_json:
-            typer.echo(json.dumps(record, allow_nan=False, indent=2))
-        else:
-            print_plain(record, PlainConsole())
+    if as_json:
+        typer.echo(json.dumps(record, allow_nan=False, indent=2))
+    else:
+        print_plain(record, PlainConsole())
 
 
-def print_outcome(outcome: Outcome, as_json: bool) -> None:
+def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: bool) -> None:
     """Print the groups, the selection and where the results are."""
-    print_record(_record(outcome), as_json, lambda _, console: _print_plain(outcome, console))
-
-
-def _print_plain(outcome: Outcome, console: Console) -> None:
-    summary = outcome.summary
-    console.print()
-    for sentence in summary["sentences"]:
-        console.print(escape(sentence))
-    console.print()
-    console.print(_groups_table(summary))
+    if as_json:
+        record = _record(summary)
+        record |= {"out": str(out), "files": list(FILES), "seconds": round(seconds, 2)}
+        typer.echo(json.dumps(record, allow_nan=False, indent=2))
+        return
+    console = PlainConsole()
+    console.print("", *summary["sentences"], "", _groups_table(summary), sep="\n")
     hidden = len(summary["groups"]) - MOST_GROUPS
     if hidden > 0:
         console.print(f"... and {hidden} more group{'' if hidden == 1 else 's'} in groups.csv")
     if hint := closed_gates_hint(summary):
         console.print(hint)
     if agreement := summary.get("agreement"):
-        console.print(escape(_agreement_sentence(agreement)))
-    out = escape(str(outcome.out))
-    console.print(f"\nWritten in {outcome.seconds:.0f} s: {out}/", soft_wrap=True)
-    console.print("  " + ", ".join(FILES))
-    console.print(f"Open {escape(str(outcome.out / 'report.html'))} in a browser.", soft_wrap=True)
-    model = escape(str(outcome.out / "model.skops"))
-    console.print(f"The selected columns of a table: groupfs apply {model} TABLE", soft_wrap=True)
+        console.print(_agreement_sentence(agreement))
+    for line in (
+        f"\nWritten in {seconds:.0f} s: {out}/",
+        f"  {', '.join(FILES)}",
+        f"Open {out / 'report.html'} in a browser.",
+        f"The selected columns of a table: groupfs apply {out / 'model.skops'} TABLE",
+    ):
+        console.print(line, soft_wrap=True)  # paths stay in one piece
 
 
 def closed_gates_hint(summary: dict[str, Any]) -> str | None:
@@ -108,9 +97,8 @@ def _agreement_sentence(agreement: dict[str, Any]) -> str:
     )
 
 
-def _record(outcome: Outcome) -> dict[str, Any]:
+def _record(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the selection and the groups for machines; everything else is in result.json."""
-    summary = outcome.summary
     names = summary["features"]["name"]
     copied = ("rank", "name", "size", "score", "p_value", "gate", "kept")
     return {
@@ -128,9 +116,6 @@ def _record(outcome: Outcome) -> dict[str, Any]:
         ],
         "agreement": summary.get("agreement"),
         "notes": summary["table"]["notes"],
-        "out": str(outcome.out),
-        "files": list(FILES),
-        "seconds": round(outcome.seconds, 2),
     }
 
 
@@ -141,8 +126,8 @@ def print_datasets(record: dict[str, Any], console: Console) -> None:
         absent = "download" if dataset["downloadable"] else "by hand"
         what = dataset["description"].split(" (")[0].split(", as ")[0]
         rows.append((dataset["name"], "yes" if dataset["at_hand"] else absent, what))
-    console.print(_plain_table(("name", "at hand", "what it is"), rows))
-    console.print(f"\nLooked in {escape(record['folder'])}.", soft_wrap=True)
+    console.print(_plain_table(rows, "name", "at hand", "what it is"))
+    console.print(f"\nLooked in {record['folder']}.", soft_wrap=True)
     console.print("download: fetch_dataset gets it when asked; by hand: --json says from where.")
 
 
@@ -153,27 +138,23 @@ def print_doctor(record: dict[str, Any], console: Console) -> None:
     rows += record["packages"].items()
     rows.append(("device", f"{device['used']} ({device['name']}, {device['threads']} threads)"))
     rows.append(("data folder", record["data_folder"]))
-    console.print(_plain_table(("", ""), rows, header=False))
-    console.print()
+    console.print(_plain_table(rows, "", ""), "")
     extras = []
     for extra, packages in record["extras"].items():
         absent = [name for name, version in packages.items() if version is None]
         present = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
         missing = f'without {", ".join(absent)}: pip install "groupfs[{extra}]"'
         extras.append((extra, "no" if absent else "yes", missing if absent else present))
-    console.print(_plain_table(("extra", "installed", "packages"), extras))
+    console.print(_plain_table(extras, "extra", "installed", "packages"))
 
 
-def _plain_table(
-    headings: Sequence[str], rows: Sequence[Sequence[Any]], header: bool = True
-) -> Table:
+def _plain_table(rows: Iterable[Iterable[Any]], *headings: str) -> Table:
     """Lay out rows of text; the last column takes the room that is left."""
-    table = Table(box=None, pad_edge=False, header_style="bold", show_header=header)
-    for heading in headings[:-1]:
-        table.add_column(heading, no_wrap=True, overflow="fold")
-    table.add_column(headings[-1], overflow="fold")
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headings))
+    for heading in headings:
+        table.add_column(heading, no_wrap=heading != headings[-1], overflow="fold")
     for row in rows:
-        table.add_row(*(escape(str(cell)) for cell in row))
+        table.add_row(*map(str, row))
     return table
 
 
@@ -195,7 +176,7 @@ def _groups_table(summary: dict[str, Any]) -> Table:
             f"{group['score']:.3f}",
             "-" if p_value is None else "< 0.001" if p_value < 0.001 else f"{p_value:.3f}",
             "open" if group["open"] else "closed",
-            Text(", ".join(features["name"][index] for index in members[:30])),
+            ", ".join(features["name"][index] for index in members[:30]),
             style="bold" if group["kept"] else "dim",
         )
     return table

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groupfs.utils.atomic_files import OutputError, write_folder
+from groupfs.utils.atomic_files import OutputError, write_file, write_folder
 
 if TYPE_CHECKING:
     from groupfs.tables.columns import Preparation
@@ -65,13 +65,21 @@ def write_results(
 def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
     """Write records to a csv file."""
     with open(path, "w", newline="", encoding="utf-8") as file:
-        quoting = csv_quoting(cell for row in rows for cell in row.values())
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n", quoting=quoting)
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
 
-def csv_quoting(cells: Iterable[Any]) -> Any:
-    """Quote text if a carriage return is in it: csv leaves it bare, and many take it for a line."""
-    has_return = any("\r" in str(cell) for cell in cells)
-    return csv.QUOTE_NONNUMERIC if has_return else csv.QUOTE_MINIMAL
+def write_report(result: Path, out: Path, force: bool) -> None:
+    """Render the report of a result.json anew."""
+    from groupfs.report import read, render
+    from groupfs.tables import TableError
+
+    check_file(out, force)
+    try:
+        page = render(read(result))
+    except FileNotFoundError as reason:
+        raise TableError(f"There is no file {result}; check the spelling.") from reason
+    except (ValueError, KeyError, TypeError) as reason:  # it may have been changed anywhere
+        raise TableError(str(reason)) from reason
+    write_file(out, lambda aside: aside.write_text(page, encoding="utf-8"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -51,26 +50,16 @@ class Prepared:
     notes: list[str]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """A selection that was written."""
-
-    summary: dict[str, Any]
-    out: Path
-    seconds: float
-
-
 def select(
     path: str | None,
     request: Request,
     report_progress: Callable[[str], None],
     note: Callable[[str], None],
-) -> Outcome:
-    """Select from a file, or from the two moons without one, into a folder of results.
+) -> dict[str, Any]:
+    """Select from a file, or from the two moons without one, and return the summary written.
 
     ``report_progress`` takes the steps, ``note`` the decisions on columns.
     """
-    started = time.perf_counter()
     check_folder(request.out, request.force)
     if path is None:
         table = two_moons()
@@ -103,7 +92,7 @@ def select(
     )
     summary["code"] = [command_line(table.source, request)]
     write_results(request.out, request.force, summary, estimator, prepared.preparation)
-    return Outcome(summary, request.out, time.perf_counter() - started)
+    return summary
 
 
 def two_moons() -> Table:
@@ -172,14 +161,12 @@ def _labels(table: Table, label: str | None) -> tuple[Any, list[str]]:
         others = [] if table.row_metadata is None else list(table.row_metadata.columns)
         hint = f"--label can report agreement with what else the file holds: {join_names(others)}."
         return None, [hint] if others else []
-    series = _label_column(table, label)
+    series = find_column(table, label, "--label")
     note = f"Set {label} aside as the label: it plays no part in the selection."
-    if series.isna().all():
-        raise ColumnsError(f"--label {label}: the column has no value in it.")
     n_classes = series.nunique()
-    if n_classes == 1:
-        present = series.dropna().iloc[0]
-        raise ColumnsError(f"--label {label}: the column has one value only, {present}.")
+    if n_classes < 2:
+        only = "".join(f"one value only, {value}" for value in series.dropna().unique())
+        raise ColumnsError(f"--label {label}: the column has {only or 'no value'}.")
     if series.dtype.kind in "iuf" and n_classes > MOST_CLASSES:
         middle = float(series.median())
         if middle == series.max():
@@ -190,15 +177,14 @@ def _labels(table: Table, label: str | None) -> tuple[Any, list[str]]:
     return series.to_numpy(dtype=object, na_value=None), [note]
 
 
-def _label_column(table: Table, label: str) -> Any:
-    if label in table.names:
-        return table.frame([label])[label]
-    others = [] if table.row_metadata is None else list(table.row_metadata.columns)
-    if label in others:
-        return table.row_metadata[label]
-    raise ColumnsError(
-        f"--label {label}: {no_such_column(label, [*table.names, *map(str, others)])}"
-    )
+def find_column(table: Table, name: str, option: str) -> Any:
+    """Return a column of the table, or of what else its file says of the rows."""
+    if name in table.names:
+        return table.frame([name])[name]
+    others = [] if table.row_metadata is None else list(map(str, table.row_metadata.columns))
+    if name in others:
+        return table.row_metadata[name]
+    raise ColumnsError(f"{option} {name}: {no_such_column(name, [*table.names, *others])}")
 
 
 def _fit(estimator: Any, X: Any) -> list[str]:

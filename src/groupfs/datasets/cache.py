@@ -8,61 +8,36 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from groupfs.datasets.parsers import PARSERS_VERSION, Parsed
+from groupfs.utils.atomic_files import write_file
 
 
-def cache_folder() -> Path | None:
-    """Return the folder that ``GROUPFS_CACHE`` names, or the system's for caches of a user.
+def cache_folder() -> Path:
+    """Return the folder that ``GROUPFS_CACHE`` names, or the one for caches in the home."""
+    return Path(os.environ.get("GROUPFS_CACHE") or "~/.cache/groupfs").expanduser()
 
-    Where that is only pooch knows; without it there is no cache.
+
+def load_or_parse(name: str, hashes: list[str], parse: Callable[[], Parsed]) -> Parsed:
+    """Return the copy parsed from files with these sha256, else parse them and keep a copy.
+
+    Where the folder cannot be written, reading stays slow.
     """
-    if given := os.environ.get("GROUPFS_CACHE"):
-        return Path(given).expanduser()
-    try:
-        import pooch
-    except ImportError:
-        return None
-    return Path(pooch.os_cache("groupfs"))
-
-
-def copy_name(name: str, hashes: Sequence[str]) -> str:
-    """Return the file name of a copy parsed from files with these sha256 by these parsers."""
     key = hashlib.sha256(" ".join([str(PARSERS_VERSION), *hashes]).encode()).hexdigest()
-    return f"{name}-{key[:16]}.npz"
-
-
-def load_copy(file_name: str) -> Parsed | None:
-    """Read a parsed copy; return None where there is none or it is damaged."""
-    folder = cache_folder()
-    if folder is None:
-        return None
+    path = cache_folder() / f"{name}-{key[:16]}.npz"
     try:
-        with np.load(folder / file_name, allow_pickle=False) as arrays:
-            data, target = arrays["data"], arrays["target"]
-            names, classes = arrays["feature_names"].tolist(), arrays["target_names"].tolist()
+        with np.load(path, allow_pickle=False) as copy:
+            names = (copy[field].tolist() for field in ("feature_names", "target_names"))
+            return Parsed(copy["data"], copy["target"], *names)
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
-        return None
-    whole = data.shape == (target.size, len(names)) and target.dtype == np.int64
-    return Parsed(data, target, names, classes) if whole else None
-
-
-def save_copy(parsed: Parsed, file_name: str) -> None:
-    """Keep a parsed copy if the cache folder can be written; without one, reading stays slow."""
-    folder = cache_folder()
-    if folder is None:
-        return
-    arrays: dict[str, Any] = {field: np.asarray(v) for field, v in parsed._asdict().items()}
+        pass  # absent or damaged
+    parsed = parse()
     with contextlib.suppress(OSError):
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as aside:
-            np.savez(Path(aside) / file_name, **arrays)
-            os.replace(Path(aside) / file_name, folder / file_name)
+        write_file(path, lambda aside: np.savez(aside, **parsed._asdict()))
+    return parsed

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from groupfs.datasets.cache import copy_name, load_copy, save_copy
+from groupfs.datasets.cache import load_or_parse
 from groupfs.datasets.parsers import Parsed
 from groupfs.datasets.published_files import data_folder, find_file, obtain_file
 from groupfs.datasets.registry import DATASETS, REGISTRY, Source
@@ -26,8 +26,7 @@ def fetch_dataset(
     """Load one of the paper's tables, downloading its files if needed and possible.
 
     A file is checked by its sha256 before it is read; after that a parsed copy serves, kept in the
-    folder that the environment variable ``GROUPFS_CACHE`` names, or else in the user's cache folder
-    (``~/.cache/groupfs`` on Linux).
+    folder that the environment variable ``GROUPFS_CACHE`` names, or else in ``~/.cache/groupfs``.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def fetch_dataset(
     if name not in DATASETS:
         raise ValueError(f"There is no dataset {name!r}; choose one of {', '.join(DATASETS)}.")
     entry = REGISTRY[name]
-    parsed, source = _parsed_table(name, data_folder(data_home), download_if_missing)
+    parsed, source = _read(name, data_folder(data_home), download_if_missing)
 
     data: Any = parsed.data.astype(np.float64, order="C")
     target: Any = parsed.target
@@ -84,27 +83,18 @@ def fetch_dataset(
     )
 
 
-def _parsed_table(name: str, folder: Path, download: bool) -> tuple[Parsed, Source]:
-    *preferred, last = REGISTRY[name].sources
-    for source in preferred:
-        if all(find_file(file, folder) for file in source.files):
-            return _read(name, source, folder, download=False), source
-    return _read(name, last, folder, download), last
+def _read(name: str, folder: Path, download: bool) -> tuple[Parsed, Source]:
+    """Read the first source whose files are at hand, else the last."""
+    sources = REGISTRY[name].sources
+    at_hand = (s for s in sources if all(find_file(file, folder) for file in s.files))
+    source = next(at_hand, sources[-1])
 
+    def parse() -> Parsed:
+        return source.read(*(obtain_file(file, folder, download) for file in source.files))
 
-def _read(name: str, source: Source, folder: Path, download: bool) -> Parsed:
-    known = [file.sha256 for file in source.files if file.sha256]
-    if len(known) == len(source.files):  # a copy tells its origin without the files
-        parsed = load_copy(copy_name(name, known))
-        if parsed is not None:
-            return parsed
-    contents = [obtain_file(file, folder, download) for file in source.files]
-    file_name = copy_name(name, [content.sha256 for content in contents])
-    parsed = load_copy(file_name)
-    if parsed is None:
-        parsed = source.read(*contents)
-        save_copy(parsed, file_name)
-    return parsed
+    # where the sha256 are known, a copy serves without the files
+    hashes = [file.sha256 or obtain_file(file, folder, False).sha256 for file in source.files]
+    return load_or_parse(name, hashes, parse), source
 
 
 def _as_frame(data: Any, target: Any, names: list[str]) -> tuple[Any, Any, Any]:

@@ -15,6 +15,7 @@ import scipy.io
 from numpy.typing import NDArray
 
 from groupfs.datasets.published_files import Content
+from groupfs.utils.text import one_line
 from groupfs.utils.types import FloatArray
 
 #: Raise it whenever a parser's result changes: parsed copies of an older version are not used.
@@ -27,6 +28,7 @@ HEART_COLUMNS = [  # the file has no header
 METABRIC_EXPRESSIONS = slice(31, 520)
 LUNG_CLASSES = ["Normal", "Carcinoid", "Colon", "SmallCell"]
 N_LUNG_GENES = 500
+N_IMAGES, DIGIT_SHAPE, N_PER_DIGIT = 12_000, (28, 28), 500
 
 
 class Parsed(NamedTuple):
@@ -91,6 +93,19 @@ def student(table: Content) -> Parsed:
     return Parsed(values, (final_grade >= 10).astype(np.int64), header[:30], ["fail", "pass"])
 
 
+def nmnist(*files: Content) -> Parsed:
+    """Parse the published file, or rebuild it from MNIST's images and labels; images by column."""
+    return _published(*files) if len(files) == 1 else _rebuilt(*files)
+
+
+def nmnist38(*files: Content) -> Parsed:
+    """Return the first 500 threes and the first 500 eights, in the order they come."""
+    data, target, names, _ = nmnist(*files)
+    rows = [np.flatnonzero(target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
+    chosen = np.sort(np.concatenate(rows))
+    return Parsed(data[chosen], (target[chosen] == 8).astype(np.int64), names, ["3", "8"])
+
+
 def pixel_names(shape: tuple[int, int]) -> list[str]:
     """Return names of the pixels in the order of an image's columns."""
     height, width = shape
@@ -118,3 +133,43 @@ def _numbers_or_codes(column: NDArray[np.str_]) -> FloatArray:
         return column.astype(np.float64)
     except ValueError:  # words
         return _codes(column).astype(np.float64)
+
+
+def _published(amat: Content) -> Parsed:
+    """Parse rows of pixels and a label between blanks; its sha256 is not known, so look at it."""
+    try:
+        values = np.loadtxt(io.BytesIO(amat.data), ndmin=2)
+    except ValueError as reason:
+        raise ValueError(one_line(f"{amat.name} is not a table of numbers ({reason}).")) from reason
+    shape = (N_IMAGES, DIGIT_SHAPE[0] * DIGIT_SHAPE[1] + 1)
+    if values.shape != shape:
+        raise ValueError(f"{amat.name} has the shape {values.shape}; the published one, {shape}.")
+    return _table(values[:, :-1], values[:, -1].astype(np.int64))
+
+
+def _rebuilt(images: Content, labels: Content) -> Parsed:
+    """Draw digits with MNIST's class frequencies; a pixel is the larger of digit and noise."""
+    pixels = np.frombuffer(images.data, np.uint8, offset=16).reshape(-1, *DIGIT_SHAPE)
+    digits = np.frombuffer(labels.data, np.uint8, offset=8)
+    # numpy promises that the numbers of this older generator never change.
+    rng = np.random.RandomState(0)
+    chosen = _draw(rng, digits)
+    by_columns = pixels[chosen].transpose(0, 2, 1).reshape(N_IMAGES, -1)
+    noise = rng.randint(0, 256, by_columns.shape, dtype=np.uint8)
+    return _table(np.maximum(by_columns, noise), digits[chosen].astype(np.int64))
+
+
+def _draw(rng: np.random.RandomState, digits: NDArray[np.uint8]) -> NDArray[np.int64]:
+    """Draw rows in random order, of each digit its share; rounding favours the largest rest."""
+    share = np.bincount(digits, minlength=10) * N_IMAGES / digits.size
+    counts = np.floor(share).astype(np.int64)
+    counts[np.argsort(counts - share, kind="stable")[: N_IMAGES - counts.sum()]] += 1
+    shuffled = rng.permutation(digits.size)
+    kept = np.zeros(digits.size, dtype=bool)
+    for digit, count in enumerate(counts):
+        kept[np.flatnonzero(digits[shuffled] == digit)[:count]] = True
+    return shuffled[kept]
+
+
+def _table(data: NDArray[Any], digits: NDArray[np.int64]) -> Parsed:
+    return Parsed(data, digits, pixel_names(DIGIT_SHAPE), [str(digit) for digit in range(10)])

@@ -29,12 +29,6 @@ class File:
     sha256: str | None = None  #: of the unpacked content; None where no copy was at hand to measure
     url: str | None = None  #: of the file or of an archive that holds it; None: fetched by hand
 
-    @property
-    def names(self) -> list[str]:
-        """Names under which the file, or an archive with it, is looked for."""
-        names = [self.name, f"{self.name}.gz", f"{self.name}.zip"]
-        return names if self.url is None else [*names, Path(self.url).name]
-
 
 @dataclass(frozen=True)
 class Content:
@@ -52,8 +46,9 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
 
 
 def find_file(file: File, folder: Path) -> Path | None:
-    """Return where the file lies in the folder, if it does."""
-    return next((folder / name for name in file.names if (folder / name).is_file()), None)
+    """Return where the file, or an archive with it, lies in the folder, if it does."""
+    names = [file.name, f"{file.name}.gz", f"{file.name}.zip", Path(file.url or file.name).name]
+    return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
 def obtain_file(file: File, folder: Path, download: bool) -> Content:
@@ -90,28 +85,16 @@ def _checked(file: File, path: Path, what: str, remedy: str) -> Content:
 
 
 def _unpacked(packed: bytes, path: Path, name: str) -> bytes:
+    """Return the file of that name, in whatever folder or inner archive of a zip it lies."""
     if path.name == name:
         return packed
     if path.suffix == ".gz":
         return gzip.decompress(packed)
-    data = _member(packed, name)
-    if data is None:
-        raise zipfile.BadZipFile(f"no {name} in it")
-    return data
-
-
-def _member(packed: bytes, name: str) -> bytes | None:
-    """Return the member of that name, in whatever folder or inner archive of the zip it lies."""
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        members = [m for m in archive.namelist() if not m.startswith("__MACOSX/")]
-        for member in members:
-            if Path(member).name == name:
-                return archive.read(member)
-        for member in members:
-            inner = _member(archive.read(member), name) if member.endswith(".zip") else None
-            if inner is not None:
-                return inner
-    return None
+        for member in archive.namelist():
+            if Path(member).name == name or member.endswith(".zip"):
+                return _unpacked(archive.read(member), Path(member), name)
+    raise zipfile.BadZipFile(f"no {name} in it")
 
 
 def _download(file: File, url: str, folder: Path) -> Content:
@@ -122,19 +105,15 @@ def _download(file: File, url: str, folder: Path) -> Content:
         raise FileNotFoundError(
             f'{_absent(file, folder)}; or install pooch to have it downloaded (the extra "data").'
         ) from reason
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".download-", dir=folder) as aside:
-            fetched = Path(aside) / Path(url).name
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".download-", dir=folder) as aside:
+        fetched = Path(aside) / Path(url).name
+        try:
             # not pooch.retrieve, which prints the hash of the archive; we check the file inside
             pooch.HTTPDownloader()(url, str(fetched), None)
-            content = _checked(file, fetched, f"the download from {url}", "try again later")
-            os.replace(fetched, folder / fetched.name)
-            return content
-    except BrokenFileError:
-        raise
-    except Exception as reason:
-        failure = f"{type(reason).__name__}: {reason}"
-        raise FileNotFoundError(
-            f"{_absent(file, folder)}; downloading {url} failed ({failure})."
-        ) from reason
+        except Exception as reason:
+            failure = f"downloading {url} failed ({type(reason).__name__}: {reason})"
+            raise FileNotFoundError(f"{_absent(file, folder)}; {failure}.") from reason
+        content = _checked(file, fetched, f"the download from {url}", "try again later")
+        os.replace(fetched, folder / fetched.name)
+        return content

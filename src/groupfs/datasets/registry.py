@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from groupfs.datasets import noisy_digits, parsers
+from groupfs.datasets import parsers
 from groupfs.datasets.parsers import Parsed
 from groupfs.datasets.published_files import File
 
@@ -167,18 +167,18 @@ REGISTRY: dict[str, Entry] = {
     "nmnist": Entry(
         f"12,000 {_NOISY_DIGITS}",
         (
-            Source((_NOISY_MNIST,), noisy_digits.nmnist, _PUBLISHED),
-            Source(_MNIST, noisy_digits.nmnist, _REBUILT),
+            Source((_NOISY_MNIST,), parsers.nmnist, _PUBLISHED),
+            Source(_MNIST, parsers.nmnist, _REBUILT),
         ),
-        noisy_digits.SHAPE,
+        parsers.DIGIT_SHAPE,
     ),
     "nmnist38": Entry(
         f"The first 500 threes and 500 eights of nmnist: {_NOISY_DIGITS}",
         (
-            Source((_NOISY_MNIST,), noisy_digits.nmnist38, _PUBLISHED),
-            Source(_MNIST, noisy_digits.nmnist38, _REBUILT),
+            Source((_NOISY_MNIST,), parsers.nmnist38, _PUBLISHED),
+            Source(_MNIST, parsers.nmnist38, _REBUILT),
         ),
-        noisy_digits.SHAPE,
+        parsers.DIGIT_SHAPE,
     ),
     "student": Entry(
         "395 pupils of two Portuguese schools, the first 30 columns of student-mat.csv of the UCI "

@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.preprocessing import scale
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import read_matrix
-from groupfs.data.standardize import standardized_columns
+from groupfs.data.rows import DenseRows
+from groupfs.graphs.feature_graph import dense_feature_affinity
 from groupfs.plotting import style
 from groupfs.utils.fitted_selector import FittedSelector, by_centrality, feature_names, group_names
 from groupfs.utils.text import shorten
@@ -17,14 +20,8 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Height in ems between the Axes and the title that the headings of the columns take.
-HEADINGS = 2.0
 #: Features are named beside the affinity if there are no more than this.
 NAMED_FEATURES = 25
-#: The colours of the affinity end at one if there are no more features than this.
-FEW_FEATURES = 100
-#: Numbers of groups beside it are at least this share of it apart.
-NUMBERED_SHARE = 0.05
 
 
 def plot_groups(selector: FittedSelector, *, most: int = 20, ax: Axes | None = None) -> Axes:
@@ -57,7 +54,9 @@ def plot_groups(selector: FittedSelector, *, most: int = 20, ax: Axes | None = N
     with style.drawing(ax, height=0.9 + 0.15 * n) as ax:
         ax.barh(range(n), scores, color=colors, height=0.75)
         ax.set_ylim(n - 0.4, -0.6)
-        ax.set_yticks(range(n), _group_titles(selector)[:n])
+        columns = feature_names(selector)
+        names = group_names(selector) or [columns[i] for i in selector.representatives_]
+        ax.set_yticks(range(n), [f"{j + 1}  {shorten(names[j], 16)}" for j in range(n)])
         ax.tick_params(axis="y", length=0)
         ax.axvline(0, color="black", linewidth=0.6)
         ax.set_xlabel("score")
@@ -67,9 +66,8 @@ def plot_groups(selector: FittedSelector, *, most: int = 20, ax: Axes | None = N
         which = f"First {n} of {selector.n_groups_}" if n < selector.n_groups_ else f"{n}"
         n_kept = int(selector.group_selected_.sum())
         title = f"{which} groups, best first ({n_kept} kept, in blue)"
-        ax.set_title(title, pad=HEADINGS * style.font_size())
-        style.without_frame(ax)
-        ax.spines["left"].set_visible(False)
+        ax.set_title(title, pad=2 * _em())  # above the headings of the columns
+        ax.spines[["top", "right", "left"]].set_visible(False)
     return ax
 
 
@@ -103,7 +101,10 @@ def plot_affinity(
     groups = _share_of_groups(selector, most)
     order = np.concatenate(groups)
     with style.drawing(ax, height=2.9) as ax:
-        affinity = _affinity(standardized_columns(matrix, order), selector.n_neighbors)
+        columns: Any = matrix[:, order]
+        Z = scale(columns.toarray() if sp.issparse(columns) else columns)
+        n_neighbors = min(selector.n_neighbors, len(order) - 1)
+        affinity = dense_feature_affinity(DenseRows(Z), n_neighbors)
         top = _brightest(affinity)
         image = ax.imshow(affinity, cmap="cividis", vmin=0, vmax=top, interpolation="nearest")
         extend = "max" if top < 1 else "neither"
@@ -123,7 +124,7 @@ def plot_affinity(
 
 def _write_column(ax: Axes, right: float, heading: str, entries: list[str]) -> None:
     """Write text beside the bars; ``right`` is its right edge in ems from the Axes."""
-    em = style.font_size()
+    em = _em()
     look: style.Keywords = {"textcoords": "offset points", "ha": "right", "fontsize": "small"}
     look["annotation_clip"] = False
     # not at a place in the data: where bars are thick, that would be far up in the title
@@ -134,18 +135,18 @@ def _write_column(ax: Axes, right: float, heading: str, entries: list[str]) -> N
         ax.annotate(entry, (1, row), va="center", **beside, **look)
 
 
+def _em() -> float:
+    """Return the size of text in the figure being drawn, in points."""
+    import matplotlib
+
+    return float(matplotlib.rcParams["font.size"])
+
+
 def _format_p(p_value: float) -> str:
     """Write a p-value in few letters: 1, 0.04, 2e-8."""
     if p_value >= 0.001:
         return f"{p_value:.1g}"
     return f"{p_value:.0e}".replace("e-0", "e-")
-
-
-def _group_titles(selector: FittedSelector) -> list[str]:
-    """Write rank and name of every group: the user's name, or that of its representative."""
-    names = feature_names(selector)
-    given = group_names(selector) or [names[i] for i in selector.representatives_]
-    return [f"{rank}  {shorten(name, 16)}" for rank, name in enumerate(given, 1)]
 
 
 def _share_of_groups(selector: FittedSelector, most: int) -> list[IntArray]:
@@ -159,21 +160,13 @@ def _share_of_groups(selector: FittedSelector, most: int) -> list[IntArray]:
     ]
 
 
-def _affinity(Z: FloatArray, n_neighbors: int) -> FloatArray:
-    from groupfs.data.rows import DenseRows
-    from groupfs.graphs.feature_graph import dense_feature_affinity
-
-    neighbors = min(n_neighbors, Z.shape[1] - 1)
-    return np.asarray(dense_feature_affinity(DenseRows(Z), neighbors))
-
-
 def _brightest(affinity: FloatArray) -> float:
     """Choose where the colours end: of many features the few nearest pairs would darken the rest.
 
     Features without anything in common have an affinity of about 1/e, which shall stay in the
     middle of the colours.
     """
-    if len(affinity) <= FEW_FEATURES:
+    if len(affinity) <= 100:
         return 1.0
     apart = affinity[~np.eye(len(affinity), dtype=bool)]
     return float(np.clip(np.quantile(apart, 0.995), 0.5, 1.0))
@@ -191,9 +184,9 @@ def _frame_kept(ax: Axes, groups: list[IntArray], kept: BoolArray) -> None:
 def _number_groups(ax: Axes, groups: list[IntArray]) -> None:
     sizes = np.array([len(group) for group in groups])
     middles = np.cumsum(sizes) - sizes / 2 - 0.5
-    numbered: list[int] = []
+    numbered = [0]
     for j, middle in enumerate(middles):
-        if not numbered or middle - middles[numbered[-1]] >= NUMBERED_SHARE * sizes.sum():
+        if middle - middles[numbered[-1]] >= 0.05 * sizes.sum():  # or numbers would overlap
             numbered.append(j)
     ax.set_yticks(middles[numbered], [str(j + 1) for j in numbered])
     ax.set_ylabel("group")

@@ -24,10 +24,6 @@ if TYPE_CHECKING:
 
 #: With these every class up to 24 has a colour and a marker of its own.
 MARKERS = ("o", "^", "s")
-#: Numbers of clusters tried where there are no labels, and rows that judge them.
-CLUSTERS, JUDGED_ROWS = range(2, 9), 1000
-#: Clusters are looked for in this many principal components.
-COMPONENTS = 10
 
 
 def plot_embedding(
@@ -89,7 +85,7 @@ def plot_embedding(
         ax.set_xticks([])
         ax.set_yticks([])
         ax.set_title(title)
-        style.without_frame(ax)
+        ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
@@ -102,7 +98,7 @@ def cluster_samples(points: FloatArray, numbers: range, judged: IntArray | None 
     distinct = len(np.unique(sample, axis=0))
     best, clusters = -np.inf, np.zeros(len(points), dtype=np.int64)
     for n_clusters in numbers:
-        if n_clusters >= min(len(sample), distinct):
+        if n_clusters >= distinct:
             break
         found = KMeans(n_clusters, n_init=4, random_state=0).fit_predict(points)
         in_sample = found if judged is None else found[judged]
@@ -126,12 +122,10 @@ def _principal_components(
     else:
         scaled = scaled.toarray() if sp.issparse(scaled) else scaled
         pca = PCA(min(most, *scaled.shape), random_state=0)
-    points = np.zeros((scaled.shape[0], most))
-    shares = np.zeros(most)
-    found = pca.fit_transform(scaled)
-    points[:, : found.shape[1]] = found
-    shares[: found.shape[1]] = np.nan_to_num(pca.explained_variance_ratio_)
-    return points, shares
+    points = pca.fit_transform(scaled)
+    beyond = (0, most - points.shape[1])
+    shares = np.nan_to_num(pca.explained_variance_ratio_)
+    return np.pad(points, ((0, 0), beyond)), np.pad(shares, beyond)
 
 
 def _colours_of(
@@ -139,14 +133,12 @@ def _colours_of(
 ) -> tuple[NDArray[Any], str]:
     """Return what samples are coloured by, numbers as floats, and what to call it."""
     if labels is None:
-        points = _principal_components(matrix[:, selected], COMPONENTS)[0]
-        judged = np.random.default_rng(0).permutation(len(points))[:JUDGED_ROWS]
-        return cluster_samples(points, CLUSTERS, judged) + 1, "cluster"
+        points = _principal_components(matrix[:, selected], 10)[0]
+        judged = np.random.default_rng(0).permutation(len(points))[:1000]
+        return cluster_samples(points, range(2, 9), judged) + 1, "cluster"
     values = check_labels(labels, matrix.shape[0])
-    if values.dtype.kind in "iu":
-        return values, "class"
     if values.dtype.kind != "f":
-        return values.astype(str), "class"
+        return values if values.dtype.kind in "iu" else values.astype(str), "class"
     if np.isfinite(values).all() and (values == values // 1).all():
         return values.astype(np.int64), "class"
     return values, "value"
@@ -158,7 +150,7 @@ def _scatter_classes(ax: Axes, points: FloatArray, classes: NDArray[Any], kind: 
     looks = [(color, marker) for marker in MARKERS for color in style.CYCLE]
     n_named = len(names) if len(names) <= len(looks) else len(looks) - 1
     frequent = np.sort(np.argsort(-counts, kind="stable")[:n_named])
-    size = _marker_size(len(points))
+    size = np.clip(3000 / len(points), 1.5, 16)
     look: style.Keywords = {"s": size, "linewidths": 0.25, "edgecolors": "white"}
     others = points[~np.isin(codes, frequent)]
     if len(others):
@@ -182,12 +174,8 @@ def _scatter_classes(ax: Axes, points: FloatArray, classes: NDArray[Any], kind: 
 
 def _scatter_numbers(ax: Axes, points: FloatArray, values: FloatArray) -> None:
     known = np.isfinite(values)
-    look: style.Keywords = {"s": _marker_size(len(points)), "linewidths": 0}
+    look: style.Keywords = {"s": np.clip(3000 / len(points), 1.5, 16), "linewidths": 0}
     ax.scatter(*points[~known].T, color=style.DROPPED, **look)
     x, y = points[known].T
     drawn = ax.scatter(x, y, c=values[known], cmap="cividis", **look)
     ax.figure.colorbar(drawn, ax=ax, label="label", fraction=0.046, pad=0.03)
-
-
-def _marker_size(n_points: int) -> float:
-    return float(np.clip(3000 / n_points, 1.5, 16))

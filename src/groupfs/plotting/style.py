@@ -17,8 +17,6 @@ Keywords = dict[str, Any]
 #: Colour-blind-safe (Okabe and Ito): kept groups in blue, others in grey, emphasis in vermilion.
 KEPT, DROPPED, ACCENT = "#0072B2", "#B0B0B0", "#D55E00"
 CYCLE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#000000")
-#: Dark to light, for more groups than CYCLE has colours; its light end is too faint on white.
-MANY, LIGHTEST = "viridis", 0.92
 
 COLUMN_WIDTH = 3.3  #: inches
 #: Of figures made here. Sizes of text within them are relative to these.
@@ -56,21 +54,11 @@ def drawing(ax: Axes | None, height: float = 2.4) -> Iterator[Axes]:
         yield plt.subplots(figsize=(COLUMN_WIDTH, height), layout="constrained")[1]
 
 
-def font_size() -> float:
-    """Return the size of text in the figure being drawn, in points."""
-    import matplotlib
-
-    return float(matplotlib.rcParams["font.size"])
-
-
 def rank_colors(n_groups: int) -> list[Any]:
     """Choose a colour per kept group, best first: distinct if few, from dark to light if many."""
     if n_groups <= len(CYCLE):
         return list(CYCLE[:n_groups])
     import matplotlib
 
-    return list(matplotlib.colormaps[MANY](np.linspace(0, LIGHTEST, n_groups)))
-
-
-def without_frame(ax: Axes) -> None:
-    ax.spines[["top", "right"]].set_visible(False)
+    # the light end of viridis is too faint on white
+    return list(matplotlib.colormaps["viridis"](np.linspace(0, 0.92, n_groups)))

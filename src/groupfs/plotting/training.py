@@ -26,11 +26,6 @@ def plot_history(selector: FittedSelector, *, ax: Axes | None = None) -> Axes:
     ax : Axes or None, default=None
         Where to draw; a new figure of column width if None.
 
-    Returns
-    -------
-    Axes
-        That of the gates; the one of the loss is its twin.
-
     Examples
     --------
     >>> from groupfs import GroupFS
@@ -45,17 +40,17 @@ def plot_history(selector: FittedSelector, *, ax: Axes | None = None) -> Axes:
     loss = [record["loss"] for record in selector.history_]
     epochs = np.arange(1, len(gates) + 1)
     with style.drawing(ax) as ax:
-        ax.axhline(0.5, color="black", linewidth=0.6, linestyle=":")
+        ax.axhline(0.5, color="black", linewidth=0.6, linestyle=":", zorder=1.8)
         _draw_groups(ax, epochs, gates, selector.group_selected_)
         ax.set_xlabel("epoch")
         ax.set_ylabel("gate mean")
         right = ax.twinx()
-        (line,) = right.plot(epochs, loss, color="black", linewidth=1, linestyle="--")
+        (line,) = right.plot(epochs, loss, "k--", linewidth=1, label="loss")
         right.set_ylabel("loss")
         right.spines["top"].set_visible(False)
         ax.spines["top"].set_visible(False)
         ax.set_title("Gates (open above the dotted line) and loss")
-        _legend_below(ax, {"loss": line})
+        _legend_below(ax, line)
     return ax
 
 
@@ -92,53 +87,44 @@ def plot_path(path: Any, *, ax: Axes | None = None) -> Axes:
     height = np.clip(path.gates[seed], 0, 1) * np.maximum(path.scores, 0)
     with style.drawing(ax) as ax:
         _draw_groups(ax, path.sparsities, height, path.kept)
-        line = ax.axvline(path.sparsities[chosen], color="black", linewidth=0.8, linestyle=":")
+        here = path.sparsities[chosen]
+        ax.axvline(here, color="black", linewidth=0.8, linestyle=":", label="chosen")
         ax.set_xscale("log")
-        ticks = [t for t in (0.1, 0.25, 0.5, 1, 2, 3, 5, 10) if _within(t, path.sparsities)]
+        low, high = 0.99 * path.sparsities[0], 1.01 * path.sparsities[-1]
+        ticks = [t for t in (0.1, 0.25, 0.5, 1, 2, 3, 5, 10) if low <= t <= high]
         ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
         ax.minorticks_off()
         ax.set_xlabel("sparsity, relative to the critical weight")
         ax.set_ylabel("gate x score")
         ax.set_ylim(bottom=0)
         ax.set_title("Groups close as sparsity grows")
-        style.without_frame(ax)
-        _legend_below(ax, {"chosen": line})
+        ax.spines[["top", "right"]].set_visible(False)
+        _legend_below(ax)
     return ax
 
 
 def _draw_groups(ax: Axes, x: ArrayLike, values: FloatArray, kept: BoolArray) -> None:
     """Draw one line per group, (len(x), C); kept ones in colour and on top, a few labelled."""
-    dropped = np.flatnonzero(~kept)
-    for j in dropped:
-        label = "not kept" if j == dropped[0] else None
-        ax.plot(x, values[:, j], color=style.DROPPED, linewidth=0.8, label=label)
     colored = np.flatnonzero(kept)
     few = len(colored) <= len(style.CYCLE)
     for j, color in zip(colored, style.rank_colors(len(colored)), strict=True):
         label = f"group {j + 1}" if few or j in colored[[0, -1]] else None
         ax.plot(x, values[:, j], color=color, linewidth=1.2, label=label)
+    for line in ax.plot(x, values[:, ~kept], color=style.DROPPED, linewidth=0.8, zorder=1.9)[:1]:
+        line.set_label("not kept")
 
 
-def _legend_below(ax: Axes, others: dict[str, Line2D]) -> None:
-    """Write the legend, best groups first whatever was drawn first; the lines stay free."""
-    handles, labels = ax.get_legend_handles_labels()
-    entries = dict(zip(labels, handles, strict=True))
-    if "not kept" in entries:
-        entries["not kept"] = entries.pop("not kept")  # to the end
-    entries |= others
-    n_rows = -(-len(entries) // 4)
+def _legend_below(ax: Axes, *others: Line2D) -> None:
+    """Write the legend below the Axes, where it covers no line."""
+    handles = [*ax.get_legend_handles_labels()[0], *others]
+    n_rows = -(-len(handles) // 4)
     ax.legend(
-        list(entries.values()),
-        list(entries),
+        handles=handles,
         loc="upper center",
         bbox_to_anchor=(0.5, 0),
         borderaxespad=4.0,  # in letters: the labels of the axis lie between
-        ncols=-(-len(entries) // n_rows),
+        ncols=-(-len(handles) // n_rows),
         frameon=False,
         handlelength=1.4,
         columnspacing=1.0,
     )
-
-
-def _within(value: float, values: FloatArray) -> bool:
-    return bool(0.99 * values[0] <= value <= 1.01 * values[-1])

@@ -21,7 +21,3 @@ def __getattr__(name: str) -> Any:
     from groupfs.report.summary import summarize
 
     return summarize
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

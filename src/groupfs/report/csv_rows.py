@@ -27,12 +27,11 @@ def groups_table(summary: Json) -> list[Json]:
     rows = []
     for i in sorted(range(len(ranks)), key=lambda i: (numbers[i] is None, numbers[i], ranks[i])):
         group = {} if numbers[i] is None else summary["groups"][numbers[i]]
-        label = group["name" if group["is_given"] else "rank"] if group else None
         rows.append(
             {
                 "feature": features["name"][i],
-                "group": label,
-                "rank": features["rank"][i],
+                "group": group["name" if group["is_given"] else "rank"] if group else None,
+                "rank": ranks[i],
                 "score": group.get("score"),
                 "p_value": group.get("p_value"),
                 "centrality": features["centrality"][i] if group else None,

@@ -34,8 +34,6 @@ MOST_FEATURES = 2048
 BLOCK, BLOCK_CELLS = 16, 120_000
 #: Labels with more values than this are numbers to be coloured by size, or names too many to tell.
 MOST_CLASSES = 28
-#: Numbers of clusters that are tried where there are no labels.
-CLUSTERS = range(2, 8)
 
 
 def embeddings(
@@ -47,25 +45,27 @@ def embeddings(
 ) -> Json:
     """Place samples by two principal components of all, of selected, of other budgets' features."""
     support = np.flatnonzero(selector.get_support())
-    before, share_before = _principal(Z)
+    before, variance_before = _principal(Z)
     order = np.array(budgets["order"])
     n_drawn = min(MOST_EMBEDDINGS, max(FEWEST_EMBEDDINGS, MOST_POINTS // len(Z)))
 
     def drawn(features: IntArray) -> Json:
-        xy, share = _principal(Z[:, features])
+        xy, variance = _principal(Z[:, features])
         # signs that go along with those of all features, or points would jump
-        return _packed(xy * np.where((xy * before).sum(0) < 0, -1, 1), share)
+        xy *= np.where((xy * before).sum(0) < 0, -1, 1)
+        return {"xy": pack(xy, bits=16), "variance": variance}
+
+    def of_groups(n_groups: int) -> IntArray:
+        chosen = selector.select(n_groups_to_select=n_groups, n_features_to_select=None)
+        return np.asarray(chosen.features)
 
     return {
         "n_points": len(Z),
-        "before": _packed(before, share_before),
+        "before": {"xy": pack(before, bits=16), "variance": variance_before},
         "fitted": drawn(support),
         "by_features": [{"n": k, **drawn(order[:k])} for k in _thinned(budgets["levels"], n_drawn)],
         "by_groups": [
-            {
-                "n": g,
-                **drawn(selector.select(n_groups_to_select=g, n_features_to_select=None).features),
-            }
+            {"n": g, **drawn(of_groups(g))}
             for g in _thinned(range(1, selector.n_groups_ + 1), n_drawn)
         ],
         "colours": _colours(Z[:, support], labels, label_name),
@@ -105,8 +105,8 @@ def affinity(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> Json:
     features = np.concatenate(
         [g[(np.arange(n) * len(g)) // n] for g, n in zip(groups, shares, strict=True)]
     )
-    neighbors = min(selector.n_neighbors, len(features) - 1)
-    values = dense_feature_affinity(DenseRows(Z[:, features]), neighbors)
+    n_neighbors = min(selector.n_neighbors, len(features) - 1)
+    values = dense_feature_affinity(DenseRows(Z[:, features]), n_neighbors)
     cells = _shares(shares, MOST_CELLS)
     binned = len(features) > MOST_CELLS
     if binned:
@@ -129,9 +129,8 @@ def correlations(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> li
         features = group[np.argsort(ranks[group])][:side]
         columns = Z[:, features] - Z[:, features].mean(0)
         columns /= np.maximum(np.linalg.norm(columns, axis=0), 1e-12)
-        blocks.append(
-            {"features": features.tolist(), "values": pack(columns.T @ columns, -1.0, 1.0)}
-        )
+        values = pack(columns.T @ columns, -1.0, 1.0)
+        blocks.append({"features": features.tolist(), "values": values})
     return blocks
 
 
@@ -144,7 +143,7 @@ def image(X: Any, shape: tuple[int, int] | None, order: str) -> Json | None:
     return {"height": height, "width": width, "order": order, "mean": pack(mean.ravel())}
 
 
-def _principal(Z: FloatArray) -> tuple[FloatArray, list[float]]:
+def _principal(Z: FloatArray) -> tuple[FloatArray, list[float | None]]:
     """Return the first two principal components, (n, 2), and their shares of the variance."""
     Z = Z - Z.mean(0)
     total = max(float(np.square(Z).sum()), 1e-12)
@@ -152,11 +151,7 @@ def _principal(Z: FloatArray) -> tuple[FloatArray, list[float]]:
     U, S, _ = randomized_svd(Z, n_components, n_iter=4, random_state=0)
     xy = np.zeros((len(Z), 2))
     xy[:, :n_components] = U * S
-    return xy, [*(S**2 / total).tolist(), 0.0][:2]
-
-
-def _packed(xy: FloatArray, shares: list[float]) -> Json:
-    return {"xy": pack(xy, bits=16), "variance": tidy_list(shares, 3)}
+    return xy, tidy_list([*(S**2 / total), 0.0][:2], 3)
 
 
 def _thinned(levels: Sequence[int], most: int) -> list[int]:
@@ -168,7 +163,7 @@ def _thinned(levels: Sequence[int], most: int) -> list[int]:
 def _colours(Z: FloatArray, labels: Labels, name: str | None) -> Json:
     """Colour every sample by its class or number, or else by its k-means cluster."""
     if labels is None:
-        clusters = cluster_samples(Z, CLUSTERS)
+        clusters = cluster_samples(Z, range(2, 8))
         found = [f"cluster {c + 1}" for c in range(int(clusters.max()) + 1)]
         return {"kind": "cluster", "name": None, "classes": found, "codes": clusters.tolist()}
     name = name or "label"
@@ -198,9 +193,8 @@ def _as_text(value: object) -> str:
 
 
 def _is_missing(value: object) -> bool:
-    if value is None or type(value).__name__ == "NAType":  # pandas.NA is neither equal nor unequal
-        return True
-    return bool(value != value)
+    # pandas.NA is neither equal nor unequal
+    return value is None or type(value).__name__ == "NAType" or bool(value != value)
 
 
 def _shares(sizes: IntArray, most: int) -> IntArray:

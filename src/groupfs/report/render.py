@@ -112,10 +112,7 @@ def _page_data(summary: Json, n_listed: int, n_groups: int) -> Json:
         "n_groups_selected": chosen["n_groups"],
         "order": order[:known],
         "levels": [level for level in chosen["levels"] if level <= known],
-        "affinity": {
-            **affinity,
-            "features": affinity["features"] and indices(affinity["features"]),
-        },
+        "affinity": {**affinity, "features": indices(affinity["features"] or []) or None},
         "correlations": [
             {**block, "features": indices(block["features"])}
             for block in summary["correlations"][:n_groups]
@@ -133,9 +130,9 @@ def _listed(summary: Json, most: int, n_groups: int) -> list[int]:
     if most >= len(every):
         return every
     kept = [i for i in order + every if features["kept"][i]]
-    middle = [group["representative"] for group in summary["groups"]]
+    representatives = [group["representative"] for group in summary["groups"]]
     known = set(every)
-    first = [i for i in dict.fromkeys(kept + middle + order + every) if i in known]
+    first = [i for i in dict.fromkeys(kept + representatives + order + every) if i in known]
     return sorted(first[:most])
 
 
@@ -165,7 +162,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(count=count, number=_number, places=_places)
+    environment.filters.update(count=count, number=_number)
     return environment
 
 
@@ -173,11 +170,6 @@ def _read(name: str) -> str:
     return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
-def _number(value: float | None, digits: int = 3) -> str:
+def _number(value: float | None, form: str = ".3g") -> str:
     """Write a number for reading, a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}g}".replace("-", "−")
-
-
-def _places(value: float | None, places: int) -> str:
-    """Write a number with so many digits after the point, for columns of numbers."""
-    return "–" if value is None else f"{value:.{places}f}".replace("-", "−")
+    return "–" if value is None else f"{value:{form}}".replace("-", "−")

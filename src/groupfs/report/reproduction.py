@@ -13,13 +13,8 @@ from groupfs.report.json_numbers import Json, tidy
 from groupfs.utils.fitted_selector import FittedSelector
 from groupfs.utils.versions import installed_version
 
-#: Readers in pandas for the endings of file names; others are left to the reader of the report.
-READERS = {
-    ".csv": "read_csv",
-    ".csv.gz": "read_csv",
-    ".parquet": "read_parquet",
-    ".feather": "read_feather",
-}
+#: Endings of file names that pandas reads by itself; others are left to the reader of the report.
+READERS = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet", ".feather": "feather"}
 #: Longest text of a parameter that is written out.
 LONGEST = 200
 
@@ -54,11 +49,8 @@ def reproduction(selector: FittedSelector, source: str | None, notes: Sequence[s
 def _changed(selector: FittedSelector) -> Json:
     """Return the parameters that are not at their defaults."""
     defaults = inspect.signature(type(selector).__init__).parameters
-    return {
-        name: value
-        for name, value in selector.get_params(deep=False).items()
-        if not _equal(value, defaults[name].default)
-    }
+    given = selector.get_params(deep=False).items()
+    return {name: v for name, v in given if repr(v) != repr(defaults[name].default)}
 
 
 def _code(selector: FittedSelector, source: str | None, notes: Sequence[str]) -> list[str]:
@@ -70,7 +62,7 @@ def _code(selector: FittedSelector, source: str | None, notes: Sequence[str]) ->
         what = f"the table in {source}" if source else "your table"
         return ["import groupfs", f"X = ...  # {' '.join(what.split())}", fit]
     prepared = "  # then prepared as the notes say" if notes else ""
-    read = f"X = pandas.{READERS[ending]}({str(source)!r}){prepared}"
+    read = f"X = pandas.read_{READERS[ending]}({str(source)!r}){prepared}"
     return ["import groupfs, pandas", read, fit]
 
 
@@ -88,13 +80,7 @@ def _written(name: str, value: Any) -> str:
     """Write a parameter as Python; what is too long for a line, by its name."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
-    short = isinstance(value, bool | int | float | str | list | tuple | dict)
-    text = repr(value if short else str(value))
-    is_object = not short and name == "random_state"
-    return name if is_object or len(text) > LONGEST else text
-
-
-def _equal(value: Any, default: Any) -> bool:
-    if isinstance(value, str | int | float | bool) or value is None:
-        return bool(value == default) and isinstance(value, bool) == isinstance(default, bool)
-    return False
+    is_plain = isinstance(value, bool | int | float | str | list | tuple | dict)
+    text = repr(value if is_plain else str(value))
+    is_generator = name == "random_state" and not is_plain
+    return name if is_generator or len(text) > LONGEST else text

@@ -25,7 +25,6 @@ from groupfs.report.reproduction import reproduction
 from groupfs.report.schema import FORMAT, VERSION
 from groupfs.scoring.significance import discoveries
 from groupfs.utils.fitted_selector import FittedSelector, feature_names, group_names
-from groupfs.utils.types import IntArray
 
 #: Rows that pictures are drawn from, at most, and numbers that these rows may hold.
 MOST_ROWS, MOST_NUMBERS = 1500, 30_000_000
@@ -68,11 +67,6 @@ def summarize(
     notes : sequence of str
         Sentences on what was done to the columns before.
 
-    Returns
-    -------
-    summary : dict
-        Lists, numbers, strings and None only; ``summary["format"]`` is "groupfs-result".
-
     Examples
     --------
     >>> from groupfs import GroupFS
@@ -110,7 +104,15 @@ def summarize(
             "notes": [str(note) for note in notes],
         },
         "groups": groups,
-        "features": _features(selector, names, ranks, reason_of),
+        "features": {
+            "name": names,
+            "group": [None if j < 0 else int(j) for j in selector.group_labels_],
+            "rank": [int(rank) or None for rank in ranks],
+            "centrality": tidy_list(selector.centrality_, 4),
+            "score": tidy_list(selector.feature_scores_, 4),
+            "kept": support.astype(int).tolist(),
+            "reason": reason_of,
+        },
         "reasons": reasons,
         "selection": {
             "n_features": int(support.sum()),
@@ -133,18 +135,13 @@ def summarize(
 
 
 def _names(selector: FittedSelector, given: Sequence[object] | None) -> list[str]:
-    names = [_utf8(name) for name in (feature_names(selector) if given is None else given)]
+    names = [str(name) for name in (feature_names(selector) if given is None else given)]
     if len(names) != selector.n_features_in_:
         raise ValueError(
             f"feature_names has {len(names)} names, but the selector was fitted on "
             f"{selector.n_features_in_} features; give one name per column."
         )
     return names
-
-
-def _utf8(name: object) -> str:
-    """Write a name so that a file can hold it: half characters of misread files are replaced."""
-    return str(name).encode("utf-8", "replace").decode("utf-8")
 
 
 def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
@@ -156,8 +153,8 @@ def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
     return [
         {
             "rank": j + 1,
-            "name": f"group {j + 1}" if given is None else _utf8(given[j]),
-            "title": f"group {j + 1}" if given is None else f'group "{_utf8(given[j])}"',
+            "name": given[j] if given else f"group {j + 1}",
+            "title": f'group "{given[j]}"' if given else f"group {j + 1}",
             "is_given": given is not None,
             "size": len(group),
             "score": tidy(selector.group_scores_[j], 6),
@@ -173,21 +170,6 @@ def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
         }
         for j, group in enumerate(selector.groups_)
     ]
-
-
-def _features(
-    selector: FittedSelector, names: list[str], ranks: IntArray, reason_of: list[int]
-) -> Json:
-    """List of every feature its name, group and so on, one list each."""
-    return {
-        "name": names,
-        "group": [None if j < 0 else int(j) for j in selector.group_labels_],
-        "rank": [int(rank) or None for rank in ranks],
-        "centrality": tidy_list(selector.centrality_, 4),
-        "score": tidy_list(selector.feature_scores_, 4),
-        "kept": [int(kept) for kept in selector.get_support()],
-        "reason": reason_of,
-    }
 
 
 def _training(selector: FittedSelector) -> Json:

@@ -3,7 +3,7 @@
 The parsers of mat, h5ad, feather and parquet files are other people's, and damaged or crafted files
 can crash them, hang them or have them fill the memory. In a child process that ends in one sentence
 instead of the user's session. What the child has read comes back through files in a temporary
-folder: arrays as npy, sparse matrices as npz, frames as Arrow, lists as json; never as pickle.
+folder: arrays as npy, sparse matrices as npz, frames as Arrow; never as pickle.
 """
 
 from __future__ import annotations
@@ -26,50 +26,25 @@ from groupfs.tables.file_content import Content, beyond_memory, broken
 from groupfs.tables.table import TableError
 
 #: Reads the file at a path that is called by a source, to named parts: numpy arrays, scipy sparse
-#: arrays, Arrow tables and lists of str.
+#: arrays and Arrow tables.
 Parser = Callable[[str, str], dict[str, Any]]
-#: Seconds that reading may take: to start with, and for every byte of the file.
-SECONDS, SECONDS_PER_BYTE = 60.0, 1e-6
 #: Exit status of a process that the system has killed (SIGKILL, a name that Windows has not).
 KILLED = -9
 #: Name of the file in which the child says which parts there are, or what went wrong.
 OUTCOME = "outcome.json"
 
 
-def parse_in_child(
-    parse: Parser,
-    content: Content,
-    *,
-    imports: Sequence[str] = (),
-    extra: str = "cli",
-    max_seconds: float | None = None,
-) -> dict[str, Any]:
+def parse_in_child(parse: Parser, content: Content, imports: Sequence[str]) -> dict[str, Any]:
     """Call a parser of a file in a child process, and return the parts that it found.
 
-    Parameters
-    ----------
-    parse : callable
-        A function of a module, called with the path of the file and what to call it.
-    content : Content
-        The file, and how many bytes it may take.
-    imports : sequence of str
-        Modules that the parser needs; they are imported before memory is limited.
-    extra : str
-        The extra of groupfs that installs them.
-    max_seconds : float or None, default=None
-        None allows a minute, and a second more for every megabyte.
-
-    Raises
-    ------
-    TableError
-        With one sentence, if the parser fails, crashes, hangs or needs too much memory.
+    The parser is a function of a module; the modules it needs are imported before memory is
+    limited. If it fails, crashes, hangs or needs too much memory, a TableError says so.
     """
-    if max_seconds is None:
-        max_seconds = SECONDS + SECONDS_PER_BYTE * content.size
     with tempfile.TemporaryDirectory(prefix="groupfs-") as folder:
         path = content.path or Path(folder, "input")
         if content.path is None:
             path.write_bytes(content.data)
+        max_seconds = content.max_seconds or 60 + path.stat().st_size / 1e6
         function = f"{parse.__module__}:{parse.__name__}"
         what = [function, str(path.absolute()), content.source, folder, str(content.max_bytes)]
         try:
@@ -81,11 +56,10 @@ def parse_in_child(
             outcome = {"problem": "memory" if code == KILLED else "crash", "reason": str(code)}
         if "parts" in outcome:
             return {name: _read_part(Path(folder, file)) for name, file in outcome["parts"]}
-    raise _error(content, extra, **outcome)
+    raise _error(content, **outcome)
 
 
 def _run(arguments: list[str], max_seconds: float) -> int:
-    """Run this module as a program, and return its exit status."""
     # the child imports what we would, and no module that lies beside the data (-P)
     command = [sys.executable, "-P", "-m", "groupfs.tables.child_process", *arguments]
     path = os.pathsep.join(filter(None, sys.path))
@@ -96,8 +70,7 @@ def _run(arguments: list[str], max_seconds: float) -> int:
     ).returncode
 
 
-def _error(content: Content, extra: str, problem: str, reason: str) -> TableError:
-    """Return the sentence for a problem of the child."""
+def _error(content: Content, problem: str, reason: str) -> TableError:
     source = content.source
     if problem == "memory":
         return beyond_memory(content.max_bytes, source)
@@ -108,33 +81,26 @@ def _error(content: Content, extra: str, problem: str, reason: str) -> TableErro
         "very slow to reach.",
         "crash": f"{source} crashed its parser (exit status {reason}), so it was not read; it is "
         f"damaged or no {content.kind} file.",
-        "package": f"Reading {source} needs {reason}; install it with "
-        f'pip install "groupfs[{extra}]".',
+        "package": f"Reading {source} needs {reason}; install it with pip install {reason}.",
     }
     return TableError(sentences.get(problem, reason))
 
 
 def _read_part(path: Path) -> Any:
-    if path.suffix == ".json":
-        return json.loads(path.read_text())
     if path.suffix == ".npy":
         return np.load(path, allow_pickle=False)
     if path.suffix == ".npz":
         import scipy.sparse as sp
 
         return sp.load_npz(path)
-    import pyarrow as pa
+    from pyarrow import feather
 
-    with pa.OSFile(str(path)) as file:
-        return pa.ipc.open_file(file).read_all()
+    return feather.read_table(path, memory_map=False)
 
 
 def _write_part(part: Any, path: Path) -> str:
     """Write a part to a file, and return the name of the file, whose ending tells the kind."""
-    if isinstance(part, list):
-        path = path.with_suffix(".json")
-        path.write_text(json.dumps(part))
-    elif isinstance(part, np.ndarray):
+    if isinstance(part, np.ndarray):
         path = path.with_suffix(".npy")
         np.save(path, part, allow_pickle=False)
     elif hasattr(part, "tocsr"):
@@ -143,11 +109,10 @@ def _write_part(part: Any, path: Path) -> str:
         path = path.with_suffix(".npz")
         sp.save_npz(path, part, compressed=False)
     else:
-        import pyarrow as pa
+        from pyarrow import feather
 
-        path = path.with_suffix(".arrow")
-        with pa.ipc.new_file(str(path), part.schema) as writer:
-            writer.write_table(part)
+        path = path.with_suffix(".feather")
+        feather.write_feather(part, path, compression="uncompressed")
     return path.name
 
 

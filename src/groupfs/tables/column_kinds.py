@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -33,7 +33,6 @@ SENTENCES = {
     "id": "Ignored {} taken for ids (use=[NAME] keeps one)",
     "text": "Ignored {} of text with too many different values (use=[NAME] keeps one)",
     "date": "Ignored {} of dates (use=[NAME] takes one as days since 1970)",
-    "span": "Ignored {} of durations, periods or intervals; write them as numbers to use them",
     "days": "Took {} of dates for days since 1970, as asked",
     "object": "Ignored {} with neither numbers nor text",
     "empty": "Ignored {} without any value",
@@ -41,10 +40,9 @@ SENTENCES = {
     "mixed": "Took {} of numbers and words for numbers, and the words for missing values",
     "codes": "Encoded {} of text with two values as 0 and 1",
     "ordered": "Encoded {} of ordered categories by their place in the order",
-    "indicators": "Encoded {} of text with a 0/1 column for each value",
-    "frequent": "Encoded {} of text with a 0/1 column for each frequent value",
-    "median": "Filled in missing values of {} with the median",
-    "most_frequent": "Filled in missing values of {} with the most frequent value",
+    "indicators": "Encoded {} of text with a 0/1 column for each frequent value",
+    "median": "Filled in missing values of {} with the median (how many)",
+    "most_frequent": "Filled in missing values of {} with the most frequent value (how many)",
     "replaced": "Replaced missing or unknown values (how many)",
     "no_indicator": "Left all 0 for values without a column of their own (how many)",
 }
@@ -78,11 +76,11 @@ class Column:
         return [self.name]
 
 
-@dataclass
 class DecisionLog:
     """Names of columns under the decisions made on them."""
 
-    columns: dict[str, list[str]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.columns: dict[str, list[str]] = {}
 
     def add(self, decision: str, column: str) -> None:
         self.columns.setdefault(decision, []).append(column)
@@ -92,11 +90,10 @@ class DecisionLog:
         self.add(why, name)
         return Column(name, "ignored", why=why)
 
-    def add_count(self, decision: str, column: str, n_rows: int, unit: str = "") -> None:
+    def add_count(self, decision: str, column: str, n_rows: int) -> None:
         """Log how many rows of a column a decision is about, if any."""
         if n_rows:
-            plural = "s" if unit and n_rows > 1 else ""
-            self.add(decision, f"{column} ({n_rows}{unit}{plural})")
+            self.add(decision, f"{column} ({n_rows})")
 
     def sentences(self) -> list[str]:
         """Report each kind of decision in a sentence."""
@@ -113,8 +110,6 @@ def decide(name: str, series: Any, use: bool, log: DecisionLog) -> Column:
 
     With ``use`` it is used although it looks like an id, a date or free text.
     """
-    if str(series.dtype).startswith(("timedelta", "duration", "period", "interval")):
-        return log.ignore(name, "span")
     if series.isna().all():
         return log.ignore(name, "empty")
     if _is_numeric(series):
@@ -131,9 +126,9 @@ def decide(name: str, series: Any, use: bool, log: DecisionLog) -> Column:
         return log.ignore(name, "object")
     if not len(present):  # nothing but blanks
         return log.ignore(name, "empty")
-    ordered = _ordered_categories(series)
-    if ordered:
-        return _coded(name, text, ordered, "ordered", log)
+    if getattr(series.dtype, "ordered", False) and len(series.dtype.categories) > 1:
+        order = [str(value).strip() for value in series.dtype.categories]
+        return _coded(name, text, order, "ordered", log)
     numbers = _to_floats(text)
     finite = np.isfinite(numbers)
     share = finite.sum() / len(present)
@@ -157,19 +152,15 @@ def encode(column: Column, series: Any) -> tuple[list[FloatArray], int]:
             return [numbers], 0
         return [np.where(missing, column.fill, numbers)], int(missing.sum())
     values = _spell_as_learned(_to_text(series), column.values)
-    missing = values.isna().to_numpy()
-    if column.kind == "codes":
-        missing = missing | ~values.isin(column.values).to_numpy()
+    missing = ~values.isin(column.values) if column.kind == "codes" else values.isna()
     values = values.where(~missing, str(column.fill))
-    if column.kind == "codes":
-        codes = {value: float(code) for code, value in enumerate(column.values)}
-        return [values.map(codes).to_numpy(dtype=float)], int(missing.sum())
     indicators = [(values == value).to_numpy(dtype=float) for value in column.values]
-    return indicators, int(missing.sum())
+    if column.kind == "codes":
+        return [sum(code * indicator for code, indicator in enumerate(indicators))], missing.sum()
+    return indicators, missing.sum()
 
 
 def _to_floats(series: Any) -> FloatArray:
-    """Return numbers, NaN for what is none."""
     import pandas as pd
 
     if not _is_numeric(series):
@@ -227,13 +218,6 @@ def _is_text(series: Any) -> bool:
     return all(isinstance(value, simple) for value in first)
 
 
-def _ordered_categories(series: Any) -> list[str]:
-    categories = getattr(series.dtype, "categories", None)
-    if categories is None or not series.dtype.ordered or len(categories) < 2:
-        return []
-    return [str(value).strip() for value in categories]
-
-
 def _number(
     name: str, numbers: FloatArray, use: bool, log: DecisionLog, kind: str = "number"
 ) -> Column:
@@ -241,15 +225,14 @@ def _number(
     present = numbers[~missing]
     if not use and _is_id(name, present):
         return log.ignore(name, "id")
-    log.add_count("median", name, int(missing.sum()), " row")
+    log.add_count("median", name, missing.sum())
     return Column(name, kind, fill=float(np.median(present)))
 
 
 def _is_id(name: str, present: FloatArray) -> bool:
     """Return whether these are whole numbers that all differ, named as ids or counting the rows."""
-    if len(present) < 3 or not np.isfinite(present).all() or (present != np.floor(present)).any():
-        return False
-    if len(np.unique(present)) < len(present):
+    whole = np.isfinite(present).all() and (present == np.floor(present)).all()
+    if len(present) < 3 or not whole or len(np.unique(present)) < len(present):
         return False
     counts = bool((np.diff(present) == 1).all()) and present[0] in (0, 1)
     return counts or bool(ID_NAME.search(name))
@@ -267,21 +250,19 @@ def _text(name: str, text: Any, use: bool, log: DecisionLog) -> Column:
             return log.ignore(name, "text")
     if n_values == 2:
         return _coded(name, text, sorted(counts.index), "codes", log)
-    log.add_count("most_frequent", name, int(text.isna().sum()), " row")
+    log.add_count("most_frequent", name, text.isna().sum())
     ranked = _by_frequency(counts)
     enough = max(2, FEWEST_ROWS * n_present)
     frequent = [v for v in ranked[:MOST_INDICATORS] if counts[v] >= enough] or ranked[:1]
-    if len(frequent) == n_values:
-        log.add("indicators", f"{name} ({n_values} values)")
-    else:
-        log.add("frequent", f"{name} ({len(frequent)} of {n_values} values)")
+    share = "" if len(frequent) == n_values else f"{len(frequent)} of "
+    log.add("indicators", f"{name} ({share}{n_values} values)")
     return Column(name, "indicators", values=tuple(sorted(frequent)), fill=ranked[0])
 
 
 def _coded(name: str, text: Any, order: Sequence[str], decision: str, log: DecisionLog) -> Column:
     meaning = ", ".join(f"{value} = {code}" for code, value in enumerate(order))
     log.add(decision, f"{name} ({meaning})")
-    log.add_count("most_frequent", name, int(text.isna().sum()), " row")
+    log.add_count("most_frequent", name, text.isna().sum())
     return Column(name, "codes", tuple(order), fill=_by_frequency(text.value_counts())[0])
 
 

@@ -18,9 +18,6 @@ import numpy as np
 from groupfs.tables.column_kinds import Column, ColumnsError, DecisionLog, decide, encode
 from groupfs.utils.text import join_names
 
-#: Kinds of columns.
-KINDS = ("number", "date", "codes", "indicators", "ignored")
-
 __all__ = ["Column", "ColumnsError", "Preparation", "learn_columns", "matching", "numeric_columns"]
 
 
@@ -101,12 +98,9 @@ class Preparation:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Preparation:
-        """Read what :meth:`to_dict` has written, and refuse what it has not."""
+        """Read what :meth:`to_dict` has written."""
         columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
-        for column in columns:
-            if not isinstance(column.name, str) or column.kind not in KINDS:
-                raise ValueError(f"column {column.name!r} of kind {column.kind!r}")
-        return cls(tuple(columns), tuple(map(str, stored["notes"])), stored.get("header"))
+        return cls(tuple(columns), tuple(stored["notes"]), stored.get("header"))
 
 
 def learn_columns(
@@ -138,10 +132,9 @@ def learn_columns(
     >>> learn_columns(table).names
     ['job=baker', 'job=cook', 'job=smith']
     """
-    names = [str(name) for name in frame.columns]
-    used = matching(use, names, "use")
+    used = matching(use, list(frame.columns), "use")
     return _prepare(
-        names, drop, label, lambda name, log: decide(name, frame[name], name in used, log)
+        frame.columns, drop, label, lambda name, log: decide(name, frame[name], name in used, log)
     )
 
 
@@ -152,16 +145,16 @@ def numeric_columns(
 
     Parameters are those of :func:`learn_columns`, with the names of the columns for the table.
     """
-    every = [str(name) for name in names]
-    return _prepare(every, drop, label, lambda name, log: Column(name, "number"))
+    return _prepare(names, drop, label, lambda name, log: Column(name, "number"))
 
 
 def _prepare(
-    names: list[str],
+    names: Iterable[str],
     drop: Sequence[str],
     label: str | None,
     decide_kind: Callable[[str, DecisionLog], Column],
 ) -> Preparation:
+    names = [str(name) for name in names]
     dropped = matching(drop, names, "drop")
     log = DecisionLog()
     columns = []
@@ -191,9 +184,7 @@ def matching(patterns: Sequence[str], names: Sequence[str], parameter: str) -> s
     found: set[str] = set()
     split = [[p] if p in names else p.split(",") for p in patterns]
     for pattern in [part.strip() for parts in split for part in parts]:
-        hits = [pattern] if pattern in names else []
-        if not hits and any(sign in pattern for sign in "*?["):
-            hits = fnmatch.filter(names, pattern)
+        hits = [pattern] if pattern in names else fnmatch.filter(names, pattern)
         if not hits:
             raise ColumnsError(
                 f"{parameter}={pattern!r}: {no_such_column(pattern, names)}", parameter

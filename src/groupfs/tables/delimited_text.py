@@ -13,10 +13,7 @@ from typing import Any
 from groupfs.tables.file_content import Content
 from groupfs.tables.table import Table, TableError, numbered, refuse_duplicates
 
-SEPARATORS = (",", ";", "\t", "|", " ")
-IN_WORDS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
-#: Lines looked at to find the separator.
-SAMPLED_LINES = 50
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 #: Words for a missing value. "None" is not among them: to people it is an answer.
 MISSING_WORDS = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?", "."]
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
@@ -28,7 +25,8 @@ def read_text(content: Content, header: bool | None) -> Table:
     """Read separated text; ``header=None`` takes a first line of numbers for data."""
     pd = import_pandas()
     text = _decoded(content)
-    sample = _sample(text)
+    lines = io.StringIO(text, newline="")  # some computers end lines with \r alone
+    sample = list(islice((line for line in lines if line.strip()), 50))
     if not sample:
         raise TableError(f"{content.source} holds nothing but blank lines.")
     try:
@@ -36,8 +34,6 @@ def read_text(content: Content, header: bool | None) -> Table:
         rows = _split(sample, separator)
     except csv.Error as reason:
         raise TableError(f"{content.source} cannot be read as csv: {reason}.") from reason
-    if not rows:
-        raise TableError(f"{content.source} holds nothing but blank cells.")
     has_header = not _is_data(rows[0]) if header is None else header
     names = _names(rows, has_header)
     if has_header:
@@ -75,7 +71,7 @@ def read_text(content: Content, header: bool | None) -> Table:
         )
     if separator != ",":
         comma = " and decimals by commas" if decimal == "," else ""
-        notes.append(f"Columns are separated by {IN_WORDS[separator]}{comma}.")
+        notes.append(f"Columns are separated by {SEPARATORS[separator]}{comma}.")
     return Table(values, names, content.source, named=has_header, notes=notes)
 
 
@@ -93,35 +89,17 @@ def _decoded(content: Content) -> str:
     data = content.data
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", errors="replace")
-    _refuse_binary(data, content.source)
+    beginning = data[:65536]
+    controls = sum(byte < 32 and byte not in b"\t\n\r\f" for byte in beginning)
+    if b"\0" in beginning or controls > 0.01 * len(beginning):
+        raise TableError(
+            f"{content.source} is binary data and not csv; name it by its kind (parquet, feather, "
+            "npy, npz, mat, h5ad) or export it as csv."
+        )
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:  # the other encoding that spreadsheets write
         return data.decode("cp1252", errors="replace")
-
-
-def _refuse_binary(data: bytes, source: str) -> None:
-    beginning = data[:65536]
-    controls = sum(byte < 32 and byte not in b"\t\n\r\f" for byte in beginning)
-    if b"\0" not in beginning and controls <= 0.01 * len(beginning):
-        return
-    looks = {
-        b"PK\x03\x04": "a zip archive or a spreadsheet",
-        b"PAR1": "a parquet file",
-        b"\x89HDF": "an HDF5 file",
-        b"\x93NUMPY": "an npy file",
-    }
-    what = next((kind for start, kind in looks.items() if data.startswith(start)), "binary data")
-    raise TableError(
-        f"{source} is {what} and not csv; name it by its kind (parquet, feather, npy, npz, mat, "
-        "h5ad) or export it as csv."
-    )
-
-
-def _sample(text: str) -> list[str]:
-    """Return the first lines that are not blank."""
-    lines = io.StringIO(text, newline="")  # some computers end lines with \r alone
-    return list(islice((line for line in lines if line.strip()), SAMPLED_LINES))
 
 
 def _separator(lines: list[str]) -> str:
@@ -139,7 +117,7 @@ def _separator(lines: list[str]) -> str:
 
     best = max(SEPARATORS, key=quality)
     if best == ",":  # decimal commas also split every line alike
-        return next((s for s in SEPARATORS[1:] if _leaves_decimals(lines, s)), best)
+        return next((s for s in SEPARATORS if s != "," and _leaves_decimals(lines, s)), best)
     return best
 
 
@@ -205,6 +183,6 @@ def _parser_sentence(source: str, reason: str, separator: str) -> str:
         expected, line, saw = found.groups()
         return (
             f"{source} is not a table: line {line} has {saw} cells separated by "
-            f"{IN_WORDS[separator]}, the lines before it {expected}."
+            f"{SEPARATORS[separator]}, the lines before it {expected}."
         )
     return f"{source} cannot be read as csv: {reason.strip().rstrip('.')}."

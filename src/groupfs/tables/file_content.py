@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-import psutil
-
+from groupfs.data.memory_plan import memory_budget
 from groupfs.tables.table import TableError
 from groupfs.utils.text import format_bytes, join_names
 
@@ -41,9 +40,6 @@ DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {
     b"BZh": bz2.open,
     b"\xfd7zXZ\x00": lzma.open,
 }
-COMPRESSED_ENDINGS = (".gz", ".bz2", ".xz", ".zip")
-#: Bytes that are decompressed at a time.
-CHUNK = 2**24
 
 
 @dataclass(frozen=True)
@@ -55,45 +51,44 @@ class Content:
     path: Path | None = None  #: of a file to be read as it is; None if it was decompressed or piped
     data: bytes = b""  #: of a file without a path
     max_bytes: int = sys.maxsize  #: that its table may take
-
-    @property
-    def size(self) -> int:
-        return self.path.stat().st_size if self.path else len(self.data)
+    max_seconds: float | None = None  #: that a parser may take
 
     def open(self) -> IO[bytes]:
         return self.path.open("rb") if self.path else io.BytesIO(self.data)
 
 
-def find_content(path: str | Path, max_bytes: int | None = None) -> Content:
-    """Find a file and decompress it if it is compressed; ``-`` is csv from standard input.
-
-    Parameters
-    ----------
-    path : str or Path
-    max_bytes : int or None, default=None
-        Bytes that it may decompress to; None takes what is free.
-    """
-    max_bytes = psutil.virtual_memory().available if max_bytes is None else max_bytes
+def find_content(
+    path: str | Path, max_bytes: int | None = None, max_seconds: float | None = None
+) -> Content:
+    """Find a file and decompress it if it is compressed; parameters as of ``read_table``."""
+    max_bytes = memory_budget(None) if max_bytes is None else max_bytes
     if str(path) == "-":
-        return Content("standard input", "text", data=_from_stdin(max_bytes), max_bytes=max_bytes)
+        source, kind, data = "standard input", "text", sys.stdin.buffer.read()
+        if not data:
+            raise TableError(
+                "Nothing came in on standard input; pipe a csv into it, e.g. "
+                "groupfs select - < data.csv."
+            )
+        return Content(source, kind, None, _decompressed(data, source, max_bytes), max_bytes)
     path = Path(path)
     _refuse_absent(path)
-    compressed = path.suffix.lower() in COMPRESSED_ENDINGS
+    source = os.fsencode(path).decode("utf-8", errors="backslashreplace")  # not all are Unicode
+    compressed = path.suffix.lower() in (".gz", ".bz2", ".xz", ".zip")
     kind = KINDS.get(Path(path.stem if compressed else path.name).suffix.lower(), "text")
     if path.is_file() and path.stat().st_size == 0:
         raise TableError(f"{path} is empty (0 bytes).")
     if kind != "text" and not compressed:
-        return Content(printable(path), kind, path=path, max_bytes=max_bytes)
+        return Content(source, kind, path, b"", max_bytes, max_seconds)
     try:
         data = path.read_bytes()
     except OSError as reason:
         raise TableError(f"{path} cannot be read: {reason.strerror}.") from reason
-    data = _decompressed(data, path, max_bytes)
-    return Content(printable(path), kind, data=data, max_bytes=max_bytes)
+    return Content(
+        source, kind, None, _decompressed(data, source, max_bytes), max_bytes, max_seconds
+    )
 
 
 def beyond_memory(max_bytes: int, source: str) -> TableError:
-    """Return the error that says of a file that it needs more memory than it may take."""
     return TableError(
         f"{source} would need more than {format_bytes(max_bytes)} of memory, which is all that it "
         "may take; give it fewer rows or columns."
@@ -112,24 +107,8 @@ def refuse_broken(content: Content) -> Iterator[None]:
 
 
 def broken(content: Content, reason: str) -> TableError:
-    """Return the error that says of a damaged file what its reader said."""
     first_line = reason.strip().partition("\n")[0].rstrip(".")
     return TableError(f"{content.source} is broken or no {content.kind} file ({first_line}).")
-
-
-def printable(path: str | Path) -> str:
-    """Return a path as text that every file and terminal takes, also if it is no Unicode."""
-    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
-
-
-def _from_stdin(max_bytes: int) -> bytes:
-    data = sys.stdin.buffer.read()
-    if not data:
-        raise TableError(
-            "Nothing came in on standard input; pipe a csv into it, e.g. "
-            "groupfs select - < data.csv."
-        )
-    return _decompressed(data, Path("standard input"), max_bytes)
 
 
 def _refuse_absent(path: Path) -> None:
@@ -146,43 +125,34 @@ def _refuse_absent(path: Path) -> None:
     raise TableError(f"There is no file {path}{hint}")
 
 
-def _decompressed(data: bytes, path: Path, max_bytes: int) -> bytes:
+def _decompressed(data: bytes, source: str, max_bytes: int) -> bytes:
     """Return the bytes of a compressed file; those of others as they are."""
+    is_zip = source.lower().endswith(".zip")  # the beginning is that of an npz file too
+    starts = (start for start in DECOMPRESSORS if data.startswith(start))
+    decompress = DECOMPRESSORS.get(next(starts, b""))
+    if not is_zip and decompress is None:
+        return data
+    whole = io.BytesIO()
     try:
-        if path.suffix.lower() == ".zip":
-            archive = zipfile.ZipFile(io.BytesIO(data))
-            with archive.open(_only_member(archive, path)) as file:
-                return _read_all(file, path, max_bytes)
-        for beginning, decompressor in DECOMPRESSORS.items():
-            if data.startswith(beginning):
-                with decompressor(io.BytesIO(data)) as file:
-                    return _read_all(file, path, max_bytes)
+        compressed = io.BytesIO(data)
+        with decompress(compressed) if decompress else _only_member(compressed, source) as file:
+            while chunk := file.read(2**24):  # only reading tells how much there is
+                whole.write(chunk)
+                if whole.tell() > max_bytes:
+                    raise beyond_memory(max_bytes, source)
     except (TableError, MemoryError):
         raise
     except Exception as reason:  # a damaged file may fail in any way
-        raise TableError(f"{path} cannot be unpacked ({reason}); it may be cut off.") from reason
-    return data
-
-
-def _read_all(file: IO[bytes], path: Path, max_bytes: int) -> bytes:
-    """Read in chunks, since only reading tells how much there is."""
-    whole = io.BytesIO()
-    while chunk := file.read(CHUNK):
-        whole.write(chunk)
-        if whole.tell() > max_bytes:
-            raise beyond_memory(max_bytes, str(path))
+        raise TableError(f"{source} cannot be unpacked ({reason}); it may be cut off.") from reason
     return whole.getvalue()
 
 
-def _only_member(archive: zipfile.ZipFile, path: Path) -> str:
-    members = [
-        name
-        for name in archive.namelist()
-        if not name.endswith("/") and not name.startswith("__MACOSX/")
-    ]
-    if len(members) != 1:
+def _only_member(file: IO[bytes], source: str) -> IO[bytes]:
+    archive = zipfile.ZipFile(file)
+    names = [n for n in archive.namelist() if not n.endswith("/") and not n.startswith("__MACOSX/")]
+    if len(names) != 1:
         raise TableError(
-            f"{path} holds {len(members)} files ({join_names(members, 3) or 'none'}); unpack it "
-            "and name the one you mean."
+            f"{source} holds {len(names)} files ({join_names(names, 3) or 'none'}); unpack it and "
+            "name the one you mean."
         )
-    return members[0]
+    return archive.open(names[0])

@@ -27,14 +27,20 @@ def read_numpy(content: Content) -> Table:
 
     Which of the two it is the file says itself, whatever its name.
     """
-    with refuse_broken(content), content.open() as file:
-        if file.read(2) == b"PK":
-            return _read_npz(content)
-        file.seek(0)
+    with refuse_broken(content):
         try:
-            array = np.lib.format.read_array(file, allow_pickle=False)
+            with content.open() as file:
+                if file.read(2) == b"PK":
+                    return _read_npz(content)
+                file.seek(0)
+                array = np.lib.format.read_array(file, allow_pickle=False)
         except ValueError as reason:
-            raise _unpickled(content.source, reason) from reason
+            if "allow_pickle" not in str(reason):
+                raise
+            raise TableError(
+                f"{content.source} holds Python objects, which are never unpickled here; save a "
+                "plain array of numbers."
+            ) from reason
         if array.ndim == 2 and array.size:
             return _table(content.source, array, numbered(array.shape[1]), named=False)
         raise TableError(
@@ -43,15 +49,15 @@ def read_numpy(content: Content) -> Table:
         )
 
 
-def read_mat(content: Content, max_seconds: float | None = None) -> Table:
+def read_mat(content: Content) -> Table:
     """Read the table among the variables of a Matlab file (before 7.3)."""
-    variables = parse_in_child(parse_mat, content, imports=["scipy.io"], max_seconds=max_seconds)
+    variables = parse_in_child(parse_mat, content, ["scipy.io"])
     with refuse_broken(content):
         return _from_variables(content, variables)
 
 
 def parse_mat(path: str, source: str) -> dict[str, Any]:
-    """Read the variables of a Matlab file; those that are no arrays of values are left empty."""
+    """Read the variables of a Matlab file that are arrays of values."""
     from scipy.io import loadmat
 
     try:
@@ -60,11 +66,13 @@ def parse_mat(path: str, source: str) -> dict[str, Any]:
         raise TableError(
             f"{source} is a Matlab 7.3 file; save it with save(..., '-v7')."
         ) from reason
-    return {
-        name: checked_csr(value) if sp.issparse(value) else _without_objects(value)
+    sparse = {name: checked_csr(value) for name, value in variables.items() if sp.issparse(value)}
+    dense = {
+        name: value
         for name, value in variables.items()
-        if not name.startswith("__") and (sp.issparse(value) or isinstance(value, np.ndarray))
+        if isinstance(value, np.ndarray) and not value.dtype.hasobject
     }
+    return sparse | dense
 
 
 def checked_csr(matrix: Any) -> Any:
@@ -98,27 +106,7 @@ def _read_npz(content: Content) -> Table:
     with content.open() as file, np.load(file, allow_pickle=False) as stored:
         if {"format", "shape", "data"} <= set(stored):
             return sparse_table(sp.load_npz(content.open()), None, content)
-        try:
-            arrays = {name: stored[name] for name in stored}
-        except ValueError as reason:
-            raise _unpickled(content.source, reason) from reason
-    # other files in the archive come as bytes
-    found = {name: value for name, value in arrays.items() if isinstance(value, np.ndarray)}
-    return _from_variables(content, found)
-
-
-def _unpickled(source: str, reason: ValueError) -> ValueError:
-    """Return the error for an array that numpy did not read, in words if it holds objects."""
-    if "allow_pickle" not in str(reason):
-        return reason
-    return TableError(
-        f"{source} holds Python objects, which are never unpickled here; save a plain array of "
-        "numbers."
-    )
-
-
-def _without_objects(array: Any) -> Any:
-    return np.empty(0) if array.dtype.hasobject else array
+        return _from_variables(content, dict(stored))
 
 
 def _from_variables(content: Content, arrays: Mapping[str, Any]) -> Table:
@@ -132,9 +120,8 @@ def _from_variables(content: Content, arrays: Mapping[str, Any]) -> Table:
     if not tables:
         what = f"only {join_names(arrays)}" if arrays else "nothing"
         raise TableError(f"{source} holds no table of numbers, {what}.")
-    chosen = next((name for name in TABLE_NAMES if name in tables), None)
-    if chosen is None:
-        chosen = max(tables, key=lambda name: tables[name].shape[0] * tables[name].shape[1])
+    largest = max(tables, key=lambda name: tables[name].shape[0] * tables[name].shape[1])
+    chosen = next((name for name in TABLE_NAMES if name in tables), largest)
     table = tables[chosen]
     names = _column_names(arrays, table.shape[1])
     more = {

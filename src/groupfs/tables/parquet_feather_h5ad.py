@@ -14,11 +14,10 @@ from groupfs.tables.numpy_and_matlab import checked_csr, sparse_table
 from groupfs.tables.table import Table, TableError
 
 
-def read_frame(content: Content, max_seconds: float | None = None) -> Table:
+def read_frame(content: Content) -> Table:
     """Read the columns of a parquet or feather file, and its index if it has one of its own."""
-    parse = parse_parquet if content.kind == "parquet" else parse_feather
-    imports = ["pandas", f"pyarrow.{content.kind}"]
-    parts = parse_in_child(parse, content, imports=imports, max_seconds=max_seconds)
+    imports = ["pandas", "pyarrow.feather", "pyarrow.parquet"]
+    parts = parse_in_child(parse_frame, content, imports)
     with refuse_broken(content):
         frame = parts["table"].to_pandas()
         if not isinstance(frame.index, import_pandas().RangeIndex):
@@ -27,14 +26,11 @@ def read_frame(content: Content, max_seconds: float | None = None) -> Table:
     return Table(frame, names, content.source)
 
 
-def read_h5ad(content: Content, max_seconds: float | None = None) -> Table:
+def read_h5ad(content: Content) -> Table:
     """Read X of an AnnData file, its variables as columns and ``obs`` as row metadata."""
-    imports = ["h5py", "anndata.io", "pyarrow"]
-    parts = parse_in_child(
-        parse_h5ad, content, imports=imports, extra="anndata,cli", max_seconds=max_seconds
-    )
+    parts = parse_in_child(parse_h5ad, content, ["h5py", "anndata.io", "pyarrow.feather"])
     with refuse_broken(content):
-        values, names = parts["X"], parts["names"]
+        values, names = parts["X"], parts["names"].tolist()
         row_metadata = parts["obs"].to_pandas() if "obs" in parts else None
         if sp.issparse(values):
             return sparse_table(values, names, content, row_metadata=row_metadata)
@@ -42,19 +38,18 @@ def read_h5ad(content: Content, max_seconds: float | None = None) -> Table:
         return Table(frame, names, content.source, row_metadata=row_metadata)
 
 
-def parse_parquet(path: str, source: str) -> dict[str, Any]:
-    """Read a parquet file as an Arrow table."""
+def parse_frame(path: str, source: str) -> dict[str, Any]:
+    """Read a parquet or feather file, whichever it is, as an Arrow table."""
+    from pyarrow.feather import read_table
     from pyarrow.parquet import ParquetFile
 
-    with ParquetFile(path) as file:
-        return {"table": _checked(file.read())}
-
-
-def parse_feather(path: str, source: str) -> dict[str, Any]:
-    """Read a feather file as an Arrow table."""
-    from pyarrow.feather import read_table
-
-    return {"table": _checked(read_table(path, memory_map=False))}
+    with open(path, "rb") as file:
+        is_parquet = file.read(4) == b"PAR1"
+    table = ParquetFile(path).read() if is_parquet else read_table(path, memory_map=False)
+    # offsets of texts and codes come from the file, and Arrow would follow them anywhere
+    table.validate(full=True)
+    table.to_pandas()  # a column of nulls takes no memory before
+    return {"table": table}
 
 
 def parse_h5ad(path: str, source: str) -> dict[str, Any]:
@@ -69,20 +64,9 @@ def parse_h5ad(path: str, source: str) -> dict[str, Any]:
         matrix, obs = read_elem(file["X"]), read_elem(file["obs"])
         names = [str(name) for name in read_elem(file["var"]).index]
     values = checked_csr(matrix) if sp.issparse(matrix) else np.asarray(matrix)
-    if values.shape != (len(obs), len(names)) or values.dtype.kind not in "biuf":
-        raise ValueError(
-            f"X is an array of shape {values.shape} and type {values.dtype}, not of shape "
-            f"{(len(obs), len(names))}"
-        )
-    parts = {"X": values, "names": names}
+    if values.shape != (len(obs), len(names)):
+        raise ValueError(f"X of shape {values.shape} for {len(obs)} obs and {len(names)} var")
+    parts = {"X": values, "names": np.array(names, dtype=str)}
     if len(obs.columns):
         parts["obs"] = pa.Table.from_pandas(obs.reset_index(drop=True), preserve_index=False)
     return parts
-
-
-def _checked(table: Any) -> Any:
-    """Return an Arrow table, once it is known to be sound and to fit into memory as a frame."""
-    # offsets of texts and codes come from the file, and Arrow would follow them anywhere
-    table.validate(full=True)
-    table.to_pandas()  # a column of nulls takes no memory before
-    return table

@@ -26,7 +26,7 @@ def read_table(
         Whether a text file begins with the names of the columns. None finds out: a first line of
         numbers is taken for data.
     max_bytes : int or None, default=None
-        Bytes of memory that reading may take; None takes what is free.
+        Bytes of memory that reading may take; None allows three quarters of what is free.
     max_seconds : float or None, default=None
         Seconds that reading a mat, h5ad, feather or parquet file may take; None allows a minute,
         and a second more for every megabyte.
@@ -54,9 +54,9 @@ def read_table(
     >>> table.names, table.values.shape
     (['age', 'sex'], (2, 2))
     """
-    content = find_content(path, max_bytes)
+    content = find_content(path, max_bytes, max_seconds)
     try:
-        table = _read(content, header, max_seconds)
+        table = _read(content, header)
     except MemoryError as reason:
         raise beyond_memory(content.max_bytes, content.source) from reason
     refuse_duplicates(table.names, table.source)
@@ -64,24 +64,22 @@ def read_table(
     return table
 
 
-def _read(content: Content, header: bool | None, max_seconds: float | None) -> Table:
-    """Read a file by the module for its kind, imported only now, as they import much."""
-    if content.kind == "text":
-        from groupfs.tables.delimited_text import read_text
-
-        return read_text(content, header)
+def _read(content: Content, header: bool | None) -> Table:
     if content.kind == "excel":
         raise TableError(
             f"{content.source} is a spreadsheet, which is not read here; save the sheet as csv."
         )
-    if content.kind in ("npy", "npz"):
-        from groupfs.tables.numpy_and_matlab import read_numpy
+    # imported only now, as they import much
+    from groupfs.tables import delimited_text, numpy_and_matlab, parquet_feather_h5ad
 
-        return read_numpy(content)
-    if content.kind == "mat":
-        from groupfs.tables.numpy_and_matlab import read_mat
-
-        return read_mat(content, max_seconds)
-    from groupfs.tables.parquet_feather_h5ad import read_frame, read_h5ad
-
-    return (read_h5ad if content.kind == "h5ad" else read_frame)(content, max_seconds)
+    if content.kind == "text":
+        return delimited_text.read_text(content, header)
+    readers = {
+        "npy": numpy_and_matlab.read_numpy,
+        "npz": numpy_and_matlab.read_numpy,
+        "mat": numpy_and_matlab.read_mat,
+        "parquet": parquet_feather_h5ad.read_frame,
+        "feather": parquet_feather_h5ad.read_frame,
+        "h5ad": parquet_feather_h5ad.read_h5ad,
+    }
+    return readers[content.kind](content)

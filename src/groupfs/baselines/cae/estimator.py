@@ -1,12 +1,8 @@
-"""Concrete autoencoder: the features from which a small network best rebuilds all the others.
-
-The estimator is here, the networks in ``autoencoders``, their training in ``training``.
-"""
+"""Concrete autoencoder: the features from which a small network best rebuilds all the others."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 
 import numpy as np
@@ -15,16 +11,22 @@ from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval
 
-from groupfs.baselines.base import COUNT, POSITIVE, RandomState, RankingSelector, Table, as_list
-from groupfs.baselines.cae.autoencoders import Replica, distinct_features, memory_of_a_replica
-from groupfs.baselines.cae.training import DECIDED, Hyperparameters, Outcome, train
+from groupfs.baselines.base import COUNT, POSITIVE, Table, TrainedSelector
+from groupfs.baselines.cae.autoencoders import (
+    DECIDED,
+    Hyperparameters,
+    Outcome,
+    distinct_features,
+    memory_of_a_replica,
+    train,
+)
 from groupfs.data.rows import Rows
 from groupfs.utils.device import DTYPE, memory_for_models
 from groupfs.utils.warn import warn
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ConcreteAutoencoderSelector(RankingSelector):
+class ConcreteAutoencoderSelector(TrainedSelector):
     r"""Keep the features from which an autoencoder rebuilds the table best.
 
     Each of K selectors holds a logit per feature and passes on a mixture of the features with
@@ -36,15 +38,13 @@ class ConcreteAutoencoderSelector(RankingSelector):
     ----------
     n_features_to_select : int or None, default=None
         K. None takes half of the features that vary.
-    hidden_width : int, list of int or None, default=None
-        Units of the decoder's hidden layer. A list trains one replica for each, side by side. None
-        takes K.
-    batch_size : int, list of int or None, default=None
-        Rows per step, at most all. A list trains one run for each, one after the other. None takes
-        an eighth of the rows, but at least 16 and at most 256.
+    hidden_width : int or None, default=None
+        Units of the decoder's hidden layer. None takes K.
+    batch_size : int or None, default=None
+        Rows per step, at most all. None takes an eighth of the rows, but at least 16 and at most
+        256.
     n_init : int, default=1
-        Replicas per setting, from different seeds. Of all replicas, the one with the lowest
-        reconstruction error is kept.
+        Replicas from different seeds; the one with the lowest reconstruction error is kept.
     max_epochs : int, default=200
         Passes over the table at most. Training ends earlier when the selectors have decided: when
         the mean of their largest selection probabilities exceeds 0.998.
@@ -62,8 +62,7 @@ class ConcreteAutoencoderSelector(RankingSelector):
     ----------
     scores_, ranking_ : ndarray of shape (n_features_in_,)
         Selected features: 1 plus the probability with which their selector picks them. Others: the
-        largest probability any selector gives them, at most one half. ``-inf`` for constant
-        columns. Ranks, 1 is best.
+        largest probability any selector gives them, at most one half.
     n_collapsed_ : int
         Selectors whose most likely feature was taken already; they got another one, see Notes.
     reconstruction_error_ : float
@@ -80,12 +79,10 @@ class ConcreteAutoencoderSelector(RankingSelector):
     Notes
     -----
     The selection probabilities are softmax(logits), without temperature: at every temperature, that
-    is how likely a feature has the largest of the noisy logits. With the logits divided by a low
-    temperature, selectors that have learned nothing would pass as decided.
+    is how likely a feature has the largest of the noisy logits.
 
-    Every feature is selected once. First, the most likely feature of each selector is taken; where
-    several selectors share one, the surest of them has it. Then each of the others, the surest
-    first, takes its most likely feature that is still free.
+    Every feature is selected once. Where several selectors share their most likely feature, the
+    surest of them has it; then the others, the surest first, take what is still free.
 
     References
     ----------
@@ -106,24 +103,19 @@ class ConcreteAutoencoderSelector(RankingSelector):
     True
     """
 
-    n_features_to_select: int | None = field(default=None, kw_only=False)
-    hidden_width: int | Sequence[int] | None = None
-    batch_size: int | Sequence[int] | None = None
+    hidden_width: int | None = None
+    batch_size: int | None = None
     n_init: int = 1
     max_epochs: int = 200
     learning_rate: float = 1e-3
     start_temperature: float = 10.0
     end_temperature: float = 2e-3
     dropout: float = 0.1
-    standardize: bool = True
-    device: str | torch.device = "auto"
-    random_state: RandomState = None
-    verbose: int = 0
 
     _parameter_constraints = {
-        **RankingSelector._parameter_constraints,
-        "hidden_width": [COUNT, "array-like", None],
-        "batch_size": [COUNT, "array-like", None],
+        **TrainedSelector._parameter_constraints,
+        "hidden_width": [COUNT, None],
+        "batch_size": [COUNT, None],
         "start_temperature": [POSITIVE],
         "end_temperature": [POSITIVE],
         "dropout": [Interval(Real, 0, 1, closed="left")],
@@ -168,18 +160,16 @@ class ConcreteAutoencoderSelector(RankingSelector):
             )
 
     def _train(self, rows: Rows, K: int, device: torch.device) -> list[Outcome]:
-        """Train by batch size, then width, then seed; as many at a time as memory holds."""
+        """Train a replica per seed, as many at a time as memory holds."""
         N, d = rows.shape
-        widths = as_list("hidden_width", self.hidden_width, COUNT, K)
-        sizes = as_list("batch_size", self.batch_size, COUNT, min(max(N // 8, 16), 256))
-        seeds = self._seeds(self.n_init)
-        replicas = [Replica(int(width), seed) for width in widths for seed in seeds]
-        settings, outcomes = self._settings(Hyperparameters), []
-        for batch_size in (min(int(size), N) for size in sizes):
-            how = Hyperparameters(**{**settings, "batch_size": batch_size})
-            each = memory_of_a_replica(K, d, max(widths), batch_size)
-            n_together = max(1, memory_for_models(device) // each)
-            for first in range(0, len(replicas), n_together):
-                together = replicas[first : first + n_together]
-                outcomes += train(together, K, rows, how, device, DTYPE, bool(self.verbose))
+        width = self.hidden_width or K
+        batch_size = min(self.batch_size or min(max(N // 8, 16), 256), N)
+        settings = self._settings(Hyperparameters, hidden_width=width, batch_size=batch_size)
+        how = Hyperparameters(**settings)
+        each = memory_of_a_replica(K, d, width, batch_size)
+        n_together = max(1, memory_for_models(device) // each)
+        seeds, outcomes = self._seeds(self.n_init), []
+        for first in range(0, self.n_init, n_together):
+            together = seeds[first : first + n_together]
+            outcomes += train(together, K, rows, how, device, DTYPE, bool(self.verbose))
         return outcomes

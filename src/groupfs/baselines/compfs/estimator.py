@@ -1,12 +1,11 @@
 """CompFS: learners that predict the classes together, each from a small group of features.
 
-The one supervised baseline. The estimator is here, the networks in ``learners``, their training in
-``training``.
+The one supervised baseline.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
 
@@ -20,9 +19,15 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 from torch import Tensor
 
-from groupfs.baselines.base import COUNT, NOT_NEGATIVE, POSITIVE, RandomState, RankingSelector
-from groupfs.baselines.compfs.learners import Learners, distinct_groups
-from groupfs.baselines.compfs.training import Hyperparameters, Split, split_rows, train
+from groupfs.baselines.base import COUNT, NOT_NEGATIVE, POSITIVE, TrainedSelector
+from groupfs.baselines.compfs.learners import (
+    Hyperparameters,
+    Learners,
+    Split,
+    distinct_groups,
+    split_rows,
+    train,
+)
 from groupfs.data.rows import RowsInMemory
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE, resolve_device
@@ -35,7 +40,7 @@ PRICE_OF_A_GATE = 0.2
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class CompFS(RankingSelector):
+class CompFS(TrainedSelector):
     r"""Composite feature selection: groups of features that predict classes together.
 
     Each of L small networks sees the features through random gates of its own, open with
@@ -81,8 +86,6 @@ class CompFS(RankingSelector):
 
     Attributes
     ----------
-    scores_, ranking_ : ndarray of shape (n_features_in_,)
-        Largest or summed probability, ``-inf`` for constant columns; ranks, 1 is best.
     gate_probabilities_ : ndarray of shape (n_learners, n_features_in_)
         Probability that a network's gate is open; 0 for constant columns.
     groups_ : list of ndarray
@@ -97,9 +100,8 @@ class CompFS(RankingSelector):
 
     Notes
     -----
-    The defaults are those of the synthetic experiments of the public package (compfs 0.0.2), where
-    an epoch has 400 steps and 35 of them suffice; ``max_epochs`` is that of its smallest table. The
-    package can also lower both weights and the learning rate by 1 % an epoch; here they stay.
+    The defaults are those of the synthetic experiments of the public package (compfs 0.0.2);
+    ``max_epochs`` is that of its smallest table.
 
     References
     ----------
@@ -117,7 +119,6 @@ class CompFS(RankingSelector):
     array([2, 7])
     """
 
-    n_features_to_select: int | None = field(default=None, kw_only=False)
     n_learners: int = 5
     hidden_width: int = 20
     sparsity_weight: float | str = "auto"
@@ -129,13 +130,9 @@ class CompFS(RankingSelector):
     learning_rate: float = 0.003
     temperature: float = 0.1
     validation_fraction: float = 0.1
-    standardize: bool = True
-    device: str | torch.device = "auto"
-    random_state: RandomState = None
-    verbose: int = 0
 
     _parameter_constraints = {
-        **RankingSelector._parameter_constraints,
+        **TrainedSelector._parameter_constraints,
         "n_learners": [COUNT],
         "hidden_width": [COUNT],
         "sparsity_weight": [NOT_NEGATIVE, StrOptions({"auto"})],
@@ -172,10 +169,10 @@ class CompFS(RankingSelector):
 
     def _train(self, rows: RowsInMemory, codes: IntArray, device: torch.device) -> Tensor:
         """Train the learners and return the gate logits of the best epoch."""
-        settings = self._settings(Hyperparameters)
-        if self.sparsity_weight == "auto":
-            settings["sparsity_weight"] = PRICE_OF_A_GATE * rows.shape[1] ** 0.5
-        self.sparsity_weight_, self.n_iter_ = settings["sparsity_weight"], self.max_epochs
+        given, automatic = self.sparsity_weight, PRICE_OF_A_GATE * rows.shape[1] ** 0.5
+        self.sparsity_weight_ = automatic if given == "auto" else given
+        self.n_iter_ = self.max_epochs
+        settings = self._settings(Hyperparameters, sparsity_weight=self.sparsity_weight_)
         seeds = self._seeds(3 + self.n_learners)
         sizes = self.n_learners, rows.shape[1], self.hidden_width, int(codes.max()) + 1
         self.best_epoch_, logits, self.history_ = train(

@@ -48,12 +48,9 @@ class MCFS(SampleGraphSelector):
 
     Attributes
     ----------
-    scores_ : ndarray of shape (n_features_in_,)
-        Largest absolute coefficients, 0 for features that no regression took; ``-inf`` for constant
-        columns.
     ranking_ : ndarray of shape (n_features_in_,)
-        Rank of every feature, 1 is best. Features with equal scores are ordered by their largest
-        absolute correlation with a y.
+        Rank of every feature, 1 is best. Features with equal scores, such as those that no
+        regression took, are ordered by their largest absolute correlation with a y.
     coef_ : ndarray of shape (n_features_in_, K)
         Coefficients for each y, smoothest first, in units of the scaled table.
 
@@ -91,7 +88,9 @@ class MCFS(SampleGraphSelector):
         coefficients = np.column_stack(
             [least_angle_coefficients(products, target, n_nonzero) for target in targets.T]
         )
-        correlations = np.abs(targets) / np.outer(np.sqrt(rows.column_norms), _centered_norms(Y))
+        lengths = np.linalg.norm(Y - Y.mean(0), axis=0)
+        lengths[lengths == 0] = 1
+        correlations = np.abs(targets) / np.outer(np.sqrt(rows.column_norms), lengths)
         self._rank(table, np.abs(coefficients).max(1), tie_breaker=correlations.max(1))
         self.coef_ = np.zeros((self.n_features_in_, n_vectors))
         self.coef_[table.columns] = coefficients
@@ -106,11 +105,11 @@ def cluster_directions(
     inverse_root = np.where(degree > 0, 1 / np.sqrt(np.where(degree > 0, degree, 1)), 0)
     scaled = sp.diags_array(inverse_root)
     walk = scaled @ W @ scaled if sp.issparse(W) else W * inverse_root[:, None] * inverse_root
-    leading = leading_but_trivial(walk, np.sqrt(degree), n_vectors, direct_samples)
-    return inverse_root[:, None] * leading
+    trivial = np.sqrt(degree) / np.linalg.norm(np.sqrt(degree))
+    return inverse_root[:, None] * _leading_but_trivial(walk, trivial, n_vectors, direct_samples)
 
 
-def leading_but_trivial(
+def _leading_but_trivial(
     walk: Affinity, trivial: FloatArray, n_vectors: int, direct_samples: int
 ) -> FloatArray:
     """Return eigenvectors of the largest eigenvalues, orthogonal to the one that is known, (N, K).
@@ -119,7 +118,6 @@ def leading_but_trivial(
     the solver returns: on a graph in pieces the solver's first is any mixture of several.
     """
     N = walk.shape[0]
-    trivial = trivial / np.linalg.norm(trivial)
     if direct_samples < N and n_vectors < LANCZOS_VECTORS // 2:
         operator = LinearOperator(
             (N, N), matvec=lambda x: walk @ x - 2 * trivial * (trivial @ x), dtype=np.float64
@@ -134,9 +132,3 @@ def leading_but_trivial(
     dense: FloatArray = walk if isinstance(walk, np.ndarray) else walk.toarray()
     _, vectors = dense_eigenvectors(dense - 2 * np.outer(trivial, trivial), n_vectors)
     return vectors[:, ::-1]
-
-
-def _centered_norms(Y: FloatArray) -> FloatArray:
-    """Return the norms of the centred columns, 1 for constant ones, (K,)."""
-    norms = np.linalg.norm(Y - Y.mean(0), axis=0)
-    return np.where(norms > 0, norms, 1.0)

@@ -40,10 +40,8 @@ class ColumnProducts:
 
     def of(self, j: int) -> FloatArray:
         """Return the products of column j with all, (d,)."""
-        if self.whole is not None:
-            return self.whole[j]
-        products: FloatArray = self.rows.column_products(j, j + 1).numpy()[0]
-        return products
+        whole = self.whole
+        return self.rows.column_products(j, j + 1).numpy()[0] if whole is None else whole[j]
 
     def with_sum(self, weights: FloatArray) -> FloatArray:
         """Return the products of all columns with a weighted sum of them, (d,) to (d,)."""
@@ -97,15 +95,7 @@ def least_angle_coefficients(
 
     Fewer join if they explain all that the table can. Columns that are combinations of those taken,
     copies above all, are passed over.
-
-    Parameters
-    ----------
-    products : ColumnProducts
-        Of the centred table.
-    target : (d,)
-        Products of the columns with what is to be explained.
-    n_nonzero : int
-        Features to take, at most d.
+    ``target`` (d,) are the products of the columns with what is to be explained.
     """
     coefficients = np.zeros(len(target))
     residual = target.copy()  # products of the columns with what is not yet explained

@@ -16,9 +16,6 @@ from groupfs.data.known_groups import check_places, parse_groups
 from groupfs.utils.text import join_names
 from groupfs.utils.types import IntArray
 
-#: Blocks that n_groups="auto" cuts the features into, as long as two features are left for each.
-AUTO_GROUPS = 10
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class MGAGR(RankingSelector):
@@ -63,8 +60,6 @@ class MGAGR(RankingSelector):
 
     Attributes
     ----------
-    scores_, ranking_ : ndarray of shape (n_features_in_,)
-        Squared norms of the rows of Z, ``-inf`` for constant columns; ranks, 1 is best.
     groups_ : list of ndarray
         Indices of the features of every group, in the order the groups were given.
     group_weights_ : ndarray of shape (n_groups,)
@@ -78,11 +73,9 @@ class MGAGR(RankingSelector):
 
     Notes
     -----
-    Z starts with all entries equal to 1 / d. A round costs about :math:`n^2 (d + V^2)` for the
-    graphs and, for each step of Z, :math:`n^2 d` if n < d and :math:`d^3` else.
-
-    Memory does not grow with the number of groups: beside 256 MiB it is about
-    :math:`8 (2 n^2 + 10 nd)` bytes for n >= d and :math:`8 (6 n^2 + 10 nd)` for n < d.
+    A round costs about :math:`n^2 (d + V^2)` for the graphs and, for each step of Z, :math:`n^2 d`
+    if n < d and :math:`d^3` else. Memory, some :math:`8 (6 n^2 + 10 nd)` bytes, does not grow with
+    the number of groups.
 
     With standardised data :math:`\alpha/4` times the distances of rebuilt samples, of the order of
     :math:`\alpha d`, outweighs the entries of the groups' graphs, which are below one. Unless
@@ -162,7 +155,7 @@ class MGAGR(RankingSelector):
         """Return the indices of the features of every group."""
         varying = np.sort(table.columns)
         if self.groups is None:
-            return list(np.array_split(varying, self._n_blocks(len(varying))))
+            return self._find_blocks(varying)
         labels, names = parse_groups(self.groups, table.names)
         alone = varying[labels[varying] < 0]
         if len(alone):
@@ -173,12 +166,12 @@ class MGAGR(RankingSelector):
             )
         return [np.flatnonzero(labels == group) for group in range(len(names))]
 
-    def _n_blocks(self, n_features: int) -> int:
-        if self.n_groups == "auto":
-            return min(AUTO_GROUPS, max(1, n_features // 2))
-        if int(self.n_groups) > n_features:
+    def _find_blocks(self, varying: IntArray) -> list[IntArray]:
+        d = len(varying)
+        n_blocks = min(10, max(1, d // 2)) if self.n_groups == "auto" else int(self.n_groups)
+        if n_blocks > d:
             raise ValueError(
-                f"n_groups={self.n_groups} but X has {n_features} features that vary; a group "
-                f'needs at least one, so choose at most {n_features} or "auto".'
+                f"n_groups={self.n_groups} but X has {d} features that vary; a group needs at "
+                f'least one, so choose at most {d} or "auto".'
             )
-        return int(self.n_groups)
+        return list(np.array_split(varying, n_blocks))

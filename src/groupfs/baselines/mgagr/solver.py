@@ -58,10 +58,12 @@ def solve(
     Both loops end early once the norms of Z's rows, taken as one vector, move by less than ``tol``
     times its length.
     """
-    T = target_of(X)
+    n, d = X.shape
+    T = X if n >= d else torch.linalg.qr(X.T, mode="r").R.T.contiguous()
     graphs = GroupGraphs(parts, sigma)
     S = GroupGraphs([X], sigma).only()
-    Y, norms = constant_start(X)
+    # all of Z is 1 / d at the start, and one column has the distances of XZ
+    Y, norms = X.sum(1, keepdim=True) / d**0.5, X.new_full((d,), d**-0.5)
     objective: list[float] = []
     converged = False
     with tqdm(total=max_iter, desc="MGAGR", unit="round", disable=not verbose) as progress:
@@ -79,18 +81,6 @@ def solve(
             progress.set_postfix(objective=objective[-1], refresh=False)
             progress.update()
     return Solution(norms, weights, objective, converged)
-
-
-def target_of(X: Tensor) -> Tensor:
-    """Return T with :math:`TT^T = XX^T` and no more columns than X has rows or columns."""
-    n, d = X.shape
-    return X if n >= d else torch.linalg.qr(X.T, mode="r").R.T.contiguous()
-
-
-def constant_start(X: Tensor) -> tuple[Tensor, Tensor]:
-    """Return XZ, as one column with its distances, and norms of Z's rows, if all of Z is 1 / d."""
-    d = X.shape[1]
-    return X.sum(1, keepdim=True) / d**0.5, X.new_full((d,), d**-0.5)
 
 
 def update_reconstruction(
@@ -161,14 +151,11 @@ def laplacian(S: Tensor, F: Tensor) -> Tensor:
 
 
 def factor(system: Tensor) -> Tensor:
-    """Return the Cholesky factor of a matrix that is positive definite but for rounding."""
-    mean = system.diagonal().mean()
-    for jitter in (0.0, 1e-15, 1e-13, 1e-11, 1e-9):
-        system.diagonal().add_(jitter * mean)
-        lower, failed = torch.linalg.cholesky_ex(system)
-        if not failed:
-            return lower
-    raise ValueError(OUT_OF_RANGE)
+    """Return the Cholesky factor of a positive definite matrix."""
+    lower, failed = torch.linalg.cholesky_ex(system)
+    if failed:
+        raise ValueError(OUT_OF_RANGE)
+    return lower
 
 
 def has_settled(norms: Tensor, previous: Tensor, tol: float) -> bool:

@@ -1,29 +1,26 @@
 """DUFS: a stochastic gate per feature, trained so that open features vary smoothly on their graph.
 
 It is GroupFS with every feature in a group of its own, and uses the same graphs, gates and trainer.
+Axes: R models, those of one seed beside each other; d features.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from numbers import Integral, Real
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
 from sklearn.utils._param_validation import Interval, StrOptions
+from torch import Tensor
 
-from groupfs.baselines.base import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    RandomState,
-    RankingSelector,
-    Table,
-    as_list,
-)
-from groupfs.baselines.dufs.training import train_gates
+from groupfs.baselines.base import COUNT, NOT_NEGATIVE, POSITIVE, Table, TrainedSelector
+from groupfs.models.gated_model import GatedModel
+from groupfs.models.memberships import FixedMemberships
+from groupfs.models.noise import NoiseSource
 from groupfs.models.objective import OPEN, Objective
+from groupfs.training.loop import train
 from groupfs.training.settings import large_batch
 from groupfs.training.step import Schedule
 from groupfs.utils.device import DTYPE
@@ -34,10 +31,16 @@ from groupfs.utils.warn import SelectionWarning, warn
 MAX_STEPS, MIN_EPOCHS = 500, 20
 #: Neighbours whose distances are the bandwidth, itself not counted, if none are given.
 NEIGHBORS = {"self-tuning": 7, "median": 1}
+#: Gates start at one half, give or take so much.
+START_SPREAD = 0.01
+#: Rows on which models are compared.
+COMPARED_ROWS = 512
+#: Keeps the ratio of the terms finite when all gates are shut.
+SMALLEST_SHARE = 1e-6
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DUFS(RankingSelector):
+class DUFS(TrainedSelector):
     r"""Differentiable unsupervised feature selection based on a gated Laplacian.
 
     Every feature has a gate :math:`z = \mathrm{clip}(\mu + \sigma\epsilon, 0, 1)`. The gated
@@ -84,8 +87,6 @@ class DUFS(RankingSelector):
 
     Attributes
     ----------
-    scores_, ranking_ : ndarray of shape (n_features_in_,)
-        Gate means, ``-inf`` for constant columns; ranks, 1 is best.
     search_ : list of dict
         Every model trained: its ``sparsity_weight`` (None for the ratio), ``seed`` (its index),
         ``loss``, ``gain`` and ``n_open``.
@@ -106,7 +107,6 @@ class DUFS(RankingSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    n_features_to_select: int | None = field(default=None, kw_only=False)
     loss: str = "ratio"
     sparsity_weight: float | ArrayLike = 0.1
     kernel: str = "self-tuning"
@@ -118,13 +118,9 @@ class DUFS(RankingSelector):
     max_epochs: int | None = None
     n_init: int = 1
     gate_noise: float = 0.5
-    standardize: bool = True
-    device: str | torch.device = "auto"
-    random_state: RandomState = None
-    verbose: int = 0
 
     _parameter_constraints = {
-        **RankingSelector._parameter_constraints,
+        **TrainedSelector._parameter_constraints,
         "loss": [StrOptions({"ratio", "sum"})],
         "sparsity_weight": [NOT_NEGATIVE, "array-like"],
         "kernel": [StrOptions(set(NEIGHBORS))],
@@ -137,22 +133,53 @@ class DUFS(RankingSelector):
     }
 
     def _fit_table(self, table: Table, device: torch.device) -> None:
-        weights = None  # the ratio has none
-        if self.loss == "sum":
-            weights = np.array(
-                as_list("sparsity_weight", self.sparsity_weight, NOT_NEGATIVE), float
-            )
         rows = table.rows
         rows.to(device, DTYPE)
-        seeds = self._seeds(self.n_init)
-        schedule = self._schedule(rows.shape[0])
-        objective = self._objective(min(schedule.batch_size, rows.shape[0]))
-        trained = train_gates(rows, objective, schedule, weights, seeds, bool(self.verbose))
-
-        self.search_, best = trained.search, trained.best
-        self.history_ = trained.records(best)
+        N, d = rows.shape
+        weights, seeds = self._weights(), self._seeds(self.n_init)
+        schedule = self._schedule(N)
+        objective = self._objective(min(schedule.batch_size, N))
+        noise = NoiseSource(seeds, objective.gate_noise, device)
+        model = start(d, weights if self.loss == "sum" else None, seeds, device)
+        history, _ = train(
+            model, objective, rows, schedule, noise, seeds[0], bool(self.verbose), name="DUFS"
+        )
+        compared = np.random.default_rng(seeds[0]).permutation(N)[:COMPARED_ROWS]
+        with torch.no_grad():
+            gain, loss = model.gain_and_loss(objective, rows.take(torch.from_numpy(compared)))
+        self.search_ = [
+            {
+                "sparsity_weight": weights[r % len(weights)] if self.loss == "sum" else None,
+                "seed": int(model.seed_index[r]),
+                "loss": float(loss[r]),
+                "gain": float(gain[r]),
+                "n_open": int((model.mu[r] > OPEN).sum()),
+            }
+            for r in range(len(model))
+        ]
+        best = int(np.argmax(gain.tolist()))
+        epoch_losses = model.total(objective, torch.as_tensor(history.terms).to(model.mu))
+        self.history_ = [
+            {
+                "epoch": epoch,
+                "loss": float(loss[best]),
+                "sample_smoothness": float(terms[best, 0]),
+                "open_share": float(terms[best, 2]),
+            }
+            for epoch, (loss, terms) in enumerate(zip(epoch_losses, history.terms, strict=True))
+        ]
         self.n_iter_ = len(self.history_)
-        self._rank(table, trained.mu[best], self._n_selected(trained.mu[best]))
+        scores = model.mu[best].double().cpu().numpy()
+        self._rank(table, scores, self._n_selected(scores))
+
+    def _weights(self) -> list[float]:
+        weights = np.ravel(np.asarray(self.sparsity_weight, dtype=np.float64)).tolist()
+        if not weights or not all(NOT_NEGATIVE.is_satisfied_by(weight) for weight in weights):
+            raise ValueError(
+                f"sparsity_weight={self.sparsity_weight!r} must be {NOT_NEGATIVE}, or a list of "
+                "such numbers."
+            )
+        return weights
 
     def _schedule(self, n_samples: int) -> Schedule:
         batch_size = self.batch_size or large_batch(n_samples)
@@ -196,3 +223,31 @@ class DUFS(RankingSelector):
                 SelectionWarning,
             )
         return max(n_open, 1)
+
+
+class RatioModel(GatedModel):
+    r"""Gates with the loss :math:`L_s / L_{reg}`."""
+
+    def total(self, objective: Objective, terms: Tensor) -> Tensor:
+        smooth, _, sparse = terms.unbind(-1)
+        return smooth / (sparse + SMALLEST_SHARE)
+
+    def _gate_gradient(
+        self, smooth: Tensor, sparse: Tensor, grad_smooth: Tensor, grad_sparse: Tensor
+    ) -> Tensor:
+        share = (sparse + SMALLEST_SHARE).unsqueeze(-1)
+        ratio = smooth.unsqueeze(-1) / share
+        return (grad_smooth - ratio * grad_sparse) / share
+
+
+def start(
+    d: int, weights: list[float] | None, seeds: list[int], device: torch.device
+) -> GatedModel:
+    """Start models of every seed with every weight; without weights the loss is the ratio.
+
+    Those of one seed share their start and their noise.
+    """
+    starts = [0.5 + START_SPREAD * np.random.default_rng(seed).standard_normal(d) for seed in seeds]
+    own_gates = FixedMemberships(len(seeds), None, torch.ones((1, d)))
+    kind = RatioModel if weights is None else GatedModel
+    return kind.start(own_gates, np.stack(starts), np.array(weights or [1.0]), device, DTYPE)

@@ -1,0 +1,120 @@
+"""Draw the rooms and their imports (docs/images/rooms.svg, rooms.json), list their modules.
+
+Run ``python docs/contributing/draw_rooms.py``; the page about the rooms includes modules.inc.
+"""
+
+import ast
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import matplotlib
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+from matplotlib.path import Path as Curve
+
+PAGES = Path(__file__).resolve().parent
+SOURCES = PAGES.parents[1] / "src/groupfs"
+#: Rooms from top to bottom, in three parts; a room imports from those above it.
+PARTS = {
+    "under all": {"utils": "types, devices, files", "metrics": "how good is a selection?"},
+    "the way of the data": {
+        "data": "any X to checked, standardised rows",
+        "graphs": "affinities, clusters of features",
+        "scoring": "what is a group worth?",
+        "models": "the equation and its gradients",
+        "training": "settings, preparation, epochs",
+        "selection": "models to groups and features",
+        "estimators": "scikit-learn's face",
+    },
+    "beside the way": {
+        "tables": "files to tables",
+        "datasets": "published tables",
+        "baselines": "other methods",
+        "plotting": "figures",
+        "report": "result to dict to page",
+        "anndata": "single cells",
+        "persistence": "model files",
+        "cli": "the command",
+    },
+}
+ROOMS = [room for part in PARTS.values() for room in part]
+COLORS = dict(zip(PARTS, ("#6b7280", "#1d5b8f", "#b4611e"), strict=True))
+
+
+def room_imports() -> dict[str, dict[str, list[int]]]:
+    """Count imports between rooms, by importer and imported: at the top, inside functions."""
+    door = SOURCES / "__init__.py"
+    public = {name.name: node.module for node, _ in _imports(door) for name in node.names}
+    found: dict[str, dict[str, list[int]]] = {room: {} for room in ROOMS}
+    for path in set(SOURCES.rglob("*.py")) - {door, SOURCES / "__main__.py"}:
+        importer = path.relative_to(SOURCES).parts[0].removesuffix(".py")
+        for node, late in _imports(path):
+            modules = [node.module]
+            if node.module == "groupfs":  # a public name, or a room
+                modules = [public.get(name.name, f"groupfs.{name.name}") for name in node.names]
+            for imported in {module.split(".")[1] for module in modules} & set(ROOMS) - {importer}:
+                found[importer].setdefault(imported, [0, 0])[late] += 1
+    return {a: {b: to[b] for b in ROOMS if b in to} for a, to in found.items()}
+
+
+def _imports(path: Path) -> Iterator[tuple[ast.ImportFrom, bool]]:
+    """Yield imports from the package, and whether they wait until a function is called."""
+    tree = ast.parse(path.read_text())
+    inside = {n for f in ast.walk(tree) if isinstance(f, ast.FunctionDef) for n in ast.walk(f)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "groupfs":
+            yield node, node in inside
+
+
+def module_tables() -> str:
+    """Write a table for every room: its modules, and the sentence each begins with."""
+    lines = []
+    for room in ROOMS:
+        lines += ["", f".. rubric:: {room}", "", ".. list-table::", "   :widths: 28 72", ""]
+        for path in sorted(SOURCES.glob(f"{room}/**/*.py")) or [SOURCES / f"{room}.py"]:
+            about = (ast.get_docstring(ast.parse(path.read_text())) or "").split("\n\n")[0]
+            name = path.relative_to(SOURCES).with_suffix("").as_posix().removeprefix(f"{room}/")
+            if path.stem != "__init__":
+                lines += [f"   * - ``{name}``", f"     - {' '.join(about.split())}"]
+    return "\n".join(lines)
+
+
+def draw(imports: dict[str, dict[str, list[int]]]) -> Figure:
+    """Draw rooms from top to bottom, and arrows from those that import to what they import."""
+    part_of = {room: part for part, rooms in PARTS.items() for room in rooms}
+    y = {room: -i - 0.6 * list(PARTS).index(part_of[room]) for i, room in enumerate(ROOMS)}
+    figure = Figure(figsize=(7, 8.4))
+    ax = figure.add_axes((0, 0, 1, 1), xlim=(-4.1, 3.2), ylim=(y[ROOMS[-1]] - 0.6, 1.1))
+    ax.set_axis_off()
+    for room in ROOMS:
+        color, about = COLORS[part_of[room]], PARTS[part_of[room]][room]
+        box = FancyBboxPatch((-1.3, y[room] - 0.3), 1.3, 0.6, "round,pad=0,rounding_size=0.12")
+        ax.add_patch(box).set(color=color)
+        ax.text(-0.65, y[room], room, size=10, color="w", weight="bold", ha="center", va="center")
+        ax.text(-1.42, y[room], about, size=9, color="#374151", ha="right", va="center")
+        for other, (n_imports, _) in imports[room].items():
+            if other != "utils":  # arrows to it would hide the others
+                ax.add_patch(_arrow(y[room], y[other], n_imports, color))
+    for part, (first, *_) in PARTS.items():
+        ax.text(-4, y[first] + 0.5, part, size=9, color=COLORS[part], style="italic")
+    ax.text(0.12, y["utils"], "imported by nearly all rooms, not drawn", size=8, va="center")
+    return figure
+
+
+def _arrow(start: float, end: float, n_imports: int, color: str) -> FancyArrowPatch:
+    """Draw an arc as wide as imports are many; thin and dotted if all are inside functions."""
+    up, reach = (0.13 if end > start else -0.13), 0.4 + 0.22 * abs(end - start)
+    points = [(0.02, start + up), (reach, start + up), (reach, end - up), (0.03, end - up)]
+    width, dots = (n_imports**0.5, "-") if n_imports else (0.7, (0, (2, 2)))
+    look = {"lw": width, "ls": dots, "mutation_scale": 6 + 2.2 * width, "arrowstyle": "-|>"}
+    return FancyArrowPatch(path=Curve(points, [1, 4, 4, 4]), color=color, alpha=0.7, **look)
+
+
+if __name__ == "__main__":
+    found = room_imports()
+    lines = ",\n".join(f'"{room}": {json.dumps(found[room])}' for room in ROOMS)
+    (PAGES / "rooms.json").write_text(f"{{\n{lines}\n}}\n")
+    (PAGES / "modules.inc").write_text(module_tables() + "\n")
+    matplotlib.rcParams["svg.hashsalt"] = "rooms"
+    draw(found).savefig(PAGES.parent / "images/rooms.svg", metadata={"Date": None})

@@ -1,1 +1,0 @@
-"""Differentiable unsupervised feature selection (DUFS): a stochastic gate per feature."""
