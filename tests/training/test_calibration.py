@@ -24,6 +24,7 @@ def paper(X, n_groups, batch_size, **more):
     return prepared(X, preset="paper", n_groups=n_groups, batch_size=batch_size, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gradient", ["exact", "detached"])
 def test_critical_weight_is_the_ratio_of_literal_gradients(gradient):
     X = moons(n_samples=20, n_features=12)
