@@ -9,7 +9,6 @@ import warnings
 
 import numpy as np
 import pytest
-import torch
 from joblib import parallel_config
 
 from groupfs import GroupFSPath
@@ -83,15 +82,6 @@ def kill_a_worker(client, killed):
     worker, pid = next(iter(client.run(os.getpid).items()))
     os.kill(pid, signal.SIGKILL)
     killed.append(worker)
-
-
-def test_a_problem_travels_without_copies_of_its_table():
-    X = np.random.default_rng(0).standard_normal((2000, 30))
-    problem = prepared(X, n_groups=3)
-    assert len(pickle.dumps(problem)) < 1.1 * X.nbytes
-    again = pickle.loads(pickle.dumps(problem))
-    index = torch.arange(7)
-    assert torch.equal(again.table.rows.take(index), problem.table.rows.take(index))
 
 
 def test_what_workers_may_only_read_is_no_reason_to_warn(moons):

@@ -20,7 +20,6 @@ from groupfs.baselines import (
     LaplacianScore,
 )
 from groupfs.datasets import load_two_moons
-from groupfs.graphs.feature_graph import walk_tensor
 from tests.support.fingerprints import fingerprints
 
 
@@ -94,9 +93,3 @@ def test_fitting_leaves_the_threads_of_the_process_alone():
 
 def count_threads():
     return [torch.get_num_threads(), *(pool["num_threads"] for pool in threadpool_info())]
-
-
-def test_making_a_sparse_graph_does_not_touch_the_filters_of_warnings(monkeypatch):
-    monkeypatch.setattr(warnings, "catch_warnings", None)
-    found = walk_tensor(sp.csr_array(np.eye(3)), torch.device("cpu"), torch.float32)
-    assert torch.equal(found.to_dense(), torch.eye(3))

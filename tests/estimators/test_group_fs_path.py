@@ -1,8 +1,5 @@
 """The path: its choice of a model, and what it says of the groups along the sparsities."""
 
-import matplotlib
-
-matplotlib.use("Agg")
 import numpy as np
 import pytest
 import torch
@@ -97,11 +94,3 @@ def test_ctrl_c_keeps_the_part_of_the_path_that_was_trained(moons):
     assert path.path_.gain.shape == (2, 4) and len(path.path_.sparsities) == 4
     assert set(path.gains_by_n_groups_) == {3}
     assert path.transform(moons.data).shape[1] > 0
-
-
-def test_the_path_is_drawn_with_its_choice(fitted):
-    ax = fitted.path_.plot()
-    lines = ax.lines[: fitted.n_groups_]
-    assert all(len(line.get_xdata()) == 24 for line in lines)
-    assert ax.lines[-1].get_xdata()[0] == fitted.sparsity_
-    assert ax.get_xscale() == "log"

@@ -1,7 +1,6 @@
 """GroupFS with groups known beforehand learns which of them matter, and nothing else."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from groupfs import GroupFS
@@ -34,14 +33,6 @@ def test_groups_are_those_given(fitted):
         np.testing.assert_array_equal(group, np.flatnonzero(name == LABELS))
     assert set(np.unique(fitted.membership_)) == {0.0, 1.0}
     assert fitted.distortion_ == {}
-
-
-def test_lists_of_names_are_the_same_as_labels(moons, fitted):
-    frame = pd.DataFrame(moons.data, columns=[f"s{i}" for i in range(20)])
-    groups = {name: [f"s{i}" for i in np.flatnonzero(name == LABELS)] for name in set(LABELS)}
-    by_name = GroupFS(groups=groups, random_state=0).fit(frame)
-    assert sorted(by_name.group_names_) == sorted(fitted.group_names_)
-    np.testing.assert_array_equal(by_name.get_support(), fitted.get_support())
 
 
 def test_equal_columns_stay_in_the_groups_they_were_given(moons):
@@ -92,12 +83,6 @@ def test_constant_columns_leave_their_groups(moons):
 def test_what_cannot_be_used_is_refused(moons, parameters, message):
     with pytest.raises(ValueError, match=message):
         GroupFS(**parameters).fit(moons.data)
-
-
-def test_names_of_groups_do_not_outlive_them(moons):
-    selector = GroupFS(groups=LABELS, random_state=0, n_init=1, max_epochs=20).fit(moons.data)
-    selector.set_params(groups=None).fit(moons.data)
-    assert selector.group_names_ is None
 
 
 def test_warnings_point_at_the_caller(moons):

@@ -52,12 +52,6 @@ def test_memberships_are_sparse(few):
     assert few.group_labels_[10] == few.group_labels_[11]
 
 
-def test_a_model_with_few_memberships_can_be_kept_in_a_file(few, tmp_path):
-    persistence.save(few, tmp_path / "model.skops")
-    loaded = persistence.load(tmp_path / "model.skops")
-    assert (loaded.membership_ != few.membership_).nnz == 0
-
-
 def test_a_path_describes_all_of_its_models(table):
     path = GroupFSPath(
         12, sparsities=[0.5, 2], n_resamples=2, max_epochs=10, ranking="gate", random_state=0

@@ -24,11 +24,3 @@ def test_affinity_equals_the_literal_one(rng):
     np.testing.assert_allclose(plain_affinity(points @ points.T, 4), literal, rtol=1e-9)
     walk, _ = random_walk(graph.affinity)
     np.testing.assert_allclose(walk, reference.random_walk(literal), rtol=1e-9)
-
-
-def test_the_neighbour_is_the_one_torch_finds(rng):
-    distances = torch.from_numpy(rng.random((2, 9, 9)))
-    graph = self_tuning_graph(distances, 3)
-    nearest, indices = torch.topk(distances, 4, largest=False)
-    np.testing.assert_array_equal(graph.bandwidth, nearest[..., -1].sqrt())
-    np.testing.assert_array_equal(graph.neighbor, indices[..., -1])

@@ -5,17 +5,14 @@ from sklearn.metrics import adjusted_rand_score
 
 from groupfs.datasets import load_two_moons
 from groupfs.graphs.eigenvectors import leading_eigenvectors
-from groupfs.graphs.feature_clusters import cluster_features, embed, representative_rows
+from groupfs.graphs.feature_clusters import cluster_features, embed
 from groupfs.graphs.number_of_groups import (
     choose_n_groups,
-    clusters_by_number,
     distortion,
-    distortion_curve,
     find_n_groups,
-    lone_features,
 )
 from tests import reference
-from tests.support.walks import moons_walk, planted_walk, standardised, walk_of
+from tests.support.walks import moons_walk, standardised, walk_of
 
 FALLING = {C: 100.0 - C for C in range(2, 32)}
 NOWHERE = dict.fromkeys(FALLING, 0)
@@ -114,14 +111,3 @@ def test_modules_are_counted_right_beside_features_that_belong_nowhere(rng):
     C, _, eigenvectors = find_n_groups(walk, 900)
     assert C in (8, 9)
     assert adjusted_rand_score(module, cluster_features(eigenvectors, C)[:720]) > 0.99
-
-
-def test_a_sample_of_features_says_how_many_groups_there_are(rng):
-    walk, _ = planted_walk([150] * 6, rng)
-    vectors = leading_eigenvectors(walk, 15)
-    np.testing.assert_array_equal(representative_rows(vectors), vectors)
-    seen = representative_rows(vectors, n_sampled=200)
-    assert len(seen) == 200
-    clusters = clusters_by_number(seen)
-    curve = distortion_curve(seen, clusters)
-    assert choose_n_groups(curve, 200, lone_features(clusters)) == 6

@@ -11,7 +11,7 @@ from groupfs.models.candidate_losses import candidate_feature_smoothness, per_gr
 from groupfs.models.candidate_memberships import CandidateMemberships
 from groupfs.models.gated_model import GatedModel
 from groupfs.models.memberships import DenseMemberships
-from groupfs.models.noise import Noise, NoiseSource
+from groupfs.models.noise import Noise
 from groupfs.models.objective import Objective
 from tests import reference
 
@@ -97,15 +97,6 @@ def start_from(candidates, n_groups, n_weights, seeds):
     return GatedModel.start(memberships, level, np.ones(n_weights), CPU, torch.float64)
 
 
-def test_noise_does_not_depend_on_the_models_beside():
-    candidates = np.tile(np.arange(3), (2, 6, 1))
-    noise = start_from(candidates, 7, 2, [1, 2]).draw(NoiseSource([1, 2], 0.5, CPU))
-    alone = start_from(candidates[1:], 7, 1, [2]).draw(NoiseSource([2], 0.5, CPU))
-    assert noise.gumbel.shape == (4, 6, 3) and noise.gate.shape == (4, 7)
-    assert torch.equal(noise.gumbel[3], alone.gumbel[0])
-    assert torch.equal(noise.gate[2], alone.gate[0])
-
-
 def test_it_starts_like_dense_memberships_where_all_groups_are_candidates(rng):
     labels = rng.integers(4, size=30)
     candidates = np.array([[own, *np.delete(np.arange(4), own)] for own in labels])[None]
@@ -124,11 +115,3 @@ def test_as_many_memberships_are_kept_as_fit():
     assert 3 <= kept < 50
     assert memory_of_models(1000, 50, 1, kept) < dense <= memory_of_models(1000, 50, 1, kept + 1)
     assert n_candidates_that_fit(1000, 50, 1, memory_of_models(1000, 50, 1, 3)) == 3
-
-
-def test_what_cannot_fit_is_refused_with_what_it_would_take():
-    with pytest.raises(
-        ValueError, match=r"12\.8 GB .* 832\.0 MB .* 100\.0 MB .* n_init=1"
-    ) as error:
-        n_candidates_that_fit(1_000_000, 100, 2, 10**8)
-    assert error.value.parameter == "max_memory"

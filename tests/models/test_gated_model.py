@@ -124,19 +124,6 @@ def test_the_start_gives_the_own_cluster_seven_tenths():
     np.testing.assert_allclose(rescaled @ rescaled.T, np.eye(3), atol=1e-12)
 
 
-def test_models_that_are_selected_are_copies(rng):
-    model, *_ = make_model(rng, 3)
-    some = model.select(torch.tensor([2, 0]))
-    before = [parameter.clone() for parameter in model.parameters()]
-    for parameter in some.parameters():
-        parameter += 1
-    for old, parameter in zip(before, model.parameters(), strict=True):
-        assert torch.equal(old, parameter)
-    model.copy_from(some, torch.tensor([1]), torch.tensor([0]))
-    for old, parameter in zip(before, model.parameters(), strict=True):
-        assert torch.equal(parameter[1], old[2] + 1) and torch.equal(parameter[2], old[2])
-
-
 def test_models_share_noise_by_seed_only():
     seed_index = torch.tensor([0, 0, 0, 1, 1, 1])
     noise = NoiseSource([1, 2], 0.5, CPU).draw(seed_index, (4, 3), torch.zeros(6, 3))

@@ -72,9 +72,3 @@ def test_what_is_selected(groups, wanted, features, kept):
 def test_rules_that_had_to_be_relaxed_are_noted(groups, wanted, note):
     (said,) = select(groups, wanted).notes
     assert re.search(note, said)
-
-
-def test_nothing_that_was_found_is_changed():
-    groups = found(gates=(0, 0, 0))
-    select(groups, request(n_groups="significant"))
-    assert groups.gates.tolist() == [0, 0, 0]

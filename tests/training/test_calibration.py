@@ -24,6 +24,7 @@ def paper(X, n_groups, batch_size, **more):
     return prepared(X, preset="paper", n_groups=n_groups, batch_size=batch_size, **more)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gradient", ["exact", "detached"])
 def test_critical_weight_is_the_ratio_of_literal_gradients(gradient):
     X = moons(n_samples=20, n_features=12)
@@ -46,18 +47,20 @@ def test_critical_weight_is_the_ratio_of_literal_gradients(gradient):
     assert problem.critical_sparsity_weight == pytest.approx(-push / pull, rel=0.1)
 
 
-@pytest.mark.parametrize(("n_groups", "known"), [(2, 1.1), (3, 1.5), (12, 6.5), (20, 9.9)])
-def test_critical_weight_of_the_moons(n_groups, known):
-    d = 20 if n_groups < 20 else 21  # one more column: C may not be d
-    if n_groups == 20:
-        known *= 20 / 21
-    problem = paper(moons(n_features=d), n_groups, 100)
-    assert problem.critical_sparsity_weight == pytest.approx(known, rel=0.1)
-
-
-@pytest.mark.parametrize(("correlation", "known"), [(0.8, 4.7), (0.9, 5.9), (1.0, 7.1)])
-def test_critical_weight_grows_with_correlation(correlation, known):
-    problem = paper(moons(correlation=correlation), 12, 100)
+@pytest.mark.parametrize(
+    ("table", "n_groups", "known"),
+    [
+        ({}, 2, 1.1),
+        ({}, 3, 1.5),
+        ({}, 12, 6.5),
+        ({"n_features": 21}, 20, 9.9 * 20 / 21),
+        ({"correlation": 0.8}, 12, 4.7),
+        ({"correlation": 1.0}, 12, 7.1),
+    ],
+    ids=str,
+)
+def test_critical_weight_of_the_moons_grows_with_groups_and_correlation(table, n_groups, known):
+    problem = paper(moons(**table), n_groups, 100)
     assert problem.critical_sparsity_weight == pytest.approx(known, rel=0.1)
 
 

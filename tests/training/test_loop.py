@@ -149,16 +149,6 @@ def test_ctrl_c_before_the_end_of_the_first_epoch_is_an_interrupt():
         train(*make_task(batch_size=8, rows_type=InterruptedRows), batch_seed=0)
 
 
-def test_plain_gradient_descent_takes_steps_along_the_gradient():
-    model, objective, rows, schedule, noise = make_task(max_epochs=1, optimizer="sgd")
-    expected = model.select(torch.arange(1))
-    X, draw = rows.take(torch.arange(30)), expected.draw(NoiseSource([0], 0.5, CPU))
-    expected.loss_and_gradient(objective, X, draw, 1.0)
-    history, _ = train(model, objective, rows, schedule, noise, batch_seed=0)
-    for ours, start in zip(model.parameters(), expected.parameters(), strict=True):
-        np.testing.assert_allclose(ours, start - 0.05 * start.grad, rtol=1e-12)
-
-
 def test_progress_shows_epochs_loss_and_open_gates(capsys):
     train(*make_task(), batch_seed=0, verbose=True)
     shown = capsys.readouterr().err

@@ -6,8 +6,8 @@ import torch
 
 from groupfs.datasets import load_two_moons
 from groupfs.models.candidate_memberships import CandidateMemberships
-from groupfs.models.memberships import DenseMemberships, FixedMemberships
-from groupfs.training.problem import HALF_OPEN, prepare
+from groupfs.models.memberships import DenseMemberships
+from groupfs.training.problem import HALF_OPEN
 from groupfs.utils.errors import ParameterError
 from tests.support.problems import CPU, prepared
 
@@ -41,17 +41,6 @@ def test_gates_start_by_excess_or_half_open(moons):
     assert (prepared(moons, n_groups=3, gate_start="uniform").gate_start == HALF_OPEN).all()
 
 
-def test_known_groups_need_no_graph(moons):
-    found = prepared(moons, n_groups=3)
-    labels = np.repeat([1, 0, 2, 3], 5)
-    known = prepare(found.table, found.settings, [0, 1], CPU, labels)
-    assert known.start.known and known.n_groups == 4
-    assert known.objective.walk is None and known.objective.smoothness_weight == 0
-    memberships = known.models(np.ones(1)).memberships
-    assert isinstance(memberships, FixedMemberships)
-    np.testing.assert_array_equal(memberships.labels(), [labels, labels])
-
-
 def test_features_may_keep_few_candidates(moons):
     problem = prepared(moons, n_groups=6, n_candidates=2)
     assert problem.n_candidates == 2 and problem.start.candidates.shape == (1, 20, 2)
@@ -62,7 +51,9 @@ def test_features_may_keep_few_candidates(moons):
 def test_a_table_that_cannot_fit_is_refused(moons, monkeypatch):
     monkeypatch.setattr("groupfs.training.problem.memory_for_models", lambda device: 1000)
     for n_groups in (6, "auto"):
-        with pytest.raises(ParameterError, match="20 features in . groups need") as error:
+        with pytest.raises(
+            ParameterError, match="20 features in . groups need .* raise max_memory"
+        ) as error:
             prepared(moons, n_groups=n_groups)
         assert error.value.parameter == "max_memory"
 

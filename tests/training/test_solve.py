@@ -35,16 +35,6 @@ def test_an_operation_that_mps_lacks_sends_the_fit_to_the_cpu(task):
     np.testing.assert_array_equal(found.trained.gates, on_cpu.trained.gates)
 
 
-def test_what_else_is_not_implemented_is_an_error(task):
-    class Broken(DenseRows):
-        def to(self, device, dtype):
-            raise NotImplementedError("else")
-
-    broken = replace(task.table, rows=Broken(task.table.rows.Z))
-    with pytest.raises(NotImplementedError, match="else"):
-        solve(replace(task, table=broken))
-
-
 def test_the_number_of_groups_with_the_largest_gain_is_kept(task):
     found = solve(replace(task, numbers_of_groups=[2, 3, 5]))
     assert set(found.gains) == {2, 3, 5}
