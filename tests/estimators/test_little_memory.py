@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from groupfs import GroupFS, GroupFSPath, persistence
+from groupfs import GroupFS, GroupFSPath
 from groupfs.data.memory_plan import memory_of_models
 
 
