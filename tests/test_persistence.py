@@ -33,6 +33,7 @@ def selector(table):
     return GroupFS(**SMALL).fit(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [GroupFS, lambda **s: GroupFSPath(n_resamples=2, **s)])
 def test_a_selector_comes_back_as_it_was(make, table, tmp_path):
     selector = make(**SMALL).fit(table)

@@ -131,6 +131,7 @@ def test_round_trip_through_a_file(selected, tmp_path, suffix):
     fields_equal(read, selected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csc_matrix])
 def test_backed_file_gives_the_same_as_memory(convert, selected, dense, tmp_path):
     expected = dense if convert is np.asarray else selected
@@ -145,6 +146,7 @@ def test_backed_file_gives_the_same_as_memory(convert, selected, dense, tmp_path
     fields_equal(anndata.read_h5ad(path), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csc_matrix])
 def test_backed_file_is_read_for_the_masked_genes_only(convert, tmp_path):
     path, mask = tmp_path / "cells.h5ad", np.arange(24) % 5 > 0

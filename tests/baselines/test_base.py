@@ -57,6 +57,7 @@ def test_every_public_baseline_is_tested_here():
     assert {type(b).__name__ for b in ALL} == public
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks(ALL)
 def test_sklearn_compatible_estimator(estimator, check):

@@ -179,6 +179,7 @@ def test_the_surest_selector_keeps_a_feature_and_others_choose_in_turn(p, expect
     assert features.tolist() == expected and n_given_way == n_collapsed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_one_copy_of_every_independent_column_is_selected(seed):
     X = families(np.random.default_rng(seed))

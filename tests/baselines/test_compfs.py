@@ -127,6 +127,7 @@ def test_a_closed_gate_puts_the_training_mean_in_place_of_a_value(learners, rng)
     torch.testing.assert_close(learners.predict(x, gates), as_open)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_finds_the_features_that_make_the_classes(seed):
     X, y = make_easy(seed)
@@ -140,6 +141,7 @@ def test_finds_features_that_only_tell_together(rng):
     assert any({2, 7} <= set(group.tolist()) for group in selector.groups_)
 
 
+@pytest.mark.slow
 def test_the_epoch_with_the_best_accuracy_then_the_lowest_loss_is_kept(easy):
     few_judge = {"validation_fraction": 0.05, "sparsity_weight": 3.0}
     long = quick(max_epochs=60, **few_judge).fit(*easy)

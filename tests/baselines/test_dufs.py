@@ -22,12 +22,14 @@ def found(data, **parameters):
     return selection_rates(range(10), selector.get_support(indices=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_both_moons_and_nothing_else_with_nothing_set(seed):
     data = load_two_moons(400, random_state=seed)
     assert found(data, random_state=seed) == (1.0, 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parameters",
     [
@@ -73,6 +75,7 @@ def test_weights_trained_side_by_side_are_those_trained_alone(moons):
         assert alone.search_[0]["loss"] == pytest.approx(model["loss"], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_the_model_with_the_largest_gain_is_kept(moons):
     selector = DUFS(loss="sum", sparsity_weight=[1e-3, 0.1, 10.0], n_init=2, random_state=1).fit(
         moons.data

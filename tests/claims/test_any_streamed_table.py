@@ -4,6 +4,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 import torch
 from hypothesis import assume, given
@@ -27,6 +28,7 @@ FORMS = {"array": np.asarray, "csr": sp.csr_array, "csc": sp.csc_array}
 TINY = replace(SMALL_PLAN, sample_rows=30, buffer_rows=64, block_rows=7)
 
 
+@pytest.mark.slow
 @given(recipes(), GROUP_SETTINGS, st.sampled_from(sorted(FORMS)))
 @examples(25)
 def test_any_streamed_table_gives_groups_that_are_numbers_or_a_sentence(recipe, chosen, form):

@@ -40,6 +40,7 @@ from tests.support.strategies import (
 )
 
 
+@pytest.mark.slow
 @given(recipes(), GROUP_SETTINGS)
 @examples(40)
 def test_any_table_gives_groups_that_are_numbers_or_a_sentence(recipe, given_settings):
@@ -59,6 +60,7 @@ def test_any_table_gives_a_path_of_numbers_or_a_sentence(recipe, given_settings,
         check_groups(path, X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BASELINES)
 @given(recipes(), st.data())
 @examples(12)
@@ -97,6 +99,7 @@ def assert_same(one, other, order=None):
         np.testing.assert_array_equal(results(other)[name], values, err_msg=name)
 
 
+@pytest.mark.slow
 @given(recipes(), ANY)
 @examples(15)
 def test_the_same_seed_gives_the_same_result(recipe, estimator):
@@ -124,6 +127,7 @@ def has_twins(X):
     return table.n_distinct < len(table.columns)
 
 
+@pytest.mark.slow
 @given(SCALED, ANY, SEEDS, st.sampled_from([np.asarray, sp.csr_array]))
 @examples(15)
 def test_powers_of_two_as_units_of_columns_do_not_matter(recipe, estimator, seed, form):
@@ -140,6 +144,7 @@ COUNTS = recipes(
 )
 
 
+@pytest.mark.slow
 @given(COUNTS, ANY, st.sampled_from(DTYPES), st.sampled_from([*FORMS, "tensor"]))
 @examples(25)
 def test_kind_and_layout_of_equal_numbers_do_not_matter(recipe, estimator, dtype, form):
@@ -151,6 +156,7 @@ def test_kind_and_layout_of_equal_numbers_do_not_matter(recipe, estimator, dtype
     assert_same(fitted(clone(estimator), X), fitted(clone(estimator), table))
 
 
+@pytest.mark.slow
 @given(COUNTS, ANY, st.sampled_from([*SPARSE_FORMS]))
 @examples(25)
 def test_sparse_formats_of_equal_numbers_do_not_matter(recipe, estimator, form):
@@ -206,6 +212,7 @@ def numbers_of(table, seed):
     }
 
 
+@pytest.mark.slow
 @given(SCALED, SEEDS, GROUP_SETTINGS)
 @examples(15)
 def test_columns_equal_but_for_unit_and_zero_share_a_group(recipe, seed, given_settings):

@@ -62,12 +62,14 @@ def test_columns_whose_squares_vanish_are_constant(form, exponent, rng):
         GroupFS(**QUICK).fit(form(np.ldexp(X, exponent)))
 
 
+@pytest.mark.slow
 def test_eigenvalues_too_close_for_lanczos():
     X = np.random.default_rng(42070).lognormal(sigma=5, size=(11, 34))
     selector = GroupFS(**QUICK, feature_neighbors=2, standardize=False).fit(X)
     assert sum(map(len, selector.groups_)) == 34
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("graph", ["cosine", "heat"])
 def test_rows_on_a_line_have_cluster_directions(graph):
     rng = np.random.default_rng(48741)

@@ -90,6 +90,7 @@ def test_copies_of_rows_are_at_distance_zero_beside_an_outlier(rng):
     assert (affinity[1:, 1:][copies] == 1).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["two_moons", "heart_disease"])
 def test_single_precision_trains_the_groups_of_double_precision(name):
     X = load_two_moons(200, random_state=0).data if name == "two_moons" else real_table(name)[0]

@@ -39,6 +39,7 @@ def test_what_cannot_be_applied_is_refused(options, code, says, selected, tmp_pa
     assert everything(tmp_path) == ["new.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["small.parquet", "small.npy", "small.csv.gz", "small.tsv", "small.feather"]
 )
@@ -77,6 +78,7 @@ def test_columns_without_names_must_be_as_many_as_the_model_saw(folder):
     assert result.exit_code == 4 and "has 9 columns without names" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_file_without_header_is_applied_as_it_was_selected_from(tmp_path):
     """Its first line is data although it has text, and only the selected column is needed."""
     table, out = tmp_path / "headless.csv", tmp_path / "out"

@@ -137,6 +137,7 @@ def test_the_command_itself_imports_neither_torch_nor_pandas():
     assert done.stdout.strip() == b"[]"
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full_leaves_nothing_behind(table, tmp_path):
     """Files of a few bytes are all that this process may write, as on a disk without room."""
     resource = pytest.importorskip("resource")
@@ -150,6 +151,7 @@ def test_a_disk_that_is_full_leaves_nothing_behind(table, tmp_path):
     assert b"cannot be written" in done.stderr and everything(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_the_middle_of_training_leaves_nothing_behind(tmp_path):
     people(2000).to_csv(tmp_path / "t.csv", index=False)
     command = [*COMMAND, "select", "t.csv", "--path", "-o", "p/out"]
@@ -165,6 +167,7 @@ def test_ctrl_c_in_the_middle_of_training_leaves_nothing_behind(tmp_path):
     assert everything(tmp_path) == ["t.csv"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["apply", "datasets"])
 def test_a_reader_that_stops_early_ends_the_command_without_a_word(command, selected, table):
     reader, writer = os.pipe()
@@ -175,6 +178,7 @@ def test_a_reader_that_stops_early_ends_the_command_without_a_word(command, sele
     assert done.returncode == 141 and done.stderr == b""
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_standard_output_without_room_is_an_output_that_cannot_be_written():
     with open("/dev/full", "w") as full:

@@ -85,6 +85,7 @@ def test_the_label_plays_no_part_in_the_selection(selected, folder):
     assert (out / "groups.csv").read_text() == (selected[1] / "groups.csv").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("quiet", [True, False])
 def test_json_alone_is_on_stdout_also_of_csv_from_a_pipe(quiet, table, tmp_path):
     out = tmp_path / "out"
@@ -105,6 +106,7 @@ def test_numbers_as_label_are_cut_in_two(folder):
     assert "outcome" not in prepared.preparation.names
 
 
+@pytest.mark.slow
 def test_a_path_of_sparsities_of_a_sparse_table_with_labels_beside_it(folder):
     anndata = pytest.importorskip("anndata")
     import scipy.sparse as sp
@@ -131,6 +133,7 @@ def test_a_path_of_sparsities_of_a_sparse_table_with_labels_beside_it(folder):
     np.testing.assert_allclose(written.iloc[:, 1:], numbers[written.columns[1:]], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_demo_finds_the_moons_and_writes_a_report(tmp_path):
     result = run("demo", "-o", tmp_path / "demo", "--json", "-q")
     assert result.exit_code == 0, result.output
@@ -139,6 +142,7 @@ def test_demo_finds_the_moons_and_writes_a_report(tmp_path):
     assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
 
 
+@pytest.mark.slow
 def test_odd_names_of_files_folders_and_columns_are_taken_as_they_are(folder):
     name, out = "t\udcff.csv", folder / "r[/final] :smile: [bold]"
     try:

@@ -108,6 +108,7 @@ def test_impossible_parameters_name_value_and_remedy(X, wrong):
     assert f"'{name}' parameter of GroupFS must be" in message and repr(value) in message
 
 
+@pytest.mark.slow
 def test_parameters_beyond_the_table(X):
     assert "n_features_to_select=15 but X has 14" in refusal(X, n_features_to_select=15)
     assert "end_temperature=5 is above" in refusal(X, end_temperature=5)
@@ -137,6 +138,7 @@ def test_unknown_and_absent_devices(X, monkeypatch):
     assert "device='mps' was asked for" in refusal(X, device="mps")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("scale", "offset"), [(1, 1e4), (1e20, 0), (1e-8, 0), (1e-5, 1e-2)])
 def test_without_standardising_the_unit_of_the_table_does_not_matter(X, scale, offset):
     plain = GroupFS(**QUICK, standardize=False).fit(X)
@@ -164,6 +166,7 @@ def test_constant_columns_are_named_and_never_selected(X):
     assert (selector.feature_scores_[[3, 12]] == 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [
@@ -192,6 +195,7 @@ def test_too_little_memory_is_refused_with_the_estimate(X, monkeypatch):
         LaplacianScore().fit(Sliced(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array, Sliced, pd.DataFrame])
 def test_a_fitted_selector_reads_rows_in_the_users_order_and_learns_nothing(X, kind):
     selector = GroupFS(**QUICK).fit(X)

@@ -94,6 +94,7 @@ def test_a_sketch_finds_the_neighbours_of_all_rows(rng):
     np.testing.assert_array_equal(found[:, 0], np.arange(200))
 
 
+@pytest.mark.slow
 def test_too_many_products_are_sketched(rng):
     X, labels = planted(rng, d=600, C=5)
     tight = replace(SMALL_PLAN, slab_bytes=2**19)
@@ -153,6 +154,7 @@ def test_batches_depend_on_the_seed_alone(rng):
     assert not torch.equal(first[0], other[0])
 
 
+@pytest.mark.slow
 @KINDS
 def test_streamed_fits_find_the_groups_found_in_memory(rng, streams, kind):
     X, labels = planted(rng)
@@ -166,6 +168,7 @@ def test_streamed_fits_find_the_groups_found_in_memory(rng, streams, kind):
         assert np.isfinite(value).all()
 
 
+@pytest.mark.slow
 def test_streamed_fits_repeat_whatever_the_order_of_the_columns(rng, streams):
     X, _ = planted(rng)
     order = rng.permutation(60)
@@ -175,6 +178,7 @@ def test_streamed_fits_repeat_whatever_the_order_of_the_columns(rng, streams):
     np.testing.assert_array_equal(one.membership_[order], other.membership_)
 
 
+@pytest.mark.slow
 def test_paths_and_resamples_are_streamed(rng, streams):
     X, labels = planted(rng, N=1200)
     path = GroupFSPath(4, sparsities=[0.5, 1.0], n_resamples=2, **FAST).fit(Sliced(X))
@@ -183,6 +187,7 @@ def test_paths_and_resamples_are_streamed(rng, streams):
         assert adjusted_rand_score(labels, found) == 1
 
 
+@pytest.mark.slow
 def test_a_path_from_a_file_is_shared_among_processes(rng, streams, tmp_path):
     np.save(tmp_path / "x.npy", planted(rng, N=900, d=20)[0])
     X = np.load(tmp_path / "x.npy", mmap_mode="r")
@@ -192,6 +197,7 @@ def test_a_path_from_a_file_is_shared_among_processes(rng, streams, tmp_path):
     np.testing.assert_array_equal(alone.path_.gates, together.path_.gates)
 
 
+@pytest.mark.slow
 def test_no_more_rows_than_planned_are_read_at_a_time(rng, streams, capsys):
     table = Sliced(planted(rng)[0])
     GroupFS(4, verbose=True, **FAST).fit(table)
@@ -208,6 +214,7 @@ def test_missing_values_deep_in_the_table_are_refused_by_name(rng, streams, kind
         GroupFS(**FAST).fit(kind(X))
 
 
+@pytest.mark.slow
 def test_names_of_a_frame_are_remembered(rng, streams):
     frame = pd.DataFrame(planted(rng)[0], columns=[f"gene {i}" for i in range(60)])
     selector = GroupFS(4, **FAST).fit(frame)
@@ -233,6 +240,7 @@ def test_tables_without_rows_columns_or_size_are_refused(streams, shape, words):
     assert not table.reads
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "float16", ">f8", "int64"])
 def test_streamed_tables_may_hold_any_kind_of_number(rng, streams, dtype):
     X, labels = planted(rng, N=600, d=12, C=3)
@@ -240,6 +248,7 @@ def test_streamed_tables_may_hold_any_kind_of_number(rng, streams, dtype):
     assert adjusted_rand_score(labels, GroupFS(3, **FAST).fit(Sliced(X)).group_labels_) == 1
 
 
+@pytest.mark.slow
 def test_known_groups_of_a_streamed_table(rng, streams):
     X, labels = planted(rng, d=12, C=3)
     selector = GroupFS(groups=labels, **FAST).fit(Sliced(X))
@@ -247,6 +256,7 @@ def test_known_groups_of_a_streamed_table(rng, streams):
     assert (selector.group_scores_ > 0.05).all()
 
 
+@pytest.mark.slow
 def test_a_report_of_a_streamed_table(rng, streams):
     X, _ = planted(rng, d=12, C=3)
     summary = summarize(GroupFS(3, **FAST).fit(Sliced(X)), Sliced(X))
@@ -254,6 +264,7 @@ def test_a_report_of_a_streamed_table(rng, streams):
     assert "<html" in render(summary)
 
 
+@pytest.mark.slow
 def test_transform_reads_only_the_selected_columns(rng, streams):
     X, _ = planted(rng)
     selector = GroupFS(4, n_features_to_select=5, **FAST).fit(Sliced(X))
@@ -291,6 +302,7 @@ print(1024 * int(status.split("VmHWM:")[1].split()[0]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read as Linux counts it")
 def test_memory_stays_below_the_limit(rng, tmp_path):
     shape = (60_000, 1000)  # 240 MB, and 1.9 GB of work

@@ -21,6 +21,7 @@ def parsed_copies(folder=None):
 # What the tables look like
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DATASETS)
 def test_table_looks_as_expected(name, published):
     expected = json.loads((published / "expected.json").read_text())[name]
@@ -98,6 +99,7 @@ def test_threes_and_eights_are_rows_of_the_noisy_digits(published):
     assert found == [int(two.target_names[code]) for code in two.target]
 
 
+@pytest.mark.slow
 def test_the_published_noisy_digits_are_preferred(data_home, monkeypatch):
     lines = [f"{'0.25 ' * 783}0.5 {digit}.0" for digit in range(10)]
     (data_home / AMAT).write_text("\n".join(lines * 1200))

@@ -54,6 +54,7 @@ def test_both_moon_groups_and_nothing_else_without_setting_anything(cell):
     assert recovery(data, selector) == (1.0, 0.0, 1.0)
 
 
+@pytest.mark.slow
 def test_fitted_attributes_describe_the_groups(moons, fitted):
     C, d = fitted.n_groups_, 20
     assert len(fitted.groups_) == C
@@ -84,6 +85,7 @@ def test_centrality_is_correlation_with_the_mean_of_the_group(moons, fitted):
         assert fitted.centrality_[i] == pytest.approx(r)
 
 
+@pytest.mark.slow
 def test_same_seed_same_bits_other_seed_other_noise(moons, fitted):
     again = GroupFS(random_state=0).fit(moons.data)
     other = GroupFS(random_state=1).fit(moons.data)
@@ -91,6 +93,7 @@ def test_same_seed_same_bits_other_seed_other_noise(moons, fitted):
     assert not np.array_equal(other.membership_, fitted.membership_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_permuting_columns_permutes_groups(moons, fitted, order):
     permutation = np.random.default_rng(0).permutation(20)
@@ -103,6 +106,7 @@ def test_permuting_columns_permutes_groups(moons, fitted, order):
     np.testing.assert_array_equal(selector.get_support(), fitted.get_support()[permutation])
 
 
+@pytest.mark.slow
 def test_units_of_the_columns_do_not_matter(moons, fitted):
     scale = np.geomspace(1e-6, 1e6, 20)
     selector = GroupFS(random_state=0).fit(moons.data * scale + 3 * scale)
@@ -110,6 +114,7 @@ def test_units_of_the_columns_do_not_matter(moons, fitted):
     np.testing.assert_allclose(selector.group_scores_, fitted.group_scores_, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_duplicates_and_perfectly_correlated_columns_share_a_group():
     X = load_two_moons(200, 14, random_state=0).data
     X = np.column_stack([X, X[:, 3], -0.5 + 2 * X[:, 7], X[:, 12], X[:, 12] * 1e-3])
@@ -119,6 +124,7 @@ def test_duplicates_and_perfectly_correlated_columns_share_a_group():
     assert label[16] == label[17] == label[12]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("allocation", "per_group"), [("whole", [5, 2]), ("spread", [4, 3]), (None, [4, 3])]
 )
@@ -140,6 +146,7 @@ def small():
     return X, GroupFS(4, n_init=1, max_epochs=20, random_state=0).fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changes",
     [
@@ -198,6 +205,7 @@ def test_inverse_transform_puts_columns_back(moons, fitted):
     assert (back[:, 10:] == 0).all()
 
 
+@pytest.mark.slow
 def test_pipeline_clone_pickle_and_parameter_setting(moons, fitted):
     pipeline = make_pipeline(StandardScaler(), GroupFS(random_state=0, n_init=1), KMeans(2))
     pipeline.set_params(groupfs__n_groups=3, groupfs__sparsity=0.8)
@@ -237,6 +245,7 @@ def test_noise_alone_gives_a_warning_not_a_finding():
     assert selector.get_support().any()
 
 
+@pytest.mark.slow
 def test_minibatches_find_the_groups_too(moons):
     selector = GroupFS(batch_size=100, random_state=0).fit(moons.data)
     assert recovery(moons, selector) == (1.0, 0.0, 1.0)

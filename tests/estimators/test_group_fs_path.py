@@ -23,6 +23,7 @@ def fitted(moons):
     return GroupFSPath(random_state=0).fit(moons.data)
 
 
+@pytest.mark.slow
 def test_default_path_finds_both_groups_over_more_than_threefold_sparsity(moons, fitted):
     assert fitted.path_.gain.shape == (2, 24)
     frequency = fitted.path_.selection_frequency

@@ -20,6 +20,7 @@ def fitted(moons):
     return GroupFS(groups=LABELS, random_state=0).fit(moons.data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_groups_that_matter_are_kept(seed):
     data = load_two_moons(400, random_state=seed)
@@ -28,6 +29,7 @@ def test_the_groups_that_matter_are_kept(seed):
     assert set(selector.group_names_[:2]) == {"moon x", "moon y"}
 
 
+@pytest.mark.slow
 def test_groups_are_those_given(fitted):
     for name, group in zip(fitted.group_names_, fitted.groups_, strict=True):
         np.testing.assert_array_equal(group, np.flatnonzero(name == LABELS))
@@ -35,6 +37,7 @@ def test_groups_are_those_given(fitted):
     assert fitted.distortion_ == {}
 
 
+@pytest.mark.slow
 def test_equal_columns_stay_in_the_groups_they_were_given(moons):
     X = np.column_stack([moons.data, moons.data[:, 0]])
     selector = GroupFS(groups=[*LABELS, "copy"], random_state=0).fit(X)
@@ -42,12 +45,14 @@ def test_equal_columns_stay_in_the_groups_they_were_given(moons):
     assert copy.tolist() == [20]
 
 
+@pytest.mark.slow
 def test_a_gate_per_feature_needs_no_score_beyond_chance(moons, recwarn):
     selector = GroupFS(groups=np.arange(20), random_state=0).fit(moons.data)
     assert selection_rates(range(10), selector.get_support(indices=True)) == (1.0, 0.0)
     assert selector.group_pvalues_ is None and not len(recwarn)
 
 
+@pytest.mark.slow
 def test_shuffled_groups_do_not_stand_out(rng):
     X = rng.standard_normal((200, 20))
     with pytest.warns(UserWarning, match="No group's score stands out"):
@@ -55,6 +60,7 @@ def test_shuffled_groups_do_not_stand_out(rng):
     assert selector.group_pvalues_.min() > 1e-3
 
 
+@pytest.mark.slow
 def test_order_of_columns_does_not_matter(moons, fitted, rng):
     order = rng.permutation(20)
     other = GroupFS(groups=LABELS[order], random_state=0).fit(moons.data[:, order])
@@ -62,6 +68,7 @@ def test_order_of_columns_does_not_matter(moons, fitted, rng):
     np.testing.assert_allclose(other.group_gates_, fitted.group_gates_, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_constant_columns_leave_their_groups(moons):
     X = moons.data.copy()
     X[:, 15:] = 1.0

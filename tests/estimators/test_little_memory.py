@@ -36,6 +36,7 @@ def few(table):
     return fit_within(selector, table, 4)
 
 
+@pytest.mark.slow
 def test_the_groups_are_the_same(few, table):
     full = fit_within(clone(few), table, None)
     assert isinstance(full.membership_, np.ndarray)
@@ -52,6 +53,7 @@ def test_memberships_are_sparse(few):
     assert few.group_labels_[10] == few.group_labels_[11]
 
 
+@pytest.mark.slow
 def test_a_path_describes_all_of_its_models(table):
     path = GroupFSPath(
         12, sparsities=[0.5, 2], n_resamples=2, max_epochs=10, ranking="gate", random_state=0

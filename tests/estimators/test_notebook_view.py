@@ -81,6 +81,7 @@ def test_every_group_has_a_row_with_its_figures(selector):
         assert row[6].startswith(representative[:20])
 
 
+@pytest.mark.slow
 def test_names_are_escaped_and_nothing_is_loaded_from_anywhere(table):
     known = {NASTY: table.columns[:5], "rest": table.columns[5:]}
     fitted = GroupFS(groups=known, max_epochs=5, random_state=0).fit(table)

@@ -15,6 +15,7 @@ def moons():
     return load_two_moons(200, random_state=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resample", ["subsample", "bootstrap"])
 def test_resamples_agree_on_the_moons(moons, resample):
     selector = GroupFSPath(
@@ -33,6 +34,7 @@ def test_resamples_agree_on_the_moons(moons, resample):
     assert stability.jaccard == jaccard_stability(stability.selected) > 0.8
 
 
+@pytest.mark.slow
 def test_resampling_sparse_tables_equals_resampling_dense_ones(moons):
     X = np.where(moons.data > 0, moons.data, 0)
     X[:, 3] = np.arange(200) == 7  # constant in most subsamples

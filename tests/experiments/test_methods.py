@@ -15,6 +15,7 @@ def fitted(method, build=methods.build, n_features=4, seed=0):
     return selector.fit(table.X, table.y if method in methods.SUPERVISED else None)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("build", [methods.build, methods.defaults])
 @pytest.mark.parametrize("method", [m for m in ALL if m != "ALL"])

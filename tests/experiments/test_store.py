@@ -81,6 +81,7 @@ def test_stored_results_are_read_and_left_as_they_are():
         assert path.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_loses_only_the_cell_in_work(tmp_path):
     context = multiprocessing.get_context("forkserver")
     process = context.Process(target=endless, args=(tmp_path,))

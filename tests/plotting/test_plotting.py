@@ -76,6 +76,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", FIGURES.values(), ids=FIGURES)
 def test_figures_are_as_wide_as_a_column_and_their_text_lies_within(draw, selector, path, table):
     settings = plt.rcParams.copy()
@@ -111,6 +112,7 @@ def test_scores_are_drawn_in_rank_order(selector):
     assert ax.get_yticklabels()[0].get_text() == f"1  {first}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [2, 4, 12])
 @pytest.mark.parametrize("panels", [None, (13, 4), (7, 9)])
 def test_the_title_is_clear_of_the_headings_of_the_columns(selector, most, panels):
@@ -127,6 +129,7 @@ def test_the_title_is_clear_of_the_headings_of_the_columns(selector, most, panel
         assert ax.bbox.y1 < box.y0 and box.y1 < title.y0
 
 
+@pytest.mark.slow
 def test_known_groups_keep_their_names_and_long_ones_are_cut(table):
     known = {"a": table.columns[:5], "a name that is too long to show": table.columns[5:]}
     fitted = quick(table, groups=known)

@@ -17,6 +17,7 @@ def data_in(page):
     return json.loads(re.search(r'id="data">(.*?)</script>', page, re.S)[1])
 
 
+@pytest.mark.slow
 def test_a_page_can_be_made_again_from_the_file_alone_and_without_torch(summary, tmp_path):
     path, page = tmp_path / "result.json", tmp_path / "report.html"
     path.write_text(json.dumps(summary))
@@ -66,6 +67,7 @@ def test_a_page_that_would_be_too_large_lists_fewer_features(summary):
     assert re.search(r"Listed are [\d,]+ of 40,000 features, selected ones first", page)
 
 
+@pytest.mark.slow
 def test_a_cut_page_lists_every_selected_feature_with_its_reason():
     X, known = blocks((300, 300, 300, 300), 1.2)
     selector = fitted(X, n_groups="auto", groups=known, max_epochs=2, n_groups_to_select=2)

@@ -67,6 +67,7 @@ def test_a_budget_is_the_reason_where_there_is_one(table):
     assert "a budget of 4 features was spent on 2 of them" in summary["sentences"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "found", "rank", "words"),
     [
@@ -88,6 +89,7 @@ def test_a_whole_budget_goes_to_groups_in_rank_order():
     assert all("the budget of 4 goes to groups before it" in reason for reason in reasons[2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("output", ["features", "representatives"])
 def test_a_number_of_groups_is_the_reason_though_there_is_a_budget(output):
     with pytest.warns(SelectionWarning, match="give only"):
@@ -98,6 +100,7 @@ def test_a_number_of_groups_is_the_reason_though_there_is_a_budget(output):
     assert f"of a budget of 8 features {spent} w" in summarize(selector, X)["sentences"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gates", "p_values", "kept", "words"),
     [
@@ -131,6 +134,7 @@ def test_constant_columns_are_listed_last_with_their_reason(table):
     assert row["reason"].startswith("Constant")
 
 
+@pytest.mark.slow
 def test_known_groups_keep_their_names(table):
     X = table[0]
     known = {"first": X.columns[:5], "second": X.columns[5:10], "rest": X.columns[10:]}

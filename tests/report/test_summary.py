@@ -20,6 +20,7 @@ def test_the_summary_is_plain_json_without_nan(summary):
     assert (summary["format"], summary["version"]) == ("groupfs-result", 1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "settings",
     [{}, {"allocation": "whole"}, {"output": "representatives"}, {"n_groups_to_select": 3}],
@@ -58,6 +59,7 @@ def test_the_tables_say_what_the_selector_says(selector, summary, table):
         assert row["score"] == pytest.approx(selector.group_scores_[row["group"] - 1], rel=1e-4)
 
 
+@pytest.mark.slow
 def test_the_code_on_the_page_reproduces_the_selection(table, tmp_path):
     path = tmp_path / "moons.csv"
     table[0].to_csv(path, index=False)
@@ -136,6 +138,7 @@ def test_large_tables_are_measured_on_rows_picked_at_random(summary, selector, t
     assert "Measured on 100 samples, picked at random." in render(sampled)
 
 
+@pytest.mark.slow
 def test_sparse_tables_give_the_same_summary(table):
     X = np.where(np.abs(table[0]) > 1, table[0], 0.0)
     dense = summarize(fitted(X, max_epochs=5), X)
@@ -146,6 +149,7 @@ def test_sparse_tables_give_the_same_summary(table):
     )
 
 
+@pytest.mark.slow
 def test_a_path_is_told_with_its_chosen_point_and_stability(table, summary):
     X = table[0].iloc[:, :12]
     selector = GroupFSPath(

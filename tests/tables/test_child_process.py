@@ -81,6 +81,7 @@ FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "write", "limits", "says"), FILES)
 def test_the_end_of_a_parser_is_one_sentence(name, write, limits, says, tmp_path, monkeypatch):
     (tmp_path / "temporary").mkdir()
@@ -96,6 +97,7 @@ def test_the_end_of_a_parser_is_one_sentence(name, write, limits, says, tmp_path
     assert psutil.Process().children() == children and not os.listdir(tmp_path / "temporary")
 
 
+@pytest.mark.slow
 def test_a_module_beside_the_data_is_not_imported(tmp_path, monkeypatch):
     scipy.io.savemat(tmp_path / "t.mat", {"X": np.eye(3)})
     (tmp_path / "json.py").write_text("open('sprung', 'w')\n")
@@ -103,6 +105,7 @@ def test_a_module_beside_the_data_is_not_imported(tmp_path, monkeypatch):
     assert read_table("t.mat").values.shape == (3, 3) and not os.path.exists("sprung")
 
 
+@pytest.mark.slow
 def test_what_a_missing_package_would_have_read_names_it(tmp_path):
     from groupfs.tables.child_process import parse_in_child
     from groupfs.tables.file_content import find_content
@@ -112,6 +115,7 @@ def test_what_a_missing_package_would_have_read_names_it(tmp_path):
         parse_in_child(numpy_and_matlab.parse_mat, find_content(tmp_path / "t.mat"), ["absent"])
 
 
+@pytest.mark.slow
 def test_frames_come_back_with_their_types_and_index(tmp_path):
     frame = pd.DataFrame(
         {

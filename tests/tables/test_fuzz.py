@@ -90,6 +90,7 @@ def test_a_damaged_table_is_read_or_refused(kind, tmp_path):
     assert 0 < n_refused < N_INPUTS
 
 
+@pytest.mark.slow
 def test_a_damaged_model_is_loaded_or_refused(tmp_path):
     pytest.importorskip("skops")
     draw, path, n_refused = random.Random(0), tmp_path / "m.skops", 0

@@ -24,6 +24,7 @@ def write(folder, name, content):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "store"),
     [
@@ -55,6 +56,7 @@ def test_arrays_get_numbered_columns_compressed_or_not(name, frame, tmp_path):
     np.testing.assert_array_equal(table.values, frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["npz", "mat"])
 def test_labels_in_files_of_arrays_are_row_metadata(ending, frame, tmp_path):
     arrays = {"X": frame.to_numpy(), "Y": np.arange(6)}
@@ -88,6 +90,7 @@ def test_a_sparse_matrix_stays_sparse(tmp_path):
     assert sp.issparse(table.values) and abs(table.values - matrix).sum() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("packed", [False, True])
 def test_an_h5ad_file_gives_its_variables_and_what_is_known_of_cells(packed, frame, tmp_path):
     anndata = pytest.importorskip("anndata")
@@ -189,6 +192,7 @@ def refusal(path, **limits):
     return sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "content", "says"),
     [
@@ -213,6 +217,7 @@ def test_what_is_no_table_is_refused_in_one_sentence(name, content, says, tmp_pa
     assert says in refusal(write(tmp_path, name, content))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.bz2", "t.csv.xz", "t.csv.zip", "t.npz"])
 def test_a_small_file_that_would_fill_the_memory_is_refused(name, tmp_path):
     path = tmp_path / name

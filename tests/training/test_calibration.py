@@ -47,6 +47,7 @@ def test_critical_weight_is_the_ratio_of_literal_gradients(gradient):
     assert problem.critical_sparsity_weight == pytest.approx(-push / pull, rel=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "n_groups", "known"),
     [
@@ -96,6 +97,7 @@ def test_critical_weight_separates_open_from_closed(name, n_groups, batch_size, 
     assert open_groups_at(problem, [0.9, 1.1]) == [n_groups, 0]
 
 
+@pytest.mark.slow
 def test_a_cool_start_is_no_knife_edge():
     problem = prepared(moons(), n_groups=12)
     assert open_groups_at(problem, [0.4, 1.0, 1.6]) == [2, 2, 2]
@@ -105,6 +107,7 @@ def test_without_structure_the_weight_stays_positive():
     assert Start(push=0.1, pull=0.5, smoothness=0.0, roughness=1.0).critical_sparsity_weight > 0
 
 
+@pytest.mark.slow
 def test_pressure_on_all_gates_of_known_groups_vanishes_at_the_critical_weight(rng):
     labels = np.array([0, 2, 1, 1, 0, 2, 2, 0])
     X = rng.standard_normal((60, 8))

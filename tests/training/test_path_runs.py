@@ -41,6 +41,7 @@ def test_models_side_by_side_are_those_trained_alone(problem):
             assert together.gain[s, p] == pytest.approx(alone.gain[0, 0], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_parts_hold_few_models_and_give_what_all_together_give(problem, in_turn, capsys):
     whole = train_models(problem, weights_of(problem, 9))
     assert len(in_turn.histories) == 3  # of six models each

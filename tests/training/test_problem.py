@@ -41,6 +41,7 @@ def test_gates_start_by_excess_or_half_open(moons):
     assert (prepared(moons, n_groups=3, gate_start="uniform").gate_start == HALF_OPEN).all()
 
 
+@pytest.mark.slow
 def test_features_may_keep_few_candidates(moons):
     problem = prepared(moons, n_groups=6, n_candidates=2)
     assert problem.n_candidates == 2 and problem.start.candidates.shape == (1, 20, 2)
