@@ -44,7 +44,8 @@ from groupfs.models.objective import OPEN, Objective
 from groupfs.selection.describe import memberships_of
 from groupfs.training.problem import prepare
 from groupfs.training.run import train_models
-from groupfs.utils.device import DTYPE, derive_seeds
+from groupfs.utils.device import DTYPE
+from groupfs.utils.seeds import derive_seeds
 
 CPU = torch.device("cpu")
 N_BLOCKS, N_NEIGHBORS, BATCH = 30, 50, 64

@@ -13,7 +13,8 @@ from groupfs.data.open_table import open_table
 from groupfs.scoring.significance import chance_scores, group_p_values
 from groupfs.selection.describe import GroupResult
 from groupfs.training.problem import Problem, prepare
-from groupfs.utils.device import DTYPE, derive_seeds, resolve_device
+from groupfs.utils.device import DTYPE, resolve_device
+from groupfs.utils.seeds import derive_seeds
 
 
 class WatchedGroupFS(GroupFS):

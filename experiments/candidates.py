@@ -20,7 +20,8 @@ from groupfs.selection.keep import rank_groups
 from groupfs.training.problem import Problem
 from groupfs.training.run import Trained
 from groupfs.training.solve import Task, solve
-from groupfs.utils.device import derive_seeds, resolve_devices
+from groupfs.utils.device import resolve_devices
+from groupfs.utils.seeds import derive_seeds
 from groupfs.utils.types import IntArray
 
 

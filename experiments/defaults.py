@@ -29,7 +29,8 @@ from groupfs.selection.budget import spend_budget
 from groupfs.selection.describe import GroupResult, describe
 from groupfs.training.problem import prepare
 from groupfs.training.run import train_models
-from groupfs.utils.device import derive_seeds, resolve_device
+from groupfs.utils.device import resolve_device
+from groupfs.utils.seeds import derive_seeds
 
 NAME = "defaults"
 TABLES = (*(t for t in data.NINE if t != "nmnist"), "student", *data.SCIKIT_LEARN)

@@ -8,7 +8,7 @@ from groupfs.baselines import DUFS
 from groupfs.datasets import load_two_moons
 from groupfs.metrics import selection_rates
 from groupfs.utils.counter_rng import CounterNoise
-from groupfs.utils.device import derive_seeds
+from groupfs.utils.seeds import derive_seeds
 from tests import reference
 
 

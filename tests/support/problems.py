@@ -8,7 +8,7 @@ from groupfs.data.open_table import open_table
 from groupfs.models.objective import OPEN
 from groupfs.training.problem import prepare
 from groupfs.training.run import train_models
-from groupfs.utils.device import derive_seeds
+from groupfs.utils.seeds import derive_seeds
 
 CPU = torch.device("cpu")
 

@@ -9,15 +9,16 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 import torch
-from sklearn.base import BaseEstimator, _fit_context
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import open_table
 from groupfs.data.table import TableInMemory
-from groupfs.utils.device import derive_seeds, resolve_device
+from groupfs.utils.device import resolve_device
+from groupfs.utils.seeds import derive_seeds
+from groupfs.utils.sklearn_compat import Interval, fit_context
 from groupfs.utils.types import BoolArray, FloatArray
 from groupfs.utils.warn import warn
 
@@ -54,7 +55,7 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         "learning_rate": [POSITIVE],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score and rank the features.
 

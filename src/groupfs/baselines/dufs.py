@@ -10,7 +10,6 @@ from numbers import Integral, Real
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from sklearn.utils._param_validation import Interval, StrOptions
 from torch import Tensor
 
 from groupfs.baselines.base import COUNT, NOT_NEGATIVE, POSITIVE, Table, TrainedSelector
@@ -22,6 +21,7 @@ from groupfs.training.loop import train
 from groupfs.training.settings import large_batch
 from groupfs.training.step import Schedule
 from groupfs.utils.device import DTYPE
+from groupfs.utils.sklearn_compat import Interval, StrOptions
 from groupfs.utils.types import FloatArray
 from groupfs.utils.warn import SelectionWarning, warn
 

@@ -13,13 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from sklearn.utils import check_array
-from sklearn.utils._param_validation import StrOptions
 from torch import Tensor
 
 from groupfs.baselines.base import COUNT, POSITIVE, RankingSelector, fewer_than_samples
 from groupfs.data.memory_plan import BLOCK_ENTRIES
 from groupfs.data.rows import DenseRows, RowsInMemory
 from groupfs.graphs.affinity import TINY, self_tuning_graph
+from groupfs.utils.sklearn_compat import StrOptions
 from groupfs.utils.types import FloatArray, IntArray
 
 Affinity: TypeAlias = FloatArray | sp.csr_array

@@ -7,7 +7,6 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from sklearn.utils import check_array
-from sklearn.utils.validation import _check_feature_names
 
 from groupfs.data import checks
 from groupfs.data.block_sources import ArraySource, Source, as_source, is_lazy, read_whole
@@ -31,6 +30,7 @@ from groupfs.data.standardize import (
 )
 from groupfs.data.streamed_rows import StreamRows
 from groupfs.data.table import Table, TableInMemory
+from groupfs.utils.sklearn_compat import check_feature_names
 from groupfs.utils.text import format_bytes
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -193,7 +193,7 @@ def _refuse_too_large(source: Source, who: str) -> None:
 def _match_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> Sequence[str]:
     """Let the estimator learn the columns of X, or compare them; return their names."""
     if reset:
-        _check_feature_names(estimator, X, reset=True)
+        check_feature_names(estimator, X, reset=True)
         estimator.n_features_in_ = n_features
     elif n_features != estimator.n_features_in_:
         raise ValueError(

@@ -9,7 +9,6 @@ import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.block_sources import as_source, is_lazy, read_columns
@@ -22,6 +21,7 @@ from groupfs.selection.select import RankedGroups, Request, Selection, select
 from groupfs.training.problem import Problem
 from groupfs.training.settings import PRESETS, Settings
 from groupfs.utils.errors import ParameterError
+from groupfs.utils.sklearn_compat import Interval, StrOptions, validate_parameter_constraints
 from groupfs.utils.text import format_bytes
 from groupfs.utils.warn import SelectionWarning, warn
 

@@ -8,9 +8,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
 from groupfs.data.open_table import open_table
@@ -18,8 +16,10 @@ from groupfs.estimators.base import GroupSelector
 from groupfs.selection.describe import describe
 from groupfs.training.settings import PRESETS
 from groupfs.training.solve import Task, solve
-from groupfs.utils.device import derive_seeds, resolve_device
+from groupfs.utils.device import resolve_device
 from groupfs.utils.errors import ParameterError
+from groupfs.utils.seeds import derive_seeds
+from groupfs.utils.sklearn_compat import Interval, StrOptions, fit_context
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Relative sparsities that are trained beside the one asked for to rank groups by path.
@@ -230,7 +230,7 @@ class GroupFS(GroupSelector):
         "ranking": [StrOptions({"excess", "gate", "path"}), None],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Discover the groups of the columns of X and which of them matter.
 

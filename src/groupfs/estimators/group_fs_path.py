@@ -9,9 +9,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from groupfs.data.open_table import open_table
 from groupfs.estimators.base import GroupSelector
@@ -20,8 +18,10 @@ from groupfs.selection.describe import describe
 from groupfs.selection.sparsity_path import describe_path
 from groupfs.training.checkpoints import Checkpoint, fingerprint, open_checkpoint
 from groupfs.training.solve import Task, solve
-from groupfs.utils.device import derive_seeds, resolve_devices
+from groupfs.utils.device import resolve_devices
 from groupfs.utils.errors import ParameterError
+from groupfs.utils.seeds import derive_seeds
+from groupfs.utils.sklearn_compat import Interval, StrOptions, fit_context
 from groupfs.utils.types import FloatArray
 
 #: Relative sparsities that are trained if none are given.
@@ -133,7 +133,7 @@ class GroupFSPath(GroupSelector):
         "checkpoint": [str, os.PathLike, None],
     }
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train the path, choose a model and describe it.
 

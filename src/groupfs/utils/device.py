@@ -3,7 +3,6 @@
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-import numpy as np
 import torch
 
 DTYPE = torch.float32
@@ -47,13 +46,6 @@ def resolve_devices(device: Any) -> list[torch.device]:
 def working_on(device: torch.device) -> AbstractContextManager[Any]:
     """Make a device current: streams and captured graphs belong to the current one."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
-
-
-def derive_seeds(random_state: np.random.RandomState, n_seeds: int) -> list[int]:
-    """Derive seeds that depend only on their index: the first stay when more are drawn."""
-    root = int(random_state.randint(np.iinfo(np.int32).max))
-    children = np.random.SeedSequence(root).spawn(n_seeds)
-    return [int(child.generate_state(1)[0]) for child in children]
 
 
 def memory_for_models(device: torch.device) -> int:

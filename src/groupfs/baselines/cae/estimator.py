@@ -7,7 +7,6 @@ import numpy as np
 import torch
 from scipy.special import log_softmax
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval
 
 from groupfs.baselines.base import COUNT, POSITIVE, Table, TrainedSelector
 from groupfs.baselines.cae.autoencoders import (
@@ -20,6 +19,7 @@ from groupfs.baselines.cae.autoencoders import (
 )
 from groupfs.data.rows import Rows
 from groupfs.utils.device import DTYPE, memory_for_models
+from groupfs.utils.sklearn_compat import Interval
 from groupfs.utils.warn import warn
 
 

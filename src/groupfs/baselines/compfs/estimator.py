@@ -10,9 +10,7 @@ from typing import Any, Self
 import numpy as np
 import torch
 from scipy.special import expit
-from sklearn.base import _fit_context
 from sklearn.utils import assert_all_finite, check_consistent_length
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 from torch import Tensor
@@ -29,6 +27,7 @@ from groupfs.baselines.compfs.learners import (
 from groupfs.data.rows import RowsInMemory
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE, resolve_device
+from groupfs.utils.sklearn_compat import Interval, StrOptions, fit_context
 from groupfs.utils.types import IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
@@ -147,7 +146,7 @@ class CompFS(TrainedSelector):
         tags.target_tags.required = True
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train the learners to predict ``y``, the class of every row; rank by their gates."""
         codes = encode_classes(X, y)

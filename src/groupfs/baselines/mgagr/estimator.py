@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 import torch
-from sklearn.utils._param_validation import StrOptions
 
 from groupfs.baselines.base import COUNT, NOT_NEGATIVE, POSITIVE, RankingSelector, Table
 from groupfs.baselines.mgagr.solver import solve
 from groupfs.data.known_groups import parse_groups, refuse_ambiguous_members
+from groupfs.utils.sklearn_compat import StrOptions
 from groupfs.utils.text import join_names
 from groupfs.utils.types import IntArray
 
