@@ -1,13 +1,25 @@
+import os
+import tempfile
+
 import numpy as np
 import pytest
 
+#: Where programs and libraries keep what they remember of a user.
+HOMES = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "MPLCONFIGDIR", "GROUPFS_CACHE")
 
-@pytest.fixture(autouse=True, scope="session")
-def cache_of_datasets(tmp_path_factory):
-    """Keep parsed copies of tables in a temporary folder, not in the home of who runs the tests."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GROUPFS_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield
+
+def pytest_configure(config):
+    """Give the tests a home of their own, so that they leave nothing in that of who runs them."""
+    if not hasattr(config, "workerinput"):  # worker processes inherit it
+        config.home = tempfile.TemporaryDirectory(
+            prefix="groupfs-home-", ignore_cleanup_errors=True
+        )
+        os.environ.update(dict.fromkeys(HOMES, config.home.name))
+
+
+def pytest_unconfigure(config):
+    if hasattr(config, "home"):
+        config.home.cleanup()
 
 
 @pytest.fixture

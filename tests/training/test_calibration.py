@@ -89,7 +89,7 @@ def test_weights_of_real_tables(name, n_groups, batch_size, known, smoothness_we
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "n_groups", "batch_size", "epochs"),
-    [("moons", 12, 100, 500), ("heart_disease", 6, 100, 1000), ("yale", 16, 32, 2000)],
+    [("moons", 12, 100, 500), ("heart_disease", 6, 100, 1000)],
 )
 def test_critical_weight_separates_open_from_closed(name, n_groups, batch_size, epochs):
     X = moons() if name == "moons" else real_table(name)[0]
