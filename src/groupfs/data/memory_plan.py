@@ -97,9 +97,10 @@ def parse_memory(value: Any) -> int:
         if found and found[2] in UNITS:
             value = float(found[1]) * UNITS[found[2]]
     if isinstance(value, str) or not np.isfinite(value) or value <= 0:
-        raise ValueError(
+        raise ParameterError(
             f'max_memory={value!r} is not an amount of memory; give bytes, text such as "4GB" or '
-            '"512MiB", or None for a share of what is free.'
+            '"512MiB", or None for a share of what is free.',
+            "max_memory",
         )
     return int(value)
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import torch
 
+from groupfs.utils.errors import ParameterError
+
 DTYPE = torch.float32
 
 
@@ -15,8 +17,9 @@ def resolve_device(device: Any) -> torch.device:
     try:
         resolved = torch.device(device)
     except (RuntimeError, TypeError) as error:
-        raise ValueError(
-            f'device={device!r} is not known; choose "auto", "cpu", "cuda", "cuda:1" or "mps".'
+        raise ParameterError(
+            f'device={device!r} is not known; choose "auto", "cpu", "cuda", "cuda:1" or "mps".',
+            "device",
         ) from error
     available = {
         "cpu": True,
@@ -24,13 +27,15 @@ def resolve_device(device: Any) -> torch.device:
         "mps": torch.backends.mps.is_available(),
     }
     if resolved.type not in available:
-        raise ValueError(
-            f'device={device!r} is not supported; choose "auto", "cpu", "cuda", "mps".'
+        raise ParameterError(
+            f'device={device!r} is not supported; choose "auto", "cpu", "cuda", "mps".',
+            "device",
         )
     if not available[resolved.type]:
-        raise ValueError(
+        raise ParameterError(
             f"device={device!r} was asked for, but this machine or this build of torch has none; "
-            'choose device="cpu" or "auto".'
+            'choose device="cpu" or "auto".',
+            "device",
         )
     return resolved
 
