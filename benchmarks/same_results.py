@@ -63,6 +63,10 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
     return {
         "moons": lambda: (plain(), X),
         "moons_paper": lambda: (plain(preset="paper"), X),
+        "heart_paper": lambda: (plain(preset="paper", max_epochs=40), *load("heart_disease")),
+        "yale_paper": lambda: (plain(16, preset="paper", max_epochs=40), *load("yale")),
+        "sparse_paper": lambda: (plain(preset="paper", max_epochs=40), sparse),
+        "path_paper": lambda: (path(preset="paper", max_epochs=60, n_resamples=2), few),
         "moons_path": lambda: (plain(ranking="path"), X[:500]),
         "heart": lambda: (plain(), *load("heart_disease")),
         "heart_budget": lambda: (

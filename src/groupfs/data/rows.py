@@ -55,6 +55,12 @@ class Rows(Protocol):
     def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
         """Multiply every column with the sum of its group, (d,); norms of the sums, (C,)."""
 
+    def column_ends(self) -> tuple[FloatArray, FloatArray]:
+        """Find the lowest and the highest value of every column, (d,) each."""
+
+    def restricted(self, columns: IntArray) -> "Rows":
+        """Return some of the columns."""
+
     def shuffled(self, rng: np.random.Generator) -> "Rows":
         """Return the columns, each shuffled on its own."""
 
@@ -158,6 +164,14 @@ class DenseRows(RowsInMemory):
             self._double = torch.as_tensor(self.Z, device=self.device)
         return self._double
 
+    def column_ends(self) -> tuple[FloatArray, FloatArray]:
+        return self.Z.min(axis=0).astype(float), self.Z.max(axis=0).astype(float)
+
+    def restricted(self, columns: IntArray) -> "DenseRows":
+        part = DenseRows(np.ascontiguousarray(self.Z[:, columns]), self.block_entries)
+        part.to(self.device, self._dtype)
+        return part
+
     def shuffled(self, rng: np.random.Generator) -> "DenseRows":
         return DenseRows(rng.permuted(self.Z, axis=0), self.block_entries)
 
@@ -216,6 +230,16 @@ class SparseRows(RowsInMemory):
         raw = (scaled[start:stop] @ scaled.T).toarray()
         raw -= offsets[start:stop, None] + offsets - center @ center
         return torch.from_numpy(raw)
+
+    def column_ends(self) -> tuple[FloatArray, FloatArray]:
+        lowest, highest = self.X.min(axis=0).toarray(), self.X.max(axis=0).toarray()
+        return (lowest - self.mean) / self.scale, (highest - self.mean) / self.scale
+
+    def restricted(self, columns: IntArray) -> "SparseRows":
+        own = (self.mean[columns], self.scale[columns], self.column_norms[columns])
+        part = SparseRows(sp.csr_array(self.X[:, columns]), *own)
+        part.to(self._target, self._dtype)
+        return part
 
     def shuffled(self, rng: np.random.Generator) -> "SparseRows":
         columns = sp.csc_array(self.X)

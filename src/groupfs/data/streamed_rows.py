@@ -121,7 +121,7 @@ class StreamRows:
             products += Z[:, start:stop].T @ Z
         return products
 
-    def pair_distances(self, partners: IntArray, n_rows: int) -> FloatArray:
+    def pair_distances(self, partners: IntArray, n_rows: int, signed: bool = True) -> FloatArray:
         """Measure squared distances of columns to others from about so many rows, (d, m)."""
         index = torch.from_numpy(partners).to(self._target)
         products = torch.zeros(index.shape, dtype=torch.float64, device=self._target)
@@ -136,6 +136,8 @@ class StreamRows:
                 products[part] += (others @ by_column[part].unsqueeze(-1)).squeeze(-1)
             norms += by_column.square_().sum(1, dtype=torch.float64)
             seen += len(Z)
+        if not signed:
+            products.abs_()
         distances = norms.unsqueeze(-1) + norms[index] - 2 * products
         return (distances.clamp_(min=0) * (self.shape[0] / seen)).cpu().numpy()
 
@@ -170,6 +172,21 @@ class StreamRows:
         lengths = norms.sqrt_().cpu().numpy()
         most = lengths[labels] * np.sqrt(self.column_norms)  # but for rounding, they are no more
         return np.clip(products.cpu().numpy(), -most, most), lengths
+
+    def column_ends(self) -> tuple[FloatArray, FloatArray]:
+        """Find the lowest and highest values in the sample."""
+        return self.sample.column_ends()
+
+    def restricted(self, columns: IntArray) -> "StreamRows":
+        part = copy.copy(self)
+        part.columns, part.mean = self.columns[columns], self.mean[columns]
+        part.scale, part.column_norms = self.scale[columns], self.column_norms[columns]
+        part.shape = (self.shape[0], len(columns))
+        part._index = np.full(self.source.shape[1], -1)
+        part._index[part.columns] = np.arange(len(columns))
+        part._on_device()
+        part.sample = self.sample.restricted(columns)
+        return part
 
     def shuffled(self, rng: np.random.Generator) -> DenseRows:
         """Return the sample with every column shuffled on its own."""

@@ -1,7 +1,9 @@
 """The table as all other rooms know it: standardised rows, and what their columns are."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from groupfs.data.rows import Rows, RowsInMemory
 from groupfs.utils.types import FloatArray, IntArray
@@ -24,6 +26,16 @@ class Table:
     @property
     def n_distinct(self) -> int:
         return int(self.twins.max()) + 1
+
+    def restricted(self, features: IntArray) -> "Table":
+        """Return the table with some of the columns of ``rows``."""
+        _, twins = np.unique(self.twins[features], return_inverse=True)
+        return replace(
+            self,
+            rows=self.rows.restricted(features),
+            columns=self.columns[features],
+            twins=twins,
+        )
 
 
 @dataclass(frozen=True)

@@ -15,16 +15,20 @@ from groupfs.data.block_sources import as_source, is_lazy, read_columns
 from groupfs.data.memory_plan import PER_PRODUCT
 from groupfs.data.table import Table
 from groupfs.estimators.notebook_view import groups_html
+from groupfs.graphs.relatedness import Relatedness, measure_relatedness
 from groupfs.selection.describe import GroupResult
 from groupfs.selection.membership_table import place_rows
 from groupfs.selection.select import RankedGroups, Request, Selection, select
 from groupfs.training.problem import Problem
-from groupfs.training.settings import PRESETS, Settings
+from groupfs.training.settings import PRESETS, Settings, groups_to_select
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import Interval, StrOptions, validate_parameter_constraints
 from groupfs.utils.text import format_bytes
+from groupfs.utils.types import IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
+#: Features of which all pairs are looked at to find those that go with none.
+MOST_RELATED = 20_000
 #: Parameters that decide what is selected from groups that have been found.
 SELECTION_PARAMETERS = (
     "n_features_to_select",
@@ -39,15 +43,18 @@ class GroupSelector(SelectorMixin, BaseEstimator):
     """Base of ``GroupFS`` and ``GroupFSPath``; subclasses write ``__init__`` and ``fit``."""
 
     _parameter_constraints: dict[str, list[Any]] = {
-        "n_groups": [Integral, StrOptions({"auto"})],
+        "n_groups": [Integral, StrOptions({"auto", "replication", "distortion"})],
         "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
         "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
         "allocation": [StrOptions({"whole", "spread"}), None],
         "n_groups_to_select": [
             Interval(Integral, 1, None, closed="left"),
-            StrOptions({"significant"}),
+            StrOptions({"significant", "open"}),
             None,
         ],
+        "signed": ["boolean", None],
+        "keep_unrelated": ["boolean", None],
+        "learn_memberships": ["boolean", None],
         "output": [StrOptions({"features", "representatives"})],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "preset": [StrOptions(set(PRESETS))],
@@ -162,10 +169,13 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             scores=self.group_scores_,
             gates=self.group_gates_,
             p_values=self.group_pvalues_,
+            replicates=self._group_replicates,
+            spare=self._spare_features(),
         )
         request = Request(
             n_features=values["n_features_to_select"],
             n_groups=values["n_groups_to_select"],
+            usual_rule=str(groups_to_select({**self.get_params(), "n_groups_to_select": None})),
             allocation=values["allocation"] or PRESETS[self.preset]["allocation"],
             output=values["output"],
             alpha=values["alpha"],
@@ -179,6 +189,31 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             warn(note, SelectionWarning)
         self.group_selected_ = selection.groups
         self._support_mask = selection.support
+
+    def _spare_features(self) -> IntArray:
+        """Return features in no group that vary, those that go with others most first."""
+        p_values = self.relatedness_pvalues_
+        if p_values is None:
+            return np.zeros(0, dtype=np.int64)
+        spare = np.flatnonzero((self.group_labels_ < 0) & np.isfinite(p_values))
+        return spare[np.argsort(p_values[spare], kind="stable")]
+
+    def _relatedness(self, table: Table, settings: Settings, seed: int) -> Relatedness | None:
+        """Measure which features go with others; None where all features shall take part."""
+        d = table.rows.shape[1]
+        if settings.keep_unrelated or d > MOST_RELATED:
+            return None
+        found = measure_relatedness(table.rows, seed)
+        n_related = int(found.related.sum())
+        given = [] if isinstance(self.n_groups, str) else np.atleast_1d(self.n_groups)
+        if len(given) and n_related < 2 * max(given):
+            warn(
+                f"n_groups={max(given)} but only {n_related} features go with others beyond chance; "
+                "groups were looked for among all features.",
+                SelectionWarning,
+            )
+            return None
+        return found
 
     def _settings(self, table: Table) -> Settings:
         """Fill in presets, and check the parameters against the size of the table."""
@@ -238,6 +273,28 @@ class GroupSelector(SelectorMixin, BaseEstimator):
                 "feature_neighbors",
             )
 
+    def _describe_relatedness(self, table: Table, relatedness: Relatedness | None) -> None:
+        """Set how likely chance makes every feature go with others as much; NaN for constants."""
+        self.relatedness_pvalues_ = None
+        if relatedness is not None:
+            self.relatedness_pvalues_ = np.full(self.n_features_in_, np.nan)
+            self.relatedness_pvalues_[table.columns] = relatedness.p_values
+
+    def _describe_nothing(self) -> None:
+        """Set the fitted attributes of a table in which no feature goes with another."""
+        d, none = self.n_features_in_, np.zeros(0)
+        self.n_groups_, self.groups_ = 0, []
+        self.group_labels_, self.membership_ = np.full(d, -1), np.zeros((d, 0))
+        self.centrality_, self.feature_scores_ = np.zeros(d), np.zeros(d)
+        self.group_signs_ = np.zeros(d, dtype=np.int64)
+        self.group_scores_ = self.group_gates_ = self.group_pvalues_ = none
+        self.group_reliability_, self._group_replicates = none, None
+        self.representatives_ = np.zeros(0, dtype=np.int64)
+        self.replication_, self.distortion_ = None, {}
+        self.critical_sparsity_weight_ = self.sparsity_weight_ = self.smoothness_weight_ = 0.0
+        self.loss_ = self.gain_ = 0.0
+        self.history_, self.n_iter_ = [], 0
+
     def _describe(self, problem: Problem, result: GroupResult) -> None:
         """Set the fitted attributes that speak of groups, in the user's order of the columns."""
         columns, d = problem.table.columns, self.n_features_in_
@@ -247,15 +304,21 @@ class GroupSelector(SelectorMixin, BaseEstimator):
         self.membership_ = place_rows(result.membership, columns, d)
         self.centrality_ = np.zeros(d)
         self.centrality_[columns] = result.centrality
+        self.group_signs_ = np.zeros(d, dtype=np.int64)
+        self.group_signs_[columns] = result.signs
         for rank, group in enumerate(self.groups_):
             self.group_labels_[group] = rank
         self.group_scores_ = result.scores
         self.group_pvalues_ = result.p_values
+        self.group_reliability_ = result.reliability
+        self._group_replicates = result.replicates
+        evidence = problem.evidence
+        self.replication_ = None if evidence is None else evidence.replication
         self.group_gates_ = result.gates
         self.representatives_ = np.array(
             [columns[group[np.argmax(result.centrality[group])]] for group in result.groups]
         )
-        worth = np.append(np.maximum(result.scores, 0), 0)  # the last one for constant columns
+        worth = np.append(np.maximum(result.scores, 0), 0)  # the last one for features in no group
         self.feature_scores_ = worth[self.group_labels_] * np.maximum(self.centrality_, 0)
         self.distortion_ = problem.start.distortion or {}
         self.critical_sparsity_weight_ = problem.critical_sparsity_weight

@@ -1,7 +1,7 @@
 """GroupFS, the estimator: from a table to groups of features, which of them matter, a selection."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any, Self
 
@@ -14,9 +14,9 @@ from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
 from groupfs.data.open_table import open_table
 from groupfs.estimators.base import GroupSelector
 from groupfs.selection.describe import describe
-from groupfs.training.settings import PRESETS
+from groupfs.training.settings import PRESETS, USUAL_SPARSITY
 from groupfs.training.solve import Task, solve
-from groupfs.utils.device import resolve_device
+from groupfs.utils.device import DTYPE, resolve_device
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.seeds import derive_seeds
 from groupfs.utils.sklearn_compat import Interval, StrOptions, fit_context
@@ -193,7 +193,7 @@ class GroupFS(GroupSelector):
 
     n_groups: int | str = field(default="auto", kw_only=False)
     groups: ArrayLike | Sequence[Sequence[Any]] | Mapping[Any, Sequence[Any]] | None = None
-    sparsity: float = 0.7
+    sparsity: float | None = None
     sparsity_weight: float | None = None
     smoothness_weight: float | str = "auto"
     n_features_to_select: int | None = None
@@ -203,6 +203,9 @@ class GroupFS(GroupSelector):
     ranking: str | None = None
     alpha: float = 0.01
     preset: str = "default"
+    signed: bool | None = None
+    keep_unrelated: bool | None = None
+    learn_memberships: bool | None = None
     bandwidth_gradient: str | None = None
     gate_start: str | None = None
     start_temperature: float | None = None
@@ -225,7 +228,7 @@ class GroupFS(GroupSelector):
     _parameter_constraints = {
         **GroupSelector._parameter_constraints,
         "groups": ["array-like", Mapping, None],
-        "sparsity": [Interval(Real, 0, None, closed="neither")],
+        "sparsity": [Interval(Real, 0, None, closed="neither"), None],
         "sparsity_weight": [Interval(Real, 0, None, closed="left"), None],
         "ranking": [StrOptions({"excess", "gate", "path"}), None],
     }
@@ -260,9 +263,18 @@ class GroupFS(GroupSelector):
             refuse_ambiguous_members(self.groups, X)
             labels, names = known_labels(self.groups, table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
-        solution = solve(
-            Task(table, settings, seeds, devices, self._sparsity_weights, known_labels=labels)
-        )
+        relatedness = None
+        if labels is None:
+            table.rows.to(devices[0], DTYPE)
+            relatedness = self._relatedness(table, settings, seeds[0])
+        self._describe_relatedness(table, relatedness)
+        if relatedness is not None and not relatedness.related.any():
+            self._describe_nothing()
+            self.group_names_ = None
+            self._select()
+            return self
+        task = Task(table, settings, seeds, devices, self._sparsity_weights)
+        solution = solve(replace(task, known_labels=labels, relatedness=relatedness))
         problem, trained = solution.problem, solution.trained
         result = describe(problem, trained, trained.best_seed(0), 0)
         self._describe(problem, result)
@@ -273,7 +285,8 @@ class GroupFS(GroupSelector):
     def _sparsity_weights(self, critical: float) -> FloatArray:
         """Return the weight to train at, and those of a path if it is to rank the groups."""
         weight = self.sparsity_weight
-        weights = np.array([self.sparsity * critical if weight is None else weight])
+        sparsity = USUAL_SPARSITY if self.sparsity is None else self.sparsity
+        weights = np.array([sparsity * critical if weight is None else weight])
         if (self.ranking or PRESETS[self.preset]["ranking"]) == "path":
             weights = np.concatenate([weights, PATH_SPARSITIES * critical])
         return weights

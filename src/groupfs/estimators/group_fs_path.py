@@ -17,8 +17,9 @@ from groupfs.estimators.stability import Resamples, refit_all, summarise
 from groupfs.selection.describe import describe
 from groupfs.selection.sparsity_path import describe_path
 from groupfs.training.checkpoints import Checkpoint, fingerprint, open_checkpoint
+from groupfs.training.settings import Settings
 from groupfs.training.solve import Task, solve
-from groupfs.utils.device import resolve_devices
+from groupfs.utils.device import DTYPE, resolve_devices
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.seeds import derive_seeds
 from groupfs.utils.sklearn_compat import Interval, StrOptions, fit_context
@@ -102,6 +103,9 @@ class GroupFSPath(GroupSelector):
     ranking: str | None = None
     alpha: float = 0.01
     preset: str = "default"
+    signed: bool | None = None
+    keep_unrelated: bool | None = None
+    learn_memberships: bool | None = None
     bandwidth_gradient: str | None = None
     gate_start: str | None = None
     start_temperature: float | None = None
@@ -124,7 +128,7 @@ class GroupFSPath(GroupSelector):
 
     _parameter_constraints = {
         **GroupSelector._parameter_constraints,
-        "n_groups": [Integral, "array-like", StrOptions({"auto"})],
+        "n_groups": [Integral, "array-like", StrOptions({"auto", "replication", "distortion"})],
         "sparsities": ["array-like", None],
         "ranking": [StrOptions({"excess", "gate", "path"}), None],
         "n_resamples": [Interval(Integral, 0, None, closed="left")],
@@ -153,13 +157,23 @@ class GroupFSPath(GroupSelector):
         )
         settings = self._settings(table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
+        table.rows.to(devices[0], DTYPE)
+        relatedness = self._relatedness(table, settings, seeds[0])
+        self._describe_relatedness(table, relatedness)
+        if relatedness is not None and not relatedness.related.any():
+            self._describe_nothing()
+            self.gains_by_n_groups_, self.sparsity_ = {}, 0.0
+            self.path_ = self.stability_ = None
+            self._select()
+            return self
         task = Task(
             table,
             settings,
             seeds,
             devices,
             lambda critical: np.asarray(sparsities * critical),
-            numbers_of_groups=self._numbers_of_groups(),
+            numbers_of_groups=self._numbers_of_groups(settings),
+            relatedness=relatedness,
             n_jobs=self.n_jobs,
         )
         checkpoint = self._open_checkpoint(task, sparsities)
@@ -185,7 +199,7 @@ class GroupFSPath(GroupSelector):
             refits = refit_all(problem, self.sparsity_, resamples, kept)
             interrupted |= any(refit.interrupted for refit in refits)
             self.stability_ = summarise(
-                refits, table.columns, self.n_features_in_, problem.n_groups
+                refits, problem.table.columns, self.n_features_in_, problem.n_groups
             )
         if checkpoint is not None and not interrupted:
             checkpoint.remove()
@@ -210,9 +224,9 @@ class GroupFSPath(GroupSelector):
         name = fingerprint(task.table, task.settings, facts, task.devices[0])
         return open_checkpoint(self.checkpoint, name)
 
-    def _numbers_of_groups(self) -> list[int | str]:
+    def _numbers_of_groups(self, settings: Settings) -> list[int | str]:
         if isinstance(self.n_groups, str):
-            return [self.n_groups]
+            return [settings.n_groups]
         return [int(n_groups) for n_groups in np.atleast_1d(self.n_groups)]
 
     def _checked_sparsities(self) -> FloatArray:

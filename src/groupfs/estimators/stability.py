@@ -128,8 +128,9 @@ def refit(
     significant = None
     if result.p_values is not None:
         significant = discoveries(result.p_values, settings.alpha)
-    kept, _ = keep_groups(result.gates > OPEN, significant, np.arange(len(result.groups)))
-    labels = np.zeros(table.rows.shape[1], dtype=np.int64)
+    rule = settings.n_groups_to_select
+    kept, _ = keep_groups(rule, result.gates > OPEN, significant, result.replicates)
+    labels = np.full(table.rows.shape[1], -1)
     selected = np.zeros(len(labels), dtype=bool)
     for rank, group in enumerate(result.groups):
         labels[group] = rank

@@ -18,6 +18,8 @@ from groupfs.utils.types import FloatArray
 #: Features up to which all eigenvectors are found at once where Lanczos gets nowhere (512 MB), and
 #: steps of the way that is taken beyond.
 DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200
+#: Features above which few eigenvectors of a dense walk are found faster one by one.
+DENSE_FEATURES = 1024
 #: Above this number of features eigenvectors come from lobpcg, in single precision.
 BLOCK_FEATURES = 50_000
 #: It has vectors to spare, is looked at after every round of steps, and given up after the last.
@@ -27,17 +29,22 @@ RESIDUAL = 0.01
 
 
 def leading_eigenvectors(
-    walk: FloatArray | sp.csr_array, n_vectors: int, block_features: int = BLOCK_FEATURES
+    walk: FloatArray | sp.csr_array,
+    n_vectors: int,
+    block_features: int = BLOCK_FEATURES,
+    dense_features: int | None = None,
 ) -> FloatArray:
     """Find the ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
 
     Of more than ``block_features`` they are found by lobpcg, all at once: the eigenvalues of groups
     are nearly equal, which costs a method that goes vector by vector many restarts. They are as
-    exact as clusters need them then, and not more.
+    exact as clusters need them then, and not more. Of a dense walk of more than ``dense_features``
+    (None: of none) they are found one by one, too.
     """
     d = walk.shape[0]
-    if sp.issparse(walk) and n_vectors < d - 1:
-        found = _by_blocks(walk, n_vectors) if d > block_features else None
+    is_large = sp.issparse(walk) or (dense_features is not None and d > dense_features)
+    if is_large and n_vectors < d - 1:
+        found = _by_blocks(walk, n_vectors) if sp.issparse(walk) and d > block_features else None
         values, vectors = found or _one_by_one(walk, n_vectors)
     else:
         dense = walk if isinstance(walk, np.ndarray) else walk.toarray()
@@ -76,7 +83,7 @@ def lanczos(matrix: Any, n_vectors: int, **options: Any) -> tuple[FloatArray, Fl
 
 
 def _one_by_one(
-    walk: sp.csr_array, n_vectors: int, direct_features: int = DIRECT_FEATURES
+    walk: FloatArray | sp.csr_array, n_vectors: int, direct_features: int = DIRECT_FEATURES
 ) -> tuple[FloatArray, FloatArray]:
     """Use Lanczos, or a slower way where eigenvalues are too close for it to converge."""
     d = walk.shape[0]
@@ -84,7 +91,9 @@ def _one_by_one(
         return lanczos(walk, n_vectors)
     except scipy.sparse.linalg.ArpackError:
         if d <= direct_features:
-            return dense_eigenvectors(walk.toarray(), n_vectors)
+            return dense_eigenvectors(
+                walk if isinstance(walk, np.ndarray) else walk.toarray(), n_vectors
+            )
     with warnings.catch_warnings():
         # what has not converged is smooth all the same
         warnings.simplefilter("ignore", UserWarning)

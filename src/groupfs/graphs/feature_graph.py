@@ -14,7 +14,7 @@ from torch import Tensor
 from groupfs.data.rows import Rows
 from groupfs.graphs.affinity import BANDWIDTH_FLOOR, TINY, self_tuning_graph
 from groupfs.graphs.feature_neighbors import (
-    column_distances,
+    distance_measure,
     nearest_columns,
     subtract_common_column,
 )
@@ -36,6 +36,8 @@ class FeatureGraph:
     n_kept : int or None
         Affinities kept per feature (its nearest neighbours; an edge stays if either end keeps it).
         None keeps all.
+    signed : bool
+        Whether a feature and its negative are far apart, or the same.
 
     Attributes
     ----------
@@ -45,33 +47,40 @@ class FeatureGraph:
         :math:`D^{-1/2} W D^{-1/2}`; the Laplacian is the identity minus this.
     """
 
-    def __init__(self, rows: Rows, n_neighbors: int, n_kept: int | None) -> None:
+    def __init__(
+        self, rows: Rows, n_neighbors: int, n_kept: int | None, signed: bool = True
+    ) -> None:
         d = rows.shape[1]
-        rows = subtract_common_column(rows)
+        if signed:
+            rows = subtract_common_column(rows)
         if n_kept is None or n_kept >= d - 1:
-            self.affinity = dense_feature_affinity(rows, n_neighbors)
+            self.affinity = dense_feature_affinity(rows, n_neighbors, signed)
         else:
-            self.affinity = sparse_feature_affinity(rows, n_neighbors, n_kept)
+            self.affinity = sparse_feature_affinity(rows, n_neighbors, n_kept, signed)
         self.walk = symmetric_walk(self.affinity)
 
 
-def feature_walk(rows: Rows, n_neighbors: int, n_kept: int | None) -> FloatArray | sp.csr_array:
+def feature_walk(
+    rows: Rows, n_neighbors: int, n_kept: int | None, signed: bool = True
+) -> FloatArray | sp.csr_array:
     """Build the walk of the features with at most d - 1 neighbours, (d, d)."""
-    return FeatureGraph(rows, min(n_neighbors, rows.shape[1] - 1), n_kept).walk
+    return FeatureGraph(rows, min(n_neighbors, rows.shape[1] - 1), n_kept, signed).walk
 
 
-def dense_feature_affinity(rows: Rows, n_neighbors: int) -> FloatArray:
+def dense_feature_affinity(rows: Rows, n_neighbors: int, signed: bool = True) -> FloatArray:
     """Compute self-tuning affinities between all columns, (d, d)."""
     d = rows.shape[1]
-    graph = self_tuning_graph(column_distances(rows, 0, d), n_neighbors)
+    graph = self_tuning_graph(distance_measure(rows, signed)(0, d), n_neighbors)
     affinity: FloatArray = graph.affinity.cpu().numpy()
     return affinity
 
 
-def sparse_feature_affinity(rows: Rows, n_neighbors: int, n_kept: int) -> sp.csr_array:
+def sparse_feature_affinity(
+    rows: Rows, n_neighbors: int, n_kept: int, signed: bool = True
+) -> sp.csr_array:
     """Compute affinities with the ``n_kept`` nearest columns of either end, in bounded memory."""
     n_kept = max(n_kept, n_neighbors)
-    distances, nearest, mean = nearest_columns(rows, n_kept)
+    distances, nearest, mean = nearest_columns(rows, n_kept, signed)
     return affinity_of_neighbors(distances, nearest, n_neighbors, mean)
 
 

@@ -3,6 +3,7 @@
 Axes: N samples, d features. Distances are squared and in double precision.
 """
 
+from collections.abc import Callable
 from importlib.util import find_spec
 from typing import cast
 
@@ -12,6 +13,7 @@ from torch import Tensor
 
 from groupfs.data.rows import DenseRows, Rows
 from groupfs.data.streamed_rows import StreamRows
+from groupfs.graphs.similarity import Correlations
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Columns whose mean squared distance is below this share of their norms count as nearly one.
@@ -23,26 +25,31 @@ EXACT_FEATURES = 20_000
 CANDIDATES, RERANKED_PRODUCTS = 3, {"cpu": 2e11, "cuda": 2e13}
 
 
-def nearest_columns(rows: Rows, n_kept: int) -> tuple[FloatArray, IntArray, float]:
+def nearest_columns(
+    rows: Rows, n_kept: int, signed: bool = True
+) -> tuple[FloatArray, IntArray, float]:
     """Find the nearest columns of each, itself first, by the way that suits the table.
 
     Returns squared distances and indices, (d, n_kept + 1) each, and the mean squared distance.
     """
     d = rows.shape[1]
     if d > EXACT_FEATURES and isinstance(rows, DenseRows) and find_spec("faiss") is not None:
-        return approximate_neighbors(rows, n_kept)
+        return approximate_neighbors(rows, n_kept, signed)
     if not rows.is_exact:
-        return sketched_neighbors(cast(StreamRows, rows), n_kept)  # others are exact
-    return exact_neighbors(rows, n_kept)
+        return sketched_neighbors(cast(StreamRows, rows), n_kept, signed)  # others are exact
+    return exact_neighbors(rows, n_kept, signed)
 
 
-def exact_neighbors(rows: Rows, n_kept: int) -> tuple[FloatArray, IntArray, float]:
+def exact_neighbors(
+    rows: Rows, n_kept: int, signed: bool = True
+) -> tuple[FloatArray, IntArray, float]:
     """Find the nearest columns from all distances."""
     d = rows.shape[1]
     size = rows.columns_at_once
+    measure = distance_measure(rows, signed)
     squared, nearest, total = [], [], 0.0
     for start in range(0, d, size):
-        block = column_distances(rows, start, min(d, start + size))
+        block = measure(start, min(d, start + size))
         values, indices = torch.topk(block, n_kept + 1, largest=False)
         squared.append(values.cpu().numpy())
         nearest.append(indices.cpu().numpy())
@@ -50,8 +57,13 @@ def exact_neighbors(rows: Rows, n_kept: int) -> tuple[FloatArray, IntArray, floa
     return np.concatenate(squared), np.concatenate(nearest), total / d**2
 
 
-def approximate_neighbors(rows: DenseRows, n_kept: int) -> tuple[FloatArray, IntArray, float]:
-    """Find the nearest columns with faiss: sort them into cells, and search cells nearby."""
+def approximate_neighbors(
+    rows: DenseRows, n_kept: int, signed: bool = True
+) -> tuple[FloatArray, IntArray, float]:
+    """Find the nearest columns with faiss: sort them into cells, and search cells nearby.
+
+    Where signs do not matter, negatives of the columns are searched, too.
+    """
     import faiss
 
     points = np.ascontiguousarray(rows.Z.T, dtype=np.float32)
@@ -63,13 +75,17 @@ def approximate_neighbors(rows: DenseRows, n_kept: int) -> tuple[FloatArray, Int
     index.train(points)
     index.add(points)
     squared, nearest = index.search(points, n_kept + 1)
+    if not signed:
+        squared, nearest = _nearer_of_both(squared, nearest, *index.search(-points, n_kept + 1))
     missing = nearest < 0  # cells with too few columns: the feature itself, at distance zero
     nearest = np.where(missing, np.arange(d)[:, None], nearest)
     squared = np.where(missing, squared[~missing].max(), np.maximum(squared, 0))
     return squared.astype(np.float64), nearest, float(2 * rows.column_norms.mean())
 
 
-def sketched_neighbors(rows: StreamRows, n_kept: int) -> tuple[FloatArray, IntArray, float]:
+def sketched_neighbors(
+    rows: StreamRows, n_kept: int, signed: bool = True
+) -> tuple[FloatArray, IntArray, float]:
     """Find the nearest columns where all products are too many, among candidates.
 
     Candidates are a feature's nearest in a sketch of random sums of the rows, several times as many
@@ -79,11 +95,11 @@ def sketched_neighbors(rows: StreamRows, n_kept: int) -> tuple[FloatArray, IntAr
     n_candidates = min(CANDIDATES * n_kept, d - 1)
     sketch = rows.sketch()
     if d > EXACT_FEATURES and find_spec("faiss") is not None and sketch.device.type == "cpu":
-        _, candidates, _ = approximate_neighbors(sketch, n_candidates)
+        _, candidates, _ = approximate_neighbors(sketch, n_candidates, signed)
     else:
-        _, candidates, _ = exact_neighbors(sketch, n_candidates)
+        _, candidates, _ = exact_neighbors(sketch, n_candidates, signed)
     most = RERANKED_PRODUCTS.get(sketch.device.type, RERANKED_PRODUCTS["cpu"])
-    distances = rows.pair_distances(candidates, int(most / (d * n_candidates)))
+    distances = rows.pair_distances(candidates, int(most / (d * n_candidates)), signed)
     distances[candidates == np.arange(d)[:, None]] = 0
     order = np.argsort(distances, axis=1, kind="stable")[:, : n_kept + 1]
     nearest = np.take_along_axis(candidates, order, axis=1)
@@ -110,10 +126,48 @@ def subtract_common_column(rows: Rows) -> Rows:
     return apart
 
 
+def _nearer_of_both(
+    squared: FloatArray, nearest: IntArray, mirrored: FloatArray, opposite: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Merge the nearest columns and those nearest to the negatives, each sorted, (d, k) each."""
+    d, k = squared.shape
+    values, indices = np.hstack([squared, mirrored]), np.hstack([nearest, opposite])
+    values = np.where(indices == np.arange(d)[:, None], -1.0, values)  # itself comes first, once
+    own = (indices == np.arange(d)[:, None]).cumsum(1) > 1
+    values = np.where((own & (indices == np.arange(d)[:, None])) | (indices < 0), np.inf, values)
+    order = np.argsort(values, axis=1, kind="stable")[:, :k]
+    indices = np.take_along_axis(indices, order, axis=1)
+    values = np.maximum(np.take_along_axis(values, order, axis=1), 0)
+    return values, np.where(np.isfinite(values), indices, -1)
+
+
+def distance_measure(rows: Rows, signed: bool) -> Callable[[int, int], Tensor]:
+    """Return what measures squared distances of columns start..stop to all columns.
+
+    Without signs :math:`|x_i|^2 + |x_j|^2 - 2 |r_{ij}| |x_i| |x_j|`: a column and its negative are
+    at distance zero.
+    """
+    if signed:
+        return lambda start, stop: column_distances(rows, start, stop)
+    correlations = Correlations(rows)
+
+    def measure(start: int, stop: int) -> Tensor:
+        r = correlations.block(start, stop).abs_()
+        roots = torch.as_tensor(correlations.roots, device=r.device)
+        products = r.mul_(roots[start:stop, None]).mul_(roots)
+        return _distances(products, roots.square(), start, stop)
+
+    return measure
+
+
 def column_distances(rows: Rows, start: int, stop: int) -> Tensor:
     """Compute squared distances from columns start..stop to all columns, double precision."""
     products = rows.column_products(start, stop)
     norms = torch.as_tensor(rows.column_norms, device=products.device)
+    return _distances(products, norms, start, stop)
+
+
+def _distances(products: Tensor, norms: Tensor, start: int, stop: int) -> Tensor:
     distances = norms[start:stop, None] + norms[None, :] - 2 * products
     # Equal columns must be at distance zero exactly, whatever the rounding of the product.
     distances.masked_fill_(distances < 1e-12 * norms.max(), 0)

@@ -26,14 +26,16 @@ MOST_GROUPS = 30
 
 
 def find_n_groups(
-    walk: FloatArray | sp.csr_array, n_distinct: int
+    walk: FloatArray | sp.csr_array, n_distinct: int, dense_features: int | None = None
 ) -> tuple[int, dict[int, float], FloatArray]:
     """Find the number of groups; return it, E(C) for all C looked at, and the eigenvectors.
 
-    ``n_distinct`` features are not copies of another.
+    ``n_distinct`` features are not copies of another; ``dense_features`` as in
+    :func:`~groupfs.graphs.eigenvectors.leading_eigenvectors`.
     """
     d = walk.shape[0]
-    eigenvectors = leading_eigenvectors(walk, max(min(MOST_GROUPS + 1, n_distinct, d), 2))
+    n_vectors = max(min(MOST_GROUPS + 1, n_distinct, d), 2)
+    eigenvectors = leading_eigenvectors(walk, n_vectors, dense_features=dense_features)
     seen = representative_rows(eigenvectors)
     clusters = clusters_by_number(seen)
     curve = {C: E * (d / len(seen)) for C, E in distortion_curve(seen, clusters).items()}

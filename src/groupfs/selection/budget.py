@@ -25,14 +25,18 @@ def spend_budget(
     """
     by_centrality = [group[np.argsort(-centrality[group], kind="stable")] for group in groups]
     if allocation == "whole":
-        return np.concatenate([by_centrality[j] for j in ranked])[:n_features]
+        return _joined([by_centrality[j] for j in ranked])[:n_features]
     weights = np.where(kept, np.maximum(scores, 0), 0)
     if not weights.any():
         weights = kept.astype(float)
     quota = _proportional(weights, np.array([len(g) for g in groups]), n_features)
     taken = [by_centrality[j][: quota[j]] for j in ranked]
     left = [by_centrality[j][quota[j] :] for j in ranked]
-    return np.concatenate(taken + left)[:n_features]
+    return _joined(taken + left)[:n_features]
+
+
+def _joined(parts: list[IntArray]) -> IntArray:
+    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
 
 
 def _proportional(weights: FloatArray, capacity: IntArray, total: int) -> IntArray:

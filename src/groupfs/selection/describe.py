@@ -5,18 +5,22 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.data.rows import Rows
 from groupfs.graphs.feature_clusters import as_groups
 from groupfs.models.objective import OPEN
+from groupfs.graphs.replication import replicates
+from groupfs.scoring.cohesion import centrality_of, group_components, mean_cohesion
 from groupfs.scoring.excess import score_on_rows
-from groupfs.scoring.significance import FINAL_SHUFFLES, chance_scores, group_p_values
+from groupfs.scoring.significance import chance_cohesion, group_p_values
 from groupfs.selection.keep import rank_groups
 from groupfs.selection.membership_table import MembershipTable
+from groupfs.training.discovery import Evidence, settled
 from groupfs.training.history import EpochRecord
 from groupfs.training.problem import Problem
 from groupfs.training.run import Trained
-from groupfs.utils.device import DTYPE
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+#: Shuffles that a group found is compared with.
+FINAL_SHUFFLES = 20
 
 
 @dataclass
@@ -26,8 +30,11 @@ class GroupResult:
     groups: list[IntArray]
     membership: FloatArray | sp.csr_array  #: (d, C); sparse where few memberships are kept
     centrality: FloatArray  #: (d,)
+    signs: IntArray  #: -1 for features that run against their group, 0 for those in none, (d,)
     scores: FloatArray  #: (C,)
     p_values: FloatArray | None  #: (C,)
+    reliability: FloatArray | None  #: how well a group is found again in halves of the rows, (C,)
+    replicates: BoolArray | None  #: which groups are found again more often than by chance, (C,)
     gates: FloatArray  #: (C,)
     order: IntArray  #: index of each group among the model's own, (C,)
     sparsity_weight: float
@@ -39,29 +46,37 @@ class GroupResult:
 def describe(problem: Problem, trained: Trained, seed: int, weight: int) -> GroupResult:
     """Score, rank and describe the groups of one of the trained models."""
     memberships = memberships_of(problem, trained, seed, weight)
-    if not problem.start.known:
+    if not problem.start.fixed:
         memberships = memberships.merged(problem.table.twins)
     gates = trained.gates[seed, weight]
-    labels = memberships.labels()
+    labels = _labels(problem, memberships)
     groups = as_groups(labels, problem.n_groups)
     sizes = np.array([len(group) for group in groups])
-    p_values = None
-    if problem.settings.ranking == "excess":
-        scores, p_values = _score(problem, groups, sizes)
-    elif problem.settings.ranking == "gate":
-        scores = gates
+    settings, evidence, rows = problem.settings, problem.evidence, problem.table.rows
+    if settings.signed:
+        central, cohesion = centrality_of(rows, labels, problem.n_groups, True), None
+        signs = np.where(central < 0, -1, 1) * (labels >= 0)
     else:
-        relative = trained.sparsity_weights / problem.critical_sparsity_weight
-        scores = closing_sparsity(trained.gates[seed], relative)
+        components = group_components(rows, groups)
+        central, signs, cohesion = components.centrality, components.signs, components.cohesion
+    p_values = None
+    if evidence is not None:
+        cohesion = mean_cohesion(rows, groups) if cohesion is None else cohesion
+        p_values = _p_values(problem, evidence, cohesion, sizes)
+    reliability, again = _reliability(problem, evidence, labels)
+    scores = _scores(problem, trained, groups, seed, weight)
     ranked = rank_groups(scores, gates)
     order = ranked[sizes[ranked] > 0]
     records = trained.records(seed, weight, problem.objective.smoothness_weight)
     return GroupResult(
         groups=[groups[j] for j in order],
         membership=memberships.probabilities(order),
-        centrality=centrality(problem.table.rows, labels, problem.n_groups),
+        centrality=central,
+        signs=signs,
         scores=scores[order],
         p_values=None if p_values is None else p_values[order],
+        reliability=None if reliability is None else reliability[order],
+        replicates=None if again is None else again[order],
         gates=gates[order],
         order=order,
         sparsity_weight=float(trained.sparsity_weights[weight]),
@@ -69,6 +84,17 @@ def describe(problem: Problem, trained: Trained, seed: int, weight: int) -> Grou
         gain=float(trained.gain[seed, weight]),
         history=[{**record, "gates": record["gates"][order]} for record in records],
     )
+
+
+def _labels(problem: Problem, memberships: MembershipTable) -> IntArray:
+    """Find the group of every feature, (d,); -1 for those that training took to a strange one."""
+    labels = memberships.labels()
+    evidence = problem.evidence
+    if problem.start.fixed or evidence is None or evidence.relatedness is None:
+        return labels
+    rows, n_groups = problem.table.rows, problem.n_groups
+    labels, inside = settled(rows, labels, n_groups, problem.settings, evidence.relatedness)
+    return np.where(inside > 0, labels, -1)
 
 
 def memberships_of(problem: Problem, trained: Trained, seed: int, weight: int) -> MembershipTable:
@@ -83,29 +109,59 @@ def closing_sparsity(gates: FloatArray, sparsities: FloatArray) -> FloatArray:
     return np.max(np.where(gates > OPEN, sparsities[:, None], 0.0), axis=0)
 
 
-def centrality(rows: Rows, labels: IntArray, n_groups: int) -> FloatArray:
-    """Correlate every feature with the mean of its group, (d,)."""
-    products, norms = rows.group_products(labels, n_groups)
-    return products / np.maximum(norms[labels] * np.sqrt(rows.column_norms), 1e-12)
+def _scores(
+    problem: Problem, trained: Trained, groups: list[IntArray], seed: int, weight: int
+) -> FloatArray:
+    """Compute what groups are ranked by, (C,)."""
+    settings = problem.settings
+    if settings.ranking == "gate":
+        return trained.gates[seed, weight]
+    if settings.ranking == "path":
+        relative = trained.sparsity_weights / problem.critical_sparsity_weight
+        return closing_sparsity(trained.gates[seed], relative)
+    return score_on_rows(
+        problem.table.rows,
+        groups,
+        n_neighbors=settings.n_neighbors,
+        steps=settings.diffusion_steps,
+        n_shuffles=FINAL_SHUFFLES,
+        seed=problem.seeds[0],
+    ).excess
 
 
-def _score(
-    problem: Problem, groups: list[IntArray], sizes: IntArray
-) -> tuple[FloatArray, FloatArray | None]:
-    """Compute the excess of every group and its p-value; none if all features stand alone."""
-    settings, rows, seed = problem.settings, problem.table.rows, problem.seeds[0]
-    graph = {"n_neighbors": settings.n_neighbors, "steps": settings.diffusion_steps}
-    rated = score_on_rows(rows, groups, n_shuffles=FINAL_SHUFFLES, seed=seed, **graph)
+def _p_values(
+    problem: Problem, evidence: Evidence, cohesion: FloatArray, sizes: IntArray
+) -> FloatArray | None:
+    """Compare cohesion with that of chance groups, (C,); None if all features stand alone."""
     if not (sizes > 1).any():
-        return rated.excess, None
-    chance = chance_scores(
-        rows,
+        return None
+    settings = problem.settings
+    chance = chance_cohesion(
+        evidence.chance,
+        evidence.n_chosen,
         problem.n_groups,
         problem.start.clusters[0] if problem.start.known else None,
+        n_neighbors=settings.n_neighbors,
         n_kept=settings.feature_neighbors,
-        seed=seed,
-        device=problem.device,
-        dtype=DTYPE,
-        **graph,
+        signed=settings.signed,
     )
-    return rated.excess, group_p_values(rated, sizes, chance)
+    return group_p_values(cohesion, sizes, chance)
+
+
+def _reliability(
+    problem: Problem, evidence: Evidence | None, labels: IntArray
+) -> tuple[FloatArray | None, BoolArray | None]:
+    """Measure how well groups are found again in halves of the rows, and decide which are.
+
+    Where no number of groups replicates, groups are not asked to.
+    """
+    if evidence is None or evidence.halves is None or evidence.halved is None:
+        return None, None
+    place = dict(zip(problem.table.columns.tolist(), labels.tolist(), strict=True))
+    halved = np.array([place.get(column, -1) for column in evidence.halved.tolist()])
+    found, by_chance = evidence.halves.reliability(halved, problem.n_groups)
+    replication = evidence.replication
+    if replication is not None and replication.best is None:
+        return found, None
+    seen = np.bincount(halved[halved >= 0], minlength=problem.n_groups) > 0
+    return found, replicates(found, by_chance) | ~seen

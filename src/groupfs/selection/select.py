@@ -1,7 +1,6 @@
 """Select features from described groups: a pure function of them and of what is asked for."""
 
 from dataclasses import dataclass, field
-from numbers import Integral
 
 import numpy as np
 
@@ -10,6 +9,13 @@ from groupfs.scoring.significance import discoveries
 from groupfs.selection.budget import spend_budget
 from groupfs.selection.keep import keep_groups
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+
+NOTHING_RELATED = (
+    "No feature goes with another beyond chance: the table shows no groups, and nothing is "
+    "selected. Set n_features_to_select for a budget all the same, or keep_unrelated=True to look "
+    "for groups among all features."
+)
 
 
 @dataclass(frozen=True)
@@ -23,6 +29,9 @@ class RankedGroups:
     scores: FloatArray  #: (C,)
     gates: FloatArray  #: (C,)
     p_values: FloatArray | None  #: (C,)
+    replicates: BoolArray | None = None  #: which groups are found again in halves of the rows, (C,)
+    #: features in no group that vary, those that go with others most first
+    spare: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,8 @@ class Request:
     """What is asked for: groups, features, and how a budget is spent."""
 
     n_features: int | None
-    n_groups: int | str | None  #: a number, "significant", or None for the usual rule
+    n_groups: int | str | None  #: a number, "significant", "open", or None for the usual rule
+    usual_rule: str  #: "significant" or "open"
     allocation: str
     output: str
     alpha: float
@@ -55,7 +65,11 @@ def select(found: RankedGroups, wanted: Request) -> Selection:
     significant = None
     if found.p_values is not None:
         significant = discoveries(found.p_values, wanted.alpha)
-    groups, note = _select_groups(found, wanted.n_groups, significant)
+    rule = wanted.n_groups or wanted.usual_rule
+    if found.groups:
+        groups, note = keep_groups(rule, found.gates > OPEN, significant, found.replicates)
+    else:
+        groups, note = np.zeros(0, dtype=bool), NOTHING_RELATED
     notes = [] if note is None or wanted.n_features is not None else [note]
     ranked = np.arange(len(found.groups))
     within = ranked[groups] if wanted.n_groups else ranked
@@ -63,12 +77,14 @@ def select(found: RankedGroups, wanted: Request) -> Selection:
     if wanted.output == "representatives":
         chosen = found.representatives[within[:budget] if budget else np.flatnonzero(groups)]
     elif budget is None:
-        chosen = np.concatenate([found.groups[j] for j in np.flatnonzero(groups)])
+        chosen = np.flatnonzero(np.append(groups, False)[found.labels])
     else:
         shared = _groups_with_a_share(found, wanted.n_groups, significant, groups)
         chosen = spend_budget(
             found.groups, found.centrality, within, shared, found.scores, budget, wanted.allocation
         )
+        if wanted.n_groups is None:
+            chosen = np.concatenate([chosen, found.spare])[:budget]
     if budget is not None:
         groups = np.isin(ranked, found.labels[chosen])
         if len(chosen) < budget:
@@ -79,19 +95,6 @@ def select(found: RankedGroups, wanted: Request) -> Selection:
     support = np.zeros(len(found.labels), dtype=bool)
     support[chosen] = True
     return Selection(support, groups, notes)
-
-
-def _select_groups(
-    found: RankedGroups, n_groups: int | str | None, significant: BoolArray | None
-) -> tuple[BoolArray, str | None]:
-    """Choose the groups to keep, (C,), with a sentence where a rule had to be relaxed."""
-    ranked = np.arange(len(found.groups))
-    if isinstance(n_groups, Integral):
-        return ranked < int(n_groups), None
-    is_open = found.gates > OPEN
-    if n_groups is not None and significant is not None:
-        is_open |= significant.any()  # only what stands out decides, if anything does
-    return keep_groups(is_open, significant, ranked)
 
 
 def _groups_with_a_share(

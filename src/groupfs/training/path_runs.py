@@ -31,6 +31,7 @@ def train_path(
     name: str,
 ) -> Trained:
     """Train all weights, part after part or side by side."""
+    problem = problem.for_training()
     parts = np.array_split(weights, _number_of_parts(problem, len(weights), len(devices)))
     ends = np.cumsum([len(part) for part in parts])
     # in tuples, as dask would have lone arrays kept by one worker only

@@ -23,6 +23,11 @@ PRESETS: dict[str, dict[str, Any]] = {
         "learning_rate": 0.02,
         "early_stopping": True,
         "feature_neighbors": "auto",
+        "n_groups": "replication",
+        "signed": False,
+        "keep_unrelated": False,
+        "learn_memberships": False,
+        "n_groups_to_select": "significant",
     },
     "paper": {
         "bandwidth_gradient": "detached",
@@ -35,17 +40,29 @@ PRESETS: dict[str, dict[str, Any]] = {
         "learning_rate": 1e-3,
         "early_stopping": False,
         "feature_neighbors": "all",
+        "n_groups": "distortion",
+        "signed": True,
+        "keep_unrelated": True,
+        "learn_memberships": True,
+        "n_groups_to_select": "open",
     },
 }
-#: Above this number of features the feature graph keeps nearest neighbours only, this many of each.
-DENSE_FEATURES, KEPT_NEIGHBORS = 512, 50
+#: Relative sparsity where none is given.
+USUAL_SPARSITY = 0.7
+#: Above this number of features the feature graph keeps nearest neighbours only, this many of each:
+#: every step of training multiplies with the graph if memberships are learned, none if not.
+LEARNED_FEATURES, FIXED_FEATURES, KEPT_NEIGHBORS = 512, 4096, 50
 
 
 @dataclass(frozen=True)
 class Settings:
     """Everything a fit depends on besides the table, the seeds and the device."""
 
-    n_groups: int | str
+    n_groups: int | str  #: a number, "replication" or "distortion"
+    signed: bool
+    keep_unrelated: bool
+    learn_memberships: bool
+    n_groups_to_select: int | str  #: a number, "significant" or "open"
     smoothness_weight: float | str
     bandwidth_gradient: str
     gate_start: str
@@ -82,6 +99,9 @@ class Settings:
             name: preset[name] if name in preset and value is None else value
             for name, value in parameters.items()
         }
+        if values["n_groups"] == "auto":
+            values["n_groups"] = preset["n_groups"]
+        values["n_groups_to_select"] = groups_to_select(parameters)
         if values["batch_size"] == "auto":
             values["batch_size"] = min(large_batch(n_samples), most_rows or n_samples)
         values["steps_per_epoch"] = None
@@ -90,17 +110,38 @@ class Settings:
             values["steps_per_epoch"] = n_steps
             values["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
         if values["feature_neighbors"] == "auto":
-            values["feature_neighbors"] = KEPT_NEIGHBORS if n_features > DENSE_FEATURES else "all"
+            most = LEARNED_FEATURES if values["learn_memberships"] else FIXED_FEATURES
+            values["feature_neighbors"] = KEPT_NEIGHBORS if n_features > most else "all"
         if values["feature_neighbors"] == "all":
             values["feature_neighbors"] = None
         values["verbose"] = bool(values["verbose"])
         return cls(**{field.name: values[field.name] for field in fields(cls)})
+
+    @property
+    def compares_with_chance(self) -> bool:
+        """Whether groups are compared with those of shuffled tables and of halves of the rows."""
+        return (
+            self.ranking == "excess"
+            or self.n_groups == "replication"
+            or self.n_groups_to_select == "significant"
+        )
 
     def for_rows(self, n_rows: int) -> "Settings":
         """Adapt to fewer rows, as of a resample: smaller batches, fewer neighbours, no bar."""
         batch_size = min(self.batch_size, n_rows)
         n_neighbors = min(self.n_neighbors, batch_size - 1)
         return replace(self, batch_size=batch_size, n_neighbors=n_neighbors, verbose=False)
+
+
+def groups_to_select(parameters: dict[str, Any]) -> int | str:
+    """Return the rule by which groups are kept: gates decide where a sparsity was set."""
+    wanted: int | str | None = parameters["n_groups_to_select"]
+    if wanted is not None:
+        return wanted
+    if parameters.get("sparsity") is not None or parameters.get("sparsity_weight") is not None:
+        return "open"
+    rule: str = PRESETS[parameters["preset"]]["n_groups_to_select"]
+    return rule
 
 
 def large_batch(n_samples: int) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import torch
 
 from groupfs.data.table import Table
+from groupfs.graphs.relatedness import Relatedness
 from groupfs.training.checkpoints import Checkpoint
 from groupfs.training.path_runs import train_path
 from groupfs.training.problem import Problem, prepare
@@ -26,6 +27,7 @@ class Task:
     sparsity_weights: Callable[[float], FloatArray]  #: from the critical weight of the table
     numbers_of_groups: list[int | str] | None = None  #: None: that of the settings
     known_labels: IntArray | None = None
+    relatedness: Relatedness | None = None  #: None where all features take part
     n_jobs: int | None = None
     checkpoint: Checkpoint | None = None
 
@@ -55,7 +57,14 @@ def _solve(task: Task) -> Solution:
     found: list[tuple[Problem, Trained]] = []
     for i, n_groups in enumerate(task.numbers_of_groups or [task.settings.n_groups]):
         settings = replace(task.settings, n_groups=n_groups)
-        problem = prepare(task.table, settings, task.seeds, task.devices[0], task.known_labels)
+        problem = prepare(
+            task.table,
+            settings,
+            task.seeds,
+            task.devices[0],
+            known_labels=task.known_labels,
+            relatedness=task.relatedness,
+        )
         weights = task.sparsity_weights(problem.critical_sparsity_weight)
         trained = train_path(
             problem, weights, task.n_jobs, task.devices, task.checkpoint, f"path-{i}"

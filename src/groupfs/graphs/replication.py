@@ -1,0 +1,200 @@
+r"""Groups that are found again: how far two halves of the rows agree, for every number of groups.
+
+Axes: S splits, n rows, m features, C groups.
+
+The rows are split in two at random, several times, and C groups of the features are found in each
+half on its own. Their mutual information :math:`I`, the entropy :math:`H` of a partition and the
+mutual information :math:`E` of partitions of such sizes by chance give
+
+.. math:: \text{agreement} = \frac{I - E}{H - E}, \qquad
+    \text{information} = \text{agreement} \times (I - E).
+
+The second is what is found again (I - E) times the share of what was there to be found again.
+Few groups that replicate say little, many that do not say nothing; in between it has its peak.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from groupfs.graphs.affinity import self_tuning_graph
+from groupfs.graphs.eigenvectors import dense_eigenvectors
+from groupfs.graphs.feature_clusters import cluster_features
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+#: Most groups that are looked for, and rows and features that are looked at, at most.
+MOST_GROUPS, MOST_ROWS, MOST_FEATURES = 45, 5000, 640
+#: Splits where features are few, and where they are many: then one split says as much.
+MOST_SPLITS, FEWEST_SPLITS, SPLIT_FEATURES = 20, 5, 2000
+#: Rows and features that are too few to be split.
+FEWEST_ROWS, FEWEST_FEATURES = 20, 4
+#: Agreement below which no number of groups replicates.
+CLEAR = 0.3
+#: Share of the highest information from which another peak is worth mentioning.
+AS_WELL = 0.9
+
+
+@dataclass(frozen=True)
+class Replication:
+    """How far the groups of two halves of the rows agree, for K numbers of groups."""
+
+    __module__ = "groupfs"
+
+    n_groups: IntArray  #: C, (K,)
+    agreement: FloatArray  #: adjusted mutual information of two halves, (K,)
+    information: FloatArray  #: that is found again, times the share that is, (K,)
+
+    @property
+    def best(self) -> int | None:
+        """The number of groups with the most information; None if halves agree on none."""
+        if not len(self.n_groups):
+            return None
+        at = int(self.information.argmax())
+        return int(self.n_groups[at]) if self.agreement[at] >= CLEAR else None
+
+    @property
+    def others(self) -> list[int]:
+        """Other numbers of groups at a peak nearly as high, best first."""
+        if self.best is None:
+            return []
+        inner = np.concatenate([[-np.inf], self.information, [-np.inf]])
+        peak = (inner[1:-1] >= inner[:-2]) & (inner[1:-1] >= inner[2:])
+        high = self.information >= AS_WELL * self.information.max()
+        found = np.flatnonzero(peak & high & (self.n_groups != self.best))
+        order = found[np.argsort(-self.information[found], kind="stable")]
+        return [int(C) for C in self.n_groups[order]]
+
+
+class Halves:
+    """Embeddings of the features by each half of the rows, several splits.
+
+    Parameters
+    ----------
+    X : (n, m) tensor
+        Rows of the table, features of interest alone.
+    excluded : (m, m) bool tensor
+        Pairs of features whose correlation counts as none.
+    n_neighbors : int
+        K, for the bandwidths of the feature graphs.
+    n_vectors : int
+        Most groups that will be asked for.
+    signed : bool
+        Whether a feature and its negative are different.
+    """
+
+    def __init__(
+        self, X: Tensor, excluded: Tensor, n_neighbors: int, n_vectors: int, signed: bool, seed: int
+    ) -> None:
+        self.seed = seed
+        rng = np.random.default_rng(seed)
+        n, m = X.shape
+        self.n_features = m
+        n_splits = min(max(SPLIT_FEATURES // m, FEWEST_SPLITS), MOST_SPLITS)
+        self.embeddings: list[FloatArray] = []
+        for _ in range(n_splits):
+            order = torch.from_numpy(rng.permutation(n)).to(X.device)
+            halves = torch.stack([X[order[: n // 2]], X[order[-(n // 2) :]]])
+            walks = _walks(halves, excluded, min(n_neighbors, m - 1), signed)
+            self.embeddings += _leading(walks, min(n_vectors, m))
+        self._found: dict[int, list[IntArray]] = {}
+
+    def clusters(self, n_groups: int) -> list[IntArray]:
+        """Find the groups of every half; the two halves of a split are neighbours."""
+        if n_groups not in self._found:
+            self._found[n_groups] = [
+                np.zeros(self.n_features, dtype=np.int64)
+                if n_groups == 1
+                else cluster_features(embedding, n_groups)
+                for embedding in self.embeddings
+            ]
+        return self._found[n_groups]
+
+    def replication(self) -> Replication:
+        """Measure the agreement of halves for 2, 3, ... groups of two features or more."""
+        most = min(MOST_GROUPS, self.n_features // 2)
+        numbers = np.arange(2, most + 1)
+        measured = np.array([self._information(int(C)) for C in numbers]).reshape(-1, 3)
+        shared, by_chance, entropy = measured.T
+        beyond = np.maximum(shared - by_chance, 0)
+        agreement = beyond / np.maximum(entropy - by_chance, 1e-12)
+        return Replication(numbers, agreement, agreement * beyond)
+
+    def reliability(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
+        """Measure how well every group is found again in the halves, and chance sets, (C,) each.
+
+        The Jaccard index with the most alike group of a half, mean over halves. ``labels`` (m,) are
+        -1 for features in no group.
+        """
+        inside = labels >= 0
+        rng = np.random.default_rng([self.seed, n_groups])
+        found, chance = [], []
+        for half in self.clusters(min(n_groups, self.n_features)):
+            found.append(_best_match(labels[inside], half[inside], n_groups))
+            mixed = rng.permutation(half[inside])
+            chance.append(_best_match(labels[inside], mixed, n_groups))
+        return np.mean(found, axis=0), np.mean(chance, axis=0)
+
+    def _information(self, n_groups: int) -> list[float]:
+        """Average over splits: mutual information, that by chance, and entropy."""
+        halves = self.clusters(n_groups)
+        rng = np.random.default_rng([self.seed, n_groups])
+        splits = [
+            (
+                mutual_information(a, b),
+                mutual_information(a, rng.permutation(b)),
+                (entropy(a) + entropy(b)) / 2,
+            )
+            for a, b in zip(halves[::2], halves[1::2], strict=True)
+        ]
+        return [float(value) for value in np.mean(splits, axis=0)]
+
+
+def replicates(reliability: FloatArray, chance: FloatArray) -> BoolArray:
+    """Decide which groups are found again more often than chance sets, by a fifth at least."""
+    return (reliability - chance) / np.maximum(1 - chance, 1e-12) >= 0.2
+
+
+def entropy(labels: IntArray) -> float:
+    """Compute the entropy of a partition, in nats."""
+    share = np.bincount(labels) / len(labels)
+    share = share[share > 0]
+    return float(-(share * np.log(share)).sum())
+
+
+def mutual_information(a: IntArray, b: IntArray) -> float:
+    """Compute the mutual information of two partitions, in nats."""
+    width = int(b.max()) + 1
+    return entropy(a) + entropy(b) - entropy(a * width + b)
+
+
+def _best_match(labels: IntArray, others: IntArray, n_groups: int) -> FloatArray:
+    """Find the largest Jaccard index of every group with a group of another partition, (C,)."""
+    width = int(others.max()) + 1
+    both = np.bincount(labels * width + others, minlength=n_groups * width)
+    both = both.reshape(n_groups, width).astype(float)
+    either = both.sum(1, keepdims=True) + both.sum(0) - both
+    index: FloatArray = (both / np.maximum(either, 1)).max(1)
+    return index
+
+
+def _walks(halves: Tensor, excluded: Tensor, n_neighbors: int, signed: bool) -> Tensor:
+    """Build the walk of the features on every half, (h, n, m) to (h, m, m), double precision."""
+    Z = halves.double()
+    Z = Z - Z.mean(1, keepdim=True)
+    Z = Z / Z.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    r = (Z.mT @ Z).masked_fill_(excluded, 0)
+    distances = (2 - 2 * (r if signed else r.abs_())).clamp_(min=0)
+    distances.diagonal(dim1=-2, dim2=-1).zero_()
+    affinity = self_tuning_graph(distances, n_neighbors).affinity
+    scale = affinity.sum(-1).rsqrt()
+    return affinity * scale.unsqueeze(-1) * scale.unsqueeze(-2)
+
+
+def _leading(walks: Tensor, n_vectors: int) -> list[FloatArray]:
+    """Find the smoothest directions of every walk, smoothest first, (m, n_vectors) each."""
+    if walks.device.type == "cuda":
+        vectors = torch.linalg.eigh(walks).eigenvectors[..., -n_vectors:].flip(-1)
+        return list(vectors.cpu().numpy())
+    return [dense_eigenvectors(walk, n_vectors)[1][:, ::-1] for walk in walks.numpy()]

@@ -1,0 +1,109 @@
+r"""How alike two columns are: their correlation, and what of it is there by construction.
+
+Axes: N samples, d features.
+
+A feature and its negative say the same, so similarity is :math:`|r|` unless signs matter.
+Indicator columns of one variable exclude each other: where one is on, the others are off. That
+makes them correlate without saying anything, so their correlation counts as none.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from groupfs.data.rows import Rows
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Deviation from -1 of lowest times highest value at which a standardised column has two values.
+TWO_VALUED = 1e-4
+#: Features a feature is said to go with.
+NEAREST = 3
+
+
+class Correlations:
+    """Correlations of the columns of a table, some rows of the matrix at a time."""
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.roots = np.sqrt(np.maximum(rows.column_norms, 1e-300))
+        self._on_share, self._on_spread = _indicators(rows)
+
+    def block(self, start: int, stop: int) -> Tensor:
+        """Correlate columns start..stop with all, (stop - start, d), double precision."""
+        products = self.rows.column_products(start, stop)
+        device, N = products.device, self.rows.shape[0]
+        roots = torch.as_tensor(self.roots, device=device)
+        r = products.div_(roots[start:stop, None]).div_(roots)
+        on = torch.as_tensor(self._on_share, device=device)
+        if bool(on[start:stop].isfinite().any()):
+            spread = torch.as_tensor(self._on_spread, device=device)
+            both = N * (r * spread[start:stop, None] * spread + on[start:stop, None] * on)
+            r.masked_fill_(both < 0.5, 0)  # NaN where one of the columns has more values
+        own = torch.arange(stop - start, device=device)
+        r[own, own + start] = 1
+        return r.clamp_(-1, 1)
+
+    def matrix(self) -> Tensor:
+        """Correlate all columns, (d, d)."""
+        return self.block(0, self.rows.shape[1])
+
+    def strength(self) -> FloatArray:
+        """Average the three largest abs(r) of every column with others, (d,)."""
+        d, size = self.rows.shape[1], self.rows.columns_at_once
+        found = []
+        for start in range(0, d, size):
+            r = self.block(start, min(d, start + size)).abs_()
+            own = torch.arange(len(r), device=r.device)
+            r[own, own + start] = 0
+            found.append(_mean_of_largest(r))
+        return np.concatenate(found)
+
+
+def strength_by_group(
+    correlations: Correlations, labels: IntArray, n_groups: int, signed: bool
+) -> FloatArray:
+    """Average the three largest abs(r) of every column with others of each group, (d, C).
+
+    With ``signed`` the largest r, without abs. Smaller groups average what they have; a feature
+    alone in its group goes with nothing there.
+    """
+    d, size = len(labels), correlations.rows.columns_at_once
+    members = [np.flatnonzero(labels == j) for j in range(n_groups)]
+    found = np.zeros((d, n_groups))
+    for start in range(0, d, size):
+        r = correlations.block(start, min(d, start + size))
+        r = r if signed else r.abs_()
+        own = torch.arange(len(r), device=r.device)
+        r[own, own + start] = -torch.inf
+        for j, group in enumerate(members):
+            among = r[:, torch.as_tensor(group, device=r.device)]
+            top = among.topk(min(NEAREST, len(group)), dim=1).values
+            is_other = top.isfinite()
+            total = top.masked_fill(~is_other, 0).sum(1)
+            found[start : start + len(r), j] = (total / is_other.sum(1).clamp(min=1)).cpu().numpy()
+    return found
+
+
+def _mean_of_largest(values: Tensor) -> FloatArray:
+    """Average the three largest entries of each row, (b, d) to (b,)."""
+    k = min(NEAREST, values.shape[1] - 1)
+    if values.device.type == "cpu":  # several times as fast as torch's
+        array = values.numpy()
+        top: FloatArray = np.partition(array, array.shape[1] - k, axis=1)[:, -k:]
+        return top.mean(1)
+    largest: FloatArray = values.topk(k, dim=1).values.mean(1).cpu().numpy()
+    return largest
+
+
+def _indicators(rows: Rows) -> tuple[FloatArray, FloatArray]:
+    """Find how often columns with two values have the higher one, and their deviation, (d,) each.
+
+    NaN for other columns. A standardised column has two values if its lowest times its highest is
+    -1, and no column has more than that.
+    """
+    lowest, highest = rows.column_ends()
+    deviation = np.sqrt(rows.column_norms / rows.shape[0])
+    lowest, highest = lowest / deviation, highest / deviation
+    two = np.abs(lowest * highest + 1) < TWO_VALUED
+    share = np.where(two, 1 / (1 + highest**2), np.nan)
+    return share, np.sqrt(share * (1 - share))

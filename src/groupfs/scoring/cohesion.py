@@ -1,0 +1,126 @@
+r"""How far the features of a group are one thing: their first component, and cohesion.
+
+Axes: N samples, m features of a group, d features, C groups.
+
+The first component of a group's correlation matrix, with eigenvalue :math:`\lambda`, is its mean
+with the signs of the features turned to agree. :math:`(\lambda - 1) / (m - 1)` is the correlation
+that m features with the same correlation throughout would need for it. Among m unrelated columns
+chance gives about :math:`((1 + \sqrt{m / N})^2 - 1) / (m - 1)`, the edge of the Marchenko-Pastur
+law; *cohesion* is the ratio of the two, and can be compared between groups of any size.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
+
+from groupfs.data.rows import Rows, RowsInMemory
+from groupfs.data.streamed_rows import StreamRows
+from groupfs.graphs.eigenvectors import lanczos
+from groupfs.graphs.feature_clusters import as_groups
+from groupfs.graphs.similarity import Correlations
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Features whose correlation matrix is held in memory, and of which eigenvectors are found at once.
+MATRIX_FEATURES, DIRECT_FEATURES = 4096, 1024
+
+
+@dataclass(frozen=True)
+class Components:
+    """First components of C groups."""
+
+    centrality: FloatArray  #: correlation of each feature with its group's, 0 or more, (d,)
+    signs: IntArray  #: -1 for features that run against the most central one, 0 without group, (d,)
+    cohesion: FloatArray  #: (C,)
+
+
+def group_components(rows: Rows, groups: list[IntArray]) -> Components:
+    """Find the first component of every group; those of a streamed table on its sample."""
+    held = in_memory(rows)
+    N, d = held.shape
+    matrix = Correlations(held).matrix().cpu().numpy() if d <= MATRIX_FEATURES else None
+    centrality, signs = np.zeros(d), np.zeros(d, dtype=np.int64)
+    cohesion = np.zeros(len(groups))
+    for j, group in enumerate(groups):
+        if not len(group):
+            continue
+        if matrix is not None:
+            value, vector = first_component(matrix[np.ix_(group, group)])
+        else:
+            value, vector = _component_of_columns(held.restricted(group))
+        centrality[group] = np.minimum(np.sqrt(max(value, 0)) * np.abs(vector), 1)
+        leading = vector[np.abs(vector).argmax()]
+        signs[group] = np.where(vector * leading < 0, -1, 1)
+        cohesion[j] = beyond_edge(value, len(group), N)
+    return Components(centrality, signs, cohesion)
+
+
+def centrality_of(rows: Rows, labels: IntArray, n_groups: int, signed: bool) -> FloatArray:
+    """Correlate every feature with its group, (d,); 0 for those in no group, labelled -1.
+
+    With the group's first component, or with its mean where signs matter.
+    """
+    if not signed:
+        return group_components(rows, as_groups(labels, n_groups)).centrality
+    inside = labels >= 0
+    if not inside.all():
+        found = np.zeros(len(labels))
+        part = rows.restricted(np.flatnonzero(inside))
+        found[inside] = centrality_of(part, labels[inside], n_groups, signed)
+        return found
+    products, norms = rows.group_products(labels, n_groups)
+    return products / np.maximum(norms[labels] * np.sqrt(rows.column_norms), 1e-12)
+
+
+def mean_cohesion(rows: Rows, groups: list[IntArray]) -> FloatArray:
+    """Compute the cohesion of groups whose features shall not be turned: from their mean r, (C,)."""
+    held = in_memory(rows)
+    found = np.zeros(len(groups))
+    for j, group in enumerate(groups):
+        m = len(group)
+        if m > 1:
+            part = held.restricted(group)
+            total = float(np.square(part.combine(1 / Correlations(part).roots[:, None])).sum())
+            found[j] = beyond_edge(total / m, m, held.shape[0])
+    return found
+
+
+def beyond_edge(eigenvalue: float, m: int, n_samples: int) -> float:
+    """Divide what an eigenvalue has above one by what chance gives; 0 for a single feature."""
+    if m < 2:
+        return 0.0
+    return (eigenvalue - 1) / ((1 + np.sqrt(m / n_samples)) ** 2 - 1)
+
+
+def first_component(matrix: FloatArray) -> tuple[float, FloatArray]:
+    """Find the largest eigenvalue of a correlation matrix and its eigenvector, (m,)."""
+    m = len(matrix)
+    if m <= DIRECT_FEATURES:
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(m - 1, m - 1))
+    else:
+        values, vectors = lanczos(matrix, 1)
+    return float(values[0]), vectors[:, 0]
+
+
+def in_memory(rows: Rows) -> RowsInMemory:
+    """Return the rows themselves, or the sample that a streamed table holds."""
+    held = rows.sample if isinstance(rows, StreamRows) else rows
+    assert isinstance(held, RowsInMemory)
+    return held
+
+
+def _component_of_columns(rows: RowsInMemory) -> tuple[float, FloatArray]:
+    """Find the first component of very many columns without their correlation matrix."""
+    m = rows.shape[1]
+    if m <= MATRIX_FEATURES:
+        return first_component(Correlations(rows).matrix().cpu().numpy())
+    roots = np.sqrt(np.maximum(rows.column_norms, 1e-300))
+
+    def multiply(vector: FloatArray) -> FloatArray:
+        scores = rows.combine(vector.reshape(m, 1) / roots[:, None])
+        return rows.project(scores)[:, 0] / roots
+
+    matrix = scipy.sparse.linalg.LinearOperator((m, m), matvec=multiply, dtype=np.float64)
+    values, vectors = lanczos(matrix, 1)
+    return float(values[0]), vectors[:, 0]

@@ -1,0 +1,260 @@
+"""Find the groups of a table before training: which features take part, how many groups, which.
+
+Axes: S seeds, d features, C groups.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+
+from groupfs.data.memory_plan import n_candidates_that_fit
+from groupfs.data.rows import Rows
+from groupfs.data.table import Table
+from groupfs.graphs.chance_tables import ChanceTables
+from groupfs.graphs.eigenvectors import DENSE_FEATURES, leading_eigenvectors
+from groupfs.graphs.feature_clusters import cluster_features, nearest_clusters
+from groupfs.graphs.feature_graph import feature_walk
+from groupfs.graphs.nearest_groups import settle_features
+from groupfs.graphs.number_of_groups import find_n_groups
+from groupfs.graphs.relatedness import Relatedness
+from groupfs.graphs.replication import (
+    FEWEST_FEATURES,
+    FEWEST_ROWS,
+    MOST_FEATURES,
+    MOST_GROUPS,
+    MOST_ROWS,
+    Halves,
+    Replication,
+)
+from groupfs.graphs.similarity import Correlations
+from groupfs.scoring.cohesion import (
+    MATRIX_FEATURES,
+    centrality_of,
+    first_component,
+    in_memory,
+)
+from groupfs.training.settings import Settings
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Numbers that the rows looked at in halves may hold.
+HALVED_ENTRIES = 2**26
+#: A feature is loose if chance gives as much as it has in common with its group this often.
+LOOSE = 0.05
+#: Correlation with the group's first component, at least: less is under 4 % of a feature's variance.
+LEAST_CENTRALITY = 0.2
+#: Rounds in which features are let go, at most.
+MOST_ROUNDS = 10
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What speaks for the groups that were found."""
+
+    chance: ChanceTables
+    n_chosen: int  #: features that groups were looked for among
+    relatedness: Relatedness | None = None  #: None where all features take part
+    halves: Halves | None = None
+    halved: IntArray | None = None  #: the user's columns that the halves are about
+    replication: Replication | None = None  #: None if the number of groups was given
+
+
+@dataclass(frozen=True)
+class FeatureStart:
+    """Where the memberships of the features start, known or found."""
+
+    n_groups: int
+    clusters: list[IntArray]  #: one clustering of the features per seed
+    known: bool = False  #: whether the groups were known beforehand
+    fixed: bool = False  #: whether features stay in these clusters
+    candidates: IntArray | None = None  #: groups each feature may belong to if not all, (S, d, k)
+    distortion: dict[int, float] | None = None  #: E(C) for every C looked at
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """Groups that training starts from."""
+
+    table: Table  #: the features in groups alone
+    start: FeatureStart
+    walk: FloatArray | sp.csr_array | None  #: of the features; None where groups stay as they are
+    evidence: Evidence | None  #: None where nothing is compared with chance
+
+
+def discover(
+    table: Table,
+    settings: Settings,
+    seeds: list[int],
+    model_bytes: int,
+    n_candidates: int | None = None,
+    relatedness: Relatedness | None = None,
+) -> Discovery:
+    """Leave out unrelated features, find the number of groups and one clustering per seed.
+
+    ``model_bytes`` is the memory that models trained side by side may take.
+    """
+    whole = table
+    if relatedness is not None:
+        table = table.restricted(np.flatnonzero(relatedness.related))
+    rows, d = table.rows, table.rows.shape[1]
+    if settings.learn_memberships:
+        # refused before the hours it may take to build the graph
+        at_least = 3 if isinstance(settings.n_groups, str) else settings.n_groups
+        n_candidates_that_fit(d, at_least, len(seeds), model_bytes)
+    evidence = _evidence(whole, table, settings, seeds[0], relatedness)
+    replication = None if evidence is None else evidence.replication
+    walk = feature_walk(rows, settings.n_neighbors, settings.feature_neighbors, settings.signed)
+    n_groups, distortion, eigenvectors = _number_of_groups(
+        walk, table, settings, replication, evidence
+    )
+    if not settings.learn_memberships or n_groups == 1:
+        labels = _clusters_that_stay(table, eigenvectors, n_groups, settings, relatedness)
+        inside = labels >= 0
+        if not inside.all():
+            table = table.restricted(np.flatnonzero(inside))
+        start = FeatureStart(
+            n_groups, [labels[inside]] * len(seeds), fixed=True, distortion=distortion
+        )
+        return Discovery(table, start, None, evidence)
+    clusters = [
+        cluster_features(eigenvectors, n_groups, np.random.default_rng(seed)) for seed in seeds
+    ]
+    n_candidates = n_candidates or n_candidates_that_fit(d, n_groups, len(seeds), model_bytes)
+    candidates = None
+    if n_candidates is not None:
+        candidates = np.stack(
+            [nearest_clusters(eigenvectors, labels, n_groups, n_candidates) for labels in clusters]
+        )
+    start = FeatureStart(n_groups, clusters, candidates=candidates, distortion=distortion)
+    return Discovery(table, start, walk, evidence)
+
+
+def evidence_for_known(rows: Rows, seed: int) -> Evidence:
+    """Make the chance tables that groups known beforehand are compared with."""
+    return Evidence(ChanceTables.of(rows, seed), rows.shape[1])
+
+
+def _evidence(
+    whole: Table,
+    table: Table,
+    settings: Settings,
+    seed: int,
+    relatedness: Relatedness | None,
+) -> Evidence | None:
+    """Split the rows in halves, and make chance tables; None if settings ask for neither."""
+    if not settings.compares_with_chance:
+        return None
+    chance = ChanceTables.of(whole.rows, seed) if relatedness is None else relatedness.chance
+    halves, halved = _halves(table, settings, seed)
+    replication = None
+    if halves is not None and settings.n_groups == "replication":
+        replication = halves.replication()
+    columns = None if halved is None else table.columns[halved]
+    return Evidence(chance, table.rows.shape[1], relatedness, halves, columns, replication)
+
+
+def _halves(
+    table: Table, settings: Settings, seed: int
+) -> tuple[Halves | None, IntArray | None]:
+    """Embed the features by halves of the rows; None where rows or features are too few."""
+    rows = table.rows
+    N, d = rows.shape
+    if N < FEWEST_ROWS or d < FEWEST_FEATURES:
+        return None, None
+    rng = np.random.default_rng(seed)
+    features = np.sort(rng.permutation(d)[:MOST_FEATURES])
+    n_vectors = min(MOST_GROUPS, len(features) // 2)
+    if not isinstance(settings.n_groups, str):
+        n_vectors = settings.n_groups
+    X = rows.random_rows(min(MOST_ROWS, max(FEWEST_ROWS, HALVED_ENTRIES // d)), rng)
+    part = in_memory(rows).restricted(features)
+    excluded = Correlations(part).matrix().to(X.device) == 0
+    X = X[:, torch.as_tensor(features, device=X.device)]
+    halves = Halves(
+        X, excluded, settings.n_neighbors, n_vectors, settings.signed, int(rng.integers(2**31))
+    )
+    return halves, features
+
+
+def _number_of_groups(
+    walk: FloatArray | sp.csr_array,
+    table: Table,
+    settings: Settings,
+    replication: Replication | None,
+    evidence: Evidence | None,
+) -> tuple[int, dict[int, float], FloatArray]:
+    """Choose the number of groups; return it, E(C) where it was looked at, and eigenvectors.
+
+    By what replicates; where nothing does, or with ``n_groups="distortion"``, by E(C).
+    """
+    d = table.rows.shape[1]
+    n_groups = settings.n_groups
+    dense = None if settings.learn_memberships else DENSE_FEATURES
+    if n_groups == "replication":
+        best = None if replication is None else replication.best
+        if best is None and (d < FEWEST_FEATURES or _is_one_thing(table.rows, evidence)):
+            best = 1
+        n_groups = best or "distortion"
+    if isinstance(n_groups, str):
+        return find_n_groups(walk, table.n_distinct, dense)
+    return n_groups, {}, leading_eigenvectors(walk, min(n_groups, d), dense_features=dense)
+
+
+def _is_one_thing(rows: Rows, evidence: Evidence | None) -> bool:
+    """Decide whether a second component of the features is no larger than chance gives."""
+    if evidence is None or rows.shape[1] > MATRIX_FEATURES:
+        return False
+    matrix = Correlations(in_memory(rows)).matrix().cpu().numpy()
+    value, vector = first_component(matrix)
+    second, _ = first_component(matrix - value * np.outer(vector, vector))
+    tables = evidence.chance.strongest(evidence.n_chosen)
+    shrink = np.sqrt(evidence.chance.rows.shape[0] / in_memory(rows).shape[0])
+    by_chance = [first_component(Correlations(part).matrix().cpu().numpy())[0] for part in tables]
+    return bool(second - 1 <= shrink * (max(by_chance) - 1))
+
+
+def _clusters_that_stay(
+    table: Table,
+    eigenvectors: FloatArray,
+    n_groups: int,
+    settings: Settings,
+    relatedness: Relatedness | None,
+) -> IntArray:
+    """Cluster the features once, equal columns together; -1 for those that go with no group."""
+    d = table.rows.shape[1]
+    labels = np.zeros(d, dtype=np.int64)
+    if n_groups > 1:
+        labels = cluster_features(eigenvectors, n_groups)
+    if relatedness is None:
+        return _together(labels, table.twins)
+    labels, inside = settled(table.rows, labels, n_groups, settings, relatedness)
+    return np.where(_together(inside, table.twins), _together(labels, table.twins), -1)
+
+
+def settled(
+    rows: Rows, labels: IntArray, n_groups: int, settings: Settings, relatedness: Relatedness
+) -> tuple[IntArray, IntArray]:
+    """Move features to groups they are clearly nearer to; and which belong to their group, (d,).
+
+    A feature is loose if it goes with features of its group no more than chance gives, or if the
+    group as a whole says next to nothing of it.
+    """
+    held = in_memory(rows)
+    labels, own = settle_features(Correlations(held), labels, n_groups, settings.signed)
+    everywhere = np.zeros(len(relatedness.strength))
+    related = np.flatnonzero(relatedness.related)
+    everywhere[related] = own
+    inside = relatedness.p_values_of(everywhere)[related] <= LOOSE
+    for _ in range(MOST_ROUNDS):
+        central = centrality_of(held, np.where(inside, labels, -1), n_groups, settings.signed)
+        if not (inside & (central < LEAST_CENTRALITY)).any():
+            break
+        inside &= central >= LEAST_CENTRALITY
+    return labels, inside.astype(np.int64)
+
+
+def _together(values: IntArray, twins: IntArray) -> IntArray:
+    """Give equal columns the value of the first of them, (d,)."""
+    _, first = np.unique(twins, return_index=True)
+    return values[first[twins]]
