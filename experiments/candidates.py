@@ -13,9 +13,9 @@ from groupfs import GroupFSPath
 from groupfs.data.open_table import open_table
 from groupfs.graphs.feature_clusters import as_groups
 from groupfs.models.objective import OPEN
+from groupfs.scoring.cohesion import centrality_of
 from groupfs.scoring.excess import GroupScores, score_on_rows
-from groupfs.scoring.significance import FINAL_SHUFFLES
-from groupfs.selection.describe import centrality, describe, memberships_of
+from groupfs.selection.describe import FINAL_SHUFFLES, describe, memberships_of
 from groupfs.selection.keep import rank_groups
 from groupfs.training.problem import Problem
 from groupfs.training.run import Trained
@@ -32,13 +32,18 @@ class KeptPath(GroupFSPath):
         """Train the path, choose a model and describe it; ``y`` is ignored."""
         sparsities = self._checked_sparsities()
         table = open_table(self, X, self.standardize, self.max_memory, self.n_init)
+        settings = self._settings(table)
+        seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
+        relatedness = self._relatedness(table, settings, seeds[0])
+        self._describe_relatedness(table, relatedness)
         task = Task(
             table,
-            self._settings(table),
-            derive_seeds(check_random_state(self.random_state), self.n_init),
+            settings,
+            seeds,
             resolve_devices(self.device),
             lambda critical: sparsities * critical,
-            self._numbers_of_groups(),
+            self._numbers_of_groups(settings),
+            relatedness=relatedness,
             n_jobs=self.n_jobs,
         )
         solution = solve(task)
@@ -102,7 +107,9 @@ def _unions_of_models(path: KeptPath, limit: int) -> Iterator[tuple[str, list[in
             continue
         order = rank_groups(np.array([excess[group.tobytes()] for group in found]), gates)
         central = np.zeros(path.n_features_in_)
-        central[columns] = centrality(problem.table.rows, labels, problem.n_groups)
+        central[columns] = centrality_of(
+            problem.table.rows, labels, problem.n_groups, problem.settings.signed
+        )
         ranked = [columns[found[j]] for j in order]
         sparsity = trained.sparsity_weights[p] / problem.critical_sparsity_weight
         for text, selected in nested_unions(ranked, central, limit):
@@ -113,7 +120,10 @@ def _open_groups(
     problem: Problem, trained: Trained, seed: int, weight: int
 ) -> tuple[list[IntArray], NDArray[np.float64], IntArray]:
     """Return the groups with open gates, their gates, and the group of every feature."""
-    labels = memberships_of(problem, trained, seed, weight).merged(problem.table.twins).labels()
+    memberships = memberships_of(problem, trained, seed, weight)
+    if not problem.start.fixed:
+        memberships = memberships.merged(problem.table.twins)
+    labels = memberships.labels()
     gates = trained.gates[seed, weight]
     groups = as_groups(labels, problem.n_groups)
     kept = [j for j, group in enumerate(groups) if len(group) and gates[j] > OPEN]

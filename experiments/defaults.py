@@ -41,7 +41,7 @@ SEEDS = range(3)
 def compute(key: Key, device: str) -> dict[str, Any]:
     """Judge all selections of one table and seed."""
     table = data.load(key["table"])
-    estimator = GroupFS(random_state=key["seed"])
+    estimator = GroupFS(random_state=key["seed"], keep_unrelated=True)
     checked = open_table(estimator, table.X, standardize=True)
     seeds = derive_seeds(np.random.RandomState(key["seed"]), estimator.n_init)
     problem = prepare(checked, estimator._settings(checked), seeds, resolve_device(device))

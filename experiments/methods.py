@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from experiments import paper
-from experiments.ablations import OnWarmStart, WarmStartOnly, WatchedGroupFS
+from experiments.ablations import WarmStartOnly, WatchedGroupFS
 from groupfs import GroupFS
 from groupfs.baselines import (
     DUFS,
@@ -152,9 +152,12 @@ def defaults(
         "GroupFS": lambda: WatchedGroupFS(**common),
         "GroupFS paper": lambda: WatchedGroupFS(preset="paper", **common),
         "warm start only": lambda: WarmStartOnly(max_epochs=1, learning_rate=1e-12, **common),
-        "gates only": lambda: OnWarmStart(**common),
-        "gates only by gate": lambda: OnWarmStart(ranking="gate", **common),
-        "memberships too by gate": lambda: WatchedGroupFS(ranking="gate", **common),
+        "gates only": lambda: WatchedGroupFS(**common),
+        "gates only by gate": lambda: WatchedGroupFS(ranking="gate", **common),
+        "memberships too": lambda: WatchedGroupFS(learn_memberships=True, **common),
+        "memberships too by gate": lambda: WatchedGroupFS(
+            learn_memberships=True, ranking="gate", **common
+        ),
         "whole groups": lambda: WatchedGroupFS(allocation="whole", **common),
     }
     if method not in variants:

@@ -77,12 +77,22 @@ def test_fitted_attributes_describe_the_groups(moons, fitted):
     assert fitted.distortion_[3] < fitted.distortion_[2]
 
 
-def test_centrality_is_correlation_with_the_mean_of_the_group(moons, fitted):
+def test_centrality_is_correlation_with_the_first_component_of_the_group(moons, fitted):
     Z = (moons.data - moons.data.mean(0)) / moons.data.std(0)
     group = fitted.groups_[0]
+    component = np.linalg.svd(Z[:, group], full_matrices=False)[0][:, 0]
+    for i in group:
+        r = np.corrcoef(Z[:, i], component)[0, 1]
+        assert fitted.centrality_[i] == pytest.approx(abs(r))
+
+
+def test_with_signs_centrality_is_correlation_with_the_mean_of_the_group(moons):
+    selector = GroupFS(signed=True, max_epochs=2, random_state=0).fit(moons.data)
+    Z = (moons.data - moons.data.mean(0)) / moons.data.std(0)
+    group = selector.groups_[0]
     for i in group:
         r = np.corrcoef(Z[:, i], Z[:, group].mean(1))[0, 1]
-        assert fitted.centrality_[i] == pytest.approx(r)
+        assert selector.centrality_[i] == pytest.approx(r)
 
 
 @pytest.mark.slow
@@ -239,10 +249,15 @@ def test_sparsity_weight_overrides_sparsity(moons):
 
 def test_noise_alone_gives_a_warning_not_a_finding():
     X = np.random.default_rng(0).standard_normal((200, 30))
-    with pytest.warns(SelectionWarning, match="stands out|gates are closed"):
+    with pytest.warns(SelectionWarning, match="No feature goes with another") as warned:
         selector = GroupFS(random_state=0).fit(X)
-    assert (selector.group_pvalues_ > 0.002).all()
-    assert selector.get_support().any()
+    assert len(warned) == 1
+    assert selector.n_groups_ == 0 and selector.groups_ == [] and not selector.get_support().any()
+    assert (selector.group_labels_ == -1).all() and selector.membership_.shape == (30, 0)
+    assert (selector.relatedness_pvalues_ > 0.001).all()
+    # a budget is spent all the same, on what goes with others most
+    best = selector.select(n_features_to_select=4).features
+    assert set(best) == set(np.argsort(selector.relatedness_pvalues_)[:4])
 
 
 @pytest.mark.slow

@@ -30,9 +30,20 @@ def fit_within(selector, table, n_candidates):
         return selector.fit(table)
 
 
+#: Few candidates are a matter of memberships that are learned, signs and all.
+BRIEF = {
+    "n_init": 1,
+    "max_epochs": 40,
+    "ranking": "gate",
+    "n_groups_to_select": "open",
+    "keep_unrelated": True,
+    "random_state": 0,
+}
+
+
 @pytest.fixture(scope="module")
 def few(table):
-    selector = GroupFS(12, n_init=1, max_epochs=40, ranking="gate", random_state=0)
+    selector = GroupFS(12, learn_memberships=True, **BRIEF)
     return fit_within(selector, table, 4)
 
 

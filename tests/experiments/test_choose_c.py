@@ -54,7 +54,7 @@ def test_the_full_graph_keeps_all_neighbours(monkeypatch):
     X = np.random.default_rng(0).standard_normal((30, 520))
     monkeypatch.setattr(choose_c, "_load", lambda table: X)
     ours, full = (choose_c.compute({"table": "yale", "graph": g}) for g in ("default", "full"))
-    whole = GroupFS(feature_neighbors="all", ranking="gate", max_epochs=1, n_init=1, device="cpu")
+    whole = GroupFS(feature_neighbors="all", preset="paper", max_epochs=1, n_init=1, device="cpu")
     fitted = whole.fit(X).distortion_
     assert {int(C): E for C, E in full["distortion"].items()} == fitted
     assert ours["distortion"] != full["distortion"]

@@ -61,7 +61,7 @@ def test_scenarios_have_settings_of_their_own_and_mgagr_on_nmnist_those_of_nmnis
 
 @pytest.mark.slow
 def test_without_learning_nothing_moves_and_the_groups_are_the_clusters():
-    warm, gates = fitted("warm start only"), fitted("gates only")
+    warm, gates = fitted("warm start only"), fitted("GroupFS")
     assert sorted(g.tolist() for g in warm.groups_) == sorted(g.tolist() for g in gates.groups_)
     still = methods.defaults("GroupFS", "wine", 4, 0, "cpu")
     still.set_params(max_epochs=1, learning_rate=1e-12).fit(small_table("heart_disease").X)
@@ -70,7 +70,8 @@ def test_without_learning_nothing_moves_and_the_groups_are_the_clusters():
 
 def test_moved_features_are_counted():
     rng = np.random.default_rng(0)
-    restless = methods.defaults("GroupFS", "wine", 4, 0, "cpu").set_params(learning_rate=3.0)
+    restless = methods.defaults("memberships too", "wine", 4, 0, "cpu")
+    restless.set_params(learning_rate=3.0, keep_unrelated=True, n_groups=8)
     assert 0 < restless.fit(rng.standard_normal((60, 30))).share_moved_ <= 1
 
 

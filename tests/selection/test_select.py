@@ -1,6 +1,7 @@
 """The selection is a function of the groups found and of what is asked for."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,7 +23,7 @@ def found(gates=(1.0, 1.0, 0.0), p_values=(1e-6, 1e-6, 0.5), scores=(3.0, 2.0, 1
 
 
 def request(n_features=None, n_groups=None, allocation="spread", output="features", alpha=0.01):
-    return Request(n_features, n_groups, allocation, output, alpha)
+    return Request(n_features, n_groups, "open", allocation, output, alpha)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +65,7 @@ def test_what_is_selected(groups, wanted, features, kept):
     ("groups", "wanted", "note"),
     [
         (found(gates=(0, 0, 0)), request(), "All gates are closed"),
-        (found(p_values=(1.0, 1.0, 1.0)), request(), "No group's score stands out"),
+        (found(p_values=(1.0, 1.0, 1.0)), request(), "No group stands out"),
         (found(p_values=(1.0, 1.0, 1.0)), request(n_groups="significant"), "stands out"),
         (found(), request(n_groups=1, n_features=7), "n_features_to_select=7, but .* only 3"),
     ],
@@ -72,3 +73,30 @@ def test_what_is_selected(groups, wanted, features, kept):
 def test_rules_that_had_to_be_relaxed_are_noted(groups, wanted, note):
     (said,) = select(groups, wanted).notes
     assert re.search(note, said)
+
+
+def test_a_budget_larger_than_the_groups_goes_on_with_features_in_none():
+    groups = replace(found(), labels=np.append(found().labels, -1), spare=np.array([10, 9]))
+    assert select(groups, request(n_features=10)).features.tolist() == [*range(9), 10]
+    # groups that were asked for are not left
+    (note,) = select(groups, request(n_groups=1, n_features=7)).notes
+    assert "only 3 features" in note
+
+
+def test_without_groups_nothing_is_selected_but_a_budget():
+    none = np.zeros(0)
+    empty = RankedGroups(
+        groups=[],
+        labels=np.full(4, -1),
+        centrality=np.zeros(4),
+        representatives=np.zeros(0, int),
+        scores=none,
+        gates=none,
+        p_values=none,
+        spare=np.array([2, 0, 1]),
+    )
+    nothing = select(empty, request())
+    assert not nothing.support.any() and "No feature goes with another" in nothing.notes[0]
+    assert select(empty, request(n_features=2)).features.tolist() == [0, 2]
+    assert select(empty, request(n_features=2)).notes == []
+    assert not select(empty, request(output="representatives")).support.any()

@@ -29,7 +29,7 @@ def test_every_seed_starts_at_every_weight_from_its_own_clusters(moons):
 
 
 def test_the_number_of_groups_is_found_with_its_curve(moons):
-    problem = prepared(moons)
+    problem = prepared(moons, n_groups="distortion", signed=True)
     assert problem.n_groups == 3 and problem.n_candidates is None
     assert problem.start.distortion[3] < problem.start.distortion[2]
     assert prepared(moons, n_groups=5).start.distortion == {}
@@ -43,7 +43,7 @@ def test_gates_start_by_excess_or_half_open(moons):
 
 @pytest.mark.slow
 def test_features_may_keep_few_candidates(moons):
-    problem = prepared(moons, n_groups=6, n_candidates=2)
+    problem = prepared(moons, n_groups=6, n_candidates=2, learn_memberships=True)
     assert problem.n_candidates == 2 and problem.start.candidates.shape == (1, 20, 2)
     np.testing.assert_array_equal(problem.start.candidates[0, :, 0], problem.start.clusters[0])
     assert isinstance(problem.models(np.ones(1)).memberships, CandidateMemberships)
@@ -55,12 +55,12 @@ def test_a_table_that_cannot_fit_is_refused(moons, monkeypatch):
         with pytest.raises(
             ParameterError, match="20 features in . groups need .* raise max_memory"
         ) as error:
-            prepared(moons, n_groups=n_groups)
+            prepared(moons, n_groups=n_groups, learn_memberships=True)
         assert error.value.parameter == "max_memory"
 
 
 def test_a_problem_is_copied_to_a_device_with_its_table_and_graph(moons):
-    problem = prepared(moons, n_groups=3)
+    problem = prepared(moons, n_groups=3, learn_memberships=True)
     copied = problem.on(torch.device("meta"))
     assert copied.objective.walk.device.type == copied.device.type == "meta"
     assert problem.objective.walk.device == CPU

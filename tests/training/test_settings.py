@@ -36,11 +36,40 @@ def test_batches_and_epochs_follow_the_number_of_rows(n_samples, batch, epochs, 
 
 
 @pytest.mark.parametrize(
-    ("n_features", "asked", "kept"),
-    [(512, None, None), (513, None, 50), (513, "all", None), (20, 5, 5)],
+    ("n_features", "asked", "learned", "kept"),
+    [
+        (512, None, True, None),
+        (513, None, True, 50),
+        (4096, None, False, None),
+        (4097, None, False, 50),
+        (5000, "all", True, None),
+        (20, 5, False, 5),
+    ],
 )
-def test_wide_tables_keep_near_neighbours_only(n_features, asked, kept):
-    assert resolve(n_features=n_features, feature_neighbors=asked).feature_neighbors == kept
+def test_wide_tables_keep_near_neighbours_only(n_features, asked, learned, kept):
+    found = resolve(n_features=n_features, feature_neighbors=asked, learn_memberships=learned)
+    assert found.feature_neighbors == kept
+
+
+@pytest.mark.parametrize(
+    ("parameters", "rule"),
+    [
+        ({}, "significant"),
+        ({"preset": "paper"}, "open"),
+        ({"sparsity": 0.5}, "open"),
+        ({"sparsity_weight": 0.0}, "open"),
+        ({"sparsity": 0.5, "n_groups_to_select": 3}, 3),
+        ({"preset": "paper", "n_groups_to_select": "significant"}, "significant"),
+    ],
+)
+def test_gates_decide_where_they_are_asked_to(parameters, rule):
+    assert resolve(**parameters).n_groups_to_select == rule
+
+
+def test_the_preset_says_how_the_number_of_groups_is_found():
+    assert resolve().n_groups == "replication" and resolve(preset="paper").n_groups == "distortion"
+    assert resolve(preset="paper", n_groups="replication").n_groups == "replication"
+    assert resolve(n_groups=7).n_groups == 7
 
 
 def test_fewer_rows_have_smaller_batches_and_fewer_neighbours():

@@ -14,6 +14,7 @@ from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
 from groupfs.data.open_table import open_table
 from groupfs.estimators.base import GroupSelector
 from groupfs.selection.describe import describe
+from groupfs.training.discovery import NoGroups
 from groupfs.training.settings import PRESETS, USUAL_SPARSITY
 from groupfs.training.solve import Task, solve
 from groupfs.utils.device import DTYPE, resolve_device
@@ -268,13 +269,14 @@ class GroupFS(GroupSelector):
             table.rows.to(devices[0], DTYPE)
             relatedness = self._relatedness(table, settings, seeds[0])
         self._describe_relatedness(table, relatedness)
-        if relatedness is not None and not relatedness.related.any():
+        task = Task(table, settings, seeds, devices, self._sparsity_weights)
+        try:
+            solution = solve(replace(task, known_labels=labels, relatedness=relatedness))
+        except NoGroups:
             self._describe_nothing()
             self.group_names_ = None
             self._select()
             return self
-        task = Task(table, settings, seeds, devices, self._sparsity_weights)
-        solution = solve(replace(task, known_labels=labels, relatedness=relatedness))
         problem, trained = solution.problem, solution.trained
         result = describe(problem, trained, trained.best_seed(0), 0)
         self._describe(problem, result)

@@ -16,6 +16,7 @@ from groupfs.estimators.base import GroupSelector
 from groupfs.estimators.stability import Resamples, refit_all, summarise
 from groupfs.selection.describe import describe
 from groupfs.selection.sparsity_path import describe_path
+from groupfs.training.discovery import NoGroups
 from groupfs.training.checkpoints import Checkpoint, fingerprint, open_checkpoint
 from groupfs.training.settings import Settings
 from groupfs.training.solve import Task, solve
@@ -160,12 +161,6 @@ class GroupFSPath(GroupSelector):
         table.rows.to(devices[0], DTYPE)
         relatedness = self._relatedness(table, settings, seeds[0])
         self._describe_relatedness(table, relatedness)
-        if relatedness is not None and not relatedness.related.any():
-            self._describe_nothing()
-            self.gains_by_n_groups_, self.sparsity_ = {}, 0.0
-            self.path_ = self.stability_ = None
-            self._select()
-            return self
         task = Task(
             table,
             settings,
@@ -177,7 +172,14 @@ class GroupFSPath(GroupSelector):
             n_jobs=self.n_jobs,
         )
         checkpoint = self._open_checkpoint(task, sparsities)
-        solution = solve(replace(task, checkpoint=checkpoint))
+        try:
+            solution = solve(replace(task, checkpoint=checkpoint))
+        except NoGroups:
+            self._describe_nothing()
+            self.gains_by_n_groups_, self.sparsity_ = {}, 0.0
+            self.path_ = self.stability_ = None
+            self._select()
+            return self
         problem, trained = solution.problem, solution.trained
         self.gains_by_n_groups_ = solution.gains
         sparsities = sparsities[: trained.gain.shape[1]]  # Ctrl-C may have ended the path early

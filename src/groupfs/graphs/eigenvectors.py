@@ -69,6 +69,16 @@ def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, 
     return values[-n_vectors:], vectors[:, -n_vectors:]
 
 
+def first_component(matrix: FloatArray) -> tuple[float, FloatArray]:
+    """Find the largest eigenvalue of a symmetric matrix and its eigenvector, (m,)."""
+    m = len(matrix)
+    if m <= DENSE_FEATURES:
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(m - 1, m - 1))
+    else:
+        values, vectors = lanczos(matrix, 1)
+    return float(values[0]), vectors[:, 0]
+
+
 def lanczos(matrix: Any, n_vectors: int, **options: Any) -> tuple[FloatArray, FloatArray]:
     """Find the largest eigenvalues of a sparse matrix or an operator, in any order, and vectors.
 

@@ -149,13 +149,16 @@ def distance_measure(rows: Rows, signed: bool) -> Callable[[int, int], Tensor]:
     """
     if signed:
         return lambda start, stop: column_distances(rows, start, stop)
-    correlations = Correlations(rows)
+    correlations, apart = Correlations(rows), subtract_common_column(rows)
 
     def measure(start: int, stop: int) -> Tensor:
-        r = correlations.block(start, stop).abs_()
+        r = correlations.block(start, stop)
         roots = torch.as_tensor(correlations.roots, device=r.device)
-        products = r.mul_(roots[start:stop, None]).mul_(roots)
-        return _distances(products, roots.square(), start, stop)
+        products = r.abs().mul_(roots[start:stop, None]).mul_(roots)
+        distances = _distances(products, roots.square(), start, stop)
+        if apart is not rows:
+            distances = torch.where(r > 0, column_distances(apart, start, stop), distances)
+        return distances
 
     return measure
 

@@ -6,7 +6,7 @@ Axes: d features, C groups.
 import numpy as np
 
 from groupfs.graphs.similarity import Correlations, strength_by_group
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import IntArray
 
 #: A feature moves to a group that it goes with this many times as much as with its own. Where all
 #: features have something in common, groups differ by little and most of it is chance: with 1.1
@@ -18,8 +18,8 @@ MOST_ROUNDS = 3
 
 def settle_features(
     correlations: Correlations, labels: IntArray, n_groups: int, signed: bool
-) -> tuple[IntArray, FloatArray]:
-    """Move features to groups they are clearly nearer to, (d,); and how far each goes with its own.
+) -> IntArray:
+    """Move features to groups they are clearly nearer to, (d,).
 
     Nearness is the mean of the three largest abs(r) with features of the group.
     """
@@ -29,7 +29,6 @@ def settle_features(
         own = strength[every, labels]
         moves = strength.max(1) > CLEARLY_NEARER * np.maximum(own, 0)
         if not moves.any():
-            return labels, own
+            break
         labels = np.where(moves, strength.argmax(1), labels)
-    strength = strength_by_group(correlations, labels, n_groups, signed)
-    return labels, strength[every, labels]
+    return labels

@@ -27,7 +27,7 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 #: Most groups that are looked for, and rows and features that are looked at, at most.
 MOST_GROUPS, MOST_ROWS, MOST_FEATURES = 45, 5000, 640
 #: Splits where features are few, and where they are many: then one split says as much.
-MOST_SPLITS, FEWEST_SPLITS, SPLIT_FEATURES = 20, 5, 2000
+MOST_SPLITS, FEWEST_SPLITS, SPLIT_FEATURES = 60, 5, 3000
 #: Rows and features that are too few to be split.
 FEWEST_ROWS, FEWEST_FEATURES = 20, 4
 #: Agreement below which no number of groups replicates.
@@ -85,19 +85,26 @@ class Halves:
     """
 
     def __init__(
-        self, X: Tensor, excluded: Tensor, n_neighbors: int, n_vectors: int, signed: bool, seed: int
+        self,
+        X: Tensor,
+        excluded: Tensor,
+        n_neighbors: int,
+        n_vectors: int,
+        signed: bool,
+        seed: int,
+        most_splits: int = MOST_SPLITS,
     ) -> None:
         self.seed = seed
         rng = np.random.default_rng(seed)
         n, m = X.shape
         self.n_features = m
-        n_splits = min(max(SPLIT_FEATURES // m, FEWEST_SPLITS), MOST_SPLITS)
+        n_splits = min(max(SPLIT_FEATURES // m, FEWEST_SPLITS), most_splits)
         self.embeddings: list[FloatArray] = []
         for _ in range(n_splits):
             order = torch.from_numpy(rng.permutation(n)).to(X.device)
             halves = torch.stack([X[order[: n // 2]], X[order[-(n // 2) :]]])
             walks = _walks(halves, excluded, min(n_neighbors, m - 1), signed)
-            self.embeddings += _leading(walks, min(n_vectors, m))
+            self.embeddings += leading_of(walks, min(n_vectors, m))
         self._found: dict[int, list[IntArray]] = {}
 
     def clusters(self, n_groups: int) -> list[IntArray]:
@@ -111,9 +118,9 @@ class Halves:
             ]
         return self._found[n_groups]
 
-    def replication(self) -> Replication:
+    def replication(self, most_groups: int = MOST_GROUPS) -> Replication:
         """Measure the agreement of halves for 2, 3, ... groups of two features or more."""
-        most = min(MOST_GROUPS, self.n_features // 2)
+        most = min(most_groups, self.n_features // 2)
         numbers = np.arange(2, most + 1)
         measured = np.array([self._information(int(C)) for C in numbers]).reshape(-1, 3)
         shared, by_chance, entropy = measured.T
@@ -184,15 +191,20 @@ def _walks(halves: Tensor, excluded: Tensor, n_neighbors: int, signed: bool) -> 
     Z = halves.double()
     Z = Z - Z.mean(1, keepdim=True)
     Z = Z / Z.norm(dim=1, keepdim=True).clamp(min=1e-12)
-    r = (Z.mT @ Z).masked_fill_(excluded, 0)
-    distances = (2 - 2 * (r if signed else r.abs_())).clamp_(min=0)
+    return walks_of((Z.mT @ Z).masked_fill_(excluded, 0), n_neighbors, signed)
+
+
+def walks_of(correlations: Tensor, n_neighbors: int, signed: bool) -> Tensor:
+    """Build the walk of features from their correlations, (..., m, m) to (..., m, m)."""
+    r = correlations if signed else correlations.abs()
+    distances = (2 - 2 * r).clamp_(min=0)
     distances.diagonal(dim1=-2, dim2=-1).zero_()
     affinity = self_tuning_graph(distances, n_neighbors).affinity
     scale = affinity.sum(-1).rsqrt()
     return affinity * scale.unsqueeze(-1) * scale.unsqueeze(-2)
 
 
-def _leading(walks: Tensor, n_vectors: int) -> list[FloatArray]:
+def leading_of(walks: Tensor, n_vectors: int) -> list[FloatArray]:
     """Find the smoothest directions of every walk, smoothest first, (m, n_vectors) each."""
     if walks.device.type == "cuda":
         vectors = torch.linalg.eigh(walks).eigenvectors[..., -n_vectors:].flip(-1)

@@ -102,7 +102,7 @@ def _indicators(rows: Rows) -> tuple[FloatArray, FloatArray]:
     -1, and no column has more than that.
     """
     lowest, highest = rows.column_ends()
-    deviation = np.sqrt(rows.column_norms / rows.shape[0])
+    deviation = np.sqrt(np.maximum(rows.column_norms, 1e-300) / rows.shape[0])
     lowest, highest = lowest / deviation, highest / deviation
     two = np.abs(lowest * highest + 1) < TWO_VALUED
     share = np.where(two, 1 / (1 + highest**2), np.nan)

@@ -7,23 +7,26 @@ with the signs of the features turned to agree. :math:`(\lambda - 1) / (m - 1)` 
 that m features with the same correlation throughout would need for it. Among m unrelated columns
 chance gives about :math:`((1 + \sqrt{m / N})^2 - 1) / (m - 1)`, the edge of the Marchenko-Pastur
 law; *cohesion* is the ratio of the two, and can be compared between groups of any size.
+
+A feature's correlation with its group's component counts the feature itself. Its correlation with
+the *rest* of the group does not; from the feature's entry v of the eigenvector it is
+:math:`(\lambda - 1) v / \sqrt{\lambda - (2 \lambda - 1) v^2}`.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 import scipy.sparse.linalg
 
 from groupfs.data.rows import Rows, RowsInMemory
 from groupfs.data.streamed_rows import StreamRows
-from groupfs.graphs.eigenvectors import lanczos
+from groupfs.graphs.eigenvectors import first_component, lanczos
 from groupfs.graphs.feature_clusters import as_groups
 from groupfs.graphs.similarity import Correlations
 from groupfs.utils.types import FloatArray, IntArray
 
-#: Features whose correlation matrix is held in memory, and of which eigenvectors are found at once.
-MATRIX_FEATURES, DIRECT_FEATURES = 4096, 1024
+#: Features whose correlation matrix is held in memory.
+MATRIX_FEATURES = 4096
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Components:
     centrality: FloatArray  #: correlation of each feature with its group's, 0 or more, (d,)
     signs: IntArray  #: -1 for features that run against the most central one, 0 without group, (d,)
     cohesion: FloatArray  #: (C,)
+    rest: FloatArray  #: correlation of each feature with the rest of its group, (d,)
 
 
 def group_components(rows: Rows, groups: list[IntArray]) -> Components:
@@ -40,7 +44,7 @@ def group_components(rows: Rows, groups: list[IntArray]) -> Components:
     held = in_memory(rows)
     N, d = held.shape
     matrix = Correlations(held).matrix().cpu().numpy() if d <= MATRIX_FEATURES else None
-    centrality, signs = np.zeros(d), np.zeros(d, dtype=np.int64)
+    centrality, rest, signs = np.zeros(d), np.zeros(d), np.zeros(d, dtype=np.int64)
     cohesion = np.zeros(len(groups))
     for j, group in enumerate(groups):
         if not len(group):
@@ -50,10 +54,37 @@ def group_components(rows: Rows, groups: list[IntArray]) -> Components:
         else:
             value, vector = _component_of_columns(held.restricted(group))
         centrality[group] = np.minimum(np.sqrt(max(value, 0)) * np.abs(vector), 1)
+        rest[group] = with_rest(value, np.abs(vector))
         leading = vector[np.abs(vector).argmax()]
         signs[group] = np.where(vector * leading < 0, -1, 1)
         cohesion[j] = beyond_edge(value, len(group), N)
-    return Components(centrality, signs, cohesion)
+    return Components(centrality, signs, cohesion, rest)
+
+
+def with_rest(eigenvalue: float, vector: FloatArray) -> FloatArray:
+    """Correlate every feature with the component of the others, (m,); 0 for a single feature."""
+    if len(vector) < 2:
+        return np.zeros(len(vector))
+    spread = eigenvalue - (2 * eigenvalue - 1) * np.square(vector)
+    found: FloatArray = (eigenvalue - 1) * vector / np.sqrt(np.maximum(spread, 1e-12))
+    return np.minimum(found, 1)
+
+
+def rest_correlations(rows: Rows, labels: IntArray, n_groups: int, signed: bool) -> FloatArray:
+    """Correlate every feature with the rest of its group, (d,); 0 for those in no group or alone.
+
+    The rest is the others' first component, or their sum where signs matter.
+    """
+    if not signed:
+        return group_components(rows, as_groups(labels, n_groups)).rest
+    found = np.zeros(len(labels))
+    inside = np.flatnonzero(labels >= 0)
+    part = rows.restricted(inside)
+    products, lengths = part.group_products(labels[inside], n_groups)
+    own = part.column_norms
+    left = np.square(lengths[labels[inside]]) - 2 * products + own
+    found[inside] = (products - own) / np.sqrt(np.maximum(left * own, 1e-24))
+    return np.where(np.abs(found) < 1e6, found, 0)
 
 
 def centrality_of(rows: Rows, labels: IntArray, n_groups: int, signed: bool) -> FloatArray:
@@ -91,16 +122,6 @@ def beyond_edge(eigenvalue: float, m: int, n_samples: int) -> float:
     if m < 2:
         return 0.0
     return (eigenvalue - 1) / ((1 + np.sqrt(m / n_samples)) ** 2 - 1)
-
-
-def first_component(matrix: FloatArray) -> tuple[float, FloatArray]:
-    """Find the largest eigenvalue of a correlation matrix and its eigenvector, (m,)."""
-    m = len(matrix)
-    if m <= DIRECT_FEATURES:
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(m - 1, m - 1))
-    else:
-        values, vectors = lanczos(matrix, 1)
-    return float(values[0]), vectors[:, 0]
 
 
 def in_memory(rows: Rows) -> RowsInMemory:

@@ -93,8 +93,7 @@ def _labels(problem: Problem, memberships: MembershipTable) -> IntArray:
     if problem.start.fixed or evidence is None or evidence.relatedness is None:
         return labels
     rows, n_groups = problem.table.rows, problem.n_groups
-    labels, inside = settled(rows, labels, n_groups, problem.settings, evidence.relatedness)
-    return np.where(inside > 0, labels, -1)
+    return settled(rows, labels, n_groups, problem.settings)
 
 
 def memberships_of(problem: Problem, trained: Trained, seed: int, weight: int) -> MembershipTable:

@@ -8,12 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 import torch
+from torch import Tensor
 
 from groupfs.data.memory_plan import n_candidates_that_fit
 from groupfs.data.rows import Rows
 from groupfs.data.table import Table
 from groupfs.graphs.chance_tables import ChanceTables
-from groupfs.graphs.eigenvectors import DENSE_FEATURES, leading_eigenvectors
+from groupfs.graphs.divided_groups import divide_groups
+from groupfs.graphs.eigenvectors import DENSE_FEATURES, first_component, leading_eigenvectors
 from groupfs.graphs.feature_clusters import cluster_features, nearest_clusters
 from groupfs.graphs.feature_graph import feature_walk
 from groupfs.graphs.nearest_groups import settle_features
@@ -31,21 +33,23 @@ from groupfs.graphs.replication import (
 from groupfs.graphs.similarity import Correlations
 from groupfs.scoring.cohesion import (
     MATRIX_FEATURES,
-    centrality_of,
-    first_component,
     in_memory,
+    rest_correlations,
 )
 from groupfs.training.settings import Settings
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Numbers that the rows looked at in halves may hold.
 HALVED_ENTRIES = 2**26
-#: A feature is loose if chance gives as much as it has in common with its group this often.
-LOOSE = 0.05
-#: Correlation with the group's first component, at least: less is under 4 % of a feature's variance.
-LEAST_CENTRALITY = 0.2
+#: Correlation of a feature with the rest of its group, at least: under 4 % of its variance say
+#: nothing, and chance gives this many standard errors to one of a few thousand features.
+LEAST_CORRELATION, CHANCE_ERRORS = 0.2, 3.5
 #: Rounds in which features are let go, at most.
 MOST_ROUNDS = 10
+
+
+class NoGroups(Exception):
+    """Every feature turned out to go with no group."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +100,10 @@ def discover(
     """
     whole = table
     if relatedness is not None:
-        table = table.restricted(np.flatnonzero(relatedness.related))
+        related = np.flatnonzero(relatedness.related)
+        if len(related) < 2:
+            raise NoGroups
+        table = table.restricted(related)
     rows, d = table.rows, table.rows.shape[1]
     if settings.learn_memberships:
         # refused before the hours it may take to build the graph
@@ -109,10 +116,20 @@ def discover(
         walk, table, settings, replication, evidence
     )
     if not settings.learn_memberships or n_groups == 1:
-        labels = _clusters_that_stay(table, eigenvectors, n_groups, settings, relatedness)
-        inside = labels >= 0
-        if not inside.all():
-            table = table.restricted(np.flatnonzero(inside))
+        labels = np.zeros(d, dtype=np.int64)
+        if n_groups > 1:
+            labels = cluster_features(eigenvectors, n_groups)
+        if replication is not None and replication.best is not None and d <= MATRIX_FEATURES:
+            labels = _divided(table, labels, settings, seeds[0])
+            n_groups = int(labels.max()) + 1
+        if relatedness is not None:
+            labels = settled(table.rows, labels, n_groups, settings)
+        labels = _together(labels, table.twins)
+        inside = np.flatnonzero(labels >= 0)
+        if not len(inside):
+            raise NoGroups
+        if len(inside) < d:
+            table = table.restricted(inside)
         start = FeatureStart(
             n_groups, [labels[inside]] * len(seeds), fixed=True, distortion=distortion
         )
@@ -167,7 +184,7 @@ def _halves(
     n_vectors = min(MOST_GROUPS, len(features) // 2)
     if not isinstance(settings.n_groups, str):
         n_vectors = settings.n_groups
-    X = rows.random_rows(min(MOST_ROWS, max(FEWEST_ROWS, HALVED_ENTRIES // d)), rng)
+    X = _rows_to_split(rows, rng)
     part = in_memory(rows).restricted(features)
     excluded = Correlations(part).matrix().to(X.device) == 0
     X = X[:, torch.as_tensor(features, device=X.device)]
@@ -175,6 +192,12 @@ def _halves(
         X, excluded, settings.n_neighbors, n_vectors, settings.signed, int(rng.integers(2**31))
     )
     return halves, features
+
+
+def _rows_to_split(rows: Rows, rng: np.random.Generator) -> Tensor:
+    """Take the rows that are split in halves, (n, d)."""
+    most = max(FEWEST_ROWS, HALVED_ENTRIES // rows.shape[1])
+    return rows.random_rows(min(MOST_ROWS, most), rng)
 
 
 def _number_of_groups(
@@ -214,44 +237,29 @@ def _is_one_thing(rows: Rows, evidence: Evidence | None) -> bool:
     return bool(second - 1 <= shrink * (max(by_chance) - 1))
 
 
-def _clusters_that_stay(
-    table: Table,
-    eigenvectors: FloatArray,
-    n_groups: int,
-    settings: Settings,
-    relatedness: Relatedness | None,
-) -> IntArray:
-    """Cluster the features once, equal columns together; -1 for those that go with no group."""
-    d = table.rows.shape[1]
-    labels = np.zeros(d, dtype=np.int64)
-    if n_groups > 1:
-        labels = cluster_features(eigenvectors, n_groups)
-    if relatedness is None:
-        return _together(labels, table.twins)
-    labels, inside = settled(table.rows, labels, n_groups, settings, relatedness)
-    return np.where(_together(inside, table.twins), _together(labels, table.twins), -1)
+def _divided(table: Table, labels: IntArray, settings: Settings, seed: int) -> IntArray:
+    """Divide groups whose parts have little to do with each other."""
+    X = _rows_to_split(table.rows, np.random.default_rng(seed))
+    matrix = Correlations(in_memory(table.rows)).matrix().to(X.device)
+    return divide_groups(X, matrix, labels, settings.n_neighbors, settings.signed, seed)
 
 
-def settled(
-    rows: Rows, labels: IntArray, n_groups: int, settings: Settings, relatedness: Relatedness
-) -> tuple[IntArray, IntArray]:
-    """Move features to groups they are clearly nearer to; and which belong to their group, (d,).
+def settled(rows: Rows, labels: IntArray, n_groups: int, settings: Settings) -> IntArray:
+    """Move features to groups they are clearly nearer to, (d,); -1 for loose ones.
 
-    A feature is loose if it goes with features of its group no more than chance gives, or if the
-    group as a whole says next to nothing of it.
+    A feature is loose if its correlation with the rest of its group is too low, or chance.
     """
     held = in_memory(rows)
-    labels, own = settle_features(Correlations(held), labels, n_groups, settings.signed)
-    everywhere = np.zeros(len(relatedness.strength))
-    related = np.flatnonzero(relatedness.related)
-    everywhere[related] = own
-    inside = relatedness.p_values_of(everywhere)[related] <= LOOSE
+    labels = settle_features(Correlations(held), labels, n_groups, settings.signed)
+    least = max(LEAST_CORRELATION, CHANCE_ERRORS / np.sqrt(held.shape[0]))
+    inside = np.ones(len(labels), dtype=bool)
     for _ in range(MOST_ROUNDS):
-        central = centrality_of(held, np.where(inside, labels, -1), n_groups, settings.signed)
-        if not (inside & (central < LEAST_CENTRALITY)).any():
+        groups = np.where(inside, labels, -1)
+        low = inside & (rest_correlations(held, groups, n_groups, settings.signed) < least)
+        if not low.any():
             break
-        inside &= central >= LEAST_CENTRALITY
-    return labels, inside.astype(np.int64)
+        inside &= ~low
+    return np.where(inside, labels, -1)
 
 
 def _together(values: IntArray, twins: IntArray) -> IntArray:
