@@ -31,44 +31,55 @@ PATH_SPARSITIES = np.geomspace(0.25, 3.0, 12)
 class GroupFS(GroupSelector):
     r"""Unsupervised feature selection that discovers groups of features and which of them matter.
 
-    Every feature belongs softly to one of C groups and every group has a gate. Memberships and
-    gates are trained together: the open groups shall span a graph of the samples on which they vary
-    smoothly, features of a group shall be neighbours in the graph of features, and few groups shall
-    be open. No labels are used. Nothing needs to be set: the number of groups and all weights are
-    computed from the table.
+    Features that go with no other beyond chance are left out. The others are divided into as many
+    groups as are found again in halves of the rows, and the groups are kept that hold together more
+    than groups found in shuffled columns do, and that are found again themselves. A feature and its
+    negative say the same. Every group also has a gate, which is trained: the open groups shall span
+    a graph of the samples on which they vary smoothly, and few groups shall be open. Gates decide
+    what is kept with ``n_groups_to_select="open"``, with a ``sparsity``, and with
+    ``preset="paper"``, the published method. No labels are used, and nothing needs to be set.
 
     Parameters
     ----------
-    n_groups : int or "auto", default="auto"
-        C. "auto" is the number of eigenvalues of the feature graph before a clear fall, or one
-        more; without a fall, the first clear dip of the distortion E(C) of its eigenvectors; where
-        there is none, a dip near the square root of 2 d, at most 30, at which
-        no feature stands alone.
+    n_groups : int, "auto", "replication" or "distortion", default="auto"
+        C. "replication" divides the rows into random halves, looks for 2, 3, ... and at most 45
+        groups in each, and takes the number at which the halves share the most information
+        (``replication_``). Where they agree on no number, "distortion" decides: the number of
+        eigenvalues of the feature graph before a clear fall, or one more; without a fall, the first
+        clear dip of the distortion E(C) of its eigenvectors; without a dip, the deepest one near
+        the square root of 2 d (near 20 where that is more) at which no feature stands alone.
+        "auto" leaves it to the preset: "replication" by default, "distortion" with "paper".
     groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
         Groups known beforehand: a label for every feature (in the order of the columns, or a
         Series indexed by their names), or the features of every group by name or place. Every
         feature that varies must be in one group. Only the gates are learned then, and
         ``smoothness_weight`` plays no part. None discovers the groups.
-    sparsity : float, default=0.7
+    sparsity : float or None, default=None
         How many groups shall close, relative to the critical weight of this table: 1.0 is the
         weight at which the pressure on the gates changes sign before groups take shape. Useful
-        values lie between about 0.25 and 3; higher means fewer groups.
+        values lie between about 0.25 and 3; higher means fewer groups. If it is set, gates decide
+        what is kept, as with ``n_groups_to_select="open"``. None trains gates at 0.7 and leaves
+        what is kept to the other parameters.
     sparsity_weight : float or None, default=None
         :math:`\lambda_2` itself, in place of ``sparsity``.
     smoothness_weight : float or "auto", default="auto"
-        :math:`\lambda_1`, the weight of the feature graph. "auto" takes, of 0.1, 1, 10 and 100, the
-        one that brings the roughness of the groups nearest to the sample term at the start.
+        :math:`\lambda_1`, the weight of the feature graph where memberships are learned. "auto"
+        takes, of 0.1, 1, 10 and 100, the one that brings the roughness of the groups nearest to the
+        sample term at the start.
     n_features_to_select : int or None, default=None
         A budget of features. None takes the groups that are kept.
     allocation : {"whole", "spread"} or None, default=None
         How a budget is spent: on whole groups in rank order (the last one cut to its most central
-        features), or over all groups whose scores stand out from chance, gates open or not, in
-        proportion to the scores, most central features first. None leaves it to the preset.
-    n_groups_to_select : int, "significant" or None, default=None
-        Keep this many groups, in rank order. None keeps the groups with open gates and, with
-        ``ranking="excess"``, scores beyond chance. "significant" asks for scores beyond chance
-        alone: gates close on groups that have little to do with the others, however clear they
-        are.
+        features), or over all groups whose cohesion stands out from chance, gates open or not, in
+        proportion to the scores, most central features first. What groups cannot hold goes to
+        features in no group, those that go with others most first. None leaves it to the preset.
+    n_groups_to_select : int, "significant", "open" or None, default=None
+        Keep this many groups, in rank order. "significant" keeps every group whose cohesion stands
+        out from chance (``alpha``) and that is found again in halves of the rows, where any number
+        of groups is; if there is none, nothing is selected, with a warning. "open" keeps the groups
+        with open gates, of those that stand out where that was tested: gates close on groups that
+        have little to do with the others, however clear they are. None is "open" if ``sparsity`` or
+        ``sparsity_weight`` is set and with ``preset="paper"``, else "significant".
     output : {"features", "representatives"}, default="features"
         Whether ``transform`` gives all selected features or the most central one of each kept
         group.
@@ -77,17 +88,30 @@ class GroupFS(GroupSelector):
         shuffled columns; gate mean; or the largest sparsity at which the group is still open. None
         leaves it to the preset.
     alpha : float, default=0.01
-        With ``ranking="excess"``: the level at which p-values stand out, with the false discovery
-        rate over the groups in view (Benjamini-Hochberg).
+        The level at which p-values of groups stand out, with the false discovery rate over the
+        groups in view (Benjamini-Hochberg).
     preset : {"default", "paper"}, default="default"
         Where the parameters that are None come from: our choices or the paper's.
+    signed : bool or None, default=None
+        Whether a feature and its negative are different. False measures how alike features are by
+        abs(r), and a group stands for its first component; True by r, and a group stands for its
+        mean. None leaves it to the preset: False by default, True with "paper".
+    keep_unrelated : bool or None, default=None
+        Whether features that go with no other beyond chance are put into groups, too. False leaves
+        them out first, except in tables of more than 20,000 features, and where ``n_groups`` asks
+        for more groups than the related features can fill with two each (with a warning). None
+        leaves it to the preset: False by default, True with "paper".
+    learn_memberships : bool or None, default=None
+        Whether training may move features between groups. False trains gates alone and leaves the
+        groups as they were found. None leaves it to the preset: False by default, True with
+        "paper".
     bandwidth_gradient : {"exact", "detached"} or None, default=None
         Whether the gradient flows through the bandwidths of the sample graph.
     gate_start : {"excess", "uniform"} or None, default=None
         Whether gates start ordered by the groups' scores or all at one half.
     start_temperature : float or None, default=None
-        Temperature of the memberships at the start. High temperatures let all gates open or close
-        together before the groups are distinct.
+        Temperature of the memberships at the start, where they are learned. High temperatures let
+        all gates open or close together before the groups are distinct.
     end_temperature : float, default=0.01
         Temperature that is reached at ``max_epochs``.
     batch_size : int or None, default=None
@@ -104,8 +128,8 @@ class GroupFS(GroupSelector):
     n_neighbors : int, default=7
         K, the neighbour whose distance is a point's bandwidth, in both graphs.
     feature_neighbors : int, "all" or None, default=None
-        Neighbours that the feature graph keeps for each feature. None keeps all up to 512 features
-        and 50 above (preset "default").
+        Neighbours that the feature graph keeps for each feature. None keeps all up to 4,096
+        features, up to 512 where memberships are learned, and 50 above (preset "default").
     diffusion_steps : int, default=2
         t, steps of the random walk on the samples.
     gate_noise : float, default=0.5
@@ -132,11 +156,27 @@ class GroupFS(GroupSelector):
     group_names_ : list or None
         What the groups were called in ``groups``, most important first; None without ``groups``.
     group_labels_ : ndarray of shape (n_features_in_,)
-        Place in ``groups_`` of each feature's group; -1 for constant columns.
+        Place in ``groups_`` of each feature's group; -1 for features in none: constant columns,
+        features that go with no other beyond chance, and those that say too little of the group
+        they were nearest to.
+    group_signs_ : ndarray of shape (n_features_in_,)
+        -1 for features that run against the most central one of their group, 1 for the others, 0
+        for features in no group. Multiply the columns with it before a mean of the group is taken.
     group_scores_ : ndarray of shape (n_groups_,)
         What the groups are ranked by.
     group_pvalues_ : ndarray of shape (n_groups_,) or None
-        How likely a group found in shuffled columns scores as high; with ``ranking="excess"`` only.
+        How likely a group found the same way in shuffled columns is as cohesive: has a first
+        component (with ``signed`` a mean) that says as much of its features. None where nothing is
+        compared with chance, as with ``preset="paper"``.
+    group_reliability_ : ndarray of shape (n_groups_,) or None
+        How well a group is found again in halves of the rows: the share of features that it and the
+        most alike group of a half have in common (Jaccard index), mean over halves, 1 at best. None
+        for groups known beforehand, where nothing is compared with chance, and for fewer than 20
+        rows or 4 related features.
+    relatedness_pvalues_ : ndarray of shape (n_features_in_,) or None
+        How likely chance makes a feature go with others as much: the mean of its three largest
+        abs(r), compared with shuffled columns. NaN for constant columns; None if all features take
+        part.
     group_gates_ : ndarray of shape (n_groups_,)
         Gate means; above one half is open.
     group_selected_ : ndarray of bool of shape (n_groups_,)
@@ -144,16 +184,23 @@ class GroupFS(GroupSelector):
     representatives_ : ndarray of shape (n_groups_,)
         The most central feature of each group.
     membership_ : ndarray or csr_array of shape (n_features_in_, n_groups_)
-        Probabilities of membership; rows of constant columns are zero. Sparse where so many
+        Probabilities of membership; rows of features in no group are zero. Sparse where so many
         features were given that each kept only its nearest groups.
     centrality_ : ndarray of shape (n_features_in_,)
-        Correlation of each feature with the mean of its group.
+        Correlation of each feature with the first component of its group, 0 or more; with
+        ``signed`` with the group's mean.
     feature_scores_ : ndarray of shape (n_features_in_,)
         Score of the feature's group (not below zero) times the feature's centrality.
     n_groups_ : int
-        Groups that have features.
+        Groups that have features; 0 if no feature goes with another.
+    replication_ : Replication or None
+        How far the groups of two halves of the rows agree, for every number of groups:
+        ``n_groups``, ``agreement`` and ``information`` are arrays, ``best`` is the number with the
+        most information (None if halves agree on none), ``others`` are peaks nearly as high. None
+        if the number was given or chosen by distortion alone, and where rows or related features
+        are too few.
     distortion_ : dict
-        E(C) for each C that was looked at; empty if ``n_groups`` was given.
+        E(C) for each C that was looked at; empty if ``n_groups`` was given or found by replication.
     critical_sparsity_weight_, sparsity_weight_, smoothness_weight_ : float
         :math:`\lambda_2^*`, :math:`\lambda_2` and :math:`\lambda_1`.
     loss_, gain_ : float
@@ -170,8 +217,12 @@ class GroupFS(GroupSelector):
 
     Notes
     -----
-    Columns that are equal but for scale and shift share a group. A column and its negative do not:
-    distances are Euclidean, and the two are as far apart as columns can be.
+    Columns that are equal but for scale and shift share a group, and so do a column and its
+    negative; ``group_signs_`` tells them apart. With ``signed=True`` the two are as far apart as
+    columns can be.
+
+    Columns of zeros and ones that are never one together, as those made from one variable with
+    several values, count as uncorrelated: that they exclude each other says nothing.
 
     References
     ----------

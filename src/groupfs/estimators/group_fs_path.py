@@ -36,13 +36,14 @@ class GroupFSPath(GroupSelector):
 
     All models are trained side by side in one run. The chosen one has the largest gain: its loss is
     the furthest below that of both trivial models, all gates open and all gates shut, at its own
-    sparsity.
+    sparsity. By default all models have the same groups, and those that stand out from chance are
+    kept; ``n_groups_to_select="open"`` keeps those that the chosen model leaves open.
 
     Parameters
     ----------
-    n_groups : int, list of int or "auto", default="auto"
+    n_groups : int, list of int, "auto", "replication" or "distortion", default="auto"
         C, or several to choose from by gain. Gain compares what is selected; it does not tell
-        whether groups that are all kept should be one.
+        whether groups that are all kept should be one. The words as in :class:`GroupFS`.
     sparsities : array-like or None, default=None
         Relative sparsities; None is 24 values from 0.25 to 3.
     n_init : int, default=2
@@ -61,29 +62,31 @@ class GroupFSPath(GroupSelector):
         What was kept is removed when ``fit`` has ended; damaged files and those of other tables or
         parameters are not used. Needs a ``random_state``.
     smoothness_weight, n_features_to_select, allocation, n_groups_to_select, output, ranking, alpha,
-    preset, bandwidth_gradient, gate_start, start_temperature, end_temperature, batch_size,
-    max_epochs, early_stopping, learning_rate, n_neighbors, feature_neighbors, diffusion_steps,
-    gate_noise, standardize, device, max_memory, random_state, verbose
+    preset, signed, keep_unrelated, learn_memberships, bandwidth_gradient, gate_start,
+    start_temperature, end_temperature, batch_size, max_epochs, early_stopping, learning_rate,
+    n_neighbors, feature_neighbors, diffusion_steps, gate_noise, standardize, device, max_memory,
+    random_state, verbose
         As in :class:`GroupFS`.
 
     Attributes
     ----------
     path_ : GroupPath
         Gates, gains, losses and selection frequencies along the path; ``path_.plot()`` draws it.
+        None if no feature goes with another.
     stability_ : Stability or None
         Selection and co-grouping frequencies over resamples, consensus groups.
     sparsity_ : float
         Relative sparsity of the chosen model.
     gains_by_n_groups_ : dict
         Largest gain for each number of groups tried.
-    groups_, group_labels_, group_scores_, group_pvalues_, group_gates_, group_selected_, ...
+    groups_, group_labels_, group_signs_, group_scores_, group_pvalues_, group_reliability_, ...
         Of the chosen model, as in :class:`GroupFS`.
 
     Examples
     --------
     >>> from groupfs import GroupFSPath
     >>> from groupfs.datasets import load_two_moons
-    >>> X = load_two_moons(300, random_state=0).data
+    >>> X = load_two_moons(200, random_state=0).data
     >>> path = GroupFSPath(random_state=0).fit(X)
     >>> [group.tolist() for group in path.groups_[:2]]
     [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
