@@ -76,6 +76,10 @@ class RowsInMemory(Rows, ABC):
     block_entries: int = BLOCK_ENTRIES
 
     @abstractmethod
+    def restricted(self, columns: IntArray) -> "RowsInMemory":
+        """Return some of the columns."""
+
+    @abstractmethod
     def columns(self, start: int, stop: int) -> FloatArray:
         """Return columns start..stop, (N, stop - start)."""
 

@@ -14,12 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.data.block_sources import as_source, is_lazy, read_columns
 from groupfs.data.memory_plan import PER_PRODUCT
 from groupfs.data.table import Table
+from groupfs.estimators.attributes import GroupAttributes
 from groupfs.estimators.notebook_view import groups_html
 from groupfs.graphs.relatedness import Relatedness, measure_relatedness
-from groupfs.selection.describe import GroupResult
-from groupfs.selection.membership_table import place_rows
 from groupfs.selection.select import RankedGroups, Request, Selection, select
-from groupfs.training.problem import Problem
 from groupfs.training.settings import PRESETS, Settings, groups_to_select
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import Interval, StrOptions, validate_parameter_constraints
@@ -39,7 +37,7 @@ SELECTION_PARAMETERS = (
 )
 
 
-class GroupSelector(SelectorMixin, BaseEstimator):
+class GroupSelector(GroupAttributes, SelectorMixin, BaseEstimator):
     """Base of ``GroupFS`` and ``GroupFSPath``; subclasses write ``__init__`` and ``fit``."""
 
     _parameter_constraints: dict[str, list[Any]] = {
@@ -205,10 +203,10 @@ class GroupSelector(SelectorMixin, BaseEstimator):
             return None
         found = measure_relatedness(table.rows, seed)
         n_related = int(found.related.sum())
-        given = [] if isinstance(self.n_groups, str) else np.atleast_1d(self.n_groups)
-        if len(given) and n_related < 2 * max(given):
+        most = 0 if isinstance(self.n_groups, str) else int(np.max(self.n_groups))
+        if n_related < 2 * most:
             warn(
-                f"n_groups={max(given)} but only {n_related} features go with others beyond chance; "
+                f"n_groups={most} but only {n_related} features go with others beyond chance; "
                 "groups were looked for among all features.",
                 SelectionWarning,
             )
@@ -272,58 +270,3 @@ class GroupSelector(SelectorMixin, BaseEstimator):
                 "feature_neighbors=50 or raise max_memory.",
                 "feature_neighbors",
             )
-
-    def _describe_relatedness(self, table: Table, relatedness: Relatedness | None) -> None:
-        """Set how likely chance makes every feature go with others as much; NaN for constants."""
-        self.relatedness_pvalues_ = None
-        if relatedness is not None:
-            self.relatedness_pvalues_ = np.full(self.n_features_in_, np.nan)
-            self.relatedness_pvalues_[table.columns] = relatedness.p_values
-
-    def _describe_nothing(self) -> None:
-        """Set the fitted attributes of a table in which no feature goes with another."""
-        d, none = self.n_features_in_, np.zeros(0)
-        self.n_groups_, self.groups_ = 0, []
-        self.group_labels_, self.membership_ = np.full(d, -1), np.zeros((d, 0))
-        self.centrality_, self.feature_scores_ = np.zeros(d), np.zeros(d)
-        self.group_signs_ = np.zeros(d, dtype=np.int64)
-        self.group_scores_ = self.group_gates_ = self.group_pvalues_ = none
-        self.group_reliability_, self._group_replicates = none, None
-        self.representatives_ = np.zeros(0, dtype=np.int64)
-        self.replication_, self.distortion_ = None, {}
-        self.critical_sparsity_weight_ = self.sparsity_weight_ = self.smoothness_weight_ = 0.0
-        self.loss_ = self.gain_ = 0.0
-        self.history_, self.n_iter_ = [], 0
-
-    def _describe(self, problem: Problem, result: GroupResult) -> None:
-        """Set the fitted attributes that speak of groups, in the user's order of the columns."""
-        columns, d = problem.table.columns, self.n_features_in_
-        self.n_groups_ = len(result.groups)
-        self.groups_ = [np.sort(columns[group]) for group in result.groups]
-        self.group_labels_ = np.full(d, -1)
-        self.membership_ = place_rows(result.membership, columns, d)
-        self.centrality_ = np.zeros(d)
-        self.centrality_[columns] = result.centrality
-        self.group_signs_ = np.zeros(d, dtype=np.int64)
-        self.group_signs_[columns] = result.signs
-        for rank, group in enumerate(self.groups_):
-            self.group_labels_[group] = rank
-        self.group_scores_ = result.scores
-        self.group_pvalues_ = result.p_values
-        self.group_reliability_ = result.reliability
-        self._group_replicates = result.replicates
-        evidence = problem.evidence
-        self.replication_ = None if evidence is None else evidence.replication
-        self.group_gates_ = result.gates
-        self.representatives_ = np.array(
-            [columns[group[np.argmax(result.centrality[group])]] for group in result.groups]
-        )
-        worth = np.append(np.maximum(result.scores, 0), 0)  # the last one for features in no group
-        self.feature_scores_ = worth[self.group_labels_] * np.maximum(self.centrality_, 0)
-        self.distortion_ = problem.start.distortion or {}
-        self.critical_sparsity_weight_ = problem.critical_sparsity_weight
-        self.sparsity_weight_ = result.sparsity_weight
-        self.smoothness_weight_ = problem.objective.smoothness_weight
-        self.loss_, self.gain_ = result.loss, result.gain
-        self.history_ = result.history
-        self.n_iter_ = len(result.history)

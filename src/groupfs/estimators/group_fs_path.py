@@ -16,8 +16,8 @@ from groupfs.estimators.base import GroupSelector
 from groupfs.estimators.stability import Resamples, refit_all, summarise
 from groupfs.selection.describe import describe
 from groupfs.selection.sparsity_path import describe_path
-from groupfs.training.discovery import NoGroups
 from groupfs.training.checkpoints import Checkpoint, fingerprint, open_checkpoint
+from groupfs.training.discovery import NoGroups
 from groupfs.training.settings import Settings
 from groupfs.training.solve import Task, solve
 from groupfs.utils.device import DTYPE, resolve_devices

@@ -66,6 +66,6 @@ def _some_rows(rows: Rows, rng: np.random.Generator) -> Rows:
         rows = rows.sample
     N, d = rows.shape
     most = max(FEWEST_ROWS, int(min(TABLE_ENTRIES / d, TABLE_PRODUCTS / d**2)))
-    if N <= most:
+    if most >= N:
         return rows
     return rows.resampled(np.sort(rng.permutation(N)[:most]), True)

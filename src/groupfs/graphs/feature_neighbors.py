@@ -9,6 +9,7 @@ from typing import cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from groupfs.data.rows import DenseRows, Rows
@@ -127,17 +128,20 @@ def subtract_common_column(rows: Rows) -> Rows:
 
 
 def _nearer_of_both(
-    squared: FloatArray, nearest: IntArray, mirrored: FloatArray, opposite: IntArray
-) -> tuple[FloatArray, IntArray]:
+    squared: NDArray[np.float32],
+    nearest: IntArray,
+    mirrored: NDArray[np.float32],
+    opposite: IntArray,
+) -> tuple[NDArray[np.float32], IntArray]:
     """Merge the nearest columns and those nearest to the negatives, each sorted, (d, k) each."""
     d, k = squared.shape
     values, indices = np.hstack([squared, mirrored]), np.hstack([nearest, opposite])
-    values = np.where(indices == np.arange(d)[:, None], -1.0, values)  # itself comes first, once
-    own = (indices == np.arange(d)[:, None]).cumsum(1) > 1
-    values = np.where((own & (indices == np.arange(d)[:, None])) | (indices < 0), np.inf, values)
+    own = indices == np.arange(d)[:, None]
+    values[own] = -1  # itself comes first, and once
+    values[(own & (own.cumsum(1) > 1)) | (indices < 0)] = np.inf
     order = np.argsort(values, axis=1, kind="stable")[:, :k]
     indices = np.take_along_axis(indices, order, axis=1)
-    values = np.maximum(np.take_along_axis(values, order, axis=1), 0)
+    values = np.maximum(np.take_along_axis(values, order, axis=1), 0, dtype=np.float32)
     return values, np.where(np.isfinite(values), indices, -1)
 
 

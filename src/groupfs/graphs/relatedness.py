@@ -13,6 +13,7 @@ import numpy as np
 from scipy.stats import false_discovery_control
 
 from groupfs.data.rows import Rows
+from groupfs.data.streamed_rows import StreamRows
 from groupfs.graphs.chance_tables import ChanceTables
 from groupfs.graphs.similarity import Correlations
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -54,7 +55,12 @@ class Relatedness:
 
 
 def measure_relatedness(rows: Rows, seed: int) -> Relatedness:
-    """Compare how far features go with others with what chance gives."""
+    """Compare how far features go with others with what chance gives.
+
+    Of a streamed table with too many products of columns, by the rows of its sample.
+    """
+    if isinstance(rows, StreamRows) and not rows.is_exact:
+        rows = rows.sample
     chance = ChanceTables.of(rows, seed).measured()
     found = Relatedness(
         strength=Correlations(rows).strength(),

@@ -105,7 +105,7 @@ def centrality_of(rows: Rows, labels: IntArray, n_groups: int, signed: bool) -> 
 
 
 def mean_cohesion(rows: Rows, groups: list[IntArray]) -> FloatArray:
-    """Compute the cohesion of groups whose features shall not be turned: from their mean r, (C,)."""
+    """Compute cohesion from the mean r of groups whose features shall not be turned, (C,)."""
     held = in_memory(rows)
     found = np.zeros(len(groups))
     for j, group in enumerate(groups):

@@ -6,8 +6,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.graphs.feature_clusters import as_groups
-from groupfs.models.objective import OPEN
 from groupfs.graphs.replication import replicates
+from groupfs.models.objective import OPEN
 from groupfs.scoring.cohesion import centrality_of, group_components, mean_cohesion
 from groupfs.scoring.excess import score_on_rows
 from groupfs.scoring.significance import chance_cohesion, group_p_values

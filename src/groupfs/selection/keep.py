@@ -40,10 +40,8 @@ def keep_groups(
     )
 
 
-def _open_groups(
-    is_open: BoolArray, significant: BoolArray | None
-) -> tuple[BoolArray, str | None]:
-    """Keep groups with open gates that, where that was tested, stand out from chance; never none."""
+def _open_groups(is_open: BoolArray, significant: BoolArray | None) -> tuple[BoolArray, str | None]:
+    """Keep groups with open gates that stand out from chance, where that was tested; never none."""
     candidates = np.ones_like(is_open) if significant is None else significant
     if not candidates.any():
         candidates = np.ones_like(is_open)

@@ -10,7 +10,6 @@ from groupfs.selection.budget import spend_budget
 from groupfs.selection.keep import keep_groups
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
-
 NOTHING_RELATED = (
     "No feature goes with another beyond chance: the table shows no groups, and nothing is "
     "selected. Set n_features_to_select for a budget all the same, or keep_unrelated=True to look "

@@ -171,9 +171,7 @@ def _evidence(
     return Evidence(chance, table.rows.shape[1], relatedness, halves, columns, replication)
 
 
-def _halves(
-    table: Table, settings: Settings, seed: int
-) -> tuple[Halves | None, IntArray | None]:
+def _halves(table: Table, settings: Settings, seed: int) -> tuple[Halves | None, IntArray | None]:
     """Embed the features by halves of the rows; None where rows or features are too few."""
     rows = table.rows
     N, d = rows.shape
