@@ -13,7 +13,7 @@ from groupfs import GroupFSPath
 from groupfs.data.open_table import open_table
 from groupfs.graphs.feature_clusters import as_groups
 from groupfs.models.objective import OPEN
-from groupfs.scoring.cohesion import centrality_of
+from groupfs.scoring.cohesion import correlations_with_groups
 from groupfs.scoring.excess import GroupScores, score_on_rows
 from groupfs.selection.describe import FINAL_SHUFFLES, describe, memberships_of
 from groupfs.selection.keep import rank_groups
@@ -107,7 +107,7 @@ def _unions_of_models(path: KeptPath, limit: int) -> Iterator[tuple[str, list[in
             continue
         order = rank_groups(np.array([excess[group.tobytes()] for group in found]), gates)
         central = np.zeros(path.n_features_in_)
-        central[columns] = centrality_of(
+        central[columns], _ = correlations_with_groups(
             problem.table.rows, labels, problem.n_groups, problem.settings.signed
         )
         ranked = [columns[found[j]] for j in order]

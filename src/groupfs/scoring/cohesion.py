@@ -70,38 +70,27 @@ def with_rest(eigenvalue: float, vector: FloatArray) -> FloatArray:
     return np.minimum(found, 1)
 
 
-def rest_correlations(rows: Rows, labels: IntArray, n_groups: int, signed: bool) -> FloatArray:
-    """Correlate every feature with the rest of its group, (d,); 0 for those in no group or alone.
+def correlations_with_groups(
+    rows: Rows, labels: IntArray, n_groups: int, signed: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Correlate every feature with its group, and with the rest of it, (d,) each.
 
-    The rest is the others' first component, or their sum where signs matter.
+    With the group's first component, or with the sum of its features where signs matter. 0 for
+    features in no group, labelled -1.
     """
     if not signed:
-        return group_components(rows, as_groups(labels, n_groups)).rest
-    found = np.zeros(len(labels))
+        found = group_components(rows, as_groups(labels, n_groups))
+        return found.centrality, found.rest
+    central, rest = np.zeros(len(labels)), np.zeros(len(labels))
     inside = np.flatnonzero(labels >= 0)
-    part = rows.restricted(inside)
+    part = rows if len(inside) == len(labels) else rows.restricted(inside)
     products, lengths = part.group_products(labels[inside], n_groups)
-    own = part.column_norms
-    left = np.square(lengths[labels[inside]]) - 2 * products + own
-    found[inside] = (products - own) / np.sqrt(np.maximum(left * own, 1e-24))
-    return np.where(np.abs(found) < 1e6, found, 0)
-
-
-def centrality_of(rows: Rows, labels: IntArray, n_groups: int, signed: bool) -> FloatArray:
-    """Correlate every feature with its group, (d,); 0 for those in no group, labelled -1.
-
-    With the group's first component, or with its mean where signs matter.
-    """
-    if not signed:
-        return group_components(rows, as_groups(labels, n_groups)).centrality
-    inside = labels >= 0
-    if not inside.all():
-        found = np.zeros(len(labels))
-        part = rows.restricted(np.flatnonzero(inside))
-        found[inside] = centrality_of(part, labels[inside], n_groups, signed)
-        return found
-    products, norms = rows.group_products(labels, n_groups)
-    return products / np.maximum(norms[labels] * np.sqrt(rows.column_norms), 1e-12)
+    own, length = part.column_norms, lengths[labels[inside]]
+    central[inside] = products / np.maximum(length * np.sqrt(own), 1e-12)
+    left = np.square(length) - 2 * products + own  # squared length of the sum of the others
+    alone = left <= 1e-9 * own
+    rest[inside] = np.where(alone, 0, (products - own) / np.sqrt(np.where(alone, 1, left * own)))
+    return central, rest
 
 
 def mean_cohesion(rows: Rows, groups: list[IntArray]) -> FloatArray:

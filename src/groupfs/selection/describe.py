@@ -8,7 +8,11 @@ import scipy.sparse as sp
 from groupfs.graphs.feature_clusters import as_groups
 from groupfs.graphs.replication import replicates
 from groupfs.models.objective import OPEN
-from groupfs.scoring.cohesion import centrality_of, group_components, mean_cohesion
+from groupfs.scoring.cohesion import (
+    correlations_with_groups,
+    group_components,
+    mean_cohesion,
+)
 from groupfs.scoring.excess import score_on_rows
 from groupfs.scoring.significance import chance_cohesion, group_p_values
 from groupfs.selection.keep import rank_groups
@@ -54,7 +58,8 @@ def describe(problem: Problem, trained: Trained, seed: int, weight: int) -> Grou
     sizes = np.array([len(group) for group in groups])
     settings, evidence, rows = problem.settings, problem.evidence, problem.table.rows
     if settings.signed:
-        central, cohesion = centrality_of(rows, labels, problem.n_groups, True), None
+        central, _ = correlations_with_groups(rows, labels, problem.n_groups, signed=True)
+        cohesion = None
         signs = np.where(central < 0, -1, 1) * (labels >= 0)
     else:
         components = group_components(rows, groups)

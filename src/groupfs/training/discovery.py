@@ -33,17 +33,18 @@ from groupfs.graphs.replication import (
 from groupfs.graphs.similarity import Correlations
 from groupfs.scoring.cohesion import (
     MATRIX_FEATURES,
+    correlations_with_groups,
     in_memory,
-    rest_correlations,
 )
 from groupfs.training.settings import Settings
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Numbers that the rows looked at in halves may hold.
 HALVED_ENTRIES = 2**26
-#: Correlation of a feature with the rest of its group, at least: under 4 % of its variance say
-#: nothing, and chance gives this many standard errors to one of a few thousand features.
-LEAST_CORRELATION, CHANCE_ERRORS = 0.2, 3.5
+#: Standard errors that the correlation of a feature with the rest of its group is from zero, at
+#: least: chance gives as many to one of a few thousand features. And its correlation with the
+#: group's first component: less is under 4 % of its variance.
+CHANCE_ERRORS, LEAST_CENTRALITY = 3.5, 0.2
 #: Rounds in which features are let go, at most.
 MOST_ROUNDS = 10
 
@@ -249,11 +250,13 @@ def settled(rows: Rows, labels: IntArray, n_groups: int, settings: Settings) -> 
     """
     held = in_memory(rows)
     labels = settle_features(Correlations(held), labels, n_groups, settings.signed)
-    least = max(LEAST_CORRELATION, CHANCE_ERRORS / np.sqrt(held.shape[0]))
+    least = min(CHANCE_ERRORS / np.sqrt(held.shape[0]), 1.0)
     inside = np.ones(len(labels), dtype=bool)
     for _ in range(MOST_ROUNDS):
-        groups = np.where(inside, labels, -1)
-        low = inside & (rest_correlations(held, groups, n_groups, settings.signed) < least)
+        central, rest = correlations_with_groups(
+            held, np.where(inside, labels, -1), n_groups, settings.signed
+        )
+        low = inside & ((rest < least) | (central < LEAST_CENTRALITY))
         if not low.any():
             break
         inside &= ~low
