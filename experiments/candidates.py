@@ -35,7 +35,6 @@ class KeptPath(GroupFSPath):
         settings = self._settings(table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
         relatedness = self._relatedness(table, settings, seeds[0])
-        self._describe_relatedness(table, relatedness)
         task = Task(
             table,
             settings,

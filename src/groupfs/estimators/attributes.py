@@ -2,8 +2,6 @@
 
 import numpy as np
 
-from groupfs.data.table import Table
-from groupfs.graphs.relatedness import Relatedness
 from groupfs.graphs.replication import Replication
 from groupfs.selection.describe import GroupResult
 from groupfs.selection.membership_table import place_rows
@@ -24,13 +22,6 @@ class GroupAttributes:
     replication_: Replication | None
     distortion_: dict[int, float]
     history_: list[EpochRecord]
-
-    def _describe_relatedness(self, table: Table, relatedness: Relatedness | None) -> None:
-        """Set how likely chance makes every feature go with others as much; NaN for constants."""
-        self.relatedness_pvalues_ = None
-        if relatedness is not None:
-            self.relatedness_pvalues_ = np.full(self.n_features_in_, np.nan)
-            self.relatedness_pvalues_[table.columns] = relatedness.p_values
 
     def _describe_nothing(self) -> None:
         """Set the fitted attributes of a table in which no feature goes with another."""

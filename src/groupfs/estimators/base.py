@@ -27,6 +27,9 @@ from groupfs.utils.warn import SelectionWarning, warn
 
 #: Features of which all pairs are looked at to find those that go with none.
 MOST_RELATED = 20_000
+#: Features that go with others, at least, for each group that was asked for: where they are fewer
+#: the number counts groups of the other features, too.
+FEATURES_PER_GROUP = 4
 #: Parameters that decide what is selected from groups that have been found.
 SELECTION_PARAMETERS = (
     "n_features_to_select",
@@ -198,13 +201,15 @@ class GroupSelector(GroupAttributes, SelectorMixin, BaseEstimator):
 
     def _relatedness(self, table: Table, settings: Settings, seed: int) -> Relatedness | None:
         """Measure which features go with others; None where all features shall take part."""
-        d = table.rows.shape[1]
-        if settings.keep_unrelated or d > MOST_RELATED:
+        self.relatedness_pvalues_ = None
+        if settings.keep_unrelated or table.rows.shape[1] > MOST_RELATED:
             return None
         found = measure_relatedness(table.rows, seed)
+        self.relatedness_pvalues_ = np.full(self.n_features_in_, np.nan)
+        self.relatedness_pvalues_[table.columns] = found.p_values
         n_related = int(found.related.sum())
         most = 0 if isinstance(self.n_groups, str) else int(np.max(self.n_groups))
-        if n_related < 2 * most:
+        if n_related < FEATURES_PER_GROUP * most:
             warn(
                 f"n_groups={most} but only {n_related} features go with others beyond chance; "
                 "groups were looked for among all features.",

@@ -315,11 +315,10 @@ class GroupFS(GroupSelector):
             refuse_ambiguous_members(self.groups, X)
             labels, names = known_labels(self.groups, table)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
-        relatedness = None
-        if labels is None:
-            table.rows.to(devices[0], DTYPE)
-            relatedness = self._relatedness(table, settings, seeds[0])
-        self._describe_relatedness(table, relatedness)
+        table.rows.to(devices[0], DTYPE)
+        if labels is not None:
+            settings = replace(settings, keep_unrelated=True)
+        relatedness = self._relatedness(table, settings, seeds[0])
         task = Task(table, settings, seeds, devices, self._sparsity_weights)
         try:
             solution = solve(replace(task, known_labels=labels, relatedness=relatedness))

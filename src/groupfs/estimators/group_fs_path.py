@@ -163,7 +163,6 @@ class GroupFSPath(GroupSelector):
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
         table.rows.to(devices[0], DTYPE)
         relatedness = self._relatedness(table, settings, seeds[0])
-        self._describe_relatedness(table, relatedness)
         task = Task(
             table,
             settings,
