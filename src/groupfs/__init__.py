@@ -6,9 +6,10 @@ if TYPE_CHECKING:
     from groupfs.estimators.group_fs import GroupFS
     from groupfs.estimators.group_fs_path import GroupFSPath
     from groupfs.estimators.stability import Stability
+    from groupfs.graphs.replication import Replication
     from groupfs.selection.sparsity_path import GroupPath
 
-__all__ = ["GroupFS", "GroupFSPath", "GroupPath", "Stability", "__version__"]
+__all__ = ["GroupFS", "GroupFSPath", "GroupPath", "Replication", "Stability", "__version__"]
 __version__ = "0.1.0"
 
 #: Where the public names live; torch is imported with the first one that is asked for, so that
@@ -17,6 +18,7 @@ _ROOMS = {
     "GroupFS": "groupfs.estimators.group_fs",
     "GroupFSPath": "groupfs.estimators.group_fs_path",
     "GroupPath": "groupfs.selection.sparsity_path",
+    "Replication": "groupfs.graphs.replication",
     "Stability": "groupfs.estimators.stability",
 }
 

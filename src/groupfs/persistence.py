@@ -9,12 +9,13 @@ from typing import Any
 from groupfs.tables.columns import Preparation
 from groupfs.utils.text import join_names, one_line
 
-FORMAT, VERSION = "groupfs-model", 2
+FORMAT, VERSION = "groupfs-model", 3
 #: Besides the types of numpy, scipy and scikit-learn that skops trusts, a model may hold these.
 TRUSTED = (
     "groupfs.GroupFS",
     "groupfs.GroupFSPath",
     "groupfs.GroupPath",
+    "groupfs.Replication",
     "groupfs.Stability",
     "scipy.sparse._csr.csr_array",  # memberships, where few of each feature are kept
 )

@@ -1,7 +1,7 @@
 // Affinity of features by features, ordered by group; groups with selected features are framed.
 
 const EDGE = 8;
-const affinityMap = {
+const affinityMap = DATA.affinity && {
   canvas: byId("affinity-map"),
   values: unpack(DATA.affinity.cells),
   side: DATA.affinity.cells.shape[0],
