@@ -62,7 +62,8 @@ def feature_names(selector: FittedSelector) -> list[str]:
 def marked_names(selector: FittedSelector, minus: str = "−") -> list[str]:
     """Return the names of the columns, a minus before those that run against their group."""
     names = feature_names(selector)
-    return [minus * (sign < 0) + n for n, sign in zip(names, selector.group_signs_, strict=True)]
+    signs = selector.group_signs_
+    return [minus + n if sign < 0 else n for n, sign in zip(names, signs, strict=True)]
 
 
 def group_names(selector: FittedSelector) -> list[str] | None:
