@@ -200,11 +200,12 @@ def _cell_scores(X: Any, moments: ColumnMoments, selector: GroupFS) -> FloatArra
     deviation = moments.spread
     combine = np.zeros((len(deviation), selector.n_groups_))
     for rank, group in enumerate(selector.groups_):
-        central = np.abs(selector.centrality_[group])
-        if central.sum() < 1e-9:  # genes that cancel out have no middle: none weighs more
-            central = np.ones(len(group))
-        weight = selector.group_signs_[group] * central / central.sum()
-        combine[group, rank] = weight / deviation[group]
+        weight = np.abs(selector.centrality_[group])
+        if weight.sum() < 1e-9:  # genes that cancel out have no middle: none weighs more
+            combine[group, rank] = 1 / len(group) / deviation[group]
+            continue
+        signed = selector.group_signs_[group] * weight / weight.sum()
+        combine[group, rank] = signed / deviation[group]
     return np.concatenate([block @ combine for block in blocks_of(X)]) - moments.mean @ combine
 
 

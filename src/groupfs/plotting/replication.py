@@ -55,7 +55,7 @@ def plot_replication(selector: FittedSelector, *, ax: "Axes | None" = None) -> "
         ax.set_xlabel("number of groups")
         ax.set_ylabel("agreement")
         ax.set_ylim(0, 1.03)
-        ax.xaxis.get_major_locator().set_params(integer=True)
+        ax.locator_params(axis="x", integer=True)
         what = "no number of groups" if found.best is None else f"{found.best} groups"
         ax.set_title(f"Halves of the rows agree on {what}")
         ax.spines[["top", "right"]].set_visible(False)
