@@ -9,6 +9,7 @@ import shutil
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from groupfs.report import groups_table, render, selected_table, summarize
@@ -73,6 +74,9 @@ def folder(tmp_path_factory, moons, genes, mixed, nothing):
     (folder / "moons.html").write_text(render(moons[1]), encoding="utf-8")
     (folder / "genes.html").write_text(render(genes), encoding="utf-8")
     (folder / "mixed.html").write_text(render(summarize(*mixed)), encoding="utf-8")
+    twins = pd.DataFrame({"a": np.arange(30.0), "b": -2 * np.arange(30.0)})
+    page = render(summarize(fitted(twins, n_groups="auto"), twins))
+    (folder / "twins.html").write_text(page, encoding="utf-8")
     (folder / "nothing.html").write_text(render(summarize(*nothing)), encoding="utf-8")
     selector, X = many_groups()
     (folder / "pathways.html").write_text(render(summarize(selector, X)), encoding="utf-8")
@@ -150,7 +154,7 @@ def picture(browser, canvas):
     )
 
 
-@pytest.mark.parametrize("name", ["moons", "genes", "mixed", "nothing"])
+@pytest.mark.parametrize("name", ["moons", "genes", "mixed", "nothing", "twins"])
 def test_it_opens_from_disk_without_errors_and_asks_nobody(show, name):
     browser = show(name)
     put(browser, "by-features", 3)

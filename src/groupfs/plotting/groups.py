@@ -104,7 +104,7 @@ def plot_affinity(
     >>> X = load_two_moons(200, random_state=0).data
     >>> ax = plot_affinity(GroupFS(random_state=0).fit(X), X)
     >>> ax.images[0].get_array().shape
-    (20, 20)
+    (10, 10)
     """
     check_is_fitted(selector)
     matrix = read_matrix(selector, X)

@@ -30,7 +30,7 @@ def groups_table(summary: Json) -> list[Json]:
     >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.report import groups_table, summarize
     >>> X = load_two_moons(200, random_state=0).data
-    >>> summary = summarize(GroupFS(n_groups=12, random_state=0).fit(X), X)
+    >>> summary = summarize(GroupFS(random_state=0).fit(X), X)
     >>> row = groups_table(summary)[0]
     >>> row["group"], row["rank"], row["kept"]
     (1, 1, True)
@@ -67,7 +67,7 @@ def selected_table(summary: Json) -> list[Json]:
     >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.report import selected_table, summarize
     >>> X = load_two_moons(200, random_state=0).data
-    >>> summary = summarize(GroupFS(n_groups=12, random_state=0).fit(X), X)
+    >>> summary = summarize(GroupFS(random_state=0).fit(X), X)
     >>> len(selected_table(summary))
     10
     """

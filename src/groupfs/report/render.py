@@ -47,7 +47,7 @@ def render(summary: Json) -> str:
     >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.report import render, summarize
     >>> X = load_two_moons(200, random_state=0).data
-    >>> page = render(summarize(GroupFS(n_groups=12, random_state=0).fit(X), X))
+    >>> page = render(summarize(GroupFS(random_state=0).fit(X), X))
     >>> page.startswith("<!doctype html>"), len(page) < 2_000_000
     (True, True)
     """

@@ -70,7 +70,8 @@ def _how_many(selector: FittedSelector, summary: Json) -> str:
     one_each = selector.output == "representatives"
     share = "one feature each" if one_each else f"with {count(n_spent, 'feature')}"
     if n_kept == len(groups):
-        return f"{text} and {'is' if n_kept == 1 else 'all are'} kept, {share}."
+        are = {1: "is", 2: "both are"}.get(n_kept, "all are")
+        return f"{text} and {are} kept, {share}."
     kept = "is kept" if n_kept == 1 else "are kept"
     if one_each:
         return f"{text}; {of_them} {kept}, {share}."
@@ -123,8 +124,9 @@ def _how_sure(selector: FittedSelector, summary: Json) -> str:
 
 def _beyond_chance(groups: list[Json], out: list[Json], rate: str) -> str:
     """Say how many groups go together beyond chance and are found again."""
-    which = "all" if len(out) == len(groups) else f"{len(out)} of"
-    which = "the group" if len(groups) == 1 else f"{which} {len(groups)} groups"
+    which = f"{len(out)} of {len(groups)} groups"
+    if len(out) == len(groups):
+        which = {1: "the group", 2: "both groups"}.get(len(out), f"all {len(out)} groups")
     chance = "the same groups" if groups[0]["is_given"] else "groups found"
     text = f"The features of {which} go together more than those of {chance} in shuffled columns "
     text += f"({rate})"
@@ -133,7 +135,8 @@ def _beyond_chance(groups: list[Json], out: list[Json], rate: str) -> str:
     n_again = sum(group["found_again"] for group in out)
     if len(out) == 1:
         return f"{text}; it is {'' if n_again else 'not '}found again in halves of the rows"
-    some = {len(out): "all of these are", 0: "none of these is", 1: "1 of these is"}
+    every = "both" if len(out) == 2 else "all of these"
+    some = {len(out): f"{every} are", 0: "none of these is", 1: "1 of these is"}
     found = some.get(n_again, f"{n_again} of these are")
     return f"{text}; {found} found again in halves of the rows"
 
@@ -147,7 +150,9 @@ def _how_many_else(selector: FittedSelector, summary: Json) -> str | None:
     if best is None:
         text = "No number of groups is found again in halves of the rows; "
         if not selector.distortion_:
-            return f"{text}the features that go with others are taken as one group."
+            every = selector.relatedness_pvalues_ is None
+            features = "all features" if every else "the features that go with others"
+            return f"{text}{features} are taken as one group."
         return f"{text}the distortion of the feature graph decided, so take the number as a guess."
     agreement = found["agreement"][found["n_groups"].index(best)]
     text = (

@@ -75,7 +75,7 @@ def summarize(
     >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.report import summarize
     >>> moons = load_two_moons(200, random_state=0)
-    >>> selector = GroupFS(n_groups=12, random_state=0).fit(moons.data)
+    >>> selector = GroupFS(random_state=0).fit(moons.data)
     >>> summary = summarize(selector, moons.data, labels=moons.target, label_name="moon")
     >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
     (5, 10)

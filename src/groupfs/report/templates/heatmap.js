@@ -10,7 +10,7 @@ const affinityMap = DATA.affinity && {
 
 function paintAffinity() {
   const { low, high } = DATA.affinity.cells;
-  const shares = affinityMap.values.map((value) => (value - low) / (high - low));
+  const shares = affinityMap.values.map((value) => (value - low) / (high - low || 1));
   affinityMap.image = asImage(shares, affinityMap.side, affinityMap.side, colours.ramp);
 }
 
