@@ -51,6 +51,15 @@ def test_a_selector_comes_back_as_it_was(make, table, tmp_path):
         np.testing.assert_array_equal(loaded.stability_.labels, selector.stability_.labels)
 
 
+def test_how_far_halves_agree_on_the_number_of_groups_comes_along(table, tmp_path):
+    selector = GroupFS(**{**SMALL, "n_groups": "auto"}).fit(table)
+    persistence.save(selector, tmp_path / "m.skops")
+    loaded = persistence.load(tmp_path / "m.skops")
+    assert loaded.replication_.best == selector.replication_.best
+    np.testing.assert_array_equal(loaded.replication_.agreement, selector.replication_.agreement)
+    assert (loaded.select().support == selector.get_support()).all()
+
+
 def test_what_was_done_to_the_columns_comes_along(table, selector, tmp_path):
     preparation = learn_columns(table.assign(x1_1=np.where(table["x1_1"] > 0, "f", "m")))
     preparation = dataclasses.replace(preparation, header=False)
@@ -134,7 +143,7 @@ def test_a_missing_file_is_named(tmp_path):
     ("wrong", "says"),
     [
         ({"format": "other"}, "not a model that groupfs wrote"),
-        ({"version": 99}, "version 99, but this groupfs reads version 2; .* upgrade"),
+        ({"version": 99}, "version 99, but this groupfs reads version 3; .* upgrade"),
         ({"selector": GroupFS()}, "not fitted"),
         ({"selector": StandardScaler()}, "StandardScaler is neither GroupFS nor GroupFSPath"),
         ({"columns": "{}"}, "broken or not a model"),

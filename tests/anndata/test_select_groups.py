@@ -8,11 +8,12 @@ import scipy.sparse as sp
 
 from groupfs import GroupFS
 from groupfs.anndata import select_groups
+from groupfs.utils.warn import SelectionWarning
 from tests.support.sliced import streaming
 
 anndata = pytest.importorskip("anndata")
 
-QUICK = {"n_groups": 3, "max_epochs": 5, "n_init": 1}
+QUICK = {"n_groups": 2, "max_epochs": 5, "n_init": 1}
 
 
 def cells(n_cells=150, n_genes=24, seed=0):
@@ -68,6 +69,10 @@ def test_fields_say_what_the_estimator_found(selected):
     np.testing.assert_allclose(selected.varm["groupfs_membership"], selector.membership_)
     table = selected.uns["groupfs"]["groups"]
     np.testing.assert_allclose(table["p_value"], selector.group_pvalues_)
+    np.testing.assert_allclose(table["reliability"], selector.group_reliability_)
+    assert selected.var["groupfs_sign"].tolist() == selector.group_signs_.tolist()
+    related = selected.var["groupfs_relatedness_p_value"]
+    np.testing.assert_allclose(related, selector.relatedness_pvalues_)
     assert table.index.tolist() == [str(rank + 1) for rank in range(selector.n_groups_)]
 
 
@@ -76,8 +81,8 @@ def test_cell_scores_are_weighted_means_of_z_scores(selected):
     Z = (X - X.mean(0)) / X.std(0)
     selector = GroupFS(random_state=0, **QUICK).fit(sp.csr_array(cells()))
     for rank, group in enumerate(selector.groups_):
-        weights = np.maximum(selector.centrality_[group], 0)
-        expected = Z[:, group] @ weights / weights.sum()
+        weights = selector.centrality_[group]
+        expected = Z[:, group] @ (selector.group_signs_[group] * weights) / weights.sum()
         np.testing.assert_allclose(selected.obsm["groupfs_scores"][:, rank], expected, atol=1e-9)
 
 
@@ -86,11 +91,38 @@ def test_genes_that_cancel_out_weigh_the_same():
     a, others = rng.normal(size=100), rng.normal(size=(4, 100))
     adata = anndata.AnnData(np.column_stack([a, -a, *others]))
     known = [[0, 1], [2, 3], [4, 5]]
-    select_groups(adata, check_values=False, groups=known, max_epochs=5, random_state=0)
+    settings = {"check_values": False, "groups": known, "max_epochs": 5, "random_state": 0}
+    select_groups(adata, signed=True, **settings)
     scores = adata.obsm["groupfs_scores"]
     assert np.isfinite(scores).all()
     place = list(adata.uns["groupfs"]["groups"].index).index("0")
     np.testing.assert_allclose(scores[:, place], 0, atol=1e-9)
+
+
+def test_genes_that_run_against_their_group_count_with_a_minus():
+    X = cells().astype(float)
+    X[:, 1] = X[:, 1].max() - X[:, 1]
+    adata = make(X)
+    select_groups(adata, **QUICK)
+    signs = adata.var["groupfs_sign"]
+    assert signs["gene1"] == -signs["gene0"] != 0
+    place = int(adata.var["groupfs_group"].cat.codes["gene0"])
+    scores = adata.obsm["groupfs_scores"][:, place] * signs["gene0"]
+    for gene in range(6):
+        assert abs(np.corrcoef(scores, X[:, gene])[0, 1]) > 0.7
+    assert np.corrcoef(scores, X[:, 0])[0, 1] > 0.7 > -0.7 > np.corrcoef(scores, X[:, 1])[0, 1]
+
+
+def test_genes_without_groups_give_empty_fields(tmp_path):
+    adata = make(np.random.default_rng(0).random((60, 8)))
+    with pytest.warns(SelectionWarning, match="shows no groups"):
+        select_groups(adata)
+    assert not adata.var["groupfs_selected"].any() and adata.var["groupfs_group"].isna().all()
+    assert adata.obsm["groupfs_scores"].shape == (60, 0)
+    assert len(adata.uns["groupfs"]["groups"]) == 0
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    read = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    assert read.obsm["groupfs_scores"].shape == (60, 0)
 
 
 def test_planted_genes_are_found_and_score_high_where_they_are_high(selected):
@@ -113,7 +145,8 @@ def test_all_kinds_of_sparse_matrices_give_the_same_and_stay_as_they_are(convert
 
 
 def test_dense_matrices_give_the_same_groups(dense, selected):
-    pd.testing.assert_frame_equal(dense.var, selected.var)
+    chance = "groupfs_relatedness_p_value"  # other shuffles are drawn of sparse columns
+    pd.testing.assert_frame_equal(dense.var.drop(columns=chance), selected.var.drop(columns=chance))
     np.testing.assert_allclose(
         dense.obsm["groupfs_scores"], selected.obsm["groupfs_scores"], atol=1e-6
     )
@@ -209,7 +242,8 @@ def test_copy_leaves_the_original_alone(adata, selected):
 
 def test_key_added_begins_all_names(adata):
     select_groups(adata, key_added="mine", **QUICK)
-    assert set(adata.var) == {"mine_selected", "mine_group", "mine_score"}
+    fields = ("selected", "group", "score", "sign", "relatedness_p_value")
+    assert set(adata.var) == {f"mine_{field}" for field in fields}
     assert set(adata.varm) == {"mine_membership"} and set(adata.obsm) == {"mine_scores"}
     assert set(adata.uns) == {"mine"}
 
@@ -246,8 +280,9 @@ def test_genes_that_do_not_vary_are_named_and_have_no_group():
     X[:, [2, 20]] = 0
     adata = make(sp.csr_matrix(X))
     with pytest.warns(UserWarning, match="2 constant columns .* left out .*: gene2, gene20"):
-        select_groups(adata, **QUICK)
+        select_groups(adata, keep_unrelated=True, **QUICK)
     assert adata.var["groupfs_group"].isna().to_numpy().nonzero()[0].tolist() == [2, 20]
+    assert adata.var["groupfs_relatedness_p_value"].isna().all()  # all genes took part
     assert adata.var["groupfs_score"].notna().all()
     assert np.isfinite(adata.obsm["groupfs_scores"]).all()
 
@@ -297,7 +332,7 @@ def test_settings_of_every_kind_can_be_stored(adata, tmp_path):
     select_groups(adata, mask_var=np.ones(24, dtype=bool), **settings, **QUICK)
     adata.write_h5ad(tmp_path / "cells.h5ad")
     params = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["groupfs"]["params"]
-    assert params["mask_var"] == "given" and params["alpha"] == 0.02 and params["n_groups"] == 3
+    assert params["mask_var"] == "given" and params["alpha"] == 0.02 and params["n_groups"] == 2
     assert "RandomState" in params["random_state"] and "layer" not in params
 
 

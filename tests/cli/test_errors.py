@@ -27,6 +27,7 @@ from tests.support.command import COMMAND, ENVIRONMENT, everything, people, run,
         ("Use a device (use=[NAME] keeps one).", "Use a device (--use NAME keeps one)."),
         ("a column of X:\n  X contains NaN.", "a column of the table: the table contains NaN."),
         ("n_groups_to_select=3 groups.", "n_groups_to_select=3 groups."),
+        ("or keep_unrelated=True to look.", "or --keep-unrelated to look."),
     ],
 )
 def test_parameters_become_options(sentence, translated):
@@ -54,8 +55,9 @@ def test_parameters_become_options(sentence, translated):
         (("good.csv", "--image", "big"), 2, "--image big"),
         (("good.csv", "--path", "--sparsity", "1"), 2, "leave out --sparsity"),
         (("good.csv", "--checkpoint", "kept"), 2, "add --path"),
+        (("good.csv", "--significant", "--open-gates"), 2, "choose one"),
         (
-            ("good.csv", "--path", "--checkpoint", "good.csv"),
+            ("good.csv", "--path", "--keep-unrelated", "--checkpoint", "good.csv"),
             5,
             "--checkpoint good.csv: the folder",
         ),

@@ -14,6 +14,7 @@ import pytest
 from groupfs.cli.printing import closed_gates_hint
 from groupfs.cli.result_folder import FILES
 from groupfs.cli.select import Request, command_line, prepare
+from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
 from groupfs.tables import read_table
 from tests.support.command import CHOSEN, everything, people, run, run_process
 
@@ -28,8 +29,7 @@ def test_select_finds_the_groups_and_has_a_reason_for_every_feature(selected):
     _, out = selected
     assert set(pd.read_csv(out / "selected.csv")["feature"]) == set(CHOSEN)
     groups = pd.read_csv(out / "groups.csv")
-    columns = "feature group rank score p_value centrality kept reason"
-    assert list(groups.columns) == columns.split()
+    assert tuple(groups.columns) == GROUPS_COLUMNS
     assert len(groups) == 17 and groups["reason"].str.len().min() > 10
     assert groups["kept"].sum() == 8
 
@@ -38,7 +38,7 @@ def test_every_decision_on_columns_is_printed_and_stored(selected):
     result, out = selected
     notes = json.loads((out / "result.json").read_text())["table"]["notes"]
     printed = " ".join(result.stderr.split())
-    assert len(notes) == 4 and all(note in printed for note in notes)
+    assert len(notes) == 5 and all(note in printed for note in notes)
     for word in ("(--use NAME keeps one): person_id", "sex (f = 0, m = 1)", "job (3 values)"):
         assert any(word in note for note in notes)
     assert any("Set outcome aside" in note for note in notes)
@@ -176,6 +176,71 @@ def test_the_command_has_every_option_that_bears_on_the_result():
         "groupfs select t.csv --drop 'a b' --use id --no-header --image 4x3 --path --significant "
         "--budget 5 --seed 7"
     )
+    flags = {"n_groups_to_select": "open", "signed": True, "keep_unrelated": True}
+    assert command_line("t.csv", Request(out=Path("r"), settings=flags)) == (
+        "groupfs select t.csv --open-gates --signed --keep-unrelated"
+    )
+
+
+@pytest.fixture(scope="module")
+def reversed_table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("reversed") / "t.csv"
+    frame = people()[[*CHOSEN, "w0"]].assign(u1=lambda f: -f["u1"], v2=lambda f: -f["v2"])
+    frame.to_csv(path, index=False)
+    return path
+
+
+def test_reliability_reversed_and_unrelated_features_are_printed(reversed_table, tmp_path):
+    result = run("select", reversed_table, "-q", "-o", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "found again" in result.stdout and "100%" in result.stdout
+    assert re.search(r" -u\d", result.stdout) and re.search(r" -v\d", result.stdout)
+    assert "-name: the feature runs against the first one of its group." in result.stdout
+    assert "1 feature goes with no other beyond chance (unrelated)." in result.stdout
+    assert "gate" not in result.stdout  # they do not decide
+
+
+def test_json_has_reliability_reversed_and_unrelated_features(reversed_table, tmp_path):
+    printed = json.loads(run("select", reversed_table, "--json", "-o", tmp_path / "out").stdout)
+    assert printed["in_no_group"] == {"constant": 0, "unrelated": 1, "loose": 0}
+    assert all(group["reliability"] > 0.9 and group["reversed"] for group in printed["groups"])
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        ((), {"n_groups_to_select": None, "signed": None, "keep_unrelated": None}),
+        (("--significant",), {"n_groups_to_select": "significant"}),
+        (("--open-gates",), {"n_groups_to_select": "open"}),
+        (("--signed", "--keep-unrelated"), {"signed": True, "keep_unrelated": True}),
+    ],
+)
+def test_options_set_what_they_say(options, settings, reversed_table, tmp_path):
+    arguments = ("--groups", 3, "-q", "-o", tmp_path / "out")
+    result = run("select", reversed_table, *arguments, *options)
+    assert result.exit_code == 0, result.output
+    summary = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert settings.items() <= summary["settings"].items()
+    assert ("  gate  " in result.stdout) == (options == ("--open-gates",))
+
+
+def test_a_table_without_groups_ends_well_with_a_sentence_and_all_files(tmp_path):
+    noise = np.random.default_rng(0).standard_normal((60, 8))
+    table, out = tmp_path / "noise.csv", tmp_path / "out"
+    pd.DataFrame(noise, columns=list("abcdefgh")).to_csv(table, index=False)
+    result = run("select", table, "-o", out)
+    assert result.exit_code == 0, result.output
+    sentence = "no feature goes with another beyond chance: the table shows no groups"
+    assert " ".join(result.stdout.split()).count(sentence) == 1
+    assert "groupfs apply" not in result.stdout and "most central first" not in result.stdout
+    assert "Set --budget for a budget all the same, or --keep-unrelated to" in " ".join(
+        result.stderr.split()
+    )
+    assert everything(out) == sorted(FILES)
+    assert (out / "selected.csv").read_text() == ",".join(SELECTED_COLUMNS) + "\n"
+    assert json.loads(run("select", table, "--json", "-o", out, "--force").stdout)["groups"] == []
+    applied = run("apply", out, table, "-q")
+    assert applied.exit_code == 4 and "selects no feature" in applied.stderr
 
 
 def test_groups_that_stand_out_behind_closed_gates_are_named_with_the_way_to_keep_them():
@@ -184,8 +249,10 @@ def test_groups_that_stand_out_behind_closed_gates_are_named_with_the_way_to_kee
         {"rank": 2, "stands_out": True, "kept": False},
         {"rank": 3, "stands_out": False, "kept": False},
     ]
-    settings = {"n_features_to_select": None, "n_groups_to_select": None}
-    summary = {"groups": groups, "settings": settings}
+    settings, selection = {"n_features_to_select": None}, {"rule": "open"}
+    summary = {"groups": groups, "settings": settings, "selection": selection}
     assert closed_gates_hint(summary).startswith("Group 2 stands out from chance too")
-    settings["n_features_to_select"] = 5
+    selection["rule"] = "significant"
+    assert closed_gates_hint(summary) is None
+    selection["rule"], settings["n_features_to_select"] = "open", 5
     assert closed_gates_hint(summary) is None

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from groupfs import GroupFS, GroupFSPath
 from groupfs.datasets import load_two_moons
 from groupfs.estimators.notebook_view import MOST_ROWS
+from tests.support.report_tables import mixed_table, noise_table
 
 NASTY = "<script>alert('x')</script>"
 
@@ -75,10 +76,29 @@ def test_every_group_has_a_row_with_its_figures(selector):
         assert row[0] == str(rank + 1) and row[1] == str(len(selector.groups_[rank]))
         assert float(row[2]) == pytest.approx(selector.group_scores_[rank], abs=1e-3)
         assert float(row[3]) == pytest.approx(selector.group_pvalues_[rank], rel=0.5)
-        assert float(row[4]) == pytest.approx(selector.group_gates_[rank], abs=0.01)
-        assert row[5] == ("yes" if rank < 2 else "no")
+        assert row[4] == f"{selector.group_reliability_[rank]:.0%}"
+        assert float(row[5]) == pytest.approx(selector.group_gates_[rank], abs=0.01)
+        assert row[6] == ("yes" if rank < 2 else "no")
         representative = selector.feature_names_in_[selector.representatives_[rank]]
-        assert row[6].startswith(representative[:20])
+        assert row[7].startswith(representative[:20])
+
+
+def test_reversed_features_have_a_minus_and_those_in_no_group_a_sentence():
+    X = mixed_table()
+    fitted = GroupFS(max_epochs=5, random_state=0).fit(X)
+    assert "2 of 2 groups kept, 10 of 15 features selected." in groups_part(fitted)
+    sentence = "4 features go with no other beyond chance (unrelated) and 1 is constant."
+    assert sentence in groups_part(fitted)
+    names = ", ".join(row[-1] for row in read(fitted).rows[1:])
+    shown = {name for name in names.split(", ") if name.startswith("−")}
+    assert shown and {name[1:] for name in shown} <= set(X.columns[fitted.group_signs_ < 0])
+
+
+@pytest.mark.parametrize("make", [GroupFS, GroupFSPath])
+def test_a_table_without_groups_is_told_in_words(make):
+    html = groups_part(make(random_state=0).fit(noise_table()))
+    assert "No groups, 0 of 8 features selected." in html and "<table" not in html
+    assert "8 features go with no other beyond chance (unrelated)." in html
 
 
 @pytest.mark.slow
@@ -92,7 +112,8 @@ def test_names_are_escaped_and_nothing_is_loaded_from_anywhere(table):
 
 
 def test_without_p_values_there_is_no_column_for_them(table):
-    by_gate = GroupFS(n_groups=4, ranking="gate", max_epochs=5, random_state=0)
+    rules = {"ranking": "gate", "n_groups_to_select": "open"}
+    by_gate = GroupFS(n_groups=4, max_epochs=5, random_state=0, **rules)
     parser = read(by_gate.fit(np.asarray(table)))
     assert "p" not in parser.rows[0] and {len(row) for row in parser.rows} == {6}
     assert parser.rows[1][-1].startswith("x")

@@ -1,3 +1,4 @@
+import copy
 import sys
 
 import matplotlib
@@ -11,7 +12,7 @@ import scipy.sparse as sp
 from matplotlib.colors import to_rgba
 from sklearn.exceptions import NotFittedError
 
-from groupfs import GroupFS, GroupFSPath
+from groupfs import GroupFS, GroupFSPath, Replication
 from groupfs.datasets import load_two_moons
 from groupfs.plotting import (
     CYCLE,
@@ -22,8 +23,10 @@ from groupfs.plotting import (
     plot_history,
     plot_image_groups,
     plot_path,
+    plot_replication,
 )
 from groupfs.plotting.style import COLUMN_WIDTH
+from tests.support.report_tables import mixed_table, noise_table
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +57,18 @@ def quick(X, **settings):
 @pytest.fixture(scope="module")
 def many_kept(table):
     return quick(table, n_groups=12, n_groups_to_select=10)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    X = mixed_table()
+    return quick(X), X
+
+
+@pytest.fixture(scope="module")
+def nothing():
+    X = noise_table()
+    return quick(X), GroupFSPath(random_state=0).fit(X), X
 
 
 @pytest.fixture(autouse=True)
@@ -124,7 +139,7 @@ def test_the_title_is_clear_of_the_headings_of_the_columns(selector, most, panel
         ax = plot_groups(selector, most=most, ax=axes[1])
     ax.figure.canvas.draw()
     title = ax.title.get_window_extent()
-    for heading in (text for text in ax.texts if text.get_text() in ("size", "p")):
+    for heading in (text for text in ax.texts if text.get_text() in ("size", "p", "again")):
         box = heading.get_window_extent()
         assert ax.bbox.y1 < box.y0 and box.y1 < title.y0
 
@@ -139,10 +154,86 @@ def test_known_groups_keep_their_names_and_long_ones_are_cut(table):
 
 def test_sizes_and_p_values_stand_beside_the_bars(selector, table):
     texts = [text.get_text() for text in plot_groups(selector, most=2).texts]
-    assert texts[:3] == ["size", "5", "5"] and texts[3] == "p" and len(texts) == 6
+    assert texts[:3] == ["size", "5", "5"] and texts[3] == "p" and len(texts) == 9
     assert float(texts[4]) == pytest.approx(selector.group_pvalues_[0], rel=0.5)
-    by_gate = quick(table, n_groups=3, ranking="gate")
-    assert "p" not in [text.get_text() for text in plot_groups(by_gate).texts]
+    assert texts[6:8] == ["again", f"{selector.group_reliability_[0]:.0%}"]
+    by_gate = quick(table, n_groups=3, ranking="gate", n_groups_to_select="open")
+    texts = [text.get_text() for text in plot_groups(by_gate).texts]
+    assert "p" not in texts and "again" not in texts
+
+
+def test_names_of_reversed_features_have_a_minus(mixed):
+    selector, X = mixed
+    names = [label.get_text() for label in plot_affinity(selector, X).get_yticklabels()]
+    marked = {name[1:] for name in names if name.startswith("−")}
+    assert marked == set(X.columns[selector.group_signs_ < 0]) and marked
+
+
+def test_affinity_is_that_of_the_fit_with_or_without_signs(mixed):
+    X = mixed[1]
+    for settings, expected in (({}, True), ({"signed": True}, False), ({"preset": "paper"}, False)):
+        fitted = quick(X, n_groups=2, keep_unrelated=True, **settings)
+        fitted.groups_ = [np.arange(5), np.arange(5, 10)]  # each with a reversed feature
+        image = np.asarray(plot_affinity(fitted, X).images[0].get_array())
+        assert (image[:5, :5].min() > image[:5, 5:].max()) == expected
+
+
+def test_agreement_is_drawn_over_the_number_of_groups_with_the_chosen_one(mixed):
+    selector, _ = mixed
+    found = selector.replication_
+    ax = plot_replication(selector)
+    agreement, information, chosen = ax.lines
+    np.testing.assert_allclose(agreement.get_ydata(), found.agreement)
+    np.testing.assert_allclose(information.get_ydata(), found.information / found.information.max())
+    assert set(chosen.get_xdata()) == {found.best} == {2}
+    assert ax.get_title() == "Halves of the rows agree on 2 groups"
+    assert legend_of(ax) == ["agreement", "information", "chosen"]
+    figure = ax.figure
+    figure.draw_without_rendering()
+    tight = figure.get_tightbbox()
+    assert figure.get_figwidth() == COLUMN_WIDTH
+    assert tight.x0 >= -0.01 and tight.x1 <= COLUMN_WIDTH + 0.01
+    _, own = plt.subplots()
+    assert plot_replication(selector, ax=own) is own
+    with pytest.raises(NotFittedError):
+        plot_replication(GroupFS())
+
+
+def test_other_numbers_of_groups_are_marked_and_none_may_replicate(mixed):
+    selector = copy.copy(mixed[0])
+    numbers, two_peaks = np.array([2, 3, 4]), np.array([0.9, 0.1, 0.88])
+    selector.replication_ = Replication(numbers, two_peaks, two_peaks)
+    ax = plot_replication(selector)
+    np.testing.assert_allclose(ax.collections[0].get_offsets(), [[4, 0.88]])
+    assert legend_of(ax)[-1] == "as well"
+    selector.replication_ = Replication(numbers, two_peaks / 10, two_peaks / 10)
+    ax = plot_replication(selector)
+    assert ax.get_title() == "Halves of the rows agree on no number of groups"
+    assert legend_of(ax) == ["agreement"]
+
+
+def test_a_table_without_groups_is_said_to_have_none(nothing):
+    selector, path, X = nothing
+    for ax in (
+        plot_groups(selector),
+        plot_affinity(selector, X),
+        plot_history(selector),
+        plot_path(path),
+    ):
+        assert "no groups" in ax.texts[0].get_text()
+    assert plot_embedding(selector, X).texts[0].get_text() == "Nothing is selected"
+    assert plot_embedding(selector, X, features="all").get_title() == "All 8 features"
+    assert plot_image_groups(selector, X, (2, 4)).get_title().startswith("0 of 8 pixels")
+    with pytest.raises(ValueError, match="no replication to draw"):
+        plot_replication(selector)
+
+
+def test_one_group_is_drawn_as_one(rng):
+    X = rng.standard_normal((80, 1)) + 0.5 * rng.standard_normal((80, 6))
+    fitted = quick(X)
+    assert plot_groups(fitted).get_title() == "1 group (kept, in blue)"
+    assert plot_affinity(fitted, X).images[0].get_array().shape == (6, 6)
+    assert plot_history(fitted).get_ylabel() == "gate mean"
 
 
 def test_affinity_is_ordered_by_group_and_kept_groups_are_framed(selector, table):
@@ -306,6 +397,7 @@ def test_demo_prints_the_groups_and_writes_the_figure(tmp_path, monkeypatch, cap
         (lambda s, X: plot_embedding(s, X, features="some"), 'choose "selected" or "all"'),
         (lambda s, X: plot_embedding(s, X, labels=[1, 2]), r"shape \(2,\) but X has 200 samples"),
         (lambda s, X: plot_image_groups(s, X, (4, 4)), r"=\(4, 4\) does not fit 20 features"),
+        (lambda s, X: plot_replication(s), 'no replication to draw: .* n_groups="auto"'),
         (lambda s, X: plot_path(s), "GroupFS has no path to draw: .* plot_history"),
     ],
 )

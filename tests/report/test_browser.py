@@ -9,6 +9,7 @@ import shutil
 import time
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from groupfs.report import groups_table, render, selected_table, summarize
@@ -68,10 +69,15 @@ def genes():
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory, moons, genes):
+def folder(tmp_path_factory, moons, genes, mixed, nothing):
     folder = tmp_path_factory.mktemp("reports")
     (folder / "moons.html").write_text(render(moons[1]), encoding="utf-8")
     (folder / "genes.html").write_text(render(genes), encoding="utf-8")
+    (folder / "mixed.html").write_text(render(summarize(*mixed)), encoding="utf-8")
+    twins = pd.DataFrame({"a": np.arange(30.0), "b": -2 * np.arange(30.0)})
+    page = render(summarize(fitted(twins, n_groups="auto"), twins))
+    (folder / "twins.html").write_text(page, encoding="utf-8")
+    (folder / "nothing.html").write_text(render(summarize(*nothing)), encoding="utf-8")
     selector, X = many_groups()
     (folder / "pathways.html").write_text(render(summarize(selector, X)), encoding="utf-8")
     return folder
@@ -148,7 +154,7 @@ def picture(browser, canvas):
     )
 
 
-@pytest.mark.parametrize("name", ["moons", "genes"])
+@pytest.mark.parametrize("name", ["moons", "genes", "mixed", "nothing", "twins"])
 def test_it_opens_from_disk_without_errors_and_asks_nobody(show, name):
     browser = show(name)
     put(browser, "by-features", 3)
@@ -196,8 +202,8 @@ def test_the_other_slider_selects_groups(show, moons):
 def test_search_looks_in_names_and_reasons(show, moons):
     browser = show()
     assert search(browser, "NOISE_3") == "1 of 20 features"
-    closed = sum("gate closed" in row["reason"] for row in groups_table(moons[1]))
-    assert search(browser, "gate closed").startswith(f"{closed} of 20")
+    found = sum("100% found again" in row["reason"] for row in groups_table(moons[1]))
+    assert found and search(browser, "100% found again").startswith(f"{found} of 20")
     first = sum(row["group"] == 1 for row in groups_table(moons[1]))
     assert search(browser, "group 1").startswith(f"{first} of 20")
     assert search(browser, "nothing like it") == "0 of 20 features"
@@ -233,7 +239,7 @@ def test_the_page_follows_the_theme(show):
     assert light_map != dark_map
 
 
-@pytest.mark.parametrize("name", ["moons", "genes"])
+@pytest.mark.parametrize("name", ["moons", "genes", "mixed", "nothing"])
 @pytest.mark.parametrize(
     ("width", "media"), [(PHONE, "screen"), (PAPER, "print"), (DESK, "screen")]
 )
@@ -294,6 +300,52 @@ def test_downloads_are_the_tables(show, moons, tmp_path, which):
         assert float(got["score"]) == expected["score"]
         assert float(got["p_value"]) == expected["p_value"]
         assert got.get("kept") == (str(expected["kept"]) if "kept" in expected else None)
+
+
+def test_reversed_features_have_a_minus_and_say_against_what_they_run(show, mixed):
+    selector, X = mixed
+    browser = show("mixed")
+    marked = texts(browser, "#list td.reversed")
+    assert set(marked) == set(X.columns[selector.group_signs_ < 0]) and marked
+    look = "return getComputedStyle(document.querySelector('.reversed'), '::before').content"
+    assert "−" in browser.execute_script(look)
+    title = browser.execute_script("return document.querySelector('.reversed').title")
+    assert X.columns[selector.representatives_[0]] in title
+    open_groups(browser)
+    assert set(texts(browser, ".chip.reversed")) == set(marked)
+
+
+def test_the_curve_over_the_number_of_groups_has_a_mark_at_the_chosen_one(show, mixed):
+    browser = show("mixed")
+    assert number_of(browser, "#replication-chart path") == 2
+    assert number_of(browser, "#replication-chart circle.point") == 1
+    chosen = mixed[0].replication_.best
+    assert text(browser, "#replication-chart circle title").startswith(f"{chosen} groups")
+    assert number_of(show("moons"), "#replication-chart") == 0  # the number was given
+
+
+def test_reliability_stands_in_the_list_of_groups(show, mixed):
+    shown = [entry.removeprefix("found again") for entry in texts(show("mixed"), ".g-again")]
+    assert shown == [f"{100 * r:.0f}%" for r in mixed[0].group_reliability_]
+
+
+def test_a_budget_beyond_the_groups_counts_features_in_none(show):
+    browser = show("mixed")
+    put(browser, "by-features", 11)
+    assert text(browser, "#status").startswith("12 features in 2 groups")
+    assert len(listed(browser)) == 12
+    put(browser, "search", "more than the groups have")
+    assert text(browser, "#matches").startswith("2 of")
+
+
+def test_a_table_without_groups_still_offers_budgets(show):
+    browser = show("nothing")
+    assert text(browser, "#status").startswith("Nothing is selected")
+    assert number_of(browser, "#by-groups:disabled") == 1
+    put(browser, "by-features", 2)
+    assert text(browser, "#status").startswith("3 features")
+    assert len(listed(browser)) == 3
+    assert browser.get_log("browser") == []
 
 
 def test_a_cut_page_works_and_offers_only_whole_files(show):

@@ -104,8 +104,8 @@ def test_a_page_of_2500_groups_is_under_two_megabytes():
     [
         ("not json", "is not json"),
         ("[1, 2]", 'has no "format"'),
-        ('{"format": "groupfs-result", "version": 9}', "reads version 1"),
-        ('{"format": "groupfs-result", "version": 1}', "lacks created, table"),
+        ('{"format": "groupfs-result", "version": 9}', "reads version 2"),
+        ('{"format": "groupfs-result", "version": 2}', "lacks created, table"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_with_a_sentence(tmp_path, content, words):

@@ -1,10 +1,12 @@
 """What the report says in words follows from what the selector did."""
 
+import copy
 import re
 
 import numpy as np
 import pytest
 
+from groupfs import Replication
 from groupfs.report import groups_table, summarize
 from groupfs.utils.warn import ConstantColumnsWarning, SelectionWarning
 from tests.support.report_tables import blocks, fitted
@@ -38,24 +40,29 @@ def test_three_sentences_tell_how_many_which_and_how_sure(summary):
     assert "200 samples of 20 features" in how_many and "10 features" in how_many
     first = summary["groups"][0]
     assert which.startswith(f"Group 1 around {first['representative_name']}")
-    assert re.match(r"2 of \d+ scores stand out", how_sure)
+    assert re.match(r"The features of 2 of \d+ groups go together more than", how_sure)
 
 
 def test_noise_is_not_sold_as_a_finding():
     X = np.random.default_rng(0).standard_normal((60, 8))
     with pytest.warns(SelectionWarning, match="stands out from chance"):
         selector = fitted(X, n_groups=3)
-    text = summarize(selector, X)["sentences"][2]
-    assert text.startswith("No group's score stands out from chance") and "guess" in text
+    how_many, how_sure = summarize(selector, X)["sentences"]
+    assert how_many.endswith("3 groups were found; none of them is kept.")
+    assert how_sure.startswith("No group goes together beyond chance")
+    with pytest.warns(SelectionWarning, match="stands out from chance"):
+        selector = fitted(X, n_groups=3, n_groups_to_select="open")
+    assert "as a guess, not as a finding" in summarize(selector, X)["sentences"][2]
 
 
 def test_every_feature_has_the_reason_of_its_fate(summary):
     for row in groups_table(summary):
         group = summary["groups"][row["group"] - 1]
+        assert "gate" not in row["reason"]
         if row["kept"]:
-            assert "gate open, score beyond chance" in row["reason"]
+            assert "cohesion beyond chance (p < 0.001), 100% found again in halves" in row["reason"]
         else:
-            assert ("gate closed" in row["reason"]) == (not group["open"])
+            assert ("not found again" in row["reason"]) == (not group["found_again"])
             doubt = "not beyond chance" in row["reason"] or "alone" in row["reason"]
             assert doubt == (not group["stands_out"])
 
@@ -104,13 +111,13 @@ def test_a_number_of_groups_is_the_reason_though_there_is_a_budget(output):
 @pytest.mark.parametrize(
     ("gates", "p_values", "kept", "words"),
     [
-        ([0.9, 0.1, 0.1], [0.9, 0.001, 0.002], 1, "the first with a score beyond chance"),
-        ([0.1, 0.1, 0.1], [0.9, 0.001, 0.002], 1, "the first with a score beyond chance"),
+        ([0.9, 0.1, 0.1], [0.9, 0.001, 0.002], 1, "the first with a cohesion beyond chance"),
+        ([0.1, 0.1, 0.1], [0.9, 0.001, 0.002], 1, "the first with a cohesion beyond chance"),
         ([0.1, 0.1, 0.1], [0.9, 0.9, 0.9], 0, "the first in rank, as all gates are closed"),
     ],
 )
 def test_a_closed_group_is_kept_for_the_reason_the_selector_has(gates, p_values, kept, words):
-    selector, X = three_blocks()
+    selector, X = three_blocks(sparsity=0.7)
     with pytest.warns(SelectionWarning):
         reselected(selector, group_gates_=gates, group_pvalues_=p_values)
     assert np.flatnonzero(selector.group_selected_).tolist() == [kept]
@@ -118,11 +125,100 @@ def test_a_closed_group_is_kept_for_the_reason_the_selector_has(gates, p_values,
     assert words in reason and "gate closed" in reason
 
 
-def test_reasons_say_what_stands_out_where_gates_do_not_count(table):
-    selector = fitted(table[0], n_groups_to_select="significant")
-    reasons = reasons_of(selector, table[0])
-    kept = [reasons[j] for j in np.flatnonzero(selector.group_selected_)]
-    assert kept and all("score beyond chance (p " in r and "gate" not in r for (r,) in kept)
+def test_reasons_say_that_gates_decide_where_they_do(table):
+    selector = fitted(table[0], sparsity=0.7)
+    for j, (reason,) in enumerate(reasons_of(selector, table[0])):
+        if selector.group_selected_[j]:
+            assert "gate open, cohesion beyond chance (p " in reason
+        assert ("gate closed" in reason) == (selector.group_gates_[j] <= 0.5)
+
+
+def test_a_group_that_is_not_found_again_is_dropped_for_that():
+    selector, X = three_blocks()
+    reselected(
+        selector,
+        group_pvalues_=[1e-9, 1e-9, 1e-9],
+        group_reliability_=[0.97, 0.9, 0.12],
+        _group_replicates=[True, True, False],
+    )
+    first, _, last = reasons_of(selector, X)
+    assert "cohesion beyond chance (p < 0.001), 97% found again in halves" in "".join(first)
+    assert "not found again in halves of the rows (12%, no more than chance)" in "".join(last)
+    text = summarize(selector, X)["sentences"][2]
+    assert text.endswith("2 of these are found again in halves of the rows.")
+
+
+def test_features_in_no_group_have_the_reason_why(mixed):
+    selector, X = mixed
+    summary = summarize(selector, X)
+    reason = {row["feature"]: row["reason"] for row in groups_table(summary)}
+    assert reason["same"].startswith("Constant")
+    for name, p_value in zip(X.columns, selector.relatedness_pvalues_, strict=True):
+        if name.startswith("noise"):
+            assert reason[name].startswith("Unrelated: it goes with no other feature beyond chance")
+            assert f"(p = {p_value:.2g})" in reason[name]
+    last = summary["sentences"][-1]
+    assert last == "4 features go with no other beyond chance (unrelated) and 1 is constant."
+
+
+def test_loose_features_are_told_from_unrelated_ones(mixed):
+    selector, X = copy.copy(mixed[0]), mixed[1]
+    selector.group_labels_ = selector.group_labels_.copy()
+    outside = int(selector.groups_[0][0])
+    selector.group_labels_[outside] = -1
+    selector.groups_ = [selector.groups_[0][1:], *selector.groups_[1:]]
+    summary = summarize(selector, X)
+    assert summary["table"]["in_no_group"] == {"constant": 1, "unrelated": 4, "loose": 1}
+    text = summary["reasons"][summary["features"]["reason"][outside]]
+    assert text.startswith("Loose: it goes with others beyond chance (p < 0.001)")
+    assert ", 1 is near to no group (loose) and 1 is constant." in summary["sentences"][-1]
+
+
+def test_a_budget_beyond_the_groups_says_what_it_was_spent_on(mixed):
+    X = mixed[1]
+    summary = summarize(fitted(X, n_groups="auto", n_features_to_select=12, max_epochs=5), X)
+    assert "was spent on 2 of them and on 2 features in no group." in summary["sentences"][0]
+    outside = [row for row in groups_table(summary) if row["kept"] and row["group"] is None]
+    assert len(outside) == 2
+    assert all("the budget of 12 takes it" in row["reason"] for row in outside)
+
+
+@pytest.mark.parametrize(
+    ("agreement", "others", "words"),
+    [
+        ([0.9, 0.1, 0.2], [], "agree most on 2 groups (0.90; 1 at most, 0 by chance)."),
+        ([0.9, 0.1, 0.9], [4], "; 4 groups replicate as well."),
+        ([0.1, 0.2, 0.1], [], "No number of groups is found again in halves of the rows; "),
+    ],
+)
+def test_what_halves_of_the_rows_agree_on_is_told(mixed, agreement, others, words):
+    selector, X = copy.copy(mixed[0]), mixed[1]
+    selector.replication_ = Replication(
+        np.array([2, 3, 4]), np.array(agreement), np.array(agreement)
+    )
+    summary = summarize(selector, X)
+    assert summary["replication"]["others"] == others
+    assert words in summary["sentences"][3]
+
+
+def test_one_group_is_told_as_one():
+    X, _ = blocks((6,), 2.0, n_samples=80)
+    sentences = summarize(fitted(X, n_groups="auto", max_epochs=5), X)["sentences"]
+    assert "1 group was found and is kept, with 6 features." in sentences[0]
+    assert "is the only one (" in sentences[1]
+    assert sentences[2].startswith("The features of the group go together more than")
+
+
+def test_a_table_without_groups_is_told_in_one_sentence(nothing):
+    selector, X = nothing
+    assert summarize(selector, X)["sentences"] == [
+        "In 60 samples of 8 features, no feature goes with another beyond chance: the table shows "
+        "no groups, and nothing is selected."
+    ]
+    spent = summarize(fitted(X, n_groups="auto", n_features_to_select=3), X)
+    assert "the budget was spent on the 3 features" in spent["sentences"][0]
+    kept = [row["reason"] for row in groups_table(spent) if row["kept"]]
+    assert len(kept) == 3 and all("as there are no groups" in reason for reason in kept)
 
 
 def test_constant_columns_are_listed_last_with_their_reason(table):

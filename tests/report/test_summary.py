@@ -12,12 +12,13 @@ from groupfs import GroupFSPath
 from groupfs.data.rows import DenseRows
 from groupfs.graphs.feature_graph import dense_feature_affinity
 from groupfs.report import groups_table, render, selected_table, summarize
+from groupfs.report.csv_rows import GROUPS_COLUMNS
 from tests.support.report_tables import fitted, unpack
 
 
 def test_the_summary_is_plain_json_without_nan(summary):
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert (summary["format"], summary["version"]) == ("groupfs-result", 1)
+    assert (summary["format"], summary["version"]) == ("groupfs-result", 2)
 
 
 @pytest.mark.slow
@@ -47,8 +48,7 @@ def test_groups_on_the_slider_are_those_the_selector_would_keep(selector, table)
 
 def test_the_tables_say_what_the_selector_says(selector, summary, table):
     rows = groups_table(summary)
-    columns = ["feature", "group", "rank", "score", "p_value", "centrality", "kept", "reason"]
-    assert len(rows) == 20 and list(rows[0]) == columns
+    assert len(rows) == 20 and tuple(rows[0]) == GROUPS_COLUMNS
     kept = {row["feature"] for row in rows if row["kept"]}
     assert kept == set(selector.get_feature_names_out())
     assert {row["feature"] for row in selected_table(summary)} == kept
@@ -57,6 +57,59 @@ def test_the_tables_say_what_the_selector_says(selector, summary, table):
         assert row["group"] == selector.group_labels_[column] + 1
         assert row["centrality"] == pytest.approx(selector.centrality_[column], rel=1e-3)
         assert row["score"] == pytest.approx(selector.group_scores_[row["group"] - 1], rel=1e-4)
+        reliability = selector.group_reliability_[row["group"] - 1]
+        assert row["reliability"] == pytest.approx(reliability, rel=1e-2)
+        assert row["sign"] == selector.group_signs_[column]
+
+
+def test_signs_and_relatedness_of_every_feature_are_in_the_tables(mixed):
+    selector, X = mixed
+    summary = summarize(selector, X)
+    rows = {row["feature"]: row for row in groups_table(summary)}
+    for i, name in enumerate(X.columns):
+        sign = int(selector.group_signs_[i])
+        assert rows[name]["sign"] == (sign or None)
+        if name != "same":
+            p_value = pytest.approx(selector.relatedness_pvalues_[i], rel=1e-2)
+            assert rows[name]["relatedness_p_value"] == p_value
+    assert {row["sign"] for row in selected_table(summary)} == {-1, 1}
+    assert rows["same"]["relatedness_p_value"] is None
+    assert summary["table"]["in_no_group"] == {"constant": 1, "unrelated": 4, "loose": 0}
+
+
+def test_the_curve_over_the_number_of_groups_is_told_with_the_chosen_one(mixed, summary):
+    selector, X = mixed
+    curve = summarize(selector, X)["replication"]
+    assert curve["n_groups"] == selector.replication_.n_groups.tolist()
+    np.testing.assert_allclose(curve["agreement"], selector.replication_.agreement, rtol=1e-2)
+    assert curve["best"] == 2 and curve["others"] == []
+    assert summary["replication"] is None  # the number was given
+
+
+def test_a_table_without_groups_is_summarised_and_has_a_page(nothing):
+    selector, X = nothing
+    summary = summarize(selector, X, labels=np.arange(60) % 2)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+    assert summary["groups"] == selected_table(summary) == []
+    assert summary["table"]["in_no_group"] == {"constant": 0, "unrelated": 8, "loose": 0}
+    assert summary["training"] is summary["affinity"] is summary["agreement"] is None
+    assert sorted(summary["selection"]["order"]) == list(range(8))  # for budgets all the same
+    assert 'id="gates-chart"' not in render(summary)
+
+
+@pytest.mark.slow
+def test_budgets_beyond_the_groups_take_features_in_none_last(mixed):
+    selector, X = mixed
+    order = summarize(selector, X)["selection"]["order"]
+    assert len(order) == 14 and set(order[-4:]) == {10, 11, 12, 13}
+
+
+def test_affinity_and_its_map_know_no_sign_where_the_fit_did_not(mixed):
+    selector, X = mixed
+    part = summarize(selector, X)["affinity"]
+    cells = unpack(part["cells"])
+    size = part["cells_per_group"][0]
+    assert cells[:size, :size].min() > cells[:size, size:].max()
 
 
 @pytest.mark.slow
@@ -93,7 +146,7 @@ def test_cells_of_the_affinity_map_are_means_within_and_between_groups(table, mo
     first = np.array_split(order, per_group[0])[0]
     every = np.concatenate(selector.groups_)
     Z = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
-    W = dense_feature_affinity(DenseRows(Z[:, every]), selector.n_neighbors)
+    W = dense_feature_affinity(DenseRows(Z[:, every]), selector.n_neighbors, signed=False)
     own = np.flatnonzero(np.isin(every, first))
     block = W[np.ix_(own, own)]
     mean = block[~np.eye(len(first), dtype=bool)].mean() if len(first) > 1 else 1.0

@@ -26,6 +26,21 @@ def fitted(X, **settings):
     return GroupFS(**{"n_groups": 12, "random_state": 0, **settings}).fit(X)
 
 
+def mixed_table():
+    """Two blocks of five with a reversed feature each, four of noise and a constant one."""
+    X, _ = blocks((5, 5), 2.0, n_samples=120)
+    X[:, [1, 7]] *= -1
+    noise = np.random.default_rng(3).standard_normal((120, 4))
+    names = [f"{kind}{i}" for kind in "uv" for i in range(5)] + [f"noise{i}" for i in range(4)]
+    return pd.DataFrame(np.hstack([X, noise]), columns=names).assign(same=1.0)
+
+
+def noise_table(n_features=8):
+    """Columns that have nothing to do with each other."""
+    values = np.random.default_rng(0).standard_normal((60, n_features))
+    return pd.DataFrame(values, columns=[f"n{i}" for i in range(n_features)])
+
+
 def blocks(sizes, shared, n_samples=60, seed=0):
     """Columns that share one signal per block, and their blocks."""
     rng = np.random.default_rng(seed)

@@ -72,15 +72,23 @@ def select_groups(
             Which genes are selected.
         ``.var["groupfs_group"]`` : categorical
             Group of each gene, "1" being the most important one, or the names in ``groups``;
-            missing for genes that were masked or do not vary.
+            missing for genes that were masked, do not vary, or go with no group.
+        ``.var["groupfs_sign"]`` : int
+            -1 for genes that run against the most central one of their group, 1 for the others in
+            it; 0 without a group.
+        ``.var["groupfs_relatedness_p_value"]`` : float
+            How likely chance makes the gene go with others as much; missing where that was not
+            looked at.
         ``.var["groupfs_score"]`` : float
             Score of the gene's group times the gene's centrality; 0 without a group.
         ``.varm["groupfs_membership"]`` : array of shape (n_vars, n_groups)
             Probabilities of membership.
         ``.obsm["groupfs_scores"]`` : array of shape (n_obs, n_groups)
-            Mean z-score of the group's genes in each cell, weighted by centrality.
+            Mean z-score of the group's genes in each cell, weighted by centrality; genes that run
+            against their group count with a minus.
         ``.uns["groupfs"]`` : dict
-            ``params``; ``groups``, a table with size, score, p-value, gate, kept, representative.
+            ``params``; ``groups``, a table with size, score, p-value, reliability, gate, kept,
+            representative.
 
     Notes
     -----
@@ -188,14 +196,16 @@ def _measure(X: Any, genes: list[str]) -> ColumnMoments:
 
 
 def _cell_scores(X: Any, moments: ColumnMoments, selector: GroupFS) -> FloatArray:
-    """Average z-scores of each group's genes, weighted by centrality, (n_obs, C)."""
+    """Average z-scores of each group's genes, weighted by centrality and sign, (n_obs, C)."""
     deviation = moments.spread
     combine = np.zeros((len(deviation), selector.n_groups_))
     for rank, group in enumerate(selector.groups_):
-        central = np.maximum(selector.centrality_[group], 0)
-        if central.sum() < 1e-9:  # genes that cancel out have no middle: none weighs more
-            central = np.ones(len(group))
-        combine[group, rank] = central / central.sum() / deviation[group]
+        weight = np.abs(selector.centrality_[group])
+        if weight.sum() < 1e-9:  # genes that cancel out have no middle: none weighs more
+            combine[group, rank] = 1 / len(group) / deviation[group]
+            continue
+        signed = selector.group_signs_[group] * weight / weight.sum()
+        combine[group, rank] = signed / deviation[group]
     return np.concatenate([block @ combine for block in blocks_of(X)]) - moments.mean @ combine
 
 
@@ -217,6 +227,10 @@ def _write(
     labels, worth = np.full(adata.n_vars, -1), np.zeros(adata.n_vars)
     selected = np.zeros(adata.n_vars, dtype=bool)
     labels[columns] = selector.group_labels_
+    signs, related = np.zeros(adata.n_vars, dtype=np.int64), np.full(adata.n_vars, np.nan)
+    signs[columns] = selector.group_signs_
+    if selector.relatedness_pvalues_ is not None:
+        related[columns] = selector.relatedness_pvalues_
     selected[columns] = selector.get_support()
     worth[columns] = selector.feature_scores_
     table = {
@@ -228,10 +242,14 @@ def _write(
     }
     if selector.group_pvalues_ is not None:
         table["p_value"] = selector.group_pvalues_
+    if selector.group_reliability_ is not None:
+        table["reliability"] = selector.group_reliability_
 
     adata.var[f"{key}_selected"] = selected
     adata.var[f"{key}_group"] = pd.Categorical.from_codes(labels, names)
     adata.var[f"{key}_score"] = worth
+    adata.var[f"{key}_sign"] = signs
+    adata.var[f"{key}_relatedness_p_value"] = related
     adata.varm[f"{key}_membership"] = place_rows(selector.membership_, columns, adata.n_vars)
     adata.obsm[f"{key}_scores"] = scores
     groups = pd.DataFrame(table, index=pd.Index(names, name="group"))

@@ -37,6 +37,8 @@ def apply(
     if preparation is None:
         names = getattr(selector, "feature_names_in_", numbered(selector.n_features_in_))
         preparation = numeric_columns(names)
+    if not selector.get_support().any():
+        raise ColumnsError(f"{model} selects no feature, so there is nothing to apply.")
     table = read_table(path, header=preparation.header if header is None else header)
     expected = len(preparation.columns)
     if not table.named and len(table.names) != expected:

@@ -62,7 +62,10 @@ def select(
     budget: options.Budget = None,
     groups: options.Groups = None,
     significant: options.Significant = False,
+    open_gates: options.OpenGates = False,
     sparsity: options.Sparsity = None,
+    signed: options.Signed = False,
+    keep_unrelated: options.KeepUnrelated = False,
     path: options.SparsityPath = False,
     checkpoint: options.Checkpoint = None,
     seed: options.Seed = 0,
@@ -92,13 +95,17 @@ def select(
     with exit_codes():
         if path and sparsity is not None:
             raise typer.BadParameter("--path tries many sparsities; leave out --sparsity.")
+        if significant and open_gates:
+            raise typer.BadParameter("--significant and --open-gates are two rules; choose one.")
         if checkpoint is not None and not path:
             raise typer.BadParameter("--checkpoint keeps the state of a path; add --path.")
         settings = {
             "n_features_to_select": budget,
             "n_groups": groups,
-            "n_groups_to_select": "significant" if significant else None,
+            "n_groups_to_select": "significant" if significant else "open" if open_gates else None,
             "sparsity": sparsity,
+            "signed": signed or None,
+            "keep_unrelated": keep_unrelated or None,
             "checkpoint": None if checkpoint is None else str(checkpoint),
             "random_state": seed,
             "device": device,

@@ -38,6 +38,8 @@ OPTIONS = {
     "n_features_to_select": "--budget",
     "n_groups": "--groups",
     "sparsity": "--sparsity",
+    "signed": "--signed",
+    "keep_unrelated": "--keep-unrelated",
     "random_state": "--seed",
     "device": "--device",
     "checkpoint": "--checkpoint",
@@ -64,10 +66,14 @@ def translate(sentence: str) -> str:
     >>> translate('n_groups=9 but X has 3 features, so choose n_groups <= 2 or "auto".')
     '--groups 9 but the table has 3 features, so choose --groups <= 2, or leave it out.'
     """
-    sentence = _SETTING.sub(lambda m: OPTIONS[m[1]] + " " + m[2].strip("[]'\""), sentence)
+    sentence = _SETTING.sub(lambda m: _as_option(m[1], m[2].strip("[]'\"")), sentence)
     sentence = _NAME.sub(lambda m: OPTIONS[m[1]], sentence)
     sentence = _TABLE.sub("the table", sentence).replace(' or "auto".', ", or leave it out.")
     return " ".join(sentence.split())
+
+
+def _as_option(parameter: str, value: str) -> str:
+    return OPTIONS[parameter] if value == "True" else f"{OPTIONS[parameter]} {value}"
 
 
 @contextlib.contextmanager

@@ -21,9 +21,13 @@ HELP = {
     "What to look for": {
         "--budget N": "Select this many features.",
         "--groups N": "Look for this many groups; found out if left out.",
-        "--significant": "Keep every group whose score stands out from chance, its gate open or "
-        "not.",
-        "--sparsity X": "Higher keeps fewer groups: 0.25 to 3 is useful, 0.7 if left out.",
+        "--significant": "Keep the groups beyond chance that are found again in halves of the "
+        "rows: as without any option, also with --sparsity.",
+        "--open-gates": "Keep the groups whose gates are open: as with --sparsity.",
+        "--sparsity X": "Train gates at this sparsity, and keep the groups they open: 0.25 to 3 "
+        "is useful, higher keeps fewer.",
+        "--signed": "Keep features that run against each other apart; else they share a group.",
+        "--keep-unrelated": "Look for groups among all features, also those that go with no other.",
         "--path": "Train 24 sparsities and take the one with the largest gain.",
         "--checkpoint FOLDER": "With --path: keep the state of training here; if killed, run it "
         "again to go on.",
@@ -70,7 +74,10 @@ Image = Annotated[str | None, _option("--image HxW")]
 Budget = Annotated[int | None, _option("--budget N", min=1)]
 Groups = Annotated[int | None, _option("--groups N", min=2)]
 Significant = Annotated[bool, _option("--significant")]
+OpenGates = Annotated[bool, _option("--open-gates")]
 Sparsity = Annotated[float | None, _option("--sparsity X", min=0.01)]
+Signed = Annotated[bool, _option("--signed")]
+KeepUnrelated = Annotated[bool, _option("--keep-unrelated")]
 SparsityPath = Annotated[bool, _option("--path")]
 Checkpoint = Annotated[Path | None, _option("--checkpoint FOLDER")]
 Seed = Annotated[int, _option("--seed N", min=0)]

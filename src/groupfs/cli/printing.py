@@ -56,10 +56,9 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
         typer.echo(json.dumps(record, allow_nan=False, indent=2))
         return
     console = PlainConsole()
-    console.print("", *summary["sentences"], "", _groups_table(summary), sep="\n")
-    hidden = len(summary["groups"]) - MOST_GROUPS
-    if hidden > 0:
-        console.print(f"... and {hidden} more group{'' if hidden == 1 else 's'} in groups.csv")
+    console.print("", *summary["sentences"], sep="\n")
+    if summary["groups"]:
+        _print_groups(console, summary)
     if hint := closed_gates_hint(summary):
         console.print(hint)
     if agreement := summary.get("agreement"):
@@ -68,15 +67,17 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
         f"\nWritten in {seconds:.0f} s: {out}/",
         f"  {', '.join(FILES)}",
         f"Open {out / 'report.html'} in a browser.",
-        f"The selected columns of a table: groupfs apply {out / 'model.skops'} TABLE",
     ):
         console.print(line, soft_wrap=True)  # paths stay in one piece
+    if summary["selection"]["n_features"]:
+        line = f"The selected columns of a table: groupfs apply {out / 'model.skops'} TABLE"
+        console.print(line, soft_wrap=True)
 
 
 def closed_gates_hint(summary: dict[str, Any]) -> str | None:
     """Say which groups stand out but were closed by the model, and how to keep them."""
-    settings = summary["settings"]
-    if settings["n_features_to_select"] is not None or settings["n_groups_to_select"] is not None:
+    asked_for = summary["settings"]["n_features_to_select"] is not None
+    if asked_for or summary["selection"]["rule"] != "open":
         return None
     ranks = [str(g["rank"]) for g in summary["groups"] if g["stands_out"] and not g["kept"]]
     if not ranks:
@@ -98,7 +99,8 @@ def _agreement_sentence(agreement: dict[str, Any]) -> str:
 def _record(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the selection and the groups for machines; everything else is in result.json."""
     names = summary["features"]["name"]
-    copied = ("rank", "name", "size", "score", "p_value", "gate", "kept")
+    signs = summary["features"]["sign"]
+    copied = ("rank", "name", "size", "score", "p_value", "reliability", "gate", "kept")
     return {
         "source": summary["table"]["source"],
         "n_samples": summary["table"]["n_samples"],
@@ -109,9 +111,11 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
                 **{key: group[key] for key in copied},
                 "representative": group["representative_name"],
                 "features": [names[index] for index in group["features"]],
+                "reversed": [names[index] for index in group["features"] if signs[index] < 0],
             }
             for group in summary["groups"]
         ],
+        "in_no_group": summary["table"]["in_no_group"],
         "agreement": summary.get("agreement"),
         "notes": summary["table"]["notes"],
     }
@@ -156,9 +160,24 @@ def _plain_table(rows: Iterable[Iterable[Any]], *headings: str) -> Table:
     return table
 
 
+def _print_groups(console: Console, summary: dict[str, Any]) -> None:
+    shown, signs = summary["groups"][:MOST_GROUPS], summary["features"]["sign"]
+    console.print("", _groups_table(summary), sep="\n")
+    hidden = len(summary["groups"]) - len(shown)
+    if hidden > 0:
+        console.print(f"... and {hidden} more group{'' if hidden == 1 else 's'} in groups.csv")
+    if any(signs[index] < 0 for group in shown for index in group["features"]):
+        console.print("-name: the feature runs against the first one of its group.")
+
+
 def _groups_table(summary: dict[str, Any]) -> Table:
+    """Lay out the groups; gates have a column where they decide, reliability where it is known."""
+    gates = summary["selection"]["rule"] == "open"
+    again = summary["groups"][0]["reliability"] is not None
+    headings = ["group", "kept", "size", "score", "p-value"]
+    headings += ["found again"] * again + ["gate"] * gates
     table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
-    for heading in ("group", "kept", "features", "score", "p-value", "gate"):
+    for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     # the names take the room that is left, however many there are
     table.add_column("most central first", no_wrap=True, overflow="ellipsis", ratio=1)
@@ -167,14 +186,15 @@ def _groups_table(summary: dict[str, Any]) -> Table:
         members = sorted(group["features"], key=lambda index: features["rank"][index] or 0)
         size, p_value = group["size"], group["p_value"]
         cut = group["kept"] and group["n_kept"] < size
-        table.add_row(
+        cells = [
             str(group["name"]).removeprefix("group "),
             "yes" if group["kept"] else "no",
             f"{group['n_kept']} of {size}" if cut else str(size),
             f"{group['score']:.3f}",
             "-" if p_value is None else "< 0.001" if p_value < 0.001 else f"{p_value:.3f}",
-            "open" if group["open"] else "closed",
-            ", ".join(features["name"][index] for index in members[:30]),
-            style="bold" if group["kept"] else "dim",
-        )
+        ]
+        cells += [f"{100 * group['reliability']:.0f}%"] if again else []
+        cells += ["open" if group["open"] else "closed"] if gates else []
+        names = ["-" * (features["sign"][i] < 0) + features["name"][i] for i in members[:30]]
+        table.add_row(*cells, ", ".join(names), style="bold" if group["kept"] else "dim")
     return table

@@ -47,10 +47,11 @@ def write_results(
 ) -> None:
     """Write all files of a result, or none."""
     from groupfs import persistence, report
+    from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
 
     def write(aside: Path) -> None:
-        write_rows(aside / "selected.csv", report.selected_table(summary))
-        write_rows(aside / "groups.csv", report.groups_table(summary))
+        write_rows(aside / "selected.csv", SELECTED_COLUMNS, report.selected_table(summary))
+        write_rows(aside / "groups.csv", GROUPS_COLUMNS, report.groups_table(summary))
         text = json.dumps(summary, ensure_ascii=False, allow_nan=False)
         (aside / "result.json").write_text(text, encoding="utf-8")
         (aside / "report.html").write_text(report.render(summary), encoding="utf-8")
@@ -60,10 +61,10 @@ def write_results(
     write_folder(folder, write)
 
 
-def write_rows(path: Path, rows: Sequence[dict[str, Any]]) -> None:
-    """Write records to a csv file."""
+def write_rows(path: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
+    """Write records to a csv file, its header alone if there are none."""
     with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 

@@ -114,7 +114,10 @@ def command_line(source: str, request: Request) -> str:
     words += ["--no-header"] if request.header is False else []
     words += ["--image", "x".join(map(str, request.image_shape))] if request.image_shape else []
     words += ["--path"] if request.along_path else []
-    words += ["--significant"] if "n_groups_to_select" in request.settings else []
+    rule = request.settings.get("n_groups_to_select")
+    words += {"significant": ["--significant"], "open": ["--open-gates"], None: []}[rule]
+    flags = [name for name in ("signed", "keep_unrelated") if request.settings.get(name)]
+    words += [OPTIONS[name] for name in flags]
     for name in ("n_features_to_select", "n_groups", "sparsity", "random_state"):
         if request.settings.get(name) is not None:
             words += [OPTIONS[name], str(request.settings[name])]

@@ -2,7 +2,8 @@
 
 from html import escape
 
-from groupfs.utils.fitted_selector import FittedSelector, by_centrality, feature_names, group_names
+from groupfs.selection.ungrouped import ungrouped_features
+from groupfs.utils.fitted_selector import FittedSelector, by_centrality, group_names, marked_names
 from groupfs.utils.text import shorten
 
 #: Rows that are seen at once; the others unfold.
@@ -24,38 +25,50 @@ STYLE = (
 
 
 def groups_html(selector: FittedSelector) -> str:
-    """Write the groups of a fitted selector as a table: rank, size, score, p, gate, kept, features.
+    """Write the groups of a fitted selector as a table, and what is in no group as a sentence.
 
     Everything is in the text itself; nothing is loaded from anywhere. Names are escaped.
     """
+    sentences = _sentences(selector)
+    if not selector.n_groups_:
+        return f'<style>{STYLE}</style><div class="groupfs-groups">{sentences}</div>'
     rows = _rows(selector)
     first, rest = rows[:MOST_ROWS], rows[MOST_ROWS:]
-    sentence = (
-        f"{int(selector.group_selected_.sum())} of {selector.n_groups_} groups kept, "
-        f"{int(selector.get_support().sum())} of {selector.n_features_in_} features selected"
-    )
     more = f"<details><summary>{len(rest)} more groups</summary>{_table(selector, rest)}</details>"
     return (
-        f'<style>{STYLE}</style><div class="groupfs-groups"><div>{sentence}</div>'
+        f'<style>{STYLE}</style><div class="groupfs-groups">{sentences}'
         f"{_table(selector, first)}{more if rest else ''}</div>"
     )
 
 
+def _sentences(selector: FittedSelector) -> str:
+    """Say how much is kept and what is in no group, one line each."""
+    n_groups = selector.n_groups_
+    groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
+    kept = f"{int(selector.group_selected_.sum())} of {groups} kept" if n_groups else "No groups"
+    selected = f"{int(selector.get_support().sum())} of {selector.n_features_in_} features selected"
+    lines = [f"{kept}, {selected}.", ungrouped_features(selector).sentence]
+    return "".join(f"<div>{escape(line)}</div>" for line in lines if line)
+
+
 def _table(selector: FittedSelector, rows: list[str]) -> str:
     p = [] if selector.group_pvalues_ is None else ["p"]
+    again = [] if selector.group_reliability_ is None else ["found again"]
     name = ["name"] if group_names(selector) else []
-    numbers = ["rank", "size", "score", *p, "gate", "kept"]
+    numbers = ["rank", "size", "score", *p, *again, "gate", "kept"]
     head = _cells("th", numbers, [*name, "most central features"])
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
 
 def _rows(selector: FittedSelector) -> list[str]:
-    names, given, p_values = feature_names(selector), group_names(selector), selector.group_pvalues_
+    names, given = marked_names(selector), group_names(selector)
+    p_values, reliability = selector.group_pvalues_, selector.group_reliability_
     rows = []
     for j, group in enumerate(selector.groups_):
         kept = bool(selector.group_selected_[j])
         numbers = [str(j + 1), str(len(group)), f"{selector.group_scores_[j]:.3f}"]
         numbers += [] if p_values is None else [f"{p_values[j]:.1g}"]
+        numbers += [] if reliability is None else [f"{reliability[j]:.0%}"]
         numbers += [f"{selector.group_gates_[j]:.2f}", "yes" if kept else "no"]
         texts = [shorten(given[j], LONGEST_NAME)] if given else []
         central = by_centrality(selector, group)[:MOST_NAMES]

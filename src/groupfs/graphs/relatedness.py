@@ -41,8 +41,7 @@ class Relatedness:
     @property
     def related(self) -> BoolArray:
         """Which features go with others beyond chance, (d,)."""
-        found: BoolArray = false_discovery_control(self.p_values) <= RELATED_RATE
-        return found
+        return related_features(self.p_values)
 
     def p_values_of(self, strength: FloatArray) -> FloatArray:
         """Estimate how likely chance gives features such strengths, (d,)."""
@@ -52,6 +51,12 @@ class Relatedness:
             chance = self.shrink * self.chance.strength[:, kind].ravel()
             p[kind] = exceedance(strength[kind], chance)
         return p
+
+
+def related_features(p_values: FloatArray) -> BoolArray:
+    """Find the features that go with others beyond chance by their p-values, (d,)."""
+    found: BoolArray = false_discovery_control(p_values) <= RELATED_RATE
+    return found
 
 
 def measure_relatedness(rows: Rows, seed: int) -> Relatedness:

@@ -6,6 +6,7 @@ follow your own matplotlib settings. Colours are those of Okabe and Ito, or go f
 
 from groupfs.plotting.groups import plot_affinity, plot_groups
 from groupfs.plotting.images import plot_image_groups
+from groupfs.plotting.replication import plot_replication
 from groupfs.plotting.samples import plot_embedding
 from groupfs.plotting.style import ACCENT, CYCLE, DROPPED, KEPT
 from groupfs.plotting.training import plot_history, plot_path
@@ -21,4 +22,5 @@ __all__ = [
     "plot_history",
     "plot_image_groups",
     "plot_path",
+    "plot_replication",
 ]

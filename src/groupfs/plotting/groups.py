@@ -11,7 +11,14 @@ from groupfs.data.open_table import read_matrix
 from groupfs.data.rows import DenseRows
 from groupfs.graphs.feature_graph import dense_feature_affinity
 from groupfs.plotting import style
-from groupfs.utils.fitted_selector import FittedSelector, by_centrality, feature_names, group_names
+from groupfs.training.settings import is_signed
+from groupfs.utils.fitted_selector import (
+    FittedSelector,
+    by_centrality,
+    feature_names,
+    group_names,
+    marked_names,
+)
 from groupfs.utils.text import shorten
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -23,10 +30,10 @@ NAMED_FEATURES = 25
 
 
 def plot_groups(selector: FittedSelector, *, most: int = 20, ax: "Axes | None" = None) -> "Axes":
-    """Draw the scores of the groups in rank order, with their sizes and p-values.
+    """Draw the scores of the groups in rank order, with sizes, p-values and how far found again.
 
     Kept groups are blue. A group is called after its most central feature, or as in ``groups``
-    where they were given.
+    where they were given. The column "again" is ``group_reliability_``.
 
     Parameters
     ----------
@@ -46,6 +53,8 @@ def plot_groups(selector: FittedSelector, *, most: int = 20, ax: "Axes | None" =
     'score'
     """
     check_is_fitted(selector)
+    if not selector.n_groups_:
+        return style.note("The table shows no groups", ax)
     n = min(most, selector.n_groups_)
     scores = np.asarray(selector.group_scores_[:n], dtype=float)
     colors = np.where(selector.group_selected_[:n], style.KEPT, style.DROPPED)
@@ -61,10 +70,10 @@ def plot_groups(selector: FittedSelector, *, most: int = 20, ax: "Axes | None" =
         _write_column(ax, 1.6, "size", [str(len(group)) for group in selector.groups_[:n]])
         if selector.group_pvalues_ is not None:
             _write_column(ax, 4.9, "p", [_format_p(p) for p in selector.group_pvalues_[:n]])
-        which = f"First {n} of {selector.n_groups_}" if n < selector.n_groups_ else f"{n}"
-        n_kept = int(selector.group_selected_.sum())
-        title = f"{which} groups, best first ({n_kept} kept, in blue)"
-        ax.set_title(title, pad=2 * _em())  # above the headings of the columns
+        if selector.group_reliability_ is not None:
+            again = [f"{share:.0%}" for share in selector.group_reliability_[:n]]
+            _write_column(ax, 8.4, "again", again)
+        ax.set_title(_title(selector, n), pad=2 * _em())  # above the headings of the columns
         ax.spines[["top", "right", "left"]].set_visible(False)
     return ax
 
@@ -73,6 +82,9 @@ def plot_affinity(
     selector: FittedSelector, X: Any, *, most: int = 1500, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw the self-tuning affinity between features, ordered by group; kept groups are framed.
+
+    Features in no group are left out. Names with a minus are of features that run against the most
+    central one of their group; unless the fit was ``signed``, that does not lower their affinity.
 
     Parameters
     ----------
@@ -92,24 +104,27 @@ def plot_affinity(
     >>> X = load_two_moons(200, random_state=0).data
     >>> ax = plot_affinity(GroupFS(random_state=0).fit(X), X)
     >>> ax.images[0].get_array().shape
-    (20, 20)
+    (10, 10)
     """
     check_is_fitted(selector)
     matrix = read_matrix(selector, X)
     groups = _share_of_groups(selector, most)
+    if sum(map(len, groups)) < 2:
+        return style.note("The table shows no groups", ax)
     order = np.concatenate(groups)
     with style.drawing(ax, height=2.9) as ax:
         columns: Any = matrix[:, order]
         Z = scale(columns.toarray() if sp.issparse(columns) else columns)
         n_neighbors = min(selector.n_neighbors, len(order) - 1)
-        affinity = dense_feature_affinity(DenseRows(Z), n_neighbors)
+        signed = is_signed(selector.get_params(deep=False))
+        affinity = dense_feature_affinity(DenseRows(Z), n_neighbors, signed)
         top = _brightest(affinity)
         image = ax.imshow(affinity, cmap="cividis", vmin=0, vmax=top, interpolation="nearest")
         extend = "max" if top < 1 else "neither"
         ax.figure.colorbar(image, ax=ax, label="affinity", extend=extend, fraction=0.046, pad=0.03)
         _frame_kept(ax, groups, selector.group_selected_)
         if len(order) <= NAMED_FEATURES:
-            names = feature_names(selector)
+            names = marked_names(selector)
             short = [shorten(names[i], 12) for i in order]
             ax.set_yticks(range(len(order)), short, fontsize="x-small")
         else:
@@ -118,6 +133,14 @@ def plot_affinity(
         part = "" if len(order) == sum(map(len, selector.groups_)) else f"{len(order)} "
         ax.set_title(f"Affinity of {part}features, ordered by group\n(kept groups framed)")
     return ax
+
+
+def _title(selector: FittedSelector, n: int) -> str:
+    n_groups, n_kept = selector.n_groups_, int(selector.group_selected_.sum())
+    if n_groups == 1:
+        return f"1 group ({'kept, in blue' if n_kept else 'not kept'})"
+    which = f"First {n} of {n_groups}" if n < n_groups else f"{n}"
+    return f"{which} groups, best first ({n_kept} kept, in blue)"
 
 
 def _write_column(ax: "Axes", right: float, heading: str, entries: list[str]) -> None:

@@ -72,9 +72,9 @@ def plot_image_groups(
         ax.spines[:].set_visible(False)
         n_selected = int(selector.get_support().sum())
         ax.set_title(f"{n_selected} of {matrix.shape[1]} pixels selected, by group")
-        if len(kept) <= len(style.CYCLE):
+        if 0 < len(kept) <= len(style.CYCLE):
             _legend(ax, kept)
-        else:
+        elif len(kept):
             _colorbar(ax, kept)
     return ax
 

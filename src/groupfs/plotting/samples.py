@@ -65,6 +65,10 @@ def plot_embedding(
         raise ValueError(f'features={features!r}; choose "selected" or "all".')
     matrix = read_matrix(selector, X)
     selected = np.flatnonzero(selector.get_support())
+    if not len(selected):
+        if features == "selected":
+            return style.note("Nothing is selected", ax)
+        selected = np.arange(matrix.shape[1])
     points, shares = _principal_components(matrix[:, selected], 2)
     title = f"{len(selected)} selected feature{'' if len(selected) == 1 else 's'}"
     if features == "all":

@@ -1,4 +1,4 @@
-"""What the figures share: colours, sizes and Axes. No figures."""
+"""What the figures share: colours, sizes, Axes, legends. No figures."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -8,6 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
 
 #: What matplotlib's functions are given by name.
 Keywords = dict[str, Any]
@@ -60,3 +61,27 @@ def rank_colors(n_groups: int) -> list[Any]:
 
     # the light end of viridis is too faint on white
     return list(matplotlib.colormaps["viridis"](np.linspace(0, 0.92, n_groups)))
+
+
+def note(text: str, ax: "Axes | None") -> "Axes":
+    """Write a sentence where there is nothing to draw."""
+    with drawing(ax, height=1.2) as ax:
+        ax.text(0.5, 0.5, text, ha="center", va="center", transform=ax.transAxes)
+        ax.set_axis_off()
+    return ax
+
+
+def legend_below(ax: "Axes", *others: "Line2D") -> None:
+    """Write the legend below the Axes, where it covers no line."""
+    handles = [*ax.get_legend_handles_labels()[0], *others]
+    n_rows = -(-len(handles) // 4)
+    ax.legend(
+        handles=handles,
+        loc="upper center",
+        bbox_to_anchor=(0.5, 0),
+        borderaxespad=4.0,  # in letters: the labels of the axis lie between
+        ncols=-(-len(handles) // n_rows),
+        frameon=False,
+        handlelength=1.4,
+        columnspacing=1.0,
+    )

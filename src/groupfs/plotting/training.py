@@ -12,7 +12,6 @@ from groupfs.utils.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
 
 
 def plot_history(selector: FittedSelector, *, ax: "Axes | None" = None) -> "Axes":
@@ -34,6 +33,8 @@ def plot_history(selector: FittedSelector, *, ax: "Axes | None" = None) -> "Axes
     'gate mean'
     """
     check_is_fitted(selector)
+    if not selector.history_:
+        return style.note("Nothing was trained: the table shows no groups", ax)
     gates = np.array([record["gates"] for record in selector.history_])
     loss = [record["loss"] for record in selector.history_]
     epochs = np.arange(1, len(gates) + 1)
@@ -48,7 +49,7 @@ def plot_history(selector: FittedSelector, *, ax: "Axes | None" = None) -> "Axes
         right.spines["top"].set_visible(False)
         ax.spines["top"].set_visible(False)
         ax.set_title("Gates (open above the dotted line) and loss")
-        _legend_below(ax, line)
+        style.legend_below(ax, line)
     return ax
 
 
@@ -81,6 +82,8 @@ def plot_path(path: Any, *, ax: "Axes | None" = None) -> "Axes":
                 "GroupFSPath, or draw it with plot_history."
             )
         path = path.path_
+    if path is None:
+        return style.note("Nothing was trained: the table shows no groups", ax)
     seed, chosen = path.chosen
     height = np.clip(path.gates[seed], 0, 1) * np.maximum(path.scores, 0)
     with style.drawing(ax) as ax:
@@ -97,7 +100,7 @@ def plot_path(path: Any, *, ax: "Axes | None" = None) -> "Axes":
         ax.set_ylim(bottom=0)
         ax.set_title("Groups close as sparsity grows")
         ax.spines[["top", "right"]].set_visible(False)
-        _legend_below(ax)
+        style.legend_below(ax)
     return ax
 
 
@@ -110,19 +113,3 @@ def _draw_groups(ax: "Axes", x: ArrayLike, values: FloatArray, kept: BoolArray) 
         ax.plot(x, values[:, j], color=color, linewidth=1.2, label=label)
     for line in ax.plot(x, values[:, ~kept], color=style.DROPPED, linewidth=0.8, zorder=1.9)[:1]:
         line.set_label("not kept")
-
-
-def _legend_below(ax: "Axes", *others: "Line2D") -> None:
-    """Write the legend below the Axes, where it covers no line."""
-    handles = [*ax.get_legend_handles_labels()[0], *others]
-    n_rows = -(-len(handles) // 4)
-    ax.legend(
-        handles=handles,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0),
-        borderaxespad=4.0,  # in letters: the labels of the axis lie between
-        ncols=-(-len(handles) // n_rows),
-        frameon=False,
-        handlelength=1.4,
-        columnspacing=1.0,
-    )

@@ -2,12 +2,27 @@
 
 from groupfs.report.json_numbers import Json
 
+#: The columns of selected.csv; groups.csv has two more.
+SELECTED_COLUMNS = (
+    "feature",
+    "group",
+    "rank",
+    "score",
+    "p_value",
+    "reliability",
+    "centrality",
+    "sign",
+    "relatedness_p_value",
+)
+GROUPS_COLUMNS = (*SELECTED_COLUMNS, "kept", "reason")
+
 
 def groups_table(summary: Json) -> list[Json]:
     """List every feature with its group and whether and why it was kept, best group first.
 
-    ``rank`` counts the features of a group by centrality; ``score`` and ``p_value`` are the
-    group's. Constant columns come last and have no group.
+    ``rank`` counts the features of a group by centrality; ``score``, ``p_value`` and
+    ``reliability`` are the group's; ``sign`` is -1 for features that run against the most central
+    one of their group. Features in no group come last.
 
     Examples
     --------
@@ -15,7 +30,7 @@ def groups_table(summary: Json) -> list[Json]:
     >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.report import groups_table, summarize
     >>> X = load_two_moons(200, random_state=0).data
-    >>> summary = summarize(GroupFS(n_groups=12, random_state=0).fit(X), X)
+    >>> summary = summarize(GroupFS(random_state=0).fit(X), X)
     >>> row = groups_table(summary)[0]
     >>> row["group"], row["rank"], row["kept"]
     (1, 1, True)
@@ -32,7 +47,10 @@ def groups_table(summary: Json) -> list[Json]:
                 "rank": ranks[i],
                 "score": group.get("score"),
                 "p_value": group.get("p_value"),
+                "reliability": group.get("reliability"),
                 "centrality": features["centrality"][i] if group else None,
+                "sign": features["sign"][i] if group else None,
+                "relatedness_p_value": features["relatedness_p_value"][i],
                 "kept": bool(features["kept"][i]),
                 "reason": summary["reasons"][features["reason"][i]],
             }
@@ -49,9 +67,9 @@ def selected_table(summary: Json) -> list[Json]:
     >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.report import selected_table, summarize
     >>> X = load_two_moons(200, random_state=0).data
-    >>> summary = summarize(GroupFS(n_groups=12, random_state=0).fit(X), X)
+    >>> summary = summarize(GroupFS(random_state=0).fit(X), X)
     >>> len(selected_table(summary))
     10
     """
-    columns = ("feature", "group", "rank", "score", "p_value", "centrality")
-    return [{name: row[name] for name in columns} for row in groups_table(summary) if row["kept"]]
+    rows = [row for row in groups_table(summary) if row["kept"]]
+    return [{name: row[name] for name in SELECTED_COLUMNS} for row in rows]

@@ -19,6 +19,7 @@ from groupfs.metrics import clustering_accuracy
 from groupfs.plotting.samples import cluster_samples
 from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
 from groupfs.report.schema import MOST_CELLS
+from groupfs.training.settings import is_signed
 from groupfs.utils.fitted_selector import FittedSelector
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -66,16 +67,16 @@ def embeddings(
             {"n": g, **drawn(of_groups(g))}
             for g in _thinned(range(1, selector.n_groups_ + 1), n_drawn)
         ],
-        "colours": _colours(Z[:, support], labels, label_name),
+        "colours": _colours(Z[:, support] if len(support) else Z, labels, label_name),
     }
 
 
 def agreement(Z: FloatArray, support: BoolArray, labels: Labels, name: str | None) -> Json | None:
     """Measure how well k-means meets the classes, on all features and on the selected ones.
 
-    Samples without a label are left out: missing is no class.
+    Samples without a label are left out: missing is no class. None if nothing is selected.
     """
-    if labels is None:
+    if labels is None or not support.any():
         return None
     labelled = np.array([not _is_missing(value) for value in labels])
     Z = Z[labelled]
@@ -95,8 +96,13 @@ def agreement(Z: FloatArray, support: BoolArray, labels: Labels, name: str | Non
     return measured
 
 
-def affinity(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> Json:
-    """Measure affinities of the features by group, averaged over cells where they are many."""
+def affinity(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> Json | None:
+    """Measure affinities of the features by group, averaged over cells where they are many.
+
+    None if there are not two features in groups.
+    """
+    if sum(map(len, selector.groups_)) < 2:
+        return None
     groups = [group[np.argsort(ranks[group])] for group in selector.groups_[:MOST_CELLS]]
     sizes = np.array([len(group) for group in groups])
     shares = _shares(sizes, MOST_FEATURES)
@@ -104,7 +110,8 @@ def affinity(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> Json:
         [g[(np.arange(n) * len(g)) // n] for g, n in zip(groups, shares, strict=True)]
     )
     n_neighbors = min(selector.n_neighbors, len(features) - 1)
-    values = dense_feature_affinity(DenseRows(Z[:, features]), n_neighbors)
+    signed = is_signed(selector.get_params(deep=False))
+    values = dense_feature_affinity(DenseRows(Z[:, features]), n_neighbors, signed)
     cells = _shares(shares, MOST_CELLS)
     binned = len(features) > MOST_CELLS
     if binned:
@@ -121,7 +128,7 @@ def affinity(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> Json:
 
 def correlations(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> list[Json]:
     """Correlate the most central features of every group."""
-    side = max(2, min(BLOCK, int(np.sqrt(BLOCK_CELLS / selector.n_groups_))))
+    side = max(2, min(BLOCK, int(np.sqrt(BLOCK_CELLS / max(1, selector.n_groups_)))))
     blocks = []
     for group in selector.groups_:
         features = group[np.argsort(ranks[group])][:side]
@@ -142,7 +149,12 @@ def image(X: Any, shape: tuple[int, int] | None, order: str) -> Json | None:
 
 
 def _principal(Z: FloatArray) -> tuple[FloatArray, list[float | None]]:
-    """Return the first two principal components, (n, 2), and their shares of the variance."""
+    """Return the first two principal components, (n, 2), and their shares of the variance.
+
+    Zeros without a column.
+    """
+    if not Z.shape[1]:
+        return np.zeros((len(Z), 2)), [0.0, 0.0]
     Z = Z - Z.mean(0)
     total = max(float(np.square(Z).sum()), 1e-12)
     n_components = min(2, *Z.shape)

@@ -6,6 +6,7 @@ So one order of the features tells them all.
 
 import numpy as np
 
+from groupfs.selection.ungrouped import ungrouped_features
 from groupfs.utils.fitted_selector import FittedSelector, by_centrality
 from groupfs.utils.types import IntArray
 
@@ -20,7 +21,10 @@ def other_budgets(selector: FittedSelector, ranks: IntArray) -> dict[str, list[i
 
     ``ranks`` are those of :func:`ranks_in_groups`.
     """
-    n_features = int((selector.group_labels_ >= 0).sum())
+    labels = selector.group_labels_
+    outside = ungrouped_features(selector)
+    n_features = len(labels) - len(outside.constant)
+    last = np.where(labels < 0, selector.n_groups_, labels)
     most = len(selector.select(n_features_to_select=n_features).features)
     levels = _levels(min(most, LARGEST))
     order: list[int] = []
@@ -28,14 +32,14 @@ def other_budgets(selector: FittedSelector, ranks: IntArray) -> dict[str, list[i
     for budget in levels:
         chosen = selector.select(n_features_to_select=budget).features
         new = chosen[~seen[chosen]]
-        order.extend(new[np.lexsort((ranks[new], selector.group_labels_[new]))].tolist())
+        order.extend(new[np.lexsort((ranks[new], last[new]))].tolist())
         seen[new] = True
         assert len(order) == len(chosen), "a larger budget dropped a feature"
     return {"levels": levels, "order": order}
 
 
 def ranks_in_groups(selector: FittedSelector) -> IntArray:
-    """Rank every feature within its group, 1 for the most central; 0 for constant columns."""
+    """Rank every feature within its group, 1 for the most central; 0 without a group."""
     ranks = np.zeros(selector.n_features_in_, dtype=np.int64)
     for group in selector.groups_:
         ranks[by_centrality(selector, group)] = np.arange(1, len(group) + 1)

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
-SCRIPTS = "data selection groups heatmap samples lines pixels features downloads main"
+SCRIPTS = "data selection groups heatmap samples lines replication pixels features downloads main"
 #: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
 LARGEST_PAGE = 1_950_000
 #: What is listed however large the page; the affinity map shows so many groups.
 FEWEST_FEATURES, FEWEST_GROUPS = 100, MOST_CELLS
 #: What the scripts need to know of a group and of a feature; the rest is in the rows.
-OF_A_GROUP = "rank name title is_given size score p_value n_kept representative_name"
-OF_A_FEATURE = "name group rank centrality kept"
+OF_A_GROUP = "rank name title is_given size score p_value reliability n_kept representative_name"
+OF_A_FEATURE = "name group rank centrality sign relatedness_p_value kept"
 
 
 def render(summary: Json) -> str:
@@ -47,7 +47,7 @@ def render(summary: Json) -> str:
     >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.report import render, summarize
     >>> X = load_two_moons(200, random_state=0).data
-    >>> page = render(summarize(GroupFS(n_groups=12, random_state=0).fit(X), X))
+    >>> page = render(summarize(GroupFS(random_state=0).fit(X), X))
     >>> page.startswith("<!doctype html>"), len(page) < 2_000_000
     (True, True)
     """
@@ -110,14 +110,15 @@ def _page_data(summary: Json, n_listed: int, n_groups: int) -> Json:
         "n_groups_selected": chosen["n_groups"],
         "order": order[:known],
         "levels": [level for level in chosen["levels"] if level <= known],
-        "affinity": {**affinity, "features": indices(affinity["features"] or []) or None},
+        "affinity": affinity
+        and {**affinity, "features": indices(affinity["features"] or []) or None},
         "correlations": [
             {**block, "features": indices(block["features"])}
             for block in summary["correlations"][:n_groups]
         ],
-        "training": _of_groups(summary["training"], n_groups),
+        "training": summary["training"] and _of_groups(summary["training"], n_groups),
         "path": summary["path"] and _of_groups(summary["path"], n_groups),
-        **{part: summary[part] for part in ("embedding", "image")},
+        **{part: summary[part] for part in ("replication", "embedding", "image")},
     }
 
 

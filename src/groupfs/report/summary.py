@@ -2,7 +2,7 @@
 
 The dict is the contract: the page, the csv files and other programs read it and nothing else. Its
 parts are written next door: ``other_budgets`` (what other budgets would select), ``figure_data``
-(arrays behind the figures), ``sentences``, ``reproduction`` (settings, versions, code).
+(arrays behind the figures), ``sentences``, ``reasons``, ``reproduction`` (how to do it again).
 """
 
 import datetime
@@ -16,13 +16,17 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.data.open_table import read_rows
 from groupfs.models.objective import OPEN
 from groupfs.plotting.inputs import check_image, check_labels
-from groupfs.report import figure_data, sentences
+from groupfs.report import figure_data
 from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
 from groupfs.report.other_budgets import other_budgets, ranks_in_groups
+from groupfs.report.reasons import reasons, rule_of
 from groupfs.report.reproduction import reproduction
 from groupfs.report.schema import FORMAT, VERSION
+from groupfs.report.sentences import sentences
 from groupfs.scoring.significance import discoveries
+from groupfs.selection.ungrouped import ungrouped_features
 from groupfs.utils.fitted_selector import FittedSelector, feature_names, group_names
+from groupfs.utils.types import IntArray
 
 #: Rows that pictures are drawn from, at most, and numbers that these rows may hold.
 MOST_ROWS, MOST_NUMBERS = 1500, 30_000_000
@@ -71,7 +75,7 @@ def summarize(
     >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.report import summarize
     >>> moons = load_two_moons(200, random_state=0)
-    >>> selector = GroupFS(n_groups=12, random_state=0).fit(moons.data)
+    >>> selector = GroupFS(random_state=0).fit(moons.data)
     >>> summary = summarize(selector, moons.data, labels=moons.target, label_name="moon")
     >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
     (5, 10)
@@ -87,8 +91,8 @@ def summarize(
     labels = None if labels is None else check_labels(labels, n_samples)[rows]
     ranks = ranks_in_groups(selector)
     budgets = other_budgets(selector, ranks)
-    groups = _groups(selector, names)
-    reasons, reason_of = sentences.reasons(selector, groups)
+    groups, ungrouped = _groups(selector, names), ungrouped_features(selector)
+    texts, text_of = reasons(selector, groups, ungrouped)
     support = selector.get_support()
     summary: Json = {
         "format": FORMAT,
@@ -98,26 +102,24 @@ def summarize(
             "source": source,
             "n_samples": n_samples,
             "n_features": len(names),
-            "n_constant": int((selector.group_labels_ < 0).sum()),
+            "in_no_group": ungrouped.counts,
             "notes": [str(note) for note in notes],
         },
         "groups": groups,
         "features": {
+            **_features(selector, ranks),
             "name": names,
-            "group": [None if j < 0 else int(j) for j in selector.group_labels_],
-            "rank": [int(rank) or None for rank in ranks],
-            "centrality": tidy_list(selector.centrality_, 4),
-            "score": tidy_list(selector.feature_scores_, 4),
-            "kept": support.astype(int).tolist(),
-            "reason": reason_of,
+            "reason": text_of,
         },
-        "reasons": reasons,
+        "reasons": texts,
         "selection": {
             "n_features": int(support.sum()),
             "n_groups": int(selector.group_selected_.sum()),
+            "rule": rule_of(selector),
             "output": selector.output,
             **budgets,
         },
+        "replication": _replication(selector),
         "training": _training(selector),
         "path": _path(selector),
         "stability": _stability(selector),
@@ -128,7 +130,7 @@ def summarize(
         "image": figure_data.image(X, image_shape, image_order),
         **reproduction(selector, source, notes),
     }
-    summary["sentences"] = sentences.sentences(selector, summary)
+    summary["sentences"] = sentences(selector, summary, ungrouped.sentence)
     return summary
 
 
@@ -142,9 +144,25 @@ def _names(selector: FittedSelector, given: Sequence[object] | None) -> list[str
     return names
 
 
+def _features(selector: FittedSelector, ranks: IntArray) -> Json:
+    """List what is known of every feature, one list per property."""
+    p_values = selector.relatedness_pvalues_
+    n_features = selector.n_features_in_
+    return {
+        "group": [None if j < 0 else int(j) for j in selector.group_labels_],
+        "rank": [int(rank) or None for rank in ranks],
+        "centrality": tidy_list(selector.centrality_, 4),
+        "sign": selector.group_signs_.tolist(),
+        "score": tidy_list(selector.feature_scores_, 4),
+        "relatedness_p_value": [None] * n_features if p_values is None else tidy_list(p_values, 3),
+        "kept": selector.get_support().astype(int).tolist(),
+    }
+
+
 def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
     """List every group as a record, most important first."""
-    p_values = selector.group_pvalues_
+    p_values, reliability = selector.group_pvalues_, selector.group_reliability_
+    found_again = selector._group_replicates
     stands_out = None if p_values is None else discoveries(p_values, selector.alpha)
     given = group_names(selector)
     support = selector.get_support()
@@ -158,6 +176,8 @@ def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
             "score": tidy(selector.group_scores_[j], 6),
             "p_value": None if p_values is None else tidy(p_values[j], 4),
             "stands_out": None if stands_out is None else bool(stands_out[j]),
+            "reliability": None if reliability is None else tidy(reliability[j], 3),
+            "found_again": None if found_again is None else bool(found_again[j]),
             "gate": tidy(selector.group_gates_[j], 3),
             "open": bool(selector.group_gates_[j] > OPEN),
             "kept": bool(selector.group_selected_[j]),
@@ -170,9 +190,25 @@ def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
     ]
 
 
-def _training(selector: FittedSelector) -> Json:
+def _replication(selector: FittedSelector) -> Json | None:
+    """Take how far halves of the rows agree, for every number of groups."""
+    found = selector.replication_
+    if found is None:
+        return None
+    return {
+        "n_groups": found.n_groups.tolist(),
+        "agreement": tidy_list(found.agreement, 3),
+        "information": tidy_list(found.information, 3),
+        "best": found.best,
+        "others": found.others,
+    }
+
+
+def _training(selector: FittedSelector) -> Json | None:
     """Take loss and gates at some epochs, the first and the last among them."""
     history = selector.history_
+    if not history:
+        return None
     most = max(20, min(MOST_EPOCHS, 60_000 // selector.n_groups_))
     epochs = np.unique(np.linspace(0, len(history) - 1, most).round().astype(int))
     return {

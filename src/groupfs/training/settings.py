@@ -144,6 +144,12 @@ def groups_to_select(parameters: dict[str, Any]) -> int | str:
     return rule
 
 
+def is_signed(parameters: dict[str, Any]) -> bool:
+    """Return whether a feature and its negative are different to a fit with these parameters."""
+    signed = parameters["signed"]
+    return bool(PRESETS[parameters["preset"]]["signed"] if signed is None else signed)
+
+
 def large_batch(n_samples: int) -> int:
     """Find the rows of a step: all where they are few, else a like share of them."""
     n_steps = 1 if n_samples <= 1.25 * LARGE_BATCH else -(-n_samples // LARGE_BATCH)

@@ -16,6 +16,7 @@ class FittedSelector(Protocol):
     output: str
     alpha: float
     preset: str
+    signed: bool | None
     n_neighbors: int
     standardize: bool
     max_memory: float | str | None
@@ -27,15 +28,21 @@ class FittedSelector(Protocol):
     group_labels_: IntArray
     group_scores_: FloatArray
     group_pvalues_: FloatArray | None
+    group_reliability_: FloatArray | None
     group_gates_: FloatArray
     group_selected_: BoolArray
     representatives_: IntArray
     centrality_: FloatArray
+    group_signs_: IntArray
+    relatedness_pvalues_: FloatArray | None
+    replication_: Any  # a Replication, or None
+    distortion_: dict[int, float]
     feature_scores_: FloatArray
     history_: list[dict[str, Any]]
     n_iter_: int
     loss_: float
     gain_: float
+    _group_replicates: BoolArray | None
 
     def get_support(self) -> BoolArray: ...
 
@@ -50,6 +57,13 @@ def feature_names(selector: FittedSelector) -> list[str]:
     if given is None:
         return [f"x{i}" for i in range(selector.n_features_in_)]
     return [str(name) for name in given]
+
+
+def marked_names(selector: FittedSelector, minus: str = "−") -> list[str]:
+    """Return the names of the columns, a minus before those that run against their group."""
+    names = feature_names(selector)
+    signs = selector.group_signs_
+    return [minus + n if sign < 0 else n for n, sign in zip(names, signs, strict=True)]
 
 
 def group_names(selector: FittedSelector) -> list[str] | None:

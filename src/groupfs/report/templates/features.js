@@ -42,7 +42,7 @@ function rowOf(i) {
   return make(
     "tr",
     kept ? { class: "kept" } : {},
-    make("td", {}, features.name[i]),
+    make("td", markOf(i), features.name[i]),
     make("td", {}, group === null ? "none" : groups[group].name),
     make("td", { class: "figure wide-only" }, group === null ? "–" : thousands(features.rank[i])),
     make("td", { class: "figure wide-only" }, group === null ? "–" : features.centrality[i].toFixed(2)),

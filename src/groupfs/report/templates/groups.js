@@ -27,7 +27,9 @@ function showGroup({ group, body }) {
   const all = membersOf[group];
   const chips = make("div", { class: "chips" });
   for (const i of all.slice(0, MOST_CHIPS)) {
-    chips.append(make("span", { class: current.mask[i] ? "chip kept" : "chip" }, features.name[i]));
+    const { class: reversed = "", ...why } = markOf(i);
+    const look = ["chip", current.mask[i] ? "kept" : "", reversed].filter(Boolean).join(" ");
+    chips.append(make("span", { class: look, ...why }, features.name[i]));
   }
   const left = groups[group].size - Math.min(all.length, MOST_CHIPS);
   if (left > 0) chips.append(make("span", { class: "chip" }, `and ${thousands(left)} more`));
@@ -37,10 +39,19 @@ function showGroup({ group, body }) {
   if (groups[group].size > 1) drawBlock(block, group);
 }
 
+// Features that run against the most central one of their group have a minus before the name.
+function markOf(i) {
+  if (!(features.sign[i] < 0)) return {};
+  const against = groups[features.group[i]].representative_name;
+  return { class: "reversed", title: `Reversed: where ${against} is high, it is low.` };
+}
+
 function describe(group) {
   const { size, representative_name: name } = groups[group];
   if (size === 1) return "A group of one feature.";
-  return `${counted(size, "feature")}, most central first; ${name} represents the group.`;
+  const reversed = membersOf[group].some((i) => features.sign[i] < 0);
+  const minus = reversed ? " Features with a minus run against it." : "";
+  return `${counted(size, "feature")}, most central first; ${name} represents the group.${minus}`;
 }
 
 // Correlations of the most central features, with their names beside them.
@@ -61,7 +72,7 @@ function drawBlock(figure, group) {
   context.textBaseline = "middle";
   for (let row = 0; row < n; row++) {
     context.fillStyle = colours.soft;
-    context.fillText(shortened(nameOf(members[row]), 17), names - 8, (row + 0.5) * side);
+    context.fillText(shortened(signOf(members[row]) + nameOf(members[row]), 17), names - 8, (row + 0.5) * side);
     for (let column = 0; column < n; column++) {
       const shade = Math.round(127.5 * (1 + correlation[row * n + column]));
       context.fillStyle = inRgb(colours.signed[Math.max(0, Math.min(255, shade))]);
@@ -78,4 +89,5 @@ function drawBlock(figure, group) {
 }
 
 const nameOf = (i) => (i < 0 ? "a feature not listed" : features.name[i]);
+const signOf = (i) => (i >= 0 && features.sign[i] < 0 ? "−" : "");
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

@@ -1,7 +1,7 @@
 // Affinity of features by features, ordered by group; groups with selected features are framed.
 
 const EDGE = 8;
-const affinityMap = {
+const affinityMap = DATA.affinity && {
   canvas: byId("affinity-map"),
   values: unpack(DATA.affinity.cells),
   side: DATA.affinity.cells.shape[0],
@@ -10,7 +10,7 @@ const affinityMap = {
 
 function paintAffinity() {
   const { low, high } = DATA.affinity.cells;
-  const shares = affinityMap.values.map((value) => (value - low) / (high - low));
+  const shares = affinityMap.values.map((value) => (value - low) / (high - low || 1));
   affinityMap.image = asImage(shares, affinityMap.side, affinityMap.side, colours.ramp);
 }
 

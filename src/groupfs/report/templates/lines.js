@@ -67,6 +67,13 @@ function linesOfGroups(made, table, nPlaces, scale) {
 
 function drawLines() {
   for (const lines of groupLines) lines.length = 0;
+  if (DATA.training) drawTraining();
+  if (DATA.path) drawPath();
+  if (DATA.replication) drawReplication();
+  showLines();
+}
+
+function drawTraining() {
   const { epochs, loss } = DATA.training;
   const gates = unpack(DATA.training.gates);
   const { low, high } = DATA.training.gates;
@@ -77,8 +84,6 @@ function drawLines() {
   linesOfGroups(gatesChart, gates, epochs.length, (gate) => gate);
   const range = { low: Math.min(...loss), high: Math.max(...loss) };
   chart(byId("loss-chart"), { ...range, xs: epochs, xLabel: "epoch" }).line(loss, { class: "only" });
-  if (DATA.path) drawPath();
-  showLines();
 }
 
 function drawPath() {
@@ -97,6 +102,7 @@ function drawPath() {
 }
 
 function showLines() {
+  if (!DATA.training) return;
   groupLines.forEach((lines, group) => {
     for (const line of lines) line.setAttribute("class", isKept(group) ? "kept" : "");
   });

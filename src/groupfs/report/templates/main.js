@@ -9,7 +9,7 @@ function update(mode, n) {
   byId("fitted").disabled = mode === "fitted";
   showStatus();
   showGroups();
-  showAffinity();
+  if (DATA.affinity) showAffinity();
   showAfter();
   showLines();
   if (DATA.image) showPixels();
@@ -20,9 +20,10 @@ function update(mode, n) {
 function showStatus() {
   const { mode, nFeatures, nGroups } = current;
   const how = { fitted: "as fitted", features: "a budget of features", groups: "the first groups" }[mode];
+  const inGroups = groups.length ? ` in ${counted(nGroups, "group")}` : "";
   byId("status").replaceChildren(
-    `${counted(nFeatures, "feature")} in ${counted(nGroups, "group")}`,
-    make("small", {}, `selected ${mode === "fitted" ? how : `by ${how}`}`),
+    nFeatures ? counted(nFeatures, "feature") + inGroups : "Nothing is selected",
+    make("small", {}, `${nFeatures ? "selected " : ""}${mode === "fitted" ? how : `by ${how}`}`),
   );
 }
 
@@ -38,6 +39,7 @@ function setUpSliders() {
   const byFeatures = byId("by-features");
   byFeatures.max = Math.max(0, DATA.levels.length - 1);
   byFeatures.disabled = DATA.levels.length === 0;
+  byId("by-groups").disabled = groups.length < 2;
   byFeatures.addEventListener("input", () => update("features", DATA.levels[byFeatures.value]));
   byId("by-groups").addEventListener("input", () => update("groups", Number(byId("by-groups").value)));
   byId("fitted").addEventListener("click", () => update("fitted", 0));
@@ -46,8 +48,10 @@ function setUpSliders() {
 // After a change of theme or width: whatever is painted, once more.
 function repaint() {
   readColours();
-  paintAffinity();
-  showAffinity();
+  if (DATA.affinity) {
+    paintAffinity();
+    showAffinity();
+  }
   showBefore();
   showClasses();
   drawLines();
@@ -70,7 +74,7 @@ function onPaper(printing) {
 }
 
 setUpGroups();
-setUpAffinity();
+if (DATA.affinity) setUpAffinity();
 setUpSliders();
 setUpFeatures();
 setUpDownloads();

@@ -35,7 +35,7 @@ function showPixels() {
   for (let i = 0; i < nListed; i++) {
     const [row, column] = placeOf(i);
     const group = features.group[i];
-    context.fillStyle = current.mask[i] ? colourOf(group) : colours.line;
+    context.fillStyle = !current.mask[i] ? colours.line : group === null ? colours.off : colourOf(group);
     context.fillRect(column * cell[0], row * cell[1], cell[0] + 0.3, cell[1] + 0.3);
   }
 }

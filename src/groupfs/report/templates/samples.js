@@ -19,13 +19,13 @@ function showAfter() {
   const { fitted, by_features: byFeatures, by_groups: byGroups } = DATA.embedding;
   const series = { fitted: null, features: byFeatures, groups: byGroups }[current.mode];
   const picture = series ? nearest(series, current.n) : fitted;
-  drawSamples(byId("after"), picture);
+  drawSamples(byId("after"), picture, current.nFeatures === 0);
   const exact = !series || picture.n === current.n;
   const thing = current.mode === "groups" ? "group" : "feature";
   byId("after-title").textContent = exact
-    ? `${counted(current.nFeatures, "selected feature")}`
+    ? `${current.nFeatures ? counted(current.nFeatures, "selected feature") : "Nothing is selected"}`
     : `Drawn at ${counted(picture.n, thing)}, the nearest computed`;
-  byId("after-share").textContent = share(picture);
+  byId("after-share").textContent = current.nFeatures ? share(picture) : "Move the slider to see a budget.";
 }
 
 function nearest(series, n) {
@@ -36,7 +36,7 @@ function share({ variance }) {
   return `${percent(variance[0] + variance[1])} of the variance in two components`;
 }
 
-function drawSamples(canvas, picture) {
+function drawSamples(canvas, picture, empty = false) {
   const width = room(canvas, 480);
   const height = Math.round(0.8 * width);
   const context = sharp(canvas, width, height);
@@ -47,6 +47,7 @@ function drawSamples(canvas, picture) {
   const y = axis(xy, 1, height);
   context.strokeStyle = colours.line;
   context.strokeRect(0.5, 0.5, width - 1, height - 1);
+  if (empty) return;
   context.globalAlpha = n > 300 ? 0.75 : 0.9;
   for (let i = 0; i < n; i++) {
     const [colour, shape] = lookOf(i);

@@ -48,7 +48,7 @@ function select(mode, n) {
     for (let place = 0; place < n; place++) {
       const feature = DATA.order[place];
       mask[feature] = 1;
-      counts[features.group[feature]]++;
+      if (features.group[feature] !== null) counts[features.group[feature]]++;
     }
   } else {
     const one = DATA.output === "representatives";
@@ -60,14 +60,17 @@ function select(mode, n) {
   }
   // the fit may have selected features and groups that a page too large does not list
   const fitted = mode === "fitted";
-  current.nFeatures = fitted ? DATA.n_selected : counts.reduce((sum, count) => sum + count, 0);
+  const inGroups = counts.reduce((sum, count) => sum + count, 0);
+  current.nFeatures = fitted ? DATA.n_selected : mode === "features" ? n : inGroups;
   current.nGroups = fitted ? DATA.n_groups_selected : counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
 }
 
 const isKept = (group) => current.counts[group] > 0;
 
 function reasonOf(i) {
-  if (current.mode === "fitted" || features.group[i] === null) return DATA.reasons[features.reason[i]];
+  const reason = DATA.reasons[features.reason[i]];
+  if (current.mode === "fitted") return reason;
+  if (features.group[i] === null) return reasonOutside(i, reason);
   const group = groups[features.group[i]];
   if (current.mode === "groups") {
     const first = `In ${group.title}, which ${group.rank <= current.n ? "is among" : "comes after"} the first ${current.n}`;
@@ -77,6 +80,13 @@ function reasonOf(i) {
   const share = current.counts[features.group[i]];
   if (current.mask[i]) return `${counted(current.n, "feature")}: ${share} of ${group.title}, it among them by centrality.`;
   return comesIn(i);
+}
+
+// A budget beyond what the groups hold takes features that are in none.
+function reasonOutside(i, reason) {
+  const why = reason.split("; the budget")[0].replace(/[.]$/, "");
+  if (!current.mask[i]) return `${why}.`;
+  return `${why}; ${counted(current.n, "feature")} are more than the groups have.`;
 }
 
 function comesIn(i) {
