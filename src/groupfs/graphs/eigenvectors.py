@@ -63,7 +63,10 @@ def smoothness_of(walk: FloatArray | sp.csr_array, eigenvectors: FloatArray) -> 
 def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, FloatArray]:
     """Find the largest eigenvalues, (m,), in rising order, and their eigenvectors, (d, m)."""
     d = matrix.shape[0]
-    values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(d - n_vectors, d - 1))
+    try:
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(d - n_vectors, d - 1))
+    except scipy.linalg.LinAlgError:  # many are equal
+        values, vectors = np.zeros(0), np.zeros((d, 0))
     if len(values) < n_vectors:  # LAPACK may lose some where many are equal, and does not say so
         values, vectors = scipy.linalg.eigh(matrix, driver="evd")
     return values[-n_vectors:], vectors[:, -n_vectors:]
@@ -73,7 +76,7 @@ def first_component(matrix: FloatArray) -> tuple[float, FloatArray]:
     """Find the largest eigenvalue of a symmetric matrix and its eigenvector, (m,)."""
     m = len(matrix)
     if m <= DENSE_FEATURES:
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(m - 1, m - 1))
+        values, vectors = dense_eigenvectors(matrix, 1)
     else:
         values, vectors = lanczos(matrix, 1)
     return float(values[0]), vectors[:, 0]
