@@ -117,3 +117,48 @@ def own_graph_smoothness(X, n_neighbors, steps):
     X = torch.as_tensor(X)
     P = random_walk(self_tuning_affinity(X, n_neighbors))
     return float(torch.trace(X.T @ torch.linalg.matrix_power(P, steps) @ X)) / np.prod(X.shape)
+
+
+def strength(X, j):
+    """Mean of the three largest abs(r) of column j with others."""
+    others = [abs(np.corrcoef(X[:, j], X[:, k])[0, 1]) for k in range(X.shape[1]) if k != j]
+    return float(np.mean(sorted(others)[-3:]))
+
+
+def mutual_information(a, b):
+    """Sum of p(i, j) log(p(i, j) / (p(i) p(j))) over the cells of two partitions."""
+    total = 0.0
+    for i in set(a.tolist()):
+        for j in set(b.tolist()):
+            both = np.mean((a == i) & (b == j))
+            if both > 0:
+                total += both * math.log(both / (np.mean(a == i) * np.mean(b == j)))
+    return total
+
+
+def best_jaccard(labels, others, n_groups):
+    """Largest share of common features of each group with a group of another partition."""
+    inside = [i for i in range(len(labels)) if labels[i] >= 0]
+    found = []
+    for j in range(n_groups):
+        group = {i for i in inside if labels[i] == j}
+        matches = [{i for i in inside if others[i] == k} for k in set(others.tolist())]
+        found.append(max(len(group & match) / len(group | match) for match in matches))
+    return np.array(found)
+
+
+def cohesion(X, group):
+    """Largest eigenvalue of a group's correlations above one, over the Marchenko-Pastur edge's."""
+    values = np.linalg.eigvalsh(np.corrcoef(X[:, group].T))
+    edge = (1 + math.sqrt(len(group) / len(X))) ** 2
+    return (values[-1] - 1) / (edge - 1)
+
+
+def with_rest(X, group, i):
+    """Correlation of feature i with the other features, weighted by the group's first component."""
+    r = np.corrcoef(X[:, group].T)
+    weights = np.linalg.eigh(r)[1][:, -1]
+    Z = (X[:, group] - X[:, group].mean(0)) / X[:, group].std(0)
+    place = list(group).index(i)
+    others = [k for k in range(len(group)) if k != place]
+    return abs(np.corrcoef(Z[:, place], Z[:, others] @ weights[others])[0, 1])

@@ -18,6 +18,7 @@ from groupfs.graphs.feature_neighbors import subtract_common_column
 from groupfs.models.gated_model import GatedModel
 from groupfs.models.noise import NoiseSource
 from groupfs.training.loop import train
+from groupfs.training.problem import starting_memberships
 from groupfs.training.step import Schedule
 from tests.support.problems import CPU, prepared
 from tests.support.tables import real_table
@@ -52,7 +53,7 @@ def test_columns_that_share_an_outlier_are_told_apart(deviations, n_kept, rng):
 
 def test_an_outlier_does_not_merge_the_groups(rng):
     X = outlier(planted(rng), 1e8, rng)
-    labels = GroupFS(random_state=0, max_epochs=20).fit(X).group_labels_
+    labels = GroupFS(n_groups=4, random_state=0, max_epochs=20).fit(X).group_labels_
     for group in np.arange(12).reshape(3, 4):
         assert len(set(labels[group])) == 1
     assert len(set(labels)) >= 3
@@ -94,7 +95,7 @@ def test_copies_of_rows_are_at_distance_zero_beside_an_outlier(rng):
 @pytest.mark.parametrize("name", ["two_moons", "heart_disease"])
 def test_single_precision_trains_the_groups_of_double_precision(name):
     X = load_two_moons(200, random_state=0).data if name == "two_moons" else real_table(name)[0]
-    problem = prepared(X)
+    problem = prepared(X, learn_memberships=True)
     weights = np.array([0.7 * problem.critical_sparsity_weight])
     single, double = (
         trained_in(dtype, problem, weights) for dtype in (torch.float32, torch.float64)
@@ -107,7 +108,7 @@ def trained_in(dtype, problem, weights):
     rows, seeds = problem.table.rows, problem.seeds
     rows.to(CPU, dtype)
     objective = replace(problem.objective, walk=problem.objective.walk.to(dtype))
-    start = problem.start.memberships(seeds)
+    start = starting_memberships(problem.start, seeds)
     model = GatedModel.start(start, problem.gate_start, weights, CPU, dtype)
     schedule = Schedule(400, 640, 0.02, 1.0, 0.01, stop_early=True)
     train(model, objective, rows, schedule, NoiseSource(seeds, 0.5, CPU), batch_seed=seeds[0])
