@@ -67,7 +67,11 @@ def test_memberships_are_sparse(few):
 @pytest.mark.slow
 def test_a_path_describes_all_of_its_models(table):
     path = GroupFSPath(
-        12, sparsities=[0.5, 2], n_resamples=2, max_epochs=10, ranking="gate", random_state=0
+        12,
+        sparsities=[0.5, 2],
+        n_resamples=2,
+        learn_memberships=True,
+        **{**BRIEF, "n_init": 2, "max_epochs": 10},
     )
     found = fit_within(path, table, 3)
     assert sp.issparse(found.membership_)

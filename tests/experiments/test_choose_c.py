@@ -32,7 +32,8 @@ def test_the_papers_c_is_that_of_the_corrected_rows():
 @pytest.mark.slow
 def test_curve_and_choice_are_those_of_a_default_fit():
     record = json.loads(json.dumps(choose_c.compute(MOONS)))
-    fitted = GroupFS(random_state=3, device="cpu").fit(load_two_moons(random_state=0).data)
+    moons = load_two_moons(random_state=0).data
+    fitted = GroupFS(preset="paper", max_epochs=2, random_state=3, device="cpu").fit(moons)
     assert {int(C): E for C, E in record["distortion"].items()} == fitted.distortion_
     assert record["n_groups"] == fitted.n_groups_ == 3
     assert record["paper_n_groups"] == 12 and record["paper_is_dip"] is True

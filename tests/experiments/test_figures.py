@@ -88,7 +88,7 @@ def test_a_finished_fit_is_drawn_again_without_fitting(script, tmp_path, monkeyp
     records = list(Store(tmp_path / f"{script.NAME}.jsonl"))
     assert [record["key"] for record in records] == list(script.cells())
     for record in records:
-        assert sorted(sum(record["groups"], [])) == list(range(29))  # all but the constant pixel
+        assert set(sum(record["groups"], [])) <= set(range(29))  # never the constant pixel
         kept = zip(record["groups"], record["kept"], strict=True)
         assert sorted(sum((group for group, keep in kept if keep), [])) == record["selected"]
         assert record["image_shape"] == list(SHAPE) and "torch" in record["machine"]

@@ -60,7 +60,9 @@ def test_a_table_of_more_rows_is_compared_with_what_chance_gives_it(rng):
 def test_exceedance_counts_and_then_follows_an_exponential_tail(rng):
     chance = rng.exponential(size=4000)
     p = exceedance(np.array([-1.0, 0.5, 2.0, 5.0, 9.0]), chance)
-    np.testing.assert_allclose(p, np.exp([0, -0.5, -2, -5, -9]), rtol=0.6)
+    # beyond the upper tenth it errs on the side of caution
+    ratio = p / np.exp([0, -0.5, -2, -5, -9])
+    assert (ratio > 0.8).all() and (ratio < 3).all()
     assert p[0] == 1 and (np.diff(p) < 0).all()
     assert exceedance(np.array([1.0]), np.zeros(5)) > 0 - 1e-300
 

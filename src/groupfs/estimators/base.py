@@ -238,7 +238,10 @@ class GroupSelector(GroupAttributes, SelectorMixin, BaseEstimator):
             )
         plan = table.rows.plan
         most_rows = None if plan is None else int(plan.batch_rows)
-        settings = Settings.resolve(self.get_params(deep=False), n_samples, n_features, most_rows)
+        most_dense = None if plan is None else int(np.sqrt(2 * plan.slab_bytes / PER_PRODUCT))
+        settings = Settings.resolve(
+            self.get_params(deep=False), n_samples, n_features, most_rows, most_dense
+        )
         self._refuse_too_large(table, settings)
         if self.end_temperature > settings.start_temperature:
             raise ParameterError(

@@ -25,7 +25,7 @@ COMPARED = 1000
 #: Beyond this quantile of chance its tail is taken to fall exponentially.
 TAIL = 0.9
 #: Rows on which the tails of the columns are measured.
-TAIL_ROWS, TAIL_ENTRIES = 4096, 2**26
+TAIL_ROWS, TAIL_ENTRIES = 4096, 2**23
 
 
 @dataclass(frozen=True)

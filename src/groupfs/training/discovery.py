@@ -40,7 +40,7 @@ from groupfs.training.settings import Settings
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Numbers that the rows looked at in halves may hold.
-HALVED_ENTRIES = 2**26
+HALVED_ENTRIES = 2**25
 #: Standard errors that the correlation of a feature with the rest of its group is from zero, at
 #: least: chance gives as many to one of a few thousand features. And its correlation with the
 #: group's first component: less is under 4 % of its variance.

@@ -89,10 +89,12 @@ class Settings:
         n_samples: int,
         n_features: int,
         most_rows: int | None = None,
+        most_dense: int | None = None,
     ) -> "Settings":
         """Fill in what is None from the preset and what is "auto" from the size of the table.
 
-        ``most_rows`` are those that a batch may hold.
+        ``most_rows`` are those that a batch may hold, ``most_dense`` the features whose graph may
+        keep all neighbours.
         """
         preset = PRESETS[parameters["preset"]]
         values = {
@@ -111,6 +113,7 @@ class Settings:
             values["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
         if values["feature_neighbors"] == "auto":
             most = LEARNED_FEATURES if values["learn_memberships"] else FIXED_FEATURES
+            most = most if most_dense is None else min(most, most_dense)
             values["feature_neighbors"] = KEPT_NEIGHBORS if n_features > most else "all"
         if values["feature_neighbors"] == "all":
             values["feature_neighbors"] = None
