@@ -173,7 +173,7 @@ class DenseRows(RowsInMemory):
 
     def restricted(self, columns: IntArray) -> "DenseRows":
         part = DenseRows(np.ascontiguousarray(self.Z[:, columns]), self.block_entries)
-        part.to(self.device, self._dtype)
+        part.device, part._dtype = self.device, self._dtype  # its tensor is made when asked for
         return part
 
     def shuffled(self, rng: np.random.Generator) -> "DenseRows":

@@ -28,7 +28,9 @@ class Table:
         return int(self.twins.max()) + 1
 
     def restricted(self, features: IntArray) -> "Table":
-        """Return the table with some of the columns of ``rows``."""
+        """Return the table with some of the columns of ``rows``, ascending."""
+        if len(features) == self.rows.shape[1]:
+            return self
         _, twins = np.unique(self.twins[features], return_inverse=True)
         return replace(
             self,

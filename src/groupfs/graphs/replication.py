@@ -102,8 +102,9 @@ class Halves:
         self.embeddings: list[FloatArray] = []
         for _ in range(n_splits):
             order = torch.from_numpy(rng.permutation(n)).to(X.device)
-            halves = torch.stack([X[order[: n // 2]], X[order[-(n // 2) :]]])
-            walks = _walks(halves, excluded, min(n_neighbors, m - 1), signed)
+            halves = [order[: n // 2], order[-(n // 2) :]]
+            K = min(n_neighbors, m - 1)
+            walks = torch.cat([_walks(X[half][None], excluded, K, signed) for half in halves])
             self.embeddings += leading_of(walks, min(n_vectors, m))
         self._found: dict[int, list[IntArray]] = {}
 
@@ -188,9 +189,9 @@ def _best_match(labels: IntArray, others: IntArray, n_groups: int) -> FloatArray
 
 def _walks(halves: Tensor, excluded: Tensor, n_neighbors: int, signed: bool) -> Tensor:
     """Build the walk of the features on every half, (h, n, m) to (h, m, m), double precision."""
-    Z = halves.double()
-    Z = Z - Z.mean(1, keepdim=True)
-    Z = Z / Z.norm(dim=1, keepdim=True).clamp(min=1e-12)
+    Z = halves.to(torch.float64, copy=True)
+    Z -= Z.mean(1, keepdim=True)
+    Z /= Z.norm(dim=1, keepdim=True).clamp(min=1e-12)
     return walks_of((Z.mT @ Z).masked_fill_(excluded, 0), n_neighbors, signed)
 
 

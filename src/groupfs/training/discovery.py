@@ -184,8 +184,9 @@ def _halves(table: Table, settings: Settings, seed: int) -> tuple[Halves | None,
     if not isinstance(settings.n_groups, str):
         n_vectors = settings.n_groups
     X = _rows_to_split(rows, rng)
-    part = in_memory(rows).restricted(features)
-    excluded = Correlations(part).matrix().to(X.device) == 0
+    held = in_memory(rows)
+    held = held if len(features) == d else held.restricted(features)
+    excluded = Correlations(held).matrix().to(X.device) == 0
     X = X[:, torch.as_tensor(features, device=X.device)]
     halves = Halves(
         X, excluded, settings.n_neighbors, n_vectors, settings.signed, int(rng.integers(2**31))
