@@ -15,7 +15,7 @@ from groupfs.graphs.similarity import Correlations
 from groupfs.utils.types import FloatArray
 
 #: Features of all chance tables together, at least, and tables, at least and at most.
-CHANCE_FEATURES, FEWEST_TABLES, MOST_TABLES = 2000, 3, 60
+CHANCE_FEATURES, FEWEST_TABLES, MOST_TABLES = 2000, 2, 60
 #: Entries and products of columns that a chance table may take, and rows it has at least.
 TABLE_ENTRIES, TABLE_PRODUCTS, FEWEST_ROWS = 2**23, 3e10, 500
 

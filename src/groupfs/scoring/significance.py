@@ -14,8 +14,9 @@ from groupfs.graphs.feature_graph import feature_walk
 from groupfs.scoring.cohesion import group_components, mean_cohesion
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
-#: Chance groups that p-values are based on, if there are as many.
-CHANCE_GROUPS = 200
+#: Chance groups that p-values are based on, if there are as many; of wide tables, which take long,
+#: fewer will do.
+CHANCE_GROUPS, FEW_GROUPS, WIDE = 200, 10, 4000
 #: Scale of the tail of chance cohesions, relative to their median, at least: few may be alike.
 SMALLEST_SCALE = 0.15
 
@@ -53,7 +54,7 @@ def chance_cohesion(
                 labels = cluster_features(vectors, n_groups)
         several = [group for group in as_groups(labels, n_groups) if len(group) > 1]
         found.extend(cohesion_of(table, several, signed))
-        if len(found) >= CHANCE_GROUPS:
+        if len(found) >= (CHANCE_GROUPS if table.shape[1] <= WIDE else FEW_GROUPS):
             break
     return np.array(found)
 
