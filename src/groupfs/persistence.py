@@ -9,7 +9,7 @@ from typing import Any
 from groupfs.tables.columns import Preparation
 from groupfs.utils.text import join_names, one_line
 
-FORMAT, VERSION = "groupfs-model", 3
+FORMAT, VERSION = "groupfs-model", 4
 #: Besides the types of numpy, scipy and scikit-learn that skops trusts, a model may hold these.
 TRUSTED = (
     "groupfs.GroupFS",

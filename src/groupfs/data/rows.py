@@ -52,6 +52,9 @@ class Rows(Protocol):
     def column_products(self, start: int, stop: int) -> Tensor:
         """Multiply columns start..stop with all, (stop - start, d), double precision."""
 
+    def products_of(self, columns: IntArray) -> Tensor:
+        """Multiply some columns with all, (p, d), double precision."""
+
     def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
         """Multiply every column with the sum of its group, (d,); norms of the sums, (C,)."""
 
@@ -157,6 +160,10 @@ class DenseRows(RowsInMemory):
         Z = self._on_device()
         return (Z[:, start:stop].T @ Z).double()
 
+    def products_of(self, columns: IntArray) -> Tensor:
+        Z = self._on_device()
+        return (Z[:, torch.as_tensor(columns, device=Z.device)].T @ Z).double()
+
     def row_products(self, start: int, stop: int) -> Tensor:
         if self.device.type == "cpu":  # the threads of numpy are awake already
             return torch.from_numpy(self.Z[start:stop] @ self.Z.T)
@@ -223,9 +230,12 @@ class SparseRows(RowsInMemory):
         return np.asarray(self.X @ scaled - self.mean @ scaled)
 
     def column_products(self, start: int, stop: int) -> Tensor:
-        raw = (self.X[:, start:stop].T @ self.X).toarray()
-        raw -= self.shape[0] * np.outer(self.mean[start:stop], self.mean)
-        return torch.from_numpy(raw / np.outer(self.scale[start:stop], self.scale))
+        return self.products_of(np.arange(start, stop))
+
+    def products_of(self, columns: IntArray) -> Tensor:
+        raw = (self.X[:, columns].T @ self.X).toarray()
+        raw -= self.shape[0] * np.outer(self.mean[columns], self.mean)
+        return torch.from_numpy(raw / np.outer(self.scale[columns], self.scale))
 
     def row_products(self, start: int, stop: int) -> Tensor:
         scaled = self.X.multiply(1 / self.scale).tocsr()

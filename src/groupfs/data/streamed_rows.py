@@ -115,10 +115,17 @@ class StreamRows:
         return block_rows(memory_plan.PER_PRODUCT * self.shape[1], slab_bytes)
 
     def column_products(self, start: int, stop: int) -> Tensor:
-        d = self.shape[1]
-        products = torch.zeros((stop - start, d), dtype=torch.float64, device=self._target)
-        for Z in self._passes("feature graph"):
-            products += Z[:, start:stop].T @ Z
+        return self._products(slice(start, stop), stop - start, "feature graph")
+
+    def products_of(self, columns: IntArray) -> Tensor:
+        index = torch.from_numpy(columns).to(self._target)
+        return self._products(index, len(columns), "order of the features")
+
+    def _products(self, columns: slice | Tensor, n_columns: int, what: str) -> Tensor:
+        size = (n_columns, self.shape[1])
+        products = torch.zeros(size, dtype=torch.float64, device=self._target)
+        for Z in self._passes(what):
+            products += Z[:, columns].T @ Z
         return products
 
     def pair_distances(self, partners: IntArray, n_rows: int, signed: bool = True) -> FloatArray:

@@ -14,15 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.data.block_sources import as_source, is_lazy, read_columns
 from groupfs.data.memory_plan import PER_PRODUCT
 from groupfs.data.table import Table
-from groupfs.estimators.attributes import GroupAttributes
+from groupfs.estimators.feature_selection import FeatureSelection, refuse_conflicts
 from groupfs.estimators.notebook_view import groups_html
 from groupfs.graphs.relatedness import Relatedness, measure_relatedness
-from groupfs.selection.select import RankedGroups, Request, Selection, select
-from groupfs.training.settings import PRESETS, Settings, groups_to_select
+from groupfs.training.settings import PRESETS, Settings
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.sklearn_compat import Interval, StrOptions, validate_parameter_constraints
+from groupfs.utils.sklearn_compat import Interval, RealNotInt, StrOptions
 from groupfs.utils.text import format_bytes
-from groupfs.utils.types import IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
 #: Features of which all pairs are looked at to find those that go with none.
@@ -30,24 +28,21 @@ MOST_RELATED = 20_000
 #: Features that go with others, at least, for each group that was asked for: where they are fewer
 #: the number counts groups of the other features, too.
 FEATURES_PER_GROUP = 4
-#: Parameters that decide what is selected from groups that have been found.
-SELECTION_PARAMETERS = (
-    "n_features_to_select",
-    "n_groups_to_select",
-    "allocation",
-    "output",
-    "alpha",
-)
 
 
-class GroupSelector(GroupAttributes, SelectorMixin, BaseEstimator):
+class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
     """Base of ``GroupFS`` and ``GroupFSPath``; subclasses write ``__init__`` and ``fit``."""
 
     _parameter_constraints: dict[str, list[Any]] = {
         "n_groups": [Integral, StrOptions({"auto", "replication", "distortion"})],
         "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
-        "n_features_to_select": [Interval(Integral, 1, None, closed="left"), None],
-        "allocation": [StrOptions({"whole", "spread"}), None],
+        "n_features_to_select": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+            None,
+        ],
+        "explain": [Interval(Real, 0, 1, closed="right"), None],
+        "allocation": [StrOptions({"explain", "spread", "whole"}), None],
         "n_groups_to_select": [
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"significant", "open"}),
@@ -128,77 +123,6 @@ class GroupSelector(GroupAttributes, SelectorMixin, BaseEstimator):
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
-    def select(self, **changes: Any) -> Selection:
-        """Select again with other parameters, without another fit.
-
-        Parameters
-        ----------
-        **changes : n_features_to_select, n_groups_to_select, allocation, output, alpha
-            What is to be other than in the fit.
-
-        Returns
-        -------
-        Selection
-            ``support`` and ``features`` are the selected features as a mask and as indices,
-            ``groups`` the groups they come from as a mask, ``notes`` sentences on rules that had to
-            be relaxed. The selector itself stays as it is.
-
-        Examples
-        --------
-        >>> from groupfs import GroupFS
-        >>> from groupfs.datasets import load_two_moons
-        >>> X = load_two_moons(100, random_state=0).data
-        >>> selector = GroupFS(n_groups=4, max_epochs=5, random_state=0).fit(X)
-        >>> len(selector.select(n_features_to_select=4).features)
-        4
-        """
-        check_is_fitted(self)
-        unknown = sorted(changes.keys() - set(SELECTION_PARAMETERS))
-        if unknown:
-            raise TypeError(
-                f"select() got {', '.join(unknown)}, which the selection does not depend on; it "
-                f"takes {', '.join(SELECTION_PARAMETERS)}."
-            )
-        values = {name: getattr(self, name) for name in SELECTION_PARAMETERS} | changes
-        constraints = {name: self._parameter_constraints[name] for name in values}
-        validate_parameter_constraints(constraints, values, caller_name="select")
-        found = RankedGroups(
-            groups=self.groups_,
-            labels=self.group_labels_,
-            centrality=self.centrality_,
-            representatives=self.representatives_,
-            scores=self.group_scores_,
-            gates=self.group_gates_,
-            p_values=self.group_pvalues_,
-            replicates=self._group_replicates,
-            spare=self._spare_features(),
-        )
-        request = Request(
-            n_features=values["n_features_to_select"],
-            n_groups=values["n_groups_to_select"],
-            usual_rule=str(groups_to_select({**self.get_params(), "n_groups_to_select": None})),
-            allocation=values["allocation"] or PRESETS[self.preset]["allocation"],
-            output=values["output"],
-            alpha=values["alpha"],
-        )
-        return select(found, request)
-
-    def _select(self) -> None:
-        """Set the fitted attributes that speak of the selection."""
-        selection = self.select()
-        for note in selection.notes:
-            warn(note, SelectionWarning)
-        self.group_selected_ = selection.groups
-        self._support_mask = selection.support
-
-    def _spare_features(self) -> IntArray:
-        """Return features in no group that vary, those that go with others most first."""
-        p_values = self.relatedness_pvalues_
-        if p_values is None:
-            return np.zeros(0, dtype=np.int64)
-        spare = np.flatnonzero((self.group_labels_ < 0) & np.isfinite(p_values))
-        return spare[np.argsort(p_values[spare], kind="stable")]
-
     def _relatedness(self, table: Table, settings: Settings, seed: int) -> Relatedness | None:
         """Measure which features go with others; None where all features shall take part."""
         self.relatedness_pvalues_ = None
@@ -229,6 +153,7 @@ class GroupSelector(GroupAttributes, SelectorMixin, BaseEstimator):
                     '"auto".',
                     "n_groups",
                 )
+        refuse_conflicts(self.get_params(deep=False))
         wanted = self.n_features_to_select
         if wanted is not None and wanted > n_features:
             raise ParameterError(

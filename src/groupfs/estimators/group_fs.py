@@ -67,13 +67,19 @@ class GroupFS(GroupSelector):
         :math:`\lambda_1`, the weight of the feature graph where memberships are learned. "auto"
         takes, of 0.1, 1, 10 and 100, the one that brings the roughness of the groups nearest to the
         sample term at the start.
-    n_features_to_select : int or None, default=None
-        A budget of features. None takes the groups that are kept.
-    allocation : {"whole", "spread"} or None, default=None
-        How a budget is spent: on whole groups in rank order (the last one cut to its most central
-        features), or over all groups whose cohesion stands out from chance, gates open or not, in
-        proportion to the scores, most central features first. What groups cannot hold goes to
-        features in no group, those that go with others most first. None leaves it to the preset.
+    n_features_to_select : int, float or None, default=None
+        A budget: a number of features, or a share of them. None takes the features of the groups
+        that are kept.
+    explain : float or None, default=None
+        Select as many features as explain this share of what the related features say, in place of
+        a number: 0.9 takes the first features of ``feature_order_`` that explain 90 %.
+    allocation : {"explain", "spread", "whole"} or None, default=None
+        How a budget is spent. "explain" takes the first features of ``feature_order_``: those that
+        explain most of the variance of all related features, smooth ones counting more. "spread"
+        shares it among the groups whose cohesion stands out from chance, in proportion to their
+        scores, most central features first. "whole" takes whole groups in rank order, the last one
+        cut to its most central features. None leaves it to the preset: "explain" by default,
+        "whole" with "paper".
     n_groups_to_select : int, "significant", "open" or None, default=None
         Keep this many groups, in rank order. "significant" keeps every group whose cohesion stands
         out from chance (``alpha``) and that is found again in halves of the rows, where any number
@@ -191,6 +197,18 @@ class GroupFS(GroupSelector):
     centrality_ : ndarray of shape (n_features_in_,)
         Correlation of each feature with the first component of its group, 0 or more; with
         ``signed`` with the group's mean.
+    feature_order_ : ndarray of int
+        All features that vary, in the order in which a budget takes them: each is the one that
+        explains most of the variance of the related features on top of those before it; once all
+        is explained, the one that most features are like. Features of kept groups come first, then
+        other related ones, then the rest. Copies of a feature, up to scale and sign, share its
+        weight.
+    explained_ : ndarray of float
+        Share of the weighted variance of the related features that the first 1, 2, ... features of
+        ``feature_order_`` explain: the mean of R squared, weighted by ``feature_weights_``.
+    feature_weights_ : ndarray of shape (n_features_in_,)
+        How much each feature counts in ``explained_``, in proportion to how smoothly it varies over
+        the graph of the samples; 0 for features that go with no other, all together 1.
     feature_scores_ : ndarray of shape (n_features_in_,)
         Score of the feature's group (not below zero) times the feature's centrality.
     n_groups_ : int
@@ -250,7 +268,8 @@ class GroupFS(GroupSelector):
     sparsity: float | None = None
     sparsity_weight: float | None = None
     smoothness_weight: float | str = "auto"
-    n_features_to_select: int | None = None
+    n_features_to_select: float | None = None
+    explain: float | None = None
     allocation: str | None = None
     n_groups_to_select: int | str | None = None
     output: str = "features"
@@ -327,12 +346,14 @@ class GroupFS(GroupSelector):
         except NoGroups:
             self._describe_nothing()
             self.group_names_ = None
+            self._order(table, relatedness, seeds[0])
             self._select()
             return self
         problem, trained = solution.problem, solution.trained
         result = describe(problem, trained, trained.best_seed(0), 0)
         self._describe(problem, result)
         self.group_names_ = [names[j] for j in result.order] if names else None
+        self._order(table, relatedness, seeds[0])
         self._select()
         return self
 

@@ -61,11 +61,11 @@ class GroupFSPath(GroupSelector):
         on with the next part and ends with the same result to the last bit, on the same machine.
         What was kept is removed when ``fit`` has ended; damaged files and those of other tables or
         parameters are not used. Needs a ``random_state``.
-    smoothness_weight, n_features_to_select, allocation, n_groups_to_select, output, ranking, alpha,
-    preset, signed, keep_unrelated, learn_memberships, bandwidth_gradient, gate_start,
-    start_temperature, end_temperature, batch_size, max_epochs, early_stopping, learning_rate,
-    n_neighbors, feature_neighbors, diffusion_steps, gate_noise, standardize, device, max_memory,
-    random_state, verbose
+    smoothness_weight, n_features_to_select, explain, allocation, n_groups_to_select, output,
+    ranking, alpha, preset, signed, keep_unrelated, learn_memberships, bandwidth_gradient,
+    gate_start, start_temperature, end_temperature, batch_size, max_epochs, early_stopping,
+    learning_rate, n_neighbors, feature_neighbors, diffusion_steps, gate_noise, standardize, device,
+    max_memory, random_state, verbose
         As in :class:`GroupFS`.
 
     Attributes
@@ -100,7 +100,8 @@ class GroupFSPath(GroupSelector):
     n_resamples: int = 0
     resample: str = "subsample"
     smoothness_weight: float | str = "auto"
-    n_features_to_select: int | None = None
+    n_features_to_select: float | None = None
+    explain: float | None = None
     allocation: str | None = None
     n_groups_to_select: int | str | None = None
     output: str = "features"
@@ -180,6 +181,7 @@ class GroupFSPath(GroupSelector):
             self._describe_nothing()
             self.gains_by_n_groups_, self.sparsity_ = {}, 0.0
             self.path_ = self.stability_ = None
+            self._order(table, relatedness, seeds[0])
             self._select()
             return self
         problem, trained = solution.problem, solution.trained
@@ -189,6 +191,7 @@ class GroupFSPath(GroupSelector):
         result = describe(problem, trained, seed, best)
 
         self._describe(problem, result)
+        self._order(table, relatedness, seeds[0])
         self._select()
         self.sparsity_ = float(sparsities[best])
         self.path_ = describe_path(

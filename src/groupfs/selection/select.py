@@ -28,16 +28,15 @@ class RankedGroups:
     scores: FloatArray  #: (C,)
     gates: FloatArray  #: (C,)
     p_values: FloatArray | None  #: (C,)
+    order: IntArray  #: features that vary, those that explain most of the others first
     replicates: BoolArray | None = None  #: which groups are found again in halves of the rows, (C,)
-    #: features in no group that vary, those that go with others most first
-    spare: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
 
 @dataclass(frozen=True)
 class Request:
     """What is asked for: groups, features, and how a budget is spent."""
 
-    n_features: int | None
+    n_features: int | None  #: None takes the features of the groups that are kept
     n_groups: int | str | None  #: a number, "significant", "open", or None for the usual rule
     usual_rule: str  #: "significant" or "open"
     allocation: str
@@ -77,13 +76,17 @@ def select(found: RankedGroups, wanted: Request) -> Selection:
         chosen = found.representatives[within[:budget] if budget else np.flatnonzero(groups)]
     elif budget is None:
         chosen = np.flatnonzero(np.append(groups, False)[found.labels])
+    elif wanted.allocation == "explain":
+        allowed = wanted.n_groups is None or np.isin(found.labels[found.order], within)
+        chosen = found.order[np.broadcast_to(allowed, found.order.shape)][:budget]
     else:
         shared = _groups_with_a_share(found, wanted.n_groups, significant, groups)
         chosen = spend_budget(
             found.groups, found.centrality, within, shared, found.scores, budget, wanted.allocation
         )
         if wanted.n_groups is None:
-            chosen = np.concatenate([chosen, found.spare])[:budget]
+            spare = found.order[found.labels[found.order] < 0]
+            chosen = np.concatenate([chosen, spare])[:budget]
     if budget is not None:
         groups = np.isin(ranked, found.labels[chosen])
         if len(chosen) < budget:

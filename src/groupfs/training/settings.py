@@ -17,7 +17,7 @@ PRESETS: dict[str, dict[str, Any]] = {
         "start_temperature": 1.0,
         "gate_start": "excess",
         "ranking": "excess",
-        "allocation": "spread",
+        "allocation": "explain",
         "batch_size": "auto",
         "max_epochs": "auto",
         "learning_rate": 0.02,

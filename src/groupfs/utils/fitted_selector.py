@@ -1,16 +1,21 @@
 """What plots, reports and notebooks read of a fitted GroupFS or GroupFSPath."""
 
+from numbers import Integral
 from typing import Any, Protocol
 
 import numpy as np
 
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
+#: Shares explained that differ by less are the same.
+SAME_SHARE = 1e-9
+
 
 class FittedSelector(Protocol):
     """Parameters and fitted attributes that ``GroupFS`` and ``GroupFSPath`` have in common."""
 
-    n_features_to_select: int | None
+    n_features_to_select: float | None
+    explain: float | None
     n_groups_to_select: int | str | None
     allocation: str | None
     output: str
@@ -38,6 +43,9 @@ class FittedSelector(Protocol):
     replication_: Any  # a Replication, or None
     distortion_: dict[int, float]
     feature_scores_: FloatArray
+    feature_order_: IntArray
+    explained_: FloatArray
+    feature_weights_: FloatArray
     history_: list[dict[str, Any]]
     n_iter_: int
     loss_: float
@@ -49,6 +57,25 @@ class FittedSelector(Protocol):
     def select(self, **changes: Any) -> Any: ...
 
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+
+def features_asked_for(
+    selector: Any, n_features: float | None, explain: float | None
+) -> int | None:
+    """Count the features of a budget, of a share of the features, or that explain a share.
+
+    None stands for the features of the groups that are kept.
+    """
+    if explain is not None:
+        return 1 + int(np.searchsorted(selector.explained_, explain - SAME_SHARE))
+    if n_features is None or isinstance(n_features, Integral):
+        return None if n_features is None else int(n_features)
+    return max(1, int(n_features * selector.n_features_in_))
+
+
+def budget_of(selector: FittedSelector) -> int | None:
+    """Count the features that the selector was asked for; None if it keeps whole groups."""
+    return features_asked_for(selector, selector.n_features_to_select, selector.explain)
 
 
 def feature_names(selector: FittedSelector) -> list[str]:

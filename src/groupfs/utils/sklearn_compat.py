@@ -1,11 +1,17 @@
 """The parts of scikit-learn that are not public: a new version of it breaks this file alone."""
 
 from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import Interval, StrOptions, validate_parameter_constraints
+from sklearn.utils._param_validation import (
+    Interval,
+    RealNotInt,
+    StrOptions,
+    validate_parameter_constraints,
+)
 from sklearn.utils.validation import _check_feature_names as check_feature_names
 
 __all__ = [
     "Interval",
+    "RealNotInt",
     "StrOptions",
     "check_feature_names",
     "fit_context",

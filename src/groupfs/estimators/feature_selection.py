@@ -1,0 +1,162 @@
+"""What is selected from a fitted selector's groups, and the order of its features."""
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from groupfs.data.table import Table
+from groupfs.estimators.attributes import GroupAttributes
+from groupfs.graphs.relatedness import Relatedness
+from groupfs.scoring.smoothness import feature_smoothness
+from groupfs.selection.feature_order import order_features
+from groupfs.selection.select import RankedGroups, Request, Selection, select
+from groupfs.training.settings import PRESETS, groups_to_select
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.fitted_selector import features_asked_for
+from groupfs.utils.sklearn_compat import validate_parameter_constraints
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.warn import SelectionWarning, warn
+
+#: Two ways to say how many features.
+BUDGETS = ("n_features_to_select", "explain")
+#: Parameters that decide what is selected from groups that have been found.
+SELECTION_PARAMETERS = (*BUDGETS, "n_groups_to_select", "allocation", "output", "alpha")
+
+
+class FeatureSelection(GroupAttributes):
+    """Selection from groups that have been found, whatever is asked for."""
+
+    n_features_to_select: float | None
+    explain: float | None
+    n_groups_to_select: int | str | None
+    n_neighbors: int
+    alpha: float
+    preset: str
+    feature_order_: IntArray
+    explained_: FloatArray
+    feature_weights_: FloatArray
+    _parameter_constraints: dict[str, list[Any]]
+
+    def select(self, **changes: Any) -> Selection:
+        """Select again with other parameters, without another fit.
+
+        Parameters
+        ----------
+        **changes : n_features_to_select, explain, n_groups_to_select, allocation, output, alpha
+            What is to be other than in the fit. A number of features takes the place of
+            ``explain``, and the other way round.
+
+        Returns
+        -------
+        Selection
+            ``support`` and ``features`` are the selected features as a mask and as indices,
+            ``groups`` the groups they come from as a mask, ``notes`` sentences on rules that had to
+            be relaxed. The selector itself stays as it is.
+
+        Examples
+        --------
+        >>> from groupfs import GroupFS
+        >>> from groupfs.datasets import load_two_moons
+        >>> X = load_two_moons(100, random_state=0).data
+        >>> selector = GroupFS(n_groups=4, max_epochs=5, random_state=0).fit(X)
+        >>> len(selector.select(n_features_to_select=4).features)
+        4
+        """
+        check_is_fitted(self)
+        unknown = sorted(changes.keys() - set(SELECTION_PARAMETERS))
+        if unknown:
+            raise TypeError(
+                f"select() got {', '.join(unknown)}, which the selection does not depend on; it "
+                f"takes {', '.join(SELECTION_PARAMETERS)}."
+            )
+        values = {name: getattr(self, name) for name in SELECTION_PARAMETERS} | changes
+        for name, other in (BUDGETS, BUDGETS[::-1]):
+            if changes.get(name) is not None and other not in changes:
+                values[other] = None
+        constraints = {name: self._parameter_constraints[name] for name in values}
+        validate_parameter_constraints(constraints, values, caller_name="select")
+        refuse_conflicts(values)
+        allocation = values["allocation"] or PRESETS[self.preset]["allocation"]
+        request = Request(
+            n_features=features_asked_for(self, values["n_features_to_select"], values["explain"]),
+            n_groups=values["n_groups_to_select"],
+            usual_rule=self._usual_rule(),
+            allocation="explain" if values["explain"] else allocation,
+            output=values["output"],
+            alpha=values["alpha"],
+        )
+        return select(self._ranked_groups(self.feature_order_), request)
+
+    def _select(self) -> None:
+        """Set the fitted attributes that speak of the selection."""
+        selection = self.select()
+        for note in selection.notes:
+            warn(note, SelectionWarning)
+        self.group_selected_ = selection.groups
+        self._support_mask = selection.support
+
+    def _order(self, table: Table, relatedness: Relatedness | None, seed: int) -> None:
+        """Set the order of the features and what the first of them explain."""
+        d = table.rows.shape[1]
+        related, last = np.arange(d), np.zeros(0, dtype=np.int64)
+        if relatedness is not None and relatedness.related.any():
+            related = np.flatnonzero(relatedness.related)
+            last = np.flatnonzero(~relatedness.related)
+            last = last[np.argsort(relatedness.p_values[last], kind="stable")]
+        weights = np.zeros(d)
+        smooth = feature_smoothness(table.rows, related, self.n_neighbors, seed)
+        weights[related] = smooth[related] if smooth[related].any() else 1.0
+        is_kept = self._kept_features()[table.columns[related]]
+        found = order_features(table.rows, weights, [related[is_kept], related[~is_kept]], last)
+        self.feature_order_ = table.columns[found.order]
+        self.explained_ = found.explained
+        self.feature_weights_ = np.zeros(self.n_features_in_)
+        self.feature_weights_[table.columns] = found.weights
+
+    def _kept_features(self) -> BoolArray:
+        """Find the features of the groups that are kept without a budget, (n_features_in_,)."""
+        request = Request(
+            n_features=None,
+            n_groups=self.n_groups_to_select,
+            usual_rule=self._usual_rule(),
+            allocation="explain",
+            output="features",
+            alpha=self.alpha,
+        )
+        return select(self._ranked_groups(np.zeros(0, dtype=np.int64)), request).support
+
+    def _usual_rule(self) -> str:
+        return str(groups_to_select({**vars(self), "n_groups_to_select": None}))
+
+    def _ranked_groups(self, order: IntArray) -> RankedGroups:
+        return RankedGroups(
+            groups=self.groups_,
+            labels=self.group_labels_,
+            centrality=self.centrality_,
+            representatives=self.representatives_,
+            scores=self.group_scores_,
+            gates=self.group_gates_,
+            p_values=self.group_pvalues_,
+            order=order,
+            replicates=self._group_replicates,
+        )
+
+
+def refuse_conflicts(values: dict[str, Any]) -> None:
+    """Refuse a share of variance to explain beside what would set the number in another way."""
+    if values["explain"] is None:
+        return
+    clashes = {
+        "n_features_to_select": None,
+        "n_groups_to_select": None,
+        "output": "features",
+        "allocation": "explain",
+    }
+    for name, neutral in clashes.items():
+        if values[name] not in (None, neutral):
+            raise ParameterError(
+                f"explain={values['explain']} and {name}={values[name]!r} are both given; explain "
+                f"chooses as many features of all groups as it takes, so leave {name} out.",
+                "explain",
+            )

@@ -1,0 +1,79 @@
+r"""Columns that stand for all others: each feature counts by its nearest chosen one.
+
+Axes: m coordinates, d columns.
+
+The coverage of chosen columns S is :math:`\sum_j w_j \max_{s \in S} r_{js}^2` (facility location).
+It falls off with every addition, so what a column added earlier on is at least what it adds now: a
+column need only be looked at again when it comes first.
+"""
+
+import heapq
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Columns of which coverage is computed at a time, as many as fit this number of correlations.
+ENTRIES_AT_ONCE = {"cpu": 2**22, "cuda": 2**27}
+
+
+class Coverage:
+    """The state of a greedy choice of columns by coverage.
+
+    Parameters
+    ----------
+    F : Tensor of shape (m, d)
+        Coordinates of the columns, of length one.
+    weights : Tensor of shape (d,)
+        How much every column counts.
+    """
+
+    def __init__(self, F: Tensor, weights: Tensor) -> None:
+        self.F = F
+        used = weights > 0
+        self._targets = F[:, used]
+        self._weights = weights[used].to(F.dtype)
+        self._covered = F.new_zeros(int(used.sum()))
+
+    def gains(self, columns: IntArray) -> FloatArray:
+        """Compute what columns would add to the coverage of the chosen ones, (p,)."""
+        found = [
+            self._weights @ (squared - self._covered[:, None]).clamp_(min=0)
+            for squared in self._squared(columns)
+        ]
+        return torch.cat(found).double().cpu().numpy() if found else np.zeros(0)
+
+    def add(self, columns: IntArray) -> None:
+        """Choose columns."""
+        for squared in self._squared(columns):
+            self._covered = torch.maximum(self._covered, squared.amax(1))
+
+    def order(self, columns: IntArray, n_picks: int) -> IntArray:
+        """Choose from columns one after another, the best addition first.
+
+        After ``n_picks`` the others follow by what they would add to these.
+        """
+        heap = [(-gain, place) for place, gain in enumerate(self.gains(columns).tolist())]
+        heapq.heapify(heap)
+        picked: list[int] = []
+        while heap and len(picked) < n_picks:
+            _, place = heapq.heappop(heap)
+            gain = float(self.gains(columns[[place]])[0])
+            if heap and gain < -heap[0][0] * (1 - 1e-9):
+                heapq.heappush(heap, (-gain, place))
+                continue
+            self.add(columns[[place]])
+            picked.append(place)
+        others = [place for _, place in sorted(heap)]
+        return columns[np.array([*picked, *others], dtype=np.int64)]
+
+    def _squared(self, columns: IntArray) -> Iterator[Tensor]:
+        """Yield squared correlations of all that counts with columns, some of them at a time."""
+        at_once = ENTRIES_AT_ONCE.get(self.F.device.type, ENTRIES_AT_ONCE["cpu"])
+        size = max(1, at_once // max(1, len(self._covered)))
+        for start in range(0, len(columns), size):
+            index = torch.as_tensor(columns[start : start + size], device=self.F.device)
+            yield (self._targets.T @ self.F[:, index]).square_()
