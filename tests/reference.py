@@ -162,3 +162,47 @@ def with_rest(X, group, i):
     place = list(group).index(i)
     others = [k for k in range(len(group)) if k != place]
     return abs(np.corrcoef(Z[:, place], Z[:, others] @ weights[others])[0, 1])
+
+
+def feature_smoothness(X, among, n_neighbors):
+    """Mean over samples of x times its mean over neighbours, over the mean square, (d,)."""
+    X = np.asarray(X, dtype=np.float64)
+    W = self_tuning_affinity(torch.as_tensor(X[:, among]), n_neighbors).numpy().copy()
+    np.fill_diagonal(W, 0)
+    P = W / W.sum(1, keepdims=True)
+    return np.maximum((X * (P @ X)).sum(0) / (X * X).sum(0), 0)
+
+
+def explained_share(X, weights, chosen):
+    """Weighted mean of the R squared of all columns given the chosen ones."""
+    X = np.asarray(X, dtype=np.float64)
+    X = X - X.mean(0)
+    coefficients, *_ = np.linalg.lstsq(X[:, chosen], X, rcond=1e-10)
+    left = X - X[:, chosen] @ coefficients
+    r2 = 1 - (left**2).sum(0) / (X**2).sum(0)
+    return float(np.asarray(weights) @ r2 / np.sum(weights))
+
+
+def explained_order(X, weights, candidates, n_picks):
+    """Choose, again and again, the candidate with the largest share explained."""
+    chosen = []
+    for _ in range(n_picks):
+        shares = {
+            s: explained_share(X, weights, [*chosen, s]) for s in candidates if s not in chosen
+        }
+        chosen.append(max(shares, key=shares.get))
+    return chosen
+
+
+def coverage_order(X, weights, candidates, n_picks):
+    """Choose, again and again, the candidate with which nearest chosen columns are nearest."""
+    r2 = np.corrcoef(np.asarray(X, dtype=np.float64), rowvar=False) ** 2
+    chosen = []
+    for _ in range(n_picks):
+        covered = {
+            s: np.asarray(weights) @ r2[:, [*chosen, s]].max(1)
+            for s in candidates
+            if s not in chosen
+        }
+        chosen.append(max(covered, key=covered.get))
+    return chosen

@@ -143,7 +143,7 @@ def test_a_missing_file_is_named(tmp_path):
     ("wrong", "says"),
     [
         ({"format": "other"}, "not a model that groupfs wrote"),
-        ({"version": 99}, "version 99, but this groupfs reads version 3; .* upgrade"),
+        ({"version": 99}, "version 99, but this groupfs reads version 4; .* upgrade"),
         ({"selector": GroupFS()}, "not fitted"),
         ({"selector": StandardScaler()}, "StandardScaler is neither GroupFS nor GroupFSPath"),
         ({"columns": "{}"}, "broken or not a model"),

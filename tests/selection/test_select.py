@@ -19,6 +19,7 @@ def found(gates=(1.0, 1.0, 0.0), p_values=(1e-6, 1e-6, 0.5), scores=(3.0, 2.0, 1
         scores=np.array(scores),
         gates=np.array(gates),
         p_values=None if p_values is None else np.array(p_values),
+        order=np.array([6, 1, 4, 2, 8, 0, 3, 7, 5]),
     )
 
 
@@ -36,6 +37,10 @@ def request(n_features=None, n_groups=None, allocation="spread", output="feature
         (found(), request(n_features=3), [1, 2, 4], [1, 1, 0]),
         (found(), request(n_features=4, allocation="whole"), [0, 1, 2, 4], [1, 1, 0]),
         (found(), request(n_features=2, allocation="whole"), [1, 2], [1, 0, 0]),
+        # the order of the features decides, within groups that are asked for
+        (found(), request(n_features=3, allocation="explain"), [1, 4, 6], [1, 1, 1]),
+        (found(), request(n_groups=2, n_features=3, allocation="explain"), [1, 2, 4], [1, 1, 0]),
+        (found(), request(allocation="explain"), [0, 1, 2, 3, 4], [1, 1, 0]),
         (found(), request(output="representatives"), [1, 4], [1, 1, 0]),
         (found(), request(output="representatives", n_features=3), [1, 4, 6], [1, 1, 1]),
         # gates close on groups that have little to do with the others
@@ -76,8 +81,11 @@ def test_rules_that_had_to_be_relaxed_are_noted(groups, wanted, note):
 
 
 def test_a_budget_larger_than_the_groups_goes_on_with_features_in_none():
-    groups = replace(found(), labels=np.append(found().labels, -1), spare=np.array([10, 9]))
-    assert select(groups, request(n_features=10)).features.tolist() == [*range(9), 10]
+    labels, order = np.append(found().labels, -1), np.append(found().order, [10, 9])
+    groups = replace(found(), labels=labels, order=order)
+    for allocation in ("explain", "spread", "whole"):
+        wanted = request(n_features=10, allocation=allocation)
+        assert select(groups, wanted).features.tolist() == [*range(9), 10]
     # groups that were asked for are not left
     (note,) = select(groups, request(n_groups=1, n_features=7)).notes
     assert "only 3 features" in note
@@ -93,7 +101,7 @@ def test_without_groups_nothing_is_selected_but_a_budget():
         scores=none,
         gates=none,
         p_values=none,
-        spare=np.array([2, 0, 1]),
+        order=np.array([2, 0, 1]),
     )
     nothing = select(empty, request())
     assert not nothing.support.any() and "No feature goes with another" in nothing.notes[0]

@@ -143,11 +143,11 @@ def order_columns(
     return order_by_keys(keys / np.sqrt(X.shape[0]))
 
 
-def order_by_keys(keys: FloatArray) -> tuple[IntArray, IntArray]:
+def order_by_keys(keys: FloatArray, same: float = SAME_KEY) -> tuple[IntArray, IntArray]:
     """Order columns by their first key; number those alike that have the same keys, (d, 3)."""
     order = np.argsort(keys[:, 0], kind="stable")
     steps = np.abs(np.diff(keys[order], axis=0)).max(axis=1)
-    twins = np.concatenate([[0], np.cumsum(steps > SAME_KEY)])[: len(order)]
+    twins = np.concatenate([[0], np.cumsum(steps > same)])[: len(order)]
     return order, twins
 
 

@@ -15,7 +15,7 @@ from groupfs.training.settings import PRESETS, groups_to_select
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.fitted_selector import features_asked_for
 from groupfs.utils.sklearn_compat import validate_parameter_constraints
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
 #: Two ways to say how many features.
@@ -81,12 +81,12 @@ class FeatureSelection(GroupAttributes):
         request = Request(
             n_features=features_asked_for(self, values["n_features_to_select"], values["explain"]),
             n_groups=values["n_groups_to_select"],
-            usual_rule=self._usual_rule(),
+            usual_rule=str(groups_to_select({**vars(self), "n_groups_to_select": None})),
             allocation="explain" if values["explain"] else allocation,
             output=values["output"],
             alpha=values["alpha"],
         )
-        return select(self._ranked_groups(self.feature_order_), request)
+        return select(self._ranked_groups(), request)
 
     def _select(self) -> None:
         """Set the fitted attributes that speak of the selection."""
@@ -107,29 +107,15 @@ class FeatureSelection(GroupAttributes):
         weights = np.zeros(d)
         smooth = feature_smoothness(table.rows, related, self.n_neighbors, seed)
         weights[related] = smooth[related] if smooth[related].any() else 1.0
-        is_kept = self._kept_features()[table.columns[related]]
-        found = order_features(table.rows, weights, [related[is_kept], related[~is_kept]], last)
+        is_grouped = self.group_labels_[table.columns[related]] >= 0
+        stages = [related[is_grouped], related[~is_grouped]]
+        found = order_features(table.rows, weights, stages, last)
         self.feature_order_ = table.columns[found.order]
         self.explained_ = found.explained
         self.feature_weights_ = np.zeros(self.n_features_in_)
         self.feature_weights_[table.columns] = found.weights
 
-    def _kept_features(self) -> BoolArray:
-        """Find the features of the groups that are kept without a budget, (n_features_in_,)."""
-        request = Request(
-            n_features=None,
-            n_groups=self.n_groups_to_select,
-            usual_rule=self._usual_rule(),
-            allocation="explain",
-            output="features",
-            alpha=self.alpha,
-        )
-        return select(self._ranked_groups(np.zeros(0, dtype=np.int64)), request).support
-
-    def _usual_rule(self) -> str:
-        return str(groups_to_select({**vars(self), "n_groups_to_select": None}))
-
-    def _ranked_groups(self, order: IntArray) -> RankedGroups:
+    def _ranked_groups(self) -> RankedGroups:
         return RankedGroups(
             groups=self.groups_,
             labels=self.group_labels_,
@@ -138,7 +124,7 @@ class FeatureSelection(GroupAttributes):
             scores=self.group_scores_,
             gates=self.group_gates_,
             p_values=self.group_pvalues_,
-            order=order,
+            order=self.feature_order_,
             replicates=self._group_replicates,
         )
 

@@ -22,6 +22,8 @@ from groupfs.utils.types import FloatArray, IntArray
 MOST_ENTRIES = 2**23
 #: Rows of a sketch, and numbers it may hold.
 SKETCH_ROWS, SKETCH_ENTRIES = 1024, 2**25
+#: Coordinates of copies differ by the root of the jitter.
+SAME_KEY = 1e-4
 #: Added to the diagonal of correlations, which may be singular, before they are factored.
 JITTER = 1e-12
 
@@ -38,7 +40,7 @@ class ColumnFactor:
         vectors = np.random.default_rng(0).standard_normal((len(self.F), 3))
         keys = (self.F.T @ torch.as_tensor(vectors).to(self.F)).cpu().double().numpy()
         keys *= np.where(keys[:, :1] < 0, -1, 1)
-        order, twins = order_by_keys(keys)
+        order, twins = order_by_keys(keys, SAME_KEY)
         counts = np.empty(len(order))
         counts[order] = np.bincount(twins)[twins]
         return counts

@@ -3,7 +3,7 @@
 Axes: d features.
 
 Features are chosen by what they explain of the related ones, smooth ones counting more (module
-``explained``); when all is explained, by coverage. Features of kept groups come first, then other
+``explained``); when all is explained, by coverage. Features in groups come first, then other
 related ones, then the rest. One order serves every budget: each is a beginning of it.
 """
 

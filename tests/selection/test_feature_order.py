@@ -1,0 +1,160 @@
+"""The order of the features: greedy as the oracle, nested, blind to sign, copies and order."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+from sklearn.linear_model import LinearRegression
+
+from groupfs import GroupFS
+from groupfs.data.open_table import open_table
+from groupfs.data.rows import DenseRows
+from groupfs.selection import column_factor, feature_order
+from groupfs.selection.column_factor import factor_columns
+from groupfs.selection.coverage import Coverage
+from groupfs.selection.feature_order import order_features
+from tests import reference
+
+NONE = np.zeros(0, dtype=np.int64)
+
+
+def rows_of(X):
+    rows = DenseRows((X - X.mean(0)) / X.std(0))
+    rows.to(torch.device("cpu"), torch.float32)
+    return rows
+
+
+def correlated(rng, n, d, n_factors=4):
+    return rng.standard_normal((n, n_factors)) @ rng.standard_normal(
+        (n_factors, d)
+    ) + 0.8 * rng.standard_normal((n, d))
+
+
+@pytest.mark.parametrize(("n", "d"), [(80, 12), (15, 30)], ids=["tall", "wide"])
+def test_picks_and_curve_are_those_of_the_oracle(n, d, rng):
+    X, weights = correlated(rng, n, d), rng.uniform(0, 1, d)
+    weights[rng.permutation(d)[:3]] = 0
+    found = order_features(rows_of(X), weights, [np.arange(d)], NONE)
+    n_picks = min(n - 1, d) - 1
+    assert found.order[:n_picks].tolist() == reference.explained_order(
+        X, weights, range(d), n_picks
+    )
+    shares = [reference.explained_share(X, weights, found.order[:k]) for k in range(1, d + 1)]
+    assert found.explained == pytest.approx(shares, abs=1e-6)
+    assert sorted(found.order) == list(range(d)) and found.weights.sum() == pytest.approx(1)
+
+
+def test_the_curve_is_the_weighted_r2_of_scikit_learn(rng):
+    X = correlated(rng, 70, 20)
+    selector = GroupFS(random_state=0).fit(X)
+    related = selector.feature_weights_ > 0
+    for k in (1, 3, 8, 15):
+        chosen = selector.feature_order_[:k]
+        model = LinearRegression().fit(X[:, chosen], X)
+        r2 = 1 - ((X - model.predict(X[:, chosen])) ** 2).sum(0) / ((X - X.mean(0)) ** 2).sum(0)
+        share = selector.feature_weights_[related] @ r2[related]
+        assert selector.explained_[k - 1] == pytest.approx(share, abs=1e-6)
+    assert (np.diff(selector.explained_) >= 0).all() and selector.explained_[-1] == 1
+
+
+def test_when_all_is_explained_coverage_goes_on(rng):
+    X, weights = correlated(rng, 10, 25), np.ones(25)
+    rows = rows_of(X)
+    found = order_features(rows, weights, [np.arange(25)], NONE)
+    assert found.explained[8] == pytest.approx(1)  # nine directions are all there are
+    coverage = Coverage(factor_columns(rows).F, torch.ones(25, dtype=torch.float64))
+    coverage.add(found.order[:9])
+    others = np.setdiff1d(np.arange(25), found.order[:9])
+    assert found.order[9:].tolist() == coverage.order(others, 25).tolist()
+
+
+def test_coverage_is_that_of_the_oracle(rng):
+    X, weights = correlated(rng, 40, 18), rng.uniform(0, 1, 18)
+    coverage = Coverage(factor_columns(rows_of(X)).F, torch.as_tensor(weights))
+    found = coverage.order(np.arange(2, 18), 16).tolist()
+    assert found == reference.coverage_order(X, weights, range(2, 18), 16)
+
+
+def test_after_the_last_pick_the_others_follow_by_what_they_would_cover(rng, monkeypatch):
+    X, weights = correlated(rng, 60, 20), np.ones(20)
+    whole = order_features(rows_of(X), weights, [np.arange(20)], NONE)
+    monkeypatch.setattr(feature_order, "MOST_PICKS", 5)
+    found = order_features(rows_of(X), weights, [np.arange(20)], NONE)
+    assert found.order[:5].tolist() == whole.order[:5].tolist()
+    assert sorted(found.order) == list(range(20))
+    shares = [reference.explained_share(X, weights, found.order[:k]) for k in range(1, 21)]
+    assert found.explained == pytest.approx(shares, abs=1e-6)
+
+
+def test_features_of_an_earlier_stage_come_first(rng):
+    X, weights = correlated(rng, 50, 12), np.ones(12)
+    stages, last = [np.array([3, 4, 5]), np.array([0, 1, 2, 6, 7])], np.array([11, 8, 10, 9])
+    found = order_features(rows_of(X), weights, stages, last)
+    assert set(found.order[:3]) == {3, 4, 5} and set(found.order[3:8]) == {0, 1, 2, 6, 7}
+    assert found.order[8:].tolist() == last.tolist()
+    assert found.order[0] == reference.explained_order(X, weights, stages[0], 1)[0]
+
+
+def test_signs_scales_and_the_order_of_columns_do_not_matter(rng):
+    X = correlated(rng, 90, 24)
+    selector = GroupFS(random_state=0).fit(X)
+    shuffled = rng.permutation(24)
+    factors = rng.choice([-1, 1], 24) * rng.uniform(0.1, 9, 24)
+    again = GroupFS(random_state=0).fit((X * factors)[:, shuffled])
+    assert shuffled[again.feature_order_].tolist() == selector.feature_order_.tolist()
+    assert again.explained_ == pytest.approx(selector.explained_, abs=1e-9)
+
+
+def test_copies_share_a_weight_and_wait_until_all_is_explained(rng):
+    X, weights = correlated(rng, 60, 10), rng.uniform(0.5, 1, 10)
+    copied = np.column_stack([X, 3 * X[:, 2] + 1, -X[:, 7], X[:, 7]])
+    plain = order_features(rows_of(X), weights, [np.arange(10)], NONE)
+    more = order_features(
+        rows_of(copied), np.append(weights, weights[[2, 7, 7]]), [np.arange(13)], NONE
+    )
+    original = np.append(np.arange(10), [2, 7, 7])
+    assert original[more.order[:10]].tolist() == plain.order.tolist()
+    assert more.explained[:10] == pytest.approx(plain.explained, abs=1e-9)
+    assert sorted(original[more.order[10:]]) == [2, 7, 7]
+
+
+def test_every_budget_is_a_beginning_of_the_order(rng):
+    selector = GroupFS(random_state=0).fit(correlated(rng, 80, 16))
+    for k in range(1, 17):
+        chosen = selector.select(n_features_to_select=k).features
+        assert set(chosen) == set(selector.feature_order_[:k])
+
+
+def test_sparse_tables_have_the_order_of_dense_ones(rng):
+    X = np.maximum(correlated(rng, 120, 15), 0)
+    dense, sparse = GroupFS(random_state=0).fit(X), GroupFS(random_state=0).fit(sp.csr_array(X))
+    assert sparse.feature_order_.tolist() == dense.feature_order_.tolist()
+    assert sparse.explained_ == pytest.approx(dense.explained_, abs=1e-6)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+def test_a_sketch_is_put_in_order_by_exact_products(make, rng, monkeypatch):
+    d = 60
+    X = np.where(rng.random((600, d)) < 0.3, correlated(rng, 600, d, 12), 0)
+    weights = rng.uniform(0.5, 1, d)
+    exact = order_features(rows_of(X), weights, [np.arange(d)], NONE)
+    monkeypatch.setattr(column_factor, "MOST_ENTRIES", 100)
+    monkeypatch.setattr(column_factor, "SKETCH_ROWS", 128)
+    rows = open_table(object.__new__(Empty), make(X), True)
+    weights = weights[rows.columns]
+    assert not factor_columns(rows.rows).is_exact
+    found = order_features(rows.rows, weights, [np.arange(d)], NONE)
+    chosen = rows.columns[found.order]
+    shares = [reference.explained_share(rows_of(X).Z, np.ones(d), chosen[:k]) for k in (5, 20)]
+    best = [reference.explained_share(rows_of(X).Z, np.ones(d), exact.order[:k]) for k in (5, 20)]
+    assert np.allclose(shares, best, atol=0.02)
+    weighted = np.zeros(d)
+    weighted[rows.columns] = weights
+    k = 30
+    assert found.explained[k - 1] == pytest.approx(
+        reference.explained_share(X, weighted, chosen[:k]), abs=1e-6
+    )
+
+
+class Empty:
+    """Stands for an estimator, which learns the columns of the table."""
