@@ -1,8 +1,8 @@
 """What the scenarios share: methods select, without labels; then every selection is judged.
 
-Two files of json lines result. NAME.jsonl has one line per fit with what it selected, and nothing
-in it depends on a label (but for CompFS, which is supervised). NAME_judged.jsonl has one line per
-distinct selection with its agreement with the classes. NAME.csv is the two put together.
+Two stores result. NAME has one record per fit with what it selected, and nothing in it depends on a
+label (but for CompFS, which is supervised). NAME_judged has one record per distinct selection with
+its agreement with the classes. NAME.csv is the two put together.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def options(
     )
     if given.again:
         forget(
-            opt.results / f"{name}.jsonl",
+            opt.results / f"{name}.npz",
             lambda record: (
                 record["key"]["method"] in _listed(given.again, known, ())
                 and record["key"]["table"] in opt.tables
@@ -146,7 +146,7 @@ def run_fits(
 
 def run_judging(name: str, opt: Options) -> None:
     """Judge every selection that has not been judged, and write the csv."""
-    path = opt.results / f"{name}.jsonl"
+    path = opt.results / f"{name}.npz"
     stamp = path.stat().st_mtime_ns
     keys = [{"table": t, "selection": s} for t, s in _by_digest(path, stamp)]
     keys = [key for key in keys if key["table"] in opt.tables]
@@ -158,10 +158,10 @@ def rows(name: str, results: Path = RESULTS) -> list[dict[str, Any]]:
     """Make one row per judged selection: the cell, what was selected, how well it does."""
     judged = {
         (record["key"]["table"], record["key"]["selection"]): record
-        for record in Store(results / f"{name}_judged.jsonl")
+        for record in Store(results / f"{name}_judged.npz")
     }
     found = []
-    for record in Store(results / f"{name}.jsonl"):
+    for record in Store(results / f"{name}.npz"):
         key = {k: v for k, v in record["key"].items() if k != "budgets"}
         for selection in record["selections"]:
             place = key["table"], digest(selection["selected"])
@@ -181,10 +181,10 @@ def digest(selected: Iterable[int]) -> str:
 
 def forget(path: Path, unwanted: Callable[[dict[str, Any]], bool]) -> None:
     """Drop finished cells, so that they are computed again."""
-    if not path.exists():
-        return
     store = Store(path)
-    store.rewrite([record for record in store if not unwanted(record)])
+    kept = [record for record in store if not unwanted(record)]
+    if len(kept) < len(store.records):
+        store.rewrite(kept)
 
 
 def _guarded(compute: Callable[[Key], dict[str, Any]], key: Key) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def scenario2_part(results: Path) -> str:
 
 
 def student_part(results: Path) -> str:
-    records = list(Store(results / f"{student.NAME}.jsonl"))
+    records = list(Store(results / f"{student.NAME}.npz"))
     if not records:
         return ""
     scores = by_budget(rows(student.NAME, results))
@@ -139,7 +139,7 @@ def times_part(results: Path) -> str:
     """Add up the seconds of GroupFS's cells in the paper's scenarios, by table."""
     seconds: Counter[tuple[str, str]] = Counter()
     for name in (scenario1.NAME, scenario2.NAME):
-        for record in Store(results / f"{name}.jsonl"):
+        for record in Store(results / f"{name}.npz"):
             if record["key"]["method"] == "GroupFS":
                 seconds[record["key"]["table"], name] += record["seconds"]
     if not seconds:
@@ -155,7 +155,7 @@ def times_part(results: Path) -> str:
 
 def two_moons_part(results: Path) -> str:
     """Say how often the two groups are found; write the studies of noise and correlation."""
-    records = list(Store(results / f"{two_moons.NAME}.jsonl"))
+    records = list(Store(results / f"{two_moons.NAME}.npz"))
     if not records:
         return ""
     grid = [
@@ -180,7 +180,7 @@ def two_moons_part(results: Path) -> str:
 
 def defaults_part(results: Path) -> str:
     """Write mean accuracy by sparsity and by way to spend a budget."""
-    found = defaults.compare(Store(results / f"{defaults.NAME}.jsonl"))
+    found = defaults.compare(Store(results / f"{defaults.NAME}.npz"))
     if not found:
         return ""
     sparsities = list(found[0].accuracy)
@@ -243,7 +243,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _origin(name: str, results: Path) -> str:
     """Name the command, the machines and the versions that the records of fits name."""
-    records = [record for record in Store(results / f"{name}.jsonl") if "settings" in record]
+    records = [record for record in Store(results / f"{name}.npz") if "settings" in record]
     devices = Counter(record["machine"]["device"] for record in records)
     versions: dict[str, set[str]] = {}
     for record in records:
@@ -284,7 +284,7 @@ def _in_order(scores: dict[str, Any], tables: Sequence[str]) -> dict[str, Any]:
 def _moved(results: Path) -> str:
     """Say how many features left the cluster they started in, mean over seeds."""
     shares: dict[str, list[float]] = {}
-    for record in Store(results / f"{scenario1.NAME}.jsonl"):
+    for record in Store(results / f"{scenario1.NAME}.npz"):
         if record["key"]["method"] == "GroupFS":
             shares.setdefault(record["key"]["table"], []).append(record["found"]["share_moved"])
     told = ", ".join(f"{t} {np.mean(s):.1%}" for t, s in _in_order(shares, data.NINE).items())

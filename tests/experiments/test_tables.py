@@ -1,7 +1,5 @@
 """The tables: means, ranks, tests and choices from rows, and nothing outside the marks."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare, wilcoxon
@@ -142,7 +140,7 @@ def test_a_wrong_number_and_a_readme_edited_by_hand_are_found(measured, capsys):
     assert check(measured) == 1
     assert "is not what the results give" in capsys.readouterr().out
     readme.write_text(text)
-    judged = store.Store(measured / "scenario1_judged.jsonl")
+    judged = store.Store(measured / "scenario1_judged.npz")
     records = list(judged)
     records[0]["accuracy"] += 1
     judged.rewrite(records)
@@ -167,7 +165,7 @@ def test_two_moons_counts_recovered_tables_and_averages_over_seeds(tmp_path):
         moons("noise", "paper", 1.0, 0.5, n_groups=12, seed=1),
         moons("noise", "default", 1.0, 1.0, n_groups="auto", noise=0.1),
     ]
-    (tmp_path / "two_moons.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    store.Store(tmp_path / "two_moons.npz").rewrite(records)
     text = tables.two_moons_part(tmp_path)
     assert "| default | 1 of 2 (50.0%) | 1 of 2 (50.0%) |" in text and "| paper | – | – |" in text
     assert "| noise | paper, C of the paper | default, C auto |" in text
@@ -187,6 +185,6 @@ def test_defaults_are_shown_with_what_is_best_without_each_table(tmp_path):
         }
         for table, values in accuracies.items()
     ]
-    (tmp_path / "defaults.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
+    store.Store(tmp_path / "defaults.npz").rewrite(records)
     text = tables.defaults_part(tmp_path)
     assert "| own | 3 | 43.3 | 43.3 | 0.7 (2), 1.0 (1) |" in text
