@@ -2,17 +2,18 @@
 
 Two stores result. NAME has one record per fit with what it selected, and nothing in it depends on a
 label (but for CompFS, which is supervised). NAME_judged has one record per distinct selection with
-its agreement with the classes. NAME.csv is the two put together.
+what it was judged by. NAME.csv is the two put together.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from experiments import data, methods
-from experiments.protocol import judge
+from experiments.protocol import Judgement, judge
 from experiments.store import RESULTS, Key, Store, machine, run, write_csv
 
 #: Where short runs leave their results, out of the way of the real ones.
 QUICK_RESULTS = Path(__file__).parents[1] / "out" / "quick"
 QUICK_TABLES = ("heart_disease", "lung500")
-SCORES = ("accuracy", "accuracy_std", "ari", "ari_std")
+SCORES = tuple(field.name for field in fields(Judgement))
 
 
 @dataclass(frozen=True)
@@ -145,17 +146,20 @@ def run_fits(
 
 
 def run_judging(name: str, opt: Options) -> None:
-    """Judge every selection that has not been judged, and write the csv."""
+    """Judge every selection that lacks any of the scores, and write the csv."""
     path = opt.results / f"{name}.npz"
     stamp = path.stat().st_mtime_ns
     keys = [{"table": t, "selection": s} for t, s in _by_digest(path, stamp)]
     keys = [key for key in keys if key["table"] in opt.tables]
-    run(f"{name}_judged", keys, partial(_judge, path, stamp), opt.results, opt.jobs)
+    run(f"{name}_judged", keys, partial(_judge, path, stamp), opt.results, opt.jobs, SCORES)
     write_csv([{"key": {}, **row} for row in rows(name, opt.results)], opt.results / f"{name}.csv")
 
 
 def rows(name: str, results: Path = RESULTS) -> list[dict[str, Any]]:
-    """Make one row per judged selection: the cell, what was selected, how well it does."""
+    """Make one row per judged selection: the cell, what was selected, how well it does.
+
+    A score that the selection has not been judged by is not a number.
+    """
     judged = {
         (record["key"]["table"], record["key"]["selection"]): record
         for record in Store(results / f"{name}_judged.npz")
@@ -166,7 +170,7 @@ def rows(name: str, results: Path = RESULTS) -> list[dict[str, Any]]:
         for selection in record["selections"]:
             place = key["table"], digest(selection["selected"])
             if place in judged:
-                scores = {k: judged[place][k] for k in SCORES}
+                scores = {k: judged[place].get(k, math.nan) for k in SCORES}
                 cost = {"fit_seconds": record["fit_seconds"], "device": record["machine"]["device"]}
                 n_selected = {"n_selected": len(selection["selected"])}
                 found.append({**key, **selection, **n_selected, **scores, **cost})
@@ -197,8 +201,8 @@ def _guarded(compute: Callable[[Key], dict[str, Any]], key: Key) -> dict[str, An
 def _judge(path: Path, stamp: int, key: Key) -> dict[str, Any]:
     table = data.load(key["table"])
     selected = _by_digest(path, stamp)[key["table"], key["selection"]]
-    agreement = judge(table.Z, table.y, np.array(selected))
-    return {**agreement.as_dict(), "n_selected": len(selected), "machine": machine("cpu")}
+    scores = judge(table.Z, table.y, np.array(selected)).as_dict()
+    return {**scores, "n_selected": len(selected), "machine": machine("cpu")}
 
 
 @cache

@@ -215,7 +215,8 @@ def check(results: Path, n: int, seed: int) -> list[str]:
             row = found[place]
             table = data.load(row["table"])
             again = judge(table.Z, table.y, np.array(row["selected"])).as_dict()
-            worst = max(abs(again[score] - row[score]) for score in again)
+            # scores that the selection has not been judged by differ by what is not a number
+            worst = max(np.nan_to_num(abs(again[score] - row[score])) for score in again)
             label = f"{name} {row['table']} {row['method']} seed {row['seed']}"
             print(f"{label}: stored {row['accuracy']:.2f}, again {again['accuracy']:.2f}")
             if worst > TOLERANCE:

@@ -68,12 +68,13 @@ def test_a_failing_method_is_named_and_tried_again_next_time(tmp_path, monkeypat
 
 
 def test_again_drops_the_cells_of_a_method_on_the_tables_named(tmp_path):
-    run(scenario1, tmp_path, "--methods", "LS,VARIANCE", "--datasets", "heart_disease,yale")
-    path = tmp_path / "scenario1.npz"
+    run(scenario0, tmp_path, "--methods", "LS,VARIANCE", "--datasets", "heart_disease,yale")
+    path = tmp_path / "scenario0.npz"
     store = Store(path)
     store.rewrite([{**record, "settings": "stale"} for record in store])
-    run(scenario1, tmp_path, "--methods", "LS,VARIANCE", "--again", "LS")
+    run(scenario0, tmp_path, "--methods", "LS,VARIANCE", "--again", "LS")
     fresh = {(r["key"]["method"], r["key"]["table"]): r["settings"] != "stale" for r in Store(path)}
+    assert len(fresh) == 4
     assert [place for place, is_fresh in fresh.items() if is_fresh] == [("LS", "heart_disease")]
 
 
@@ -103,6 +104,21 @@ def test_numbers_follow_from_the_stored_indices(tmp_path):
         again = judge(table.Z, table.y, np.array(row["selected"])).as_dict()
         assert {name: row[name] for name in again} == again
     assert {row["accuracy"] for row in written} == {str(row["accuracy"]) for row in found}
+
+
+def test_selections_judged_by_less_are_judged_again(tmp_path):
+    run(scenario0, tmp_path, "--methods", "VARIANCE", "--tables", "heart_disease,yale")
+    judged = Store(tmp_path / "scenario0_judged.npz")
+    whole = {r["key"]["selection"]: r["neighbor"] for r in judged if r["key"]["table"] != "yale"}
+    later = ("neighbor", "explained")
+    judged.rewrite([{k: v for k, v in r.items() if k not in later} for r in judged])
+    found = pipeline.rows("scenario0", tmp_path)
+    assert np.isnan([row["neighbor"] for row in found]).all()
+    assert np.isfinite([row["accuracy"] for row in found]).all()
+    run(scenario0, tmp_path, "--methods", "VARIANCE")
+    assert len(Store(judged.path).records) == len(judged.records) > len(whole)
+    found = {r["key"]["selection"]: r["neighbor"] for r in Store(judged.path) if "neighbor" in r}
+    assert found == whole
 
 
 def test_records_say_how_they_came_about(tmp_path):
