@@ -95,9 +95,8 @@ def select(key: Key, build: methods.Build, device: str, quick: bool) -> dict[str
     """Fit one method and say what it selects at the cell's budgets."""
     X, y, *_ = data.load(key["table"])
     first = key["budgets"][0]
-    selector = build(
-        key["method"], key["table"], None if first == "own" else first, key["seed"], device
-    )
+    n_features = None if first in ("own", 0) else first  # none at all is no number to ask for
+    selector = build(key["method"], key["table"], n_features, key["seed"], device)
     selector = methods.shortened(selector) if quick else selector
     facts = fit(selector, X, y if key["method"] in methods.SUPERVISED else None, device)
     found = methods.at_budgets(selector, key["budgets"])

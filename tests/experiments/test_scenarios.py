@@ -154,6 +154,12 @@ def test_others_get_as_many_features_as_groupfs_chooses(tmp_path):
         assert own in {r["n_selected"] for r in found if r["method"] == method}
 
 
+def test_where_groupfs_chooses_nothing_others_get_nothing():
+    key = {"table": "wine", "method": "LS", "seed": 0, "budgets": [0]}
+    found = pipeline.select(key, methods.defaults, "cpu", quick=True)
+    assert found["selections"] == [{"budget": 0, "selected": []}]
+
+
 def test_seeds_are_paired_with_the_seeds_of_groupfs():
     chosen = {0: 30, 1: 50, 2: 30}
     given = [scenario0.given_number("RANDOM", seed, chosen) for seed in range(4)]
