@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -19,10 +20,10 @@ BEST_DRAW = "RANDOM best draw"
 
 
 class Score(NamedTuple):
-    """Mean over the method's seeds of mean and deviation over those of k-means, in percent."""
+    """Mean over the method's seeds, in percent; not a number if one of them was not judged."""
 
     mean: float
-    std: float
+    std: float  #: mean of the deviations over the seeds of k-means
     n_selected: float
     n_candidates: int = 1
     choice: str = ""
@@ -48,7 +49,9 @@ def best_choice(rows: Iterable[Row]) -> Scores:
     return _nested(found)
 
 
-def at_levels(rows: Iterable[Row], budgets: dict[str, Sequence[int]]) -> dict[str, Scores]:
+def at_levels(
+    rows: Iterable[Row], budgets: dict[str, Sequence[int]], measure: str = "accuracy"
+) -> dict[str, Scores]:
     """Gather scores at every level of scenario 0, at last GroupFS's own number of features.
 
     Parameters
@@ -57,6 +60,8 @@ def at_levels(rows: Iterable[Row], budgets: dict[str, Sequence[int]]) -> dict[st
         Judged selections.
     budgets
         Of every table, one per level.
+    measure
+        Which of the scores.
     """
     grouped = _grouped(rows)
     chosen: dict[str, dict[int, int]] = {}
@@ -67,8 +72,10 @@ def at_levels(rows: Iterable[Row], budgets: dict[str, Sequence[int]]) -> dict[st
     for (table, method), some in grouped.items():
         for level, budget in zip(LEVELS, budgets[table], strict=True):
             at = [row for row in some if row["budget"] == budget or method == "ALL"]
-            _put(levels, str(level), table, method, at)
-        _put(levels, "own", table, method, _own(some, method, chosen.get(table, {})))
+            if at:
+                levels[str(level)].setdefault(table, {})[method] = _score(at, measure)
+        if own := _own(some, method, chosen.get(table, {})):
+            levels["own"].setdefault(table, {})[method] = _score(own, measure)
     return levels
 
 
@@ -76,7 +83,7 @@ class Comparison(NamedTuple):
     """How methods compare over the tables that all of them have."""
 
     tables: list[str]
-    accuracy: dict[str, float]  #: mean over tables
+    mean: dict[str, float]  #: mean over tables
     rank: dict[str, float]  #: mean over tables, 1 is best
     p_value: dict[str, float]  #: Wilcoxon's signed-rank test against GroupFS, two-sided
     friedman: float  #: p-value of Friedman's test over all methods
@@ -90,18 +97,21 @@ def measured(scores: Scores, names: Sequence[str]) -> list[str]:
 def compare(scores: Scores, names: Sequence[str], against: str = "GroupFS") -> Comparison:
     """Compare the methods that have been run, on the tables that all of these have."""
     names = measured(scores, names)
-    tables = [table for table, found in scores.items() if set(names) <= set(found)]
+    tables = [t for t, found in scores.items() if all(_has(found, name) for name in names)]
     values = np.array([[scores[table][name].mean for name in names] for table in tables])
     values = np.round(values.reshape(len(tables), len(names)), 6)  # equal selections are ties
+    if not values.size:
+        return Comparison([], {}, {}, {}, math.nan)
+    by_name = dict(zip(names, values.T, strict=True))
+    rivals = [name for name in names if name != against] if against in names else []
     ranks = rankdata(-values, axis=1)
-    ours = values[:, names.index(against)]
     enough = len(tables) > 1 and len(names) > 2
     return Comparison(
         tables,
-        dict(zip(names, values.mean(0).tolist(), strict=True)) if tables else {},
-        dict(zip(names, ranks.mean(0).tolist(), strict=True)) if tables else {},
-        {n: _wilcoxon(ours, values[:, j]) for j, n in enumerate(names) if n != against},
-        float(friedmanchisquare(*values.T).pvalue) if enough else float("nan"),
+        dict(zip(names, values.mean(0).tolist(), strict=True)),
+        dict(zip(names, ranks.mean(0).tolist(), strict=True)),
+        {name: _wilcoxon(by_name[against], by_name[name]) for name in rivals},
+        float(friedmanchisquare(*values.T).pvalue) if enough else math.nan,
     )
 
 
@@ -113,10 +123,14 @@ def rank_of(found: dict[str, Score], method: str, among: Sequence[str]) -> int |
     return 1 + sum(round(found[name].mean, 1) > ours for name in among if name in found)
 
 
+def _has(found: dict[str, Score], name: str) -> bool:
+    return name in found and not math.isnan(found[name].mean)
+
+
 def _score(rows: Sequence[Row], measure: str) -> Score:
     return Score(
         float(np.mean([row[measure] for row in rows])),
-        float(np.mean([row[f"{measure}_std"] for row in rows])),
+        float(np.mean([row.get(f"{measure}_std", math.nan) for row in rows])),
         float(np.mean([row["n_selected"] for row in rows])),
     )
 
@@ -142,11 +156,6 @@ def _own(rows: Sequence[Row], method: str, chosen: dict[int, int]) -> list[Row]:
     return [r for number in chosen.values() for r in rows if r["budget"] == number]
 
 
-def _put(levels: dict[str, Scores], level: str, table: str, method: str, rows: list[Row]) -> None:
-    if rows:
-        levels[level].setdefault(table, {})[method] = _score(rows, "accuracy")
-
-
 def _grouped(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
     """Group rows by table and method; what several cells selected counts once for a seed."""
     distinct: dict[tuple[Any, ...], Row] = {}
@@ -167,4 +176,4 @@ def _nested(found: dict[tuple[str, str], Score]) -> Scores:
 
 
 def _wilcoxon(a: Any, b: Any) -> float:
-    return float(wilcoxon(a, b).pvalue) if len(a) and np.any(a != b) else float("nan")
+    return float(wilcoxon(a, b).pvalue) if np.any(a != b) else math.nan

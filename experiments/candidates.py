@@ -63,17 +63,16 @@ def along_path(path: KeptPath, budgets: Sequence[int], most: int) -> list[dict[s
     limit = max(budgets)
     found: dict[tuple[int, ...], str] = {}
     for budget in budgets:
-        path.n_features_to_select = budget
-        path._select()
-        found.setdefault(_name(path.get_support(indices=True)), f"budget {budget}")
-    for text, selected in nested_unions(path.groups_, path.centrality_, limit):
-        found.setdefault(tuple(selected), f"chosen model, {text}")
-    for text, selected in _unions_of_models(path, limit):
+        selected = path.select(n_features_to_select=budget).features
+        found.setdefault(tuple(selected.tolist()), f"budget {budget}")
+    for text, union in nested_unions(path.groups_, path.centrality_, limit):
+        found.setdefault(tuple(union), f"chosen model, {text}")
+    for text, union in _unions_of_models(path, limit):
         if len(found) >= most:
             break
-        found.setdefault(tuple(selected), text)
+        found.setdefault(tuple(union), text)
     kept = list(found.items())[:most]
-    return [{"choice": text, "selected": list(selected)} for selected, text in kept]
+    return [{"choice": text, "selected": list(features)} for features, text in kept]
 
 
 def nested_unions(
@@ -146,7 +145,3 @@ def _scores(problem: Problem, groups: list[IntArray]) -> dict[bytes, float]:
     distinct = {group.tobytes(): group for group in groups}
     excess = score(problem, list(distinct.values())).excess
     return dict(zip(distinct, excess.tolist(), strict=True))
-
-
-def _name(selected: IntArray) -> tuple[int, ...]:
-    return tuple(selected.tolist())

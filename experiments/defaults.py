@@ -51,9 +51,9 @@ def compute(key: Key, device: str) -> dict[str, Any]:
         result = describe(problem, trained, trained.best_seed(weight), weight)
         for what, chosen in selections(result, budgets(key["table"])).items():
             selected = np.sort(checked.columns[chosen])
-            agreement = judge(table.Z, table.y, selected).as_dict()
+            scores = judge(table.Z, table.y, selected).as_dict()
             way = {"sparsity": sparsity, "way": what[0], "budget": what[1]}
-            entries.append({**way, **agreement, "selected": selected.tolist()})
+            entries.append({**way, **scores, "selected": selected.tolist()})
     return {"entries": entries, "n_groups": problem.n_groups, **machine(device)}
 
 

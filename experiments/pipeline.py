@@ -1,18 +1,19 @@
 """What the scenarios share: methods select, without labels; then every selection is judged.
 
-Two files of json lines result. NAME.jsonl has one line per fit with what it selected, and nothing
-in it depends on a label (but for CompFS, which is supervised). NAME_judged.jsonl has one line per
-distinct selection with its agreement with the classes. NAME.csv is the two put together.
+Two stores result. NAME has one record per fit with what it selected, and nothing in it depends on a
+label (but for CompFS, which is supervised). NAME_judged has one record per distinct selection with
+what it was judged by. NAME.csv is the two put together.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import math
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -20,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from experiments import data, methods
-from experiments.protocol import judge
+from experiments.protocol import Judgement, judge
 from experiments.store import RESULTS, Key, Store, machine, run, write_csv
 
 #: Where short runs leave their results, out of the way of the real ones.
 QUICK_RESULTS = Path(__file__).parents[1] / "out" / "quick"
 QUICK_TABLES = ("heart_disease", "lung500")
-SCORES = ("accuracy", "accuracy_std", "ari", "ari_std")
+SCORES = tuple(field.name for field in fields(Judgement))
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def options(
     )
     if given.again:
         forget(
-            opt.results / f"{name}.jsonl",
+            opt.results / f"{name}.npz",
             lambda record: (
                 record["key"]["method"] in _listed(given.again, known, ())
                 and record["key"]["table"] in opt.tables
@@ -94,9 +95,8 @@ def select(key: Key, build: methods.Build, device: str, quick: bool) -> dict[str
     """Fit one method and say what it selects at the cell's budgets."""
     X, y, *_ = data.load(key["table"])
     first = key["budgets"][0]
-    selector = build(
-        key["method"], key["table"], None if first == "own" else first, key["seed"], device
-    )
+    n_features = None if first in ("own", 0) else first  # none at all is no number to ask for
+    selector = build(key["method"], key["table"], n_features, key["seed"], device)
     selector = methods.shortened(selector) if quick else selector
     facts = fit(selector, X, y if key["method"] in methods.SUPERVISED else None, device)
     found = methods.at_budgets(selector, key["budgets"])
@@ -145,28 +145,31 @@ def run_fits(
 
 
 def run_judging(name: str, opt: Options) -> None:
-    """Judge every selection that has not been judged, and write the csv."""
-    path = opt.results / f"{name}.jsonl"
+    """Judge every selection that lacks any of the scores, and write the csv."""
+    path = opt.results / f"{name}.npz"
     stamp = path.stat().st_mtime_ns
     keys = [{"table": t, "selection": s} for t, s in _by_digest(path, stamp)]
     keys = [key for key in keys if key["table"] in opt.tables]
-    run(f"{name}_judged", keys, partial(_judge, path, stamp), opt.results, opt.jobs)
+    run(f"{name}_judged", keys, partial(_judge, path, stamp), opt.results, opt.jobs, SCORES)
     write_csv([{"key": {}, **row} for row in rows(name, opt.results)], opt.results / f"{name}.csv")
 
 
 def rows(name: str, results: Path = RESULTS) -> list[dict[str, Any]]:
-    """Make one row per judged selection: the cell, what was selected, how well it does."""
+    """Make one row per judged selection: the cell, what was selected, how well it does.
+
+    A score that the selection has not been judged by is not a number.
+    """
     judged = {
         (record["key"]["table"], record["key"]["selection"]): record
-        for record in Store(results / f"{name}_judged.jsonl")
+        for record in Store(results / f"{name}_judged.npz")
     }
     found = []
-    for record in Store(results / f"{name}.jsonl"):
+    for record in Store(results / f"{name}.npz"):
         key = {k: v for k, v in record["key"].items() if k != "budgets"}
         for selection in record["selections"]:
             place = key["table"], digest(selection["selected"])
             if place in judged:
-                scores = {k: judged[place][k] for k in SCORES}
+                scores = {k: judged[place].get(k, math.nan) for k in SCORES}
                 cost = {"fit_seconds": record["fit_seconds"], "device": record["machine"]["device"]}
                 n_selected = {"n_selected": len(selection["selected"])}
                 found.append({**key, **selection, **n_selected, **scores, **cost})
@@ -181,10 +184,10 @@ def digest(selected: Iterable[int]) -> str:
 
 def forget(path: Path, unwanted: Callable[[dict[str, Any]], bool]) -> None:
     """Drop finished cells, so that they are computed again."""
-    if not path.exists():
-        return
     store = Store(path)
-    store.rewrite([record for record in store if not unwanted(record)])
+    kept = [record for record in store if not unwanted(record)]
+    if len(kept) < len(store.records):
+        store.rewrite(kept)
 
 
 def _guarded(compute: Callable[[Key], dict[str, Any]], key: Key) -> dict[str, Any]:
@@ -197,8 +200,8 @@ def _guarded(compute: Callable[[Key], dict[str, Any]], key: Key) -> dict[str, An
 def _judge(path: Path, stamp: int, key: Key) -> dict[str, Any]:
     table = data.load(key["table"])
     selected = _by_digest(path, stamp)[key["table"], key["selection"]]
-    agreement = judge(table.Z, table.y, np.array(selected))
-    return {**agreement.as_dict(), "n_selected": len(selected), "machine": machine("cpu")}
+    scores = judge(table.Z, table.y, np.array(selected)).as_dict()
+    return {**scores, "n_selected": len(selected), "machine": machine("cpu")}
 
 
 @cache

@@ -1,4 +1,8 @@
-"""How every selection is judged: k-means on the selected columns, standardised, ten seeds."""
+"""How every selection is judged, on the selected columns, standardised; labels only compare.
+
+By k-means with ten seeds, as in the paper; by the class of the nearest other row; and by how much
+of the variance of all columns the selected ones explain, which needs no label.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from threadpoolctl import threadpool_limits
 
+from experiments.criteria import explained_variance, neighbor_accuracy
 from groupfs.metrics import clustering_accuracy
 
 #: Seeds of k-means; each is one start, which is what the paper's standard deviations speak for.
@@ -17,13 +22,15 @@ KMEANS_SEEDS = range(10)
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """Agreement of k-means with the classes, in percent, over the seeds of k-means."""
+class Judgement:
+    """What a selection is worth, in percent; means and deviations are over the seeds of k-means."""
 
-    accuracy: float
+    accuracy: float  #: of k-means, after the best matching of clusters and classes
     accuracy_std: float
-    ari: float
+    ari: float  #: adjusted Rand index of k-means
     ari_std: float
+    neighbor: float  #: accuracy of the nearest other row
+    explained: float  #: variance of all columns
 
     def as_dict(self) -> dict[str, float]:
         return asdict(self)
@@ -35,13 +42,23 @@ def standardized(X: NDArray) -> NDArray:
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
-def judge(Z: NDArray, y: NDArray, selected: NDArray) -> Agreement:
-    """Cluster the samples by the selected columns of a standardised table; labels only compare."""
-    n_classes = len(np.unique(y))
-    scores = []
+def judge(Z: NDArray, y: NDArray, selected: NDArray) -> Judgement:
+    """Judge a selection of columns, maybe none, of a standardised table with classes."""
+    selected = np.asarray(selected, dtype=np.int64)
+    S = Z[:, selected]
     with threadpool_limits(1, "openmp"):  # more threads only get in each other's way here
-        for seed in KMEANS_SEEDS:
-            found = KMeans(n_classes, n_init=1, random_state=seed).fit_predict(Z[:, selected])
-            scores.append([clustering_accuracy(y, found), adjusted_rand_score(y, found)])
+        scores = [_agreement(y, _clusters(S, len(np.unique(y)), seed)) for seed in KMEANS_SEEDS]
     (accuracy, ari), (accuracy_std, ari_std) = np.mean(scores, 0), np.std(scores, 0)
-    return Agreement(*(float(100 * v) for v in (accuracy, accuracy_std, ari, ari_std)))
+    others = neighbor_accuracy(S, y), explained_variance(Z, selected)
+    found = (accuracy, accuracy_std, ari, ari_std, *others)
+    return Judgement(*(float(100 * value) for value in found))
+
+
+def _clusters(S: NDArray, n_clusters: int, seed: int) -> NDArray:
+    if not S.shape[1]:
+        return np.zeros(len(S), dtype=np.int64)
+    return KMeans(n_clusters, n_init=1, random_state=seed).fit_predict(S)
+
+
+def _agreement(y: NDArray, found: NDArray) -> tuple[float, float]:
+    return clustering_accuracy(y, found), adjusted_rand_score(y, found)

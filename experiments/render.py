@@ -88,22 +88,33 @@ def ours_alone(scores: Scores, names: Sequence[str]) -> str:
     return markdown(["", *scores, "mean"], lines)
 
 
-def comparison(found: Comparison) -> str:
-    """Write mean accuracy, lead over RANDOM, mean rank and test of methods, best first."""
-    chance = found.accuracy.get("RANDOM", math.nan)
-    lines = [
-        [
-            name,
-            f"{accuracy:.1f}",
-            f"{accuracy - chance:+.1f}",
-            f"{found.rank[name]:.2f}",
-            _p_value(found.p_value.get(name, math.nan)),
-        ]
-        for name, accuracy in sorted(found.accuracy.items(), key=lambda item: -item[1])
+def comparison(ranked: dict[str, Comparison], explained: dict[str, float], by: str) -> str:
+    """Write means by several measures, leads over RANDOM, mean ranks and tests, best first.
+
+    Methods are sorted ``by`` one of the measures, or by the first where that is not known.
+    """
+    first, *_ = ranked.values()
+    order = ranked[by].mean or first.mean
+    head = [""]
+    for measure in ranked:
+        head += [measure, "above RANDOM"]
+    head += ["explained", *(f"rank, {m}" for m in ranked), *(f"p, {m}" for m in ranked)]
+    lines = []
+    for name in sorted(order, key=lambda name: -order[name]):
+        line = [name]
+        for found in ranked.values():
+            mean = found.mean.get(name, math.nan)
+            line += [_number(mean), _number(mean - found.mean.get("RANDOM", math.nan), "+.1f")]
+        line += [_number(explained.get(name, math.nan))]
+        line += [_number(found.rank.get(name, math.nan), ".2f") for found in ranked.values()]
+        line += [_p_value(found.p_value.get(name, math.nan)) for found in ranked.values()]
+        lines.append(line)
+    tests = [
+        f"by {measure} over {len(found.tables)} tables and {len(found.mean)} methods, "
+        f"p = {_p_value(found.friedman)}"
+        for measure, found in ranked.items()
     ]
-    head = ["", "mean accuracy", "above RANDOM", "mean rank", "Wilcoxon p, GroupFS against it"]
-    tested = f"Friedman's test over {len(found.tables)} tables and {len(lines)} methods: "
-    return f"{markdown(head, lines)}\n\n{tested}p = {_p_value(found.friedman)}."
+    return f"{markdown(head, lines)}\n\nFriedman's test: {'; '.join(tests)}."
 
 
 def students(records: Sequence[dict[str, Any]], scores: Scores, printed: dict[str, Any]) -> str:
@@ -149,8 +160,8 @@ def _pair(ours: str | None, theirs: str | None) -> str:
     return f"{ours or NONE} / {theirs or NONE}" if ours or theirs else ""
 
 
-def _number(value: float) -> str:
-    return NONE if math.isnan(value) else f"{value:.1f}"
+def _number(value: float, form: str = ".1f") -> str:
+    return NONE if math.isnan(value) else format(value, form)
 
 
 def _p_value(value: float) -> str:

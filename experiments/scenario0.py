@@ -42,7 +42,7 @@ def choosing_cells(opt: Options) -> Iterator[Key]:
 
 def given_cells(opt: Options) -> Iterator[Key]:
     """Yield cells at the levels, and at the numbers that GroupFS chose."""
-    chosen = own_numbers(opt.results / f"{NAME}.jsonl")
+    chosen = own_numbers(opt.results / f"{NAME}.npz")
     for table in opt.tables:
         for method in opt.methods:
             if method in GIVEN:

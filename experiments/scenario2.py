@@ -68,7 +68,7 @@ def cells(opt: Options) -> Iterator[Key]:
 
 def matched_cells(opt: Options) -> Iterator[Key]:
     """Yield one cell for each of GroupFS's paths; drop draws for paths that have changed."""
-    path = opt.results / f"{NAME}.jsonl"
+    path = opt.results / f"{NAME}.npz"
     sizes = candidate_sizes(path)
     forget(path, lambda r: r["key"]["method"] == MATCHED and r["sizes"] != sizes.get(_which(r)))
     for table, C in sizes:
@@ -141,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     opt = options(__doc__, TABLES, METHODS, NAME, argv)
     work = partial(compute, device=opt.device, quick=opt.quick)
     failed = run_fits(NAME, cells(opt), work, opt)
-    drawn = partial(draw_matched, path=opt.results / f"{NAME}.jsonl")
+    drawn = partial(draw_matched, path=opt.results / f"{NAME}.npz")
     failed += run_fits(NAME, list(matched_cells(opt)), drawn, opt)
     run_judging(NAME, opt)
     return failed

@@ -1,8 +1,9 @@
-"""Finished cells of an experiment, one json line each: nothing finished is computed again.
+"""Finished cells of an experiment: nothing finished is computed again.
 
-A line is on the disk before the next cell is asked for, so a run that is killed loses at most the
-cells in work. Each line has a checksum; one that was cut short or damaged is ignored with a warning
-and its cell computed again. Older lines have no checksum and need only be json.
+While an experiment runs, each cell becomes a line of json in a journal, which is on the disk before
+the next cell is asked for: a run that is killed loses at most the cells in work. Each line has a
+checksum; one that was cut short or damaged is ignored with a warning and its cell computed again.
+At the end of the run the journal is packed into one compressed file.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import os
 import platform
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from typing import Any
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
+from experiments.packing import read_packed, write_packed
 from groupfs.utils.atomic_files import write_file
 
 RESULTS = Path(__file__).parent / "results"
@@ -38,53 +40,65 @@ class Store:
     Parameters
     ----------
     path : Path
-        File with one json line per cell: ``{"key": {...}, ...}``.
+        The packed file, ``NAME.npz``; the journal is ``NAME.jsonl`` beside it. A record is
+        ``{"key": {...}, ...}``.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.journal = path.with_suffix(".jsonl")
         path.parent.mkdir(parents=True, exist_ok=True)
         self.damaged = False
         self.records = self._read()
 
-    def __contains__(self, key: Key) -> bool:
-        return _name(key) in self.records
-
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.records.values())
 
+    def has(self, key: Key, fields: Collection[str] = ()) -> bool:
+        """Tell whether a cell is finished, and with all of these values."""
+        name = _name(key)
+        return name in self.records and set(fields) <= self.records[name].keys()
+
     def add(self, record: dict[str, Any]) -> None:
-        """Append a finished cell, safely on disk when this returns."""
+        """Append a finished cell to the journal, safely on disk when this returns."""
         if self.damaged:  # what was ignored must not stand before it
             self.rewrite(self.records.values())
-        with self.path.open("ab") as file:
+        with self.journal.open("ab") as file:
             file.write(_line(record))
             file.flush()
             os.fsync(file.fileno())
         self.records[_name(record["key"])] = record
 
     def rewrite(self, records: Iterable[dict[str, Any]]) -> None:
-        """Keep these cells and no others."""
-        content = b"".join(map(_line, records))
-        write_file(self.path, lambda aside: aside.write_bytes(content))
-        self.records, self.damaged = self._read(), False
+        """Keep these cells and no others, packed."""
+        write_packed(self.path, records)
+        self.journal.unlink(missing_ok=True)  # last: until here its cells are in both or in it
+        self.records = self._read()
+
+    def pack(self) -> None:
+        """Move the cells of the journal into the packed file."""
+        if self.journal.exists():
+            # read again, since another run of the same experiment may have added to it
+            self.rewrite(self._read().values())
 
     def _read(self) -> dict[str, dict[str, Any]]:
-        if not self.path.exists():
-            return {}
-        *lines, rest = self.path.read_bytes().split(b"\n")
-        found = _records(lines)
-        bad = [place for place, record in enumerate(found, 1) if record is None]
+        packed = read_packed(self.path) if self.path.exists() else []
+        lines, rest = [], b""
+        if self.journal.exists():
+            *lines, rest = self.journal.read_bytes().split(b"\n")
+        added = [_record(line) for line in lines]
+        bad = [place for place, record in enumerate(added, 1) if record is None]
         bad += [len(lines) + 1] if rest else []
         self.damaged = bool(bad)
         for place in bad:
             warnings.warn(
-                f"{self.path}, line {place}, is damaged or was cut short and is ignored; its cell "
-                "is computed again.",
+                f"{self.journal}, line {place}, is damaged or was cut short and is ignored; its "
+                "cell is computed again.",
                 UserWarning,
                 stacklevel=3,
             )
-        return {_name(record["key"]): record for record in found if record is not None}
+        found = [*packed, *(record for record in added if record is not None)]
+        return {_name(record["key"]): record for record in found}
 
 
 def run(
@@ -93,19 +107,24 @@ def run(
     compute: Callable[[Key], dict[str, Any]],
     results: Path = RESULTS,
     n_jobs: int | None = None,
+    fields: Collection[str] = (),
 ) -> Store:
-    """Compute the cells that are not finished, through joblib's current backend, and store them."""
-    store = Store(results / f"{name}.jsonl")
-    todo = [key for key in cells if key not in store]
+    """Compute the cells that are not finished, through joblib's current backend, and store them.
+
+    A finished cell without one of the ``fields`` is computed again.
+    """
+    store = Store(results / f"{name}.npz")
+    todo = [key for key in cells if not store.has(key, fields)]
     tasks = (delayed(_timed)(compute, key) for key in todo)
     done = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
     for record in tqdm(done, total=len(todo), desc=name, unit="cell"):
         store.add(record)
+    store.pack()
     return store
 
 
 def write_csv(store: Store, path: Path, leave_out: Iterable[str] = ("selected",)) -> None:
-    """Write one row per cell: its key and plain values; long lists stay in the json."""
+    """Write one row per cell: its key and plain values, without lists."""
     rows = [{**r["key"], **{k: v for k, v in r.items() if k != "key"}} for r in store]
     rows = [{k: v for k, v in row.items() if not isinstance(v, (dict, list))} for row in rows]
     names = list(dict.fromkeys(name for row in rows for name in row if name not in leave_out))
@@ -142,22 +161,14 @@ def _line(record: dict[str, Any]) -> bytes:
     return f'{plain[:-1]}, "{CHECKSUM}": "{_checksum(plain)}"}}\n'.encode()
 
 
-def _records(lines: Iterable[bytes]) -> list[dict[str, Any] | None]:
-    """Read the records of lines; None for those that are not what was written.
-
-    Lines without a checksum are older ones: they stand before all others.
-    """
-    records, is_old = [], True
-    for line in lines:
-        try:
-            record = json.loads(line)
-            checksum = record.pop(CHECKSUM, None)
-            is_whole = checksum == _checksum(json.dumps(record)) or (checksum is None and is_old)
-            is_old &= checksum is None
-            records.append(record if is_whole and isinstance(record["key"], dict) else None)
-        except (ValueError, AttributeError, KeyError, TypeError):
-            records.append(None)
-    return records
+def _record(line: bytes) -> dict[str, Any] | None:
+    """Read a line; None if it is not what was written."""
+    try:
+        record = json.loads(line)
+        is_whole = record.pop(CHECKSUM) == _checksum(json.dumps(record))
+        return record if is_whole and isinstance(record["key"], dict) else None
+    except (ValueError, AttributeError, KeyError, TypeError):
+        return None
 
 
 def _checksum(text: str) -> str:

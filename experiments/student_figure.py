@@ -133,14 +133,14 @@ def draw(found: list[Column], printed: dict[str, Any], folder: Path) -> None:
 
 def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--results", type=Path, default=store.RESULTS, help="has student.jsonl")
+    parser.add_argument("--results", type=Path, default=store.RESULTS, help="has student.npz")
     parser.add_argument("--figures", type=Path, default=FIGURES, help="folder to draw into")
     opt = parser.parse_args(argv)
-    path = opt.results / "student.jsonl"
-    if not path.exists():
-        parser.error(f"{opt.results} has no student.jsonl; run python -m experiments.student first")
+    records = list(store.Store(opt.results / "student.npz"))
+    if not records:
+        parser.error(f"{opt.results} has no student.npz; run python -m experiments.student first")
     printed = paper.results()["student"]
-    found = columns(store.Store(path), printed)
+    found = columns(records, printed)
     content = json.dumps(facts(found, printed["features"]), indent=1, ensure_ascii=False)
     (opt.results / f"{NAME}.json").write_text(content + "\n")
     draw(found, printed, opt.figures)

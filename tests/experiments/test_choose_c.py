@@ -70,7 +70,7 @@ def test_a_dip_lies_below_both_neighbours():
 def test_a_finished_table_is_not_looked_at_again(tmp_path, monkeypatch, capsys):
     arguments = ["--tables", "two_moons", "--results", str(tmp_path)]
     choose_c.main(arguments)
-    (record,) = Store(tmp_path / "choose_c.jsonl")
+    (record,) = Store(tmp_path / "choose_c.npz")
     assert record["key"] == MOONS
     assert "two_moons default: C = 3, the paper's 12 (a dip)" in capsys.readouterr().out
 

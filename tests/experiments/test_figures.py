@@ -85,7 +85,7 @@ def test_a_finished_fit_is_drawn_again_without_fitting(script, tmp_path, monkeyp
     monkeypatch.setattr(methods, "build", lambda *given: methods.shortened(build(*given)))
     arguments = ["--results", str(tmp_path), "--figures", str(tmp_path / "figures")]
     script.main(arguments)
-    records = list(Store(tmp_path / f"{script.NAME}.jsonl"))
+    records = list(Store(tmp_path / f"{script.NAME}.npz"))
     assert [record["key"] for record in records] == list(script.cells())
     for record in records:
         assert set(sum(record["groups"], [])) <= set(range(29))  # never the constant pixel
@@ -154,7 +154,7 @@ def test_features_shared_with_the_paper_are_counted_for_every_seed():
 
 
 def test_what_is_drawn_of_the_students_is_written_beside_it(tmp_path, capsys):
-    store = Store(tmp_path / "student.jsonl")
+    store = Store(tmp_path / "student.npz")
     store.add(fit("CompFS", ["sex", "age"], [1, 2]))
     student_figure.main(["--results", str(tmp_path), "--figures", str(tmp_path / "figures")])
     facts = json.loads((tmp_path / "student_figure.json").read_text())

@@ -61,19 +61,20 @@ def test_a_failing_method_is_named_and_tried_again_next_time(tmp_path, monkeypat
     monkeypatch.setattr(methods, "build", lambda m, *a: None if m == "LS" else build(m, *a))
     assert run(scenario1, tmp_path, "--methods", "LS,VARIANCE") == 1
     assert "failed" in capsys.readouterr().out
-    assert [r["key"]["method"] for r in Store(tmp_path / "scenario1.jsonl")] == ["VARIANCE"]
+    assert [r["key"]["method"] for r in Store(tmp_path / "scenario1.npz")] == ["VARIANCE"]
     monkeypatch.setattr(methods, "build", build)
     assert run(scenario1, tmp_path, "--methods", "LS,VARIANCE") == 0
     assert len(pipeline.rows("scenario1", tmp_path)) == 2
 
 
 def test_again_drops_the_cells_of_a_method_on_the_tables_named(tmp_path):
-    run(scenario1, tmp_path, "--methods", "LS,VARIANCE", "--datasets", "heart_disease,yale")
-    path = tmp_path / "scenario1.jsonl"
-    stale = [{**r, "settings": "stale"} for r in Store(path)]
-    path.write_text("".join(json.dumps(record) + "\n" for record in stale))
-    run(scenario1, tmp_path, "--methods", "LS,VARIANCE", "--again", "LS")
+    run(scenario0, tmp_path, "--methods", "LS,VARIANCE", "--datasets", "heart_disease,yale")
+    path = tmp_path / "scenario0.npz"
+    store = Store(path)
+    store.rewrite([{**record, "settings": "stale"} for record in store])
+    run(scenario0, tmp_path, "--methods", "LS,VARIANCE", "--again", "LS")
     fresh = {(r["key"]["method"], r["key"]["table"]): r["settings"] != "stale" for r in Store(path)}
+    assert len(fresh) == 4
     assert [place for place, is_fresh in fresh.items() if is_fresh] == [("LS", "heart_disease")]
 
 
@@ -105,9 +106,24 @@ def test_numbers_follow_from_the_stored_indices(tmp_path):
     assert {row["accuracy"] for row in written} == {str(row["accuracy"]) for row in found}
 
 
+def test_selections_judged_by_less_are_judged_again(tmp_path):
+    run(scenario0, tmp_path, "--methods", "VARIANCE", "--tables", "heart_disease,yale")
+    judged = Store(tmp_path / "scenario0_judged.npz")
+    whole = {r["key"]["selection"]: r["neighbor"] for r in judged if r["key"]["table"] != "yale"}
+    later = ("neighbor", "explained")
+    judged.rewrite([{k: v for k, v in r.items() if k not in later} for r in judged])
+    found = pipeline.rows("scenario0", tmp_path)
+    assert np.isnan([row["neighbor"] for row in found]).all()
+    assert np.isfinite([row["accuracy"] for row in found]).all()
+    run(scenario0, tmp_path, "--methods", "VARIANCE")
+    assert len(Store(judged.path).records) == len(judged.records) > len(whole)
+    found = {r["key"]["selection"]: r["neighbor"] for r in Store(judged.path) if "neighbor" in r}
+    assert found == whole
+
+
 def test_records_say_how_they_came_about(tmp_path):
     run(scenario1, tmp_path, "--methods", "GroupFS")
-    (record,) = Store(tmp_path / "scenario1.jsonl")
+    (record,) = Store(tmp_path / "scenario1.npz")
     assert record["settings"]["random_state"] == record["key"]["seed"] == 0
     assert record["settings"]["n_features_to_select"] == 10
     assert len(record["selections"][0]["selected"]) == 10
@@ -123,7 +139,7 @@ def test_labels_play_no_part_in_scenario_0(tmp_path, monkeypatch):
     monkeypatch.setattr(data, "load", lambda name: shuffled)
     run(scenario0, tmp_path / "b")
     a, b = (
-        {json.dumps(r["key"]): r["selections"] for r in Store(tmp_path / ab / "scenario0.jsonl")}
+        {json.dumps(r["key"]): r["selections"] for r in Store(tmp_path / ab / "scenario0.npz")}
         for ab in "ab"
     )
     assert a == b and "CompFS" not in str(list(a))
@@ -136,6 +152,12 @@ def test_others_get_as_many_features_as_groupfs_chooses(tmp_path):
     (own,) = (r["n_selected"] for r in found if r["method"] == "GroupFS" and r["budget"] == "own")
     for method in ("LS", "RANDOM", "MCFS"):
         assert own in {r["n_selected"] for r in found if r["method"] == method}
+
+
+def test_where_groupfs_chooses_nothing_others_get_nothing():
+    key = {"table": "wine", "method": "LS", "seed": 0, "budgets": [0]}
+    found = pipeline.select(key, methods.defaults, "cpu", quick=True)
+    assert found["selections"] == [{"budget": 0, "selected": []}]
 
 
 def test_seeds_are_paired_with_the_seeds_of_groupfs():
@@ -172,7 +194,7 @@ def adaptive(tmp_path_factory):
 
 @pytest.mark.slow
 def test_candidates_are_distinct_and_within_the_limit(adaptive):
-    for record in Store(adaptive / "scenario2.jsonl"):
+    for record in Store(adaptive / "scenario2.npz"):
         selections = [tuple(selection["selected"]) for selection in record["selections"]]
         assert max(map(len, selections)) <= 10
         if record["key"]["method"] == "GroupFS":
@@ -205,7 +227,7 @@ def test_random_draws_match_the_candidates_in_number_and_size(adaptive):
         (r["key"]["method"], r["key"].get("n_groups")): [
             len(s["selected"]) for s in r["selections"]
         ]
-        for r in Store(adaptive / "scenario2.jsonl")
+        for r in Store(adaptive / "scenario2.npz")
     }
     for C in scenario2.numbers_of_groups("heart_disease"):
         assert sizes["GroupFS", C] == sizes[scenario2.MATCHED, C]
@@ -213,12 +235,12 @@ def test_random_draws_match_the_candidates_in_number_and_size(adaptive):
 
 @pytest.mark.slow
 def test_draws_are_made_anew_when_the_candidates_change(adaptive, tmp_path):
-    path = tmp_path / "scenario2.jsonl"
-    records = list(Store(adaptive / "scenario2.jsonl"))
+    records = list(Store(adaptive / "scenario2.npz"))
     for record in records:
         if record["key"]["method"] == "GroupFS":
             record["selections"] = record["selections"][:1]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    path = tmp_path / "scenario2.npz"
+    Store(path).rewrite(records)
     run(scenario2, tmp_path, "--methods", scenario2.MATCHED)
     drawn = [r for r in Store(path) if r["key"]["method"] == scenario2.MATCHED]
     assert [len(r["selections"]) for r in drawn] == [1, 1, 1]
@@ -228,7 +250,7 @@ def test_students_features_have_names_and_groups(tmp_path, monkeypatch):
     monkeypatch.setattr(data, "load", partial(small_table, n_features=30))
     wanted = ["--tables", "student", "--methods", "GroupFS,CompFS,LS"]
     student.main(["--quick", "--results", str(tmp_path), *wanted])
-    found = {r["key"]["method"]: r["selections"][0] for r in Store(tmp_path / "student.jsonl")}
+    found = {r["key"]["method"]: r["selections"][0] for r in Store(tmp_path / "student.npz")}
     for selection in found.values():
         assert selection["features"] == [f"f{i}" for i in selection["selected"]]
         assert len(selection["features"]) == 9

@@ -1,15 +1,14 @@
 """The tables: means, ranks, tests and choices from rows, and nothing outside the marks."""
 
-import json
-
 import numpy as np
 import pytest
 from scipy.stats import friedmanchisquare, wilcoxon
 
-from experiments import paper, render, scenario1, store, tables
+from experiments import paper, render, scenario0, scenario1, store, tables
 from experiments.aggregate import (
     BEST_DRAW,
     COMPARED,
+    Comparison,
     Score,
     at_levels,
     best_choice,
@@ -17,6 +16,8 @@ from experiments.aggregate import (
     compare,
     rank_of,
 )
+from experiments.sections import studies
+from experiments.sections.scenario0 import scenario0_section
 from tests.support.experiment_tables import stand_in  # noqa: F401
 
 
@@ -79,14 +80,67 @@ def test_comparison_is_that_of_scipy():
         for i, line in enumerate(values)
     }
     scores["incomplete"] = {"GroupFS": Score(0.0, 0.0, 5)}
+    scores["not judged"] = {name: Score(np.nan, np.nan, 5) for name in names}
     found = compare(scores, names)
     assert len(found.tables) == 8
     assert found.friedman == pytest.approx(friedmanchisquare(*values.T).pvalue)
     assert found.p_value["LS"] == pytest.approx(wilcoxon(values[:, 0], values[:, 2]).pvalue)
     order = (-values).argsort(1).argsort(1) + 1
     assert found.rank["RANDOM"] == pytest.approx(order[:, 1].mean())
-    assert found.accuracy["GroupFS"] == pytest.approx(values[:, 0].mean(), abs=1e-6)
-    assert f"p = {found.friedman:.3f}" in render.comparison(found)
+    assert found.mean["GroupFS"] == pytest.approx(values[:, 0].mean(), abs=1e-6)
+
+
+def test_methods_are_compared_without_ours_and_without_any_table():
+    scores = {"yale": {"LS": Score(60.0, 1.0, 5), "RANDOM": Score(50.0, 1.0, 5)}}
+    assert compare(scores, COMPARED).rank == {"LS": 1, "RANDOM": 2}
+    assert compare(scores, COMPARED).p_value == {}
+    assert compare({}, COMPARED).tables == []
+
+
+def comparison(**means):
+    ranks = {name: place for place, name in enumerate(sorted(means, key=lambda n: -means[n]), 1)}
+    return Comparison(["yale"], means, ranks, {"RANDOM": 0.0314} if means else {}, 0.0271)
+
+
+def test_a_comparison_shows_both_measures_and_is_sorted_by_the_one_named():
+    ranked = {
+        "k-means": comparison(GroupFS=60.0, RANDOM=55.0),
+        "1-nn": comparison(GroupFS=70.0, RANDOM=80.0),
+    }
+    text = render.comparison(ranked, {"GroupFS": 45.0}, by="1-nn")
+    head, _, first, second, _, friedman = text.splitlines()
+    assert head.count("above RANDOM") == 2
+    assert first == "| RANDOM | 55.0 | +0.0 | 80.0 | +0.0 | – | 2.00 | 1.00 | 0.031 | 0.031 |"
+    assert second == "| GroupFS | 60.0 | +5.0 | 70.0 | -10.0 | 45.0 | 1.00 | 2.00 | – | – |"
+    assert "by 1-nn over 1 tables and 2 methods, p = 0.027." in friedman
+
+
+def test_a_measure_that_is_missing_is_shown_as_such():
+    ranked = {"k-means": comparison(RANDOM=55.0, GroupFS=60.0), "1-nn": comparison()}
+    text = render.comparison(ranked, {}, by="1-nn")
+    assert "| GroupFS | 60.0 | +5.0 | – | – | – | 1.00 | – | – | – |\n| RANDOM" in text
+
+
+def test_levels_are_those_of_the_measure_asked_for():
+    rows = [
+        row("LS", 20.0, budget=50, neighbor=90.0),
+        row("RANDOM", 10.0, 0, budget=50, neighbor=80.0),
+        row("RANDOM", 10.0, 1, budget=50, neighbor=np.nan),
+    ]
+    found = at_levels(rows, {"yale": [50, 100, 200]}, "neighbor")["50"]["yale"]
+    assert found["LS"].mean == 90.0
+    assert np.isnan(found["RANDOM"].mean)  # as long as one of its seeds has not been judged
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_scenario_0_has_a_comparison_and_two_tables_at_every_level(tmp_path, stand_in):  # noqa: F811
+    wanted = ["--tables", "heart_disease,wine", "--methods", "ALL,GroupFS,LS,RANDOM"]
+    scenario0.main(["--quick", "--results", str(tmp_path), *wanted])
+    text = scenario0_section(tmp_path)
+    assert text.count("\n### ") == 4
+    assert text.count("Friedman's test: by k-means over 2 tables and 4 methods") == 4
+    assert text.count("Accuracy of 1-nn by table:\n\n|  | heart_disease | wine | mean |") == 4
+    assert text.count("\n| ALL | ") == 12 and render.NONE * 2 not in text
 
 
 def test_equal_first_decimals_share_a_rank():
@@ -142,7 +196,7 @@ def test_a_wrong_number_and_a_readme_edited_by_hand_are_found(measured, capsys):
     assert check(measured) == 1
     assert "is not what the results give" in capsys.readouterr().out
     readme.write_text(text)
-    judged = store.Store(measured / "scenario1_judged.jsonl")
+    judged = store.Store(measured / "scenario1_judged.npz")
     records = list(judged)
     records[0]["accuracy"] += 1
     judged.rewrite(records)
@@ -167,8 +221,8 @@ def test_two_moons_counts_recovered_tables_and_averages_over_seeds(tmp_path):
         moons("noise", "paper", 1.0, 0.5, n_groups=12, seed=1),
         moons("noise", "default", 1.0, 1.0, n_groups="auto", noise=0.1),
     ]
-    (tmp_path / "two_moons.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
-    text = tables.two_moons_part(tmp_path)
+    store.Store(tmp_path / "two_moons.npz").rewrite(records)
+    text = studies.two_moons_section(tmp_path)
     assert "| default | 1 of 2 (50.0%) | 1 of 2 (50.0%) |" in text and "| paper | – | – |" in text
     assert "| noise | paper, C of the paper | default, C auto |" in text
     assert "| 0.05 | 1.00 / 0.75 / 0.25 | – |" in text
@@ -187,6 +241,6 @@ def test_defaults_are_shown_with_what_is_best_without_each_table(tmp_path):
         }
         for table, values in accuracies.items()
     ]
-    (tmp_path / "defaults.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
-    text = tables.defaults_part(tmp_path)
+    store.Store(tmp_path / "defaults.npz").rewrite(records)
+    text = studies.defaults_section(tmp_path)
     assert "| own | 3 | 43.3 | 43.3 | 0.7 (2), 1.0 (1) |" in text

@@ -94,7 +94,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(two_moons, "compute", pretending(before, most=5))
     with pytest.raises(KeyboardInterrupt):
         two_moons.main(arguments)
-    assert [record["key"] for record in Store(tmp_path / "two_moons.jsonl")] == before
+    assert [record["key"] for record in Store(tmp_path / "two_moons.npz")] == before
 
     monkeypatch.setattr(two_moons, "compute", pretending(after))
     two_moons.main([*arguments, "--figures", str(tmp_path / "figures")])
