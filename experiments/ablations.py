@@ -1,17 +1,51 @@
-"""GroupFS with parts taken away or added, to see what training adds to the clusters it starts from.
+"""GroupFS with one part left out or put in, to see what each part of it adds.
 
-By default gates alone are learned; ``learn_memberships=True`` learns both.
+A budget is spent on features that explain the related ones: the first three classes leave out that
+unrelated features do not count, that smooth ones count more, and that features in groups come
+first.
 """
 
 from __future__ import annotations
 
-from typing import Any, Self
-
 import numpy as np
 
 from groupfs import GroupFS
+from groupfs.data.table import Table
+from groupfs.graphs.relatedness import Relatedness
 from groupfs.selection.describe import GroupResult
+from groupfs.selection.feature_order import order_features
 from groupfs.training.problem import Problem
+
+
+class WithoutRelatedness(GroupFS):
+    """All features count and may be chosen, in groups or not."""
+
+    def _order(self, table: Table, relatedness: Relatedness | None, seed: int) -> None:
+        labels, self.group_labels_ = self.group_labels_, np.zeros_like(self.group_labels_)
+        super()._order(table, None, seed)
+        self.group_labels_ = labels
+
+
+class WithoutGroups(GroupFS):
+    """Related features in no group may be chosen like any other."""
+
+    def _order(self, table: Table, relatedness: Relatedness | None, seed: int) -> None:
+        labels, self.group_labels_ = self.group_labels_, np.zeros_like(self.group_labels_)
+        super()._order(table, relatedness, seed)
+        self.group_labels_ = labels
+
+
+class WithoutWeights(GroupFS):
+    """Every related feature counts the same, smooth or not."""
+
+    def _order(self, table: Table, relatedness: Relatedness | None, seed: int) -> None:
+        super()._order(table, relatedness, seed)
+        counts = (self.feature_weights_[table.columns] > 0).astype(float)
+        grouped = self.group_labels_[table.columns] >= 0
+        stages = [np.flatnonzero(grouped), np.flatnonzero(~grouped & (counts > 0))]
+        last = np.flatnonzero(~grouped & (counts == 0))
+        found = order_features(table.rows, counts, stages, last)
+        self.feature_order_, self.explained_ = table.columns[found.order], found.explained
 
 
 class WatchedGroupFS(GroupFS):
@@ -22,13 +56,3 @@ class WatchedGroupFS(GroupFS):
         labels = result.order[result.membership.argmax(1)]
         stayed = [float(np.mean(labels == clusters)) for clusters in problem.start.clusters]
         self.share_moved_ = 1 - max(stayed)  # of the seed that was kept: others are numbered anew
-
-
-class WarmStartOnly(GroupFS):
-    """Nothing is learned: clusters ranked by excess, all gates open."""
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        super().fit(X)
-        self.group_gates_ = np.ones(self.n_groups_)
-        self._select()
-        return self

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from experiments import paper
-from experiments.ablations import WarmStartOnly, WatchedGroupFS
+from experiments.ablations import (
+    WatchedGroupFS,
+    WithoutGroups,
+    WithoutRelatedness,
+    WithoutWeights,
+)
 from groupfs import GroupFS, baselines
 
 METHODS = (
@@ -26,14 +31,15 @@ METHODS = (
     "CompFS",
 )
 GROUPFS = ("GroupFS", "GroupFS paper")
-#: What is left of GroupFS when parts of it are taken away. The first two agree wherever a budget is
-#: spent by excess, since gates have no say there; so two rank by gate. The last spends a budget on
-#: whole groups, as the paper does.
+#: GroupFS with one part left out, then with training put in (by default it has no say in what is
+#: selected), then with a budget spent in the other ways.
 ABLATIONS = (
-    "warm start only",
-    "gates only",
-    "gates only by gate",
-    "memberships too by gate",
+    "without relatedness",
+    "without weights",
+    "without groups",
+    "gates decide",
+    "memberships too",
+    "spread",
     "whole groups",
 )
 #: Methods that draw random numbers.
@@ -163,13 +169,12 @@ def defaults(
     variants: dict[str, Callable[[], GroupFS]] = {
         "GroupFS": lambda: WatchedGroupFS(**common),
         "GroupFS paper": lambda: WatchedGroupFS(preset="paper", **common),
-        "warm start only": lambda: WarmStartOnly(max_epochs=1, learning_rate=1e-12, **common),
-        "gates only": lambda: WatchedGroupFS(**common),
-        "gates only by gate": lambda: WatchedGroupFS(ranking="gate", **common),
+        "without relatedness": lambda: WithoutRelatedness(**common),
+        "without weights": lambda: WithoutWeights(**common),
+        "without groups": lambda: WithoutGroups(**common),
+        "gates decide": lambda: WatchedGroupFS(n_groups_to_select="open", **common),
         "memberships too": lambda: WatchedGroupFS(learn_memberships=True, **common),
-        "memberships too by gate": lambda: WatchedGroupFS(
-            learn_memberships=True, ranking="gate", **common
-        ),
+        "spread": lambda: WatchedGroupFS(allocation="spread", **common),
         "whole groups": lambda: WatchedGroupFS(allocation="whole", **common),
     }
     if method not in variants:

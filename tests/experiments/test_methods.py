@@ -60,12 +60,20 @@ def test_scenarios_have_settings_of_their_own_and_mgagr_on_nmnist_those_of_nmnis
 
 
 @pytest.mark.slow
-def test_without_learning_nothing_moves_and_the_groups_are_the_clusters():
-    warm, gates = fitted("warm start only"), fitted("GroupFS")
-    assert sorted(g.tolist() for g in warm.groups_) == sorted(g.tolist() for g in gates.groups_)
+def test_without_learning_nothing_moves():
     still = methods.defaults("GroupFS", "wine", 4, 0, "cpu")
     still.set_params(max_epochs=1, learning_rate=1e-12).fit(small_table("heart_disease").X)
     assert still.share_moved_ == 0
+
+
+@pytest.mark.slow
+def test_parts_are_left_out_one_at_a_time():
+    whole = fitted("GroupFS")
+    for part in ("without relatedness", "without weights", "without groups"):
+        other = fitted(part)
+        assert (other.group_labels_ == whole.group_labels_).all()
+        assert sorted(other.feature_order_) == sorted(whole.feature_order_)
+        assert other.feature_order_.tolist() != whole.feature_order_.tolist(), part
 
 
 def test_moved_features_are_counted():
