@@ -15,8 +15,11 @@ from groupfs.baselines import (
     MCFS,
     MGAGR,
     AllFeatures,
+    ColumnSubsetSelector,
     CompFS,
     ConcreteAutoencoderSelector,
+    FacilityLocationSelector,
+    FeatureMedoids,
     LaplacianScore,
     RandomSelector,
     VarianceSelector,
@@ -29,9 +32,12 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 #: every baseline, set to finish quickly
 ALL = [
     AllFeatures(),
+    ColumnSubsetSelector(),
     CompFS(max_epochs=5, random_state=0),
     ConcreteAutoencoderSelector(max_epochs=5, random_state=0),
     DUFS(random_state=0, max_epochs=60),
+    FacilityLocationSelector(),
+    FeatureMedoids(),
     LaplacianScore(),
     MCFS(),
     MGAGR(n_groups=1),  # more would be blocks in the order of the columns

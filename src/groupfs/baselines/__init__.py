@@ -8,8 +8,10 @@ has one, by its own rule.
 from groupfs.baselines.cae.estimator import ConcreteAutoencoderSelector
 from groupfs.baselines.compfs.estimator import CompFS
 from groupfs.baselines.dufs import DUFS
+from groupfs.baselines.greedy_columns import ColumnSubsetSelector, FacilityLocationSelector
 from groupfs.baselines.laplacian import LaplacianScore, laplacian_score
 from groupfs.baselines.mcfs.estimator import MCFS
+from groupfs.baselines.medoids import FeatureMedoids
 from groupfs.baselines.mgagr.estimator import MGAGR
 from groupfs.baselines.trivial import AllFeatures, RandomSelector, VarianceSelector
 
@@ -18,8 +20,11 @@ __all__ = [
     "MCFS",
     "MGAGR",
     "AllFeatures",
+    "ColumnSubsetSelector",
     "CompFS",
     "ConcreteAutoencoderSelector",
+    "FacilityLocationSelector",
+    "FeatureMedoids",
     "LaplacianScore",
     "RandomSelector",
     "VarianceSelector",

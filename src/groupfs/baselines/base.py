@@ -19,7 +19,7 @@ from groupfs.data.table import TableInMemory
 from groupfs.utils.device import resolve_device
 from groupfs.utils.seeds import derive_seeds
 from groupfs.utils.sklearn_compat import Interval, fit_context
-from groupfs.utils.types import BoolArray, FloatArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import warn
 
 #: Baselines need the whole table in memory.
@@ -131,6 +131,10 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         self.ranking_ = np.empty(self.n_features_in_, dtype=np.int64)
         self.ranking_[np.concatenate([best_first, constant])] = 1 + np.arange(self.n_features_in_)
         self._support_mask = self.ranking_ <= (n_selected or self._budget(table))
+
+    def _rank_in_order(self, table: Table, order: IntArray) -> None:
+        """Rank the table's columns as they come in an order, (d,); the score is minus the rank."""
+        self._rank(table, -1 - np.argsort(order).astype(np.float64))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
