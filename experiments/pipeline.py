@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from experiments import data, methods
-from experiments.protocol import Judgement, judge
+from experiments.protocol import CLUSTERS, Judgement, judge, judge_clusters
 from experiments.store import RESULTS, Key, Store, machine, run, write_csv
 
 #: Where short runs leave their results, out of the way of the real ones.
@@ -144,13 +144,13 @@ def run_fits(
     return len(failed)
 
 
-def run_judging(name: str, opt: Options) -> None:
+def run_judging(name: str, opt: Options, scores: Sequence[str] = SCORES) -> None:
     """Judge every selection that lacks any of the scores, and write the csv."""
     path = opt.results / f"{name}.npz"
     stamp = path.stat().st_mtime_ns
     keys = [{"table": t, "selection": s} for t, s in _by_digest(path, stamp)]
     keys = [key for key in keys if key["table"] in opt.tables]
-    run(f"{name}_judged", keys, partial(_judge, path, stamp), opt.results, opt.jobs, SCORES)
+    run(f"{name}_judged", keys, partial(_judge, path, stamp, scores), opt.results, opt.jobs, scores)
     write_csv([{"key": {}, **row} for row in rows(name, opt.results)], opt.results / f"{name}.csv")
 
 
@@ -197,10 +197,12 @@ def _guarded(compute: Callable[[Key], dict[str, Any]], key: Key) -> dict[str, An
         return {"failed": f"{type(error).__name__}: {error}"}
 
 
-def _judge(path: Path, stamp: int, key: Key) -> dict[str, Any]:
+def _judge(path: Path, stamp: int, wanted: Sequence[str], key: Key) -> dict[str, Any]:
     table = data.load(key["table"])
     selected = _by_digest(path, stamp)[key["table"], key["selection"]]
-    scores = judge(table.Z, table.y, np.array(selected)).as_dict()
+    args = table.Z, table.y, np.array(selected)
+    by_clusters = set(wanted) <= set(CLUSTERS)
+    scores = judge_clusters(*args) if by_clusters else judge(*args).as_dict()
     return {**scores, "n_selected": len(selected), "machine": machine("cpu")}
 
 

@@ -6,6 +6,7 @@ of the variance of all columns the selected ones explain, which needs no label.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ from groupfs.metrics import clustering_accuracy
 
 #: Seeds of k-means; each is one start, which is what the paper's standard deviations speak for.
 KMEANS_SEEDS = range(10)
+#: Scores by k-means, and the others.
+CLUSTERS, OTHERS = ("accuracy", "accuracy_std", "ari", "ari_std"), ("neighbor", "explained")
 
 
 @dataclass(frozen=True)
@@ -45,13 +48,23 @@ def standardized(X: NDArray) -> NDArray:
 def judge(Z: NDArray, y: NDArray, selected: NDArray) -> Judgement:
     """Judge a selection of columns, maybe none, of a standardised table with classes."""
     selected = np.asarray(selected, dtype=np.int64)
-    S = Z[:, selected]
+    others = neighbor_accuracy(Z[:, selected], y), explained_variance(Z, selected)
+    return Judgement(
+        **judge_clusters(Z, y, selected), **dict(zip(OTHERS, _percent(others), strict=True))
+    )
+
+
+def judge_clusters(Z: NDArray, y: NDArray, selected: NDArray) -> dict[str, float]:
+    """Judge a selection by k-means alone."""
+    S = Z[:, np.asarray(selected, dtype=np.int64)]
     with threadpool_limits(1, "openmp"):  # more threads only get in each other's way here
         scores = [_agreement(y, _clusters(S, len(np.unique(y)), seed)) for seed in KMEANS_SEEDS]
     (accuracy, ari), (accuracy_std, ari_std) = np.mean(scores, 0), np.std(scores, 0)
-    others = neighbor_accuracy(S, y), explained_variance(Z, selected)
-    found = (accuracy, accuracy_std, ari, ari_std, *others)
-    return Judgement(*(float(100 * value) for value in found))
+    return dict(zip(CLUSTERS, _percent((accuracy, accuracy_std, ari, ari_std)), strict=True))
+
+
+def _percent(values: Iterable[float]) -> list[float]:
+    return [float(100 * value) for value in values]
 
 
 def _clusters(S: NDArray, n_clusters: int, seed: int) -> NDArray:
