@@ -19,6 +19,10 @@ from groupfs.utils.types import FloatArray, IntArray
 
 #: Share of its own variance that must be left of a column to be of any use: less is rounding.
 LEAST_LEFT = {torch.float64: 1e-6, torch.float32: 1e-3}
+#: Share of the variance of all targets that is nothing.
+LEAST_MISSING = 1e-9
+#: Columns that are added to the curve at a time.
+AT_ONCE = 128
 
 
 class ExplainedVariance:
@@ -39,6 +43,7 @@ class ExplainedVariance:
         self._least_left = LEAST_LEFT[F.dtype]
         self._basis = F.new_empty((min(F.shape), F.shape[0]))
         self._rank = 0
+        self._total, self._explained = max(float(M.trace()), 1e-300), 0.0
 
     @property
     def useful(self) -> Tensor:
@@ -52,15 +57,16 @@ class ExplainedVariance:
 
     def add(self, column: int) -> float:
         """Choose a column; return what it explains on top of those before."""
-        q, _ = self._direction(column)
+        q = self._outside(self._outside(self.F[:, column]))  # twice, or rounding adds up
+        q = q / q.norm()
         v = self.M @ q
         gain = (q @ v).double()
-        c = (q @ self.F).double()
-        h = (self._outside(v) @ self.F).double()
+        c, h = (torch.stack([q, self._outside(v)]) @ self.F).double()
         self.numerator = (self.numerator - 2 * c * h + c.square() * gain).clamp_(min=0)
         self.left = (self.left - c.square()).clamp_(min=0)
         self.left[column] = 0
         self._keep(q)
+        self._explained += float(gain)
         return float(gain)
 
     def add_in_order(self, columns: IntArray) -> FloatArray:
@@ -69,24 +75,36 @@ class ExplainedVariance:
         Cheaper than ``add``, after which gains of other columns are no longer to be had.
         """
         found = np.zeros(len(columns))
-        for place, column in enumerate(columns.tolist()):
-            if self._rank == len(self._basis):
+        index = torch.as_tensor(columns, device=self.F.device)
+        for start in range(0, len(columns), AT_ONCE):
+            if self._rank == len(self._basis) or self._missing() < LEAST_MISSING:
                 break
-            q, length = self._direction(column)
-            if length**2 > self._least_left:
-                found[place] = float(q @ (self.M @ q))
-                self._keep(q)
+            first = self._rank
+            rest = self._outside(self.F[:, index[start : start + AT_ONCE]].T)
+            places = [start + i for i, x in enumerate(rest) if self._extend(x)]
+            Q = self._basis[first : self._rank]
+            gains = ((Q @ self.M) * Q).sum(1, dtype=torch.float64)
+            found[places] = gains.cpu().numpy()
+            self._explained += float(gains.sum())
         return found
 
-    def _direction(self, column: int) -> tuple[Tensor, float]:
-        """Find what of a column lies outside the span of the chosen ones: unit vector, length."""
-        q = self._outside(self._outside(self.F[:, column]))  # twice, or rounding adds up
+    def _missing(self) -> float:
+        """Compute the share of the targets' variance that is not explained."""
+        return 1 - self._explained / self._total
+
+    def _extend(self, x: Tensor) -> bool:
+        """Add the direction of a column to the basis, if it is a new one."""
+        q = self._outside(self._outside(x))
         length = float(q.norm())
-        return q / max(length, 1e-30), length
+        is_new = length**2 > self._least_left and self._rank < len(self._basis)
+        if is_new:
+            self._keep(q / length)
+        return is_new
 
     def _outside(self, x: Tensor) -> Tensor:
+        """Take away what lies in the span of the chosen columns, of (m,) or of rows (p, m)."""
         basis = self._basis[: self._rank]
-        return x - (basis @ x) @ basis
+        return x - (x @ basis.T) @ basis
 
     def _keep(self, q: Tensor) -> None:
         self._basis[self._rank] = q
