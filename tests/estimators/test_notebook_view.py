@@ -83,6 +83,16 @@ def test_every_group_has_a_row_with_its_figures(selector):
         assert row[7].startswith(representative[:20])
 
 
+def test_what_a_budget_explains_is_told_and_how_many_are_enough_without_one(selector):
+    X = mixed_table()
+    fitted = GroupFS(max_epochs=5, n_features_to_select=3, random_state=0).fit(X)
+    share = int(100 * fitted.explained_[2])
+    words = f"3 of 15 features explain {share} % of what the table&#x27;s 10 related features say."
+    assert words in groups_part(fitted)
+    enough = 1 + int(np.searchsorted(selector.explained_, 0.9))
+    assert f"<div>{enough} of 20 features explain 9" in groups_part(selector)
+
+
 def test_reversed_features_have_a_minus_and_those_in_no_group_a_sentence():
     X = mixed_table()
     fitted = GroupFS(max_epochs=5, random_state=0).fit(X)

@@ -2,6 +2,7 @@
 
 from html import escape
 
+from groupfs.selection.explained_sentence import selection_sentence
 from groupfs.selection.ungrouped import ungrouped_features
 from groupfs.utils.fitted_selector import FittedSelector, by_centrality, group_names, marked_names
 from groupfs.utils.text import shorten
@@ -42,12 +43,13 @@ def groups_html(selector: FittedSelector) -> str:
 
 
 def _sentences(selector: FittedSelector) -> str:
-    """Say how much is kept and what is in no group, one line each."""
+    """Say how much is kept, how much it explains, and what is in no group, one line each."""
     n_groups = selector.n_groups_
     groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
     kept = f"{int(selector.group_selected_.sum())} of {groups} kept" if n_groups else "No groups"
     selected = f"{int(selector.get_support().sum())} of {selector.n_features_in_} features selected"
-    lines = [f"{kept}, {selected}.", ungrouped_features(selector).sentence]
+    in_no_group = ungrouped_features(selector).sentence
+    lines = [f"{kept}, {selected}.", selection_sentence(selector), in_no_group]
     return "".join(f"<div>{escape(line)}</div>" for line in lines if line)
 
 
