@@ -1,6 +1,7 @@
 """The report in a real browser: the system's Chromium, offline; no browser is ever downloaded."""
 
 import base64
+import copy
 import csv
 import io
 import json
@@ -69,11 +70,24 @@ def genes():
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory, moons, genes, mixed, nothing):
+def budgets(mixed):
+    """Summaries of budgets spent on a table with groups, noise and a constant column."""
+    selector, X = copy.copy(mixed[0]), mixed[1]
+    summaries = {}
+    for name, allocation, n_features in (("budget", "explain", 11), ("spread", "spread", 3)):
+        selector.set_params(allocation=allocation, n_features_to_select=n_features)._select()
+        summaries[name] = summarize(selector, X)
+    return summaries
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory, moons, genes, mixed, nothing, budgets):
     folder = tmp_path_factory.mktemp("reports")
     (folder / "moons.html").write_text(render(moons[1]), encoding="utf-8")
     (folder / "genes.html").write_text(render(genes), encoding="utf-8")
     (folder / "mixed.html").write_text(render(summarize(*mixed)), encoding="utf-8")
+    for name, selected in budgets.items():
+        (folder / f"{name}.html").write_text(render(selected), encoding="utf-8")
     twins = pd.DataFrame({"a": np.arange(30.0), "b": -2 * np.arange(30.0)})
     page = render(summarize(fitted(twins, n_groups="auto"), twins))
     (folder / "twins.html").write_text(page, encoding="utf-8")
@@ -282,6 +296,77 @@ def test_the_slider_answers_within_100_ms_at_7129_features(show, genes):
     assert np.median(times) < 100, times
 
 
+def on_curve(browser):
+    """Where the marker is: its share of the way along the curve, and its height in percent."""
+    return browser.execute_script(
+        """
+        const box = (e) => e.getBoundingClientRect();
+        const middle = (e) => [(box(e).left + box(e).right) / 2, (box(e).top + box(e).bottom) / 2];
+        const [x, y] = middle(document.querySelector("#explained-chart .here"));
+        const line = box(document.querySelector("#explained-chart path.only"));
+        return [(x - line.left) / line.width, (100 * (line.bottom - y)) / line.height];
+        """
+    )
+
+
+def test_the_slider_runs_along_the_curve_and_groups_light_up_as_they_enter(show, mixed):
+    selector, explained = mixed[0], mixed[0].explained_
+    browser = show("mixed")
+    entry = [np.isin(selector.feature_order_, group).argmax() + 1 for group in selector.groups_]
+    for k in (1, 2, 4, 12):
+        put(browser, "by-features", k - 1)
+        told = f"{k} feature{'' if k == 1 else 's'} explain{'s' if k == 1 else ''}"
+        percent = 100 if explained[k - 1] > 0.9995 else int(100 * explained[k - 1])
+        assert text(browser, "#explained-readout") == f"{told} {percent}\xa0%"
+        assert f"explain{'s' if k == 1 else ''} {percent}\xa0%" in text(browser, "#status")
+        across, height = on_curve(browser)
+        assert across == pytest.approx(k / 14, abs=0.01)  # the last is the 14th, noise
+        assert height == pytest.approx(100 * explained[k - 1], abs=2)
+        lit = sum(first <= k for first in entry)
+        assert number_of(browser, "#explained-chart .entry.lit") == lit
+        assert number_of(browser, ".group.kept") == lit
+    put(browser, "by-groups", 1)
+    assert text(browser, "#explained-readout") == ""  # what whole groups explain is not known
+
+
+def test_the_curve_can_be_dragged_and_has_a_button_for_90_percent(show, mixed):
+    browser = show("mixed")
+    browser.execute_script("document.getElementById('enough').click()")
+    enough = 1 + int(np.searchsorted(mixed[0].explained_, 0.9))
+    assert text(browser, "#status").startswith(f"{enough} features")
+    assert texts(browser, "#explained-chart .halo") == [f"90\xa0%: {enough} features"]
+    chart = browser.find_element("id", "explained-chart")
+    webdriver.ActionChains(browser).click_and_hold(chart).move_by_offset(400, 0).release().perform()
+    assert text(browser, "#status").startswith("14 features")  # beyond its end is its end
+
+
+def test_the_slider_is_moved_along_the_curve_by_keys(show):
+    browser = show("mixed")
+    put(browser, "by-features", 2)
+    slider = browser.find_element("id", "by-features")
+    slider.send_keys(webdriver.Keys.ARROW_RIGHT)
+    assert text(browser, "#explained-readout").startswith("4 features explain")
+
+
+def test_without_budgets_in_its_order_there_is_no_curve(show):
+    browser = show("spread")
+    assert number_of(browser, "#explained-chart") == 0
+    put(browser, "by-features", 3)
+    assert text(browser, "#status").startswith("4 features")
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize("name", ["budget", "spread"])
+def test_reasons_in_the_list_are_those_of_the_summary(show, budgets, name):
+    browser = show(name)
+    rows = browser.execute_script(
+        "return [...document.querySelectorAll('#list tbody tr')]"
+        ".map((row) => [row.firstChild.textContent, row.lastChild.textContent])"
+    )
+    expected = {row["feature"]: row["reason"] for row in groups_table(budgets[name])}
+    assert dict(rows) == expected and len(rows) == 15
+
+
 @pytest.mark.parametrize("which", ["selected", "groups"])
 def test_downloads_are_the_tables(show, moons, tmp_path, which):
     browser = show()
@@ -297,6 +382,10 @@ def test_downloads_are_the_tables(show, moons, tmp_path, which):
     for got, expected in zip(found, table, strict=True):
         assert got["feature"] == expected["feature"]
         assert got.get("reason") == expected.get("reason")
+        assert (int(got["order"]), float(got["explained"])) == (
+            expected["order"],
+            expected["explained"],
+        )
         assert float(got["score"]) == expected["score"]
         assert float(got["p_value"]) == expected["p_value"]
         assert got.get("kept") == (str(expected["kept"]) if "kept" in expected else None)
@@ -334,6 +423,10 @@ def test_a_budget_beyond_the_groups_counts_features_in_none(show):
     put(browser, "by-features", 11)
     assert text(browser, "#status").startswith("12 features in 2 groups")
     assert len(listed(browser)) == 12
+    put(browser, "search", "after all is explained")
+    assert text(browser, "#matches").startswith("2 of")
+    put(show("spread"), "by-features", 11)
+    listed(browser)
     put(browser, "search", "more than the groups have")
     assert text(browser, "#matches").startswith("2 of")
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from groupfs.report import groups_table, read, render, selected_table, summarize
+from groupfs.report.render import MOST_OTHER_GROUPS
 from tests.support.report_tables import HOSTILE, blocks, fitted, many_features, many_groups, unpack
 
 
@@ -53,6 +54,11 @@ def test_a_page_for_7129_features_is_under_two_megabytes():
     page = render(summarize(selector, X))
     assert len(page.encode()) < 2_000_000
     assert "x7128" in page
+    selector.set_params(n_features_to_select=50)._select()
+    summary = summarize(selector, X)
+    assert len(summary["reasons"]) == 7129  # each by its own position in the order
+    with_budget = render(summary)
+    assert "x7128" in with_budget and len(with_budget) < 1.1 * len(page)
 
 
 def test_a_page_that_would_be_too_large_lists_fewer_features(summary):
@@ -91,12 +97,17 @@ def test_a_page_of_2500_groups_is_under_two_megabytes():
     assert len(page.encode()) < 2_000_000
     data, n_groups = data_in(page), page.count('<details class="group"')
     assert 1000 < n_groups == len(data["groups"]) == len(data["correlations"]) < 2500
-    assert f"this page shows the first {n_groups:,};" in page
-    assert data["training"]["gates"]["shape"][1] == n_groups
+    n_first = n_groups - MOST_OTHER_GROUPS
+    assert f"this page shows the first {n_first:,} and 240 more whose features are" in page
+    shown = [group["rank"] - 1 for group in data["groups"]]
+    assert shown[:n_first] == list(range(n_first)) and shown == sorted(shown)
     whole = unpack(summary["training"]["gates"])
-    np.testing.assert_array_equal(unpack(data["training"]["gates"]), whole[:, :n_groups])
+    np.testing.assert_array_equal(unpack(data["training"]["gates"]), whole[:, shown])
     assert max(group for group in data["features"]["group"]) < n_groups
     assert sum(data["features"]["kept"]) == summary["selection"]["n_features"] == 20
+    group_of = summary["features"]["group"]
+    for column, group in zip(data["features"]["column"], data["features"]["group"], strict=True):
+        assert group_of[column] == shown[group]
 
 
 @pytest.mark.parametrize(
@@ -104,8 +115,8 @@ def test_a_page_of_2500_groups_is_under_two_megabytes():
     [
         ("not json", "is not json"),
         ("[1, 2]", 'has no "format"'),
-        ('{"format": "groupfs-result", "version": 9}', "reads version 2"),
-        ('{"format": "groupfs-result", "version": 2}', "lacks created, table"),
+        ('{"format": "groupfs-result", "version": 9}', "reads version 3"),
+        ('{"format": "groupfs-result", "version": 3}', "lacks created, table"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_with_a_sentence(tmp_path, content, words):

@@ -35,9 +35,10 @@ def reselected(selector, **attributes):
     return selector
 
 
-def test_three_sentences_tell_how_many_which_and_how_sure(summary):
-    how_many, which, how_sure = summary["sentences"]
+def test_four_sentences_tell_how_many_how_much_which_and_how_sure(summary):
+    how_many, how_much, which, how_sure = summary["sentences"]
     assert "200 samples of 20 features" in how_many and "10 features" in how_many
+    assert re.match(r"\d+ of 20 features explain 9\d % of what the table's 20 features", how_much)
     first = summary["groups"][0]
     assert which.startswith(f"Group 1 around {first['representative_name']}")
     assert re.match(r"The features of 2 of \d+ groups go together more than", how_sure)
@@ -47,12 +48,12 @@ def test_noise_is_not_sold_as_a_finding():
     X = np.random.default_rng(0).standard_normal((60, 8))
     with pytest.warns(SelectionWarning, match="stands out from chance"):
         selector = fitted(X, n_groups=3)
-    how_many, how_sure = summarize(selector, X)["sentences"]
+    how_many, _, how_sure = summarize(selector, X)["sentences"]
     assert how_many.endswith("3 groups were found; none of them is kept.")
     assert how_sure.startswith("No group goes together beyond chance")
     with pytest.warns(SelectionWarning, match="stands out from chance"):
         selector = fitted(X, n_groups=3, n_groups_to_select="open")
-    assert "as a guess, not as a finding" in summarize(selector, X)["sentences"][2]
+    assert "as a guess, not as a finding" in summarize(selector, X)["sentences"][3]
 
 
 def test_every_feature_has_the_reason_of_its_fate(summary):
@@ -67,11 +68,52 @@ def test_every_feature_has_the_reason_of_its_fate(summary):
             assert doubt == (not group["stands_out"])
 
 
-def test_a_budget_is_the_reason_where_there_is_one(table):
-    summary = summarize(fitted(table[0], n_features_to_select=4), table[0])
+def test_a_spread_budget_is_the_reason_where_there_is_one(table):
+    selector = fitted(table[0], n_features_to_select=4, allocation="spread")
+    summary = summarize(selector, table[0])
     reasons = {row["reason"] for row in groups_table(summary) if row["kept"]}
     assert all("the budget of 4 takes its 2 most central, this among them" in r for r in reasons)
     assert "a budget of 4 features was spent on 2 of them" in summary["sentences"][0]
+
+
+def test_a_feature_is_chosen_for_what_it_explains_on_top_of_those_before_it(table):
+    selector = fitted(table[0], n_features_to_select=4)
+    summary = summarize(selector, table[0])
+    reasons = [summary["reasons"][i] for i in summary["features"]["reason"]]
+    first, second, _, last, late = (int(i) for i in selector.feature_order_[:5])
+    group, share = selector.group_labels_ + 1, selector.explained_
+    first_share = int(100 * share[0])
+    assert reasons[first] == f"In group {group[first]}: chosen 1st, explains {first_share} %."
+    assert reasons[second].endswith(" % on top of the one before it.")
+    gain = np.floor(1000 * (share[3] - share[2])) / 10
+    assert f"chosen 4th, explains {gain:.1f} % on top of the 3 before it." in reasons[last]
+    assert reasons[late] == f"In group {group[late]}: comes 5th in the order; the budget was 4."
+    assert "a budget of 4 features was spent on 2 of them" in summary["sentences"][0]
+    words = f"4 of 20 features explain {int(100 * share[3])} % of what"
+    assert summary["sentences"][1].startswith(words)
+
+
+def test_a_share_to_explain_is_the_reason_where_it_is_asked_for(mixed):
+    selector, X = copy.copy(mixed[0]), mixed[1]
+    selector.set_params(explain=0.9)._select()
+    n_features = int(selector.get_support().sum())
+    summary = summarize(selector, X)
+    words = f"the {n_features} features that explain 90 % come from 2 of them."
+    assert summary["sentences"][0].endswith(words)
+    reasons = {row["reason"] for row in groups_table(summary) if not row["kept"]}
+    limit = f"in the order; the first {n_features} explain 90 %, as asked."
+    assert all(limit in reason or "Constant" in reason for reason in reasons)
+
+
+@pytest.mark.slow
+def test_groups_that_a_budget_may_not_take_are_dropped_for_that():
+    X, known = blocks((3, 3, 3), 2.0)
+    settings = {"groups": known, "n_features_to_select": 2, "n_groups_to_select": 2}
+    selector = fitted(X, **settings, **QUICK)
+    reasons = reasons_of(selector, X)
+    (reason,) = reasons[2]
+    assert reason.endswith("number 3, and the first 2 are kept.")
+    assert all("the budget was 2" in r or "chosen" in r for r in reasons[0] | reasons[1])
 
 
 @pytest.mark.slow
@@ -84,7 +126,7 @@ def test_a_budget_is_the_reason_where_there_is_one(table):
     ],
 )
 def test_a_spread_budget_passes_over_groups_that_are_worth_less(settings, found, rank, words):
-    selector, X = three_blocks(n_features_to_select=2, **settings)
+    selector, X = three_blocks(n_features_to_select=2, allocation="spread", **settings)
     (reason,) = reasons_of(reselected(selector, **found), X)[rank]
     assert words in reason
 
@@ -144,7 +186,7 @@ def test_a_group_that_is_not_found_again_is_dropped_for_that():
     first, _, last = reasons_of(selector, X)
     assert "cohesion beyond chance (p < 0.001), 97% found again in halves" in "".join(first)
     assert "not found again in halves of the rows (12%, no more than chance)" in "".join(last)
-    text = summarize(selector, X)["sentences"][2]
+    text = summarize(selector, X)["sentences"][3]
     assert text.endswith("2 of these are found again in halves of the rows.")
 
 
@@ -174,13 +216,21 @@ def test_loose_features_are_told_from_unrelated_ones(mixed):
     assert ", 1 is near to no group (loose) and 1 is constant." in summary["sentences"][-1]
 
 
-def test_a_budget_beyond_the_groups_says_what_it_was_spent_on(mixed):
-    X = mixed[1]
-    summary = summarize(fitted(X, n_groups="auto", n_features_to_select=12, max_epochs=5), X)
+@pytest.mark.parametrize(
+    ("allocation", "words"),
+    [
+        ("explain", r"\(p = [\d.]+\); chosen 1[12]th, after all"),
+        ("spread", "budget of 12 takes it"),
+    ],
+)
+def test_a_budget_beyond_the_groups_says_what_it_was_spent_on(mixed, allocation, words):
+    selector, X = copy.copy(mixed[0]), mixed[1]
+    selector.set_params(n_features_to_select=12, allocation=allocation)._select()
+    summary = summarize(selector, X)
     assert "was spent on 2 of them and on 2 features in no group." in summary["sentences"][0]
     outside = [row for row in groups_table(summary) if row["kept"] and row["group"] is None]
     assert len(outside) == 2
-    assert all("the budget of 12 takes it" in row["reason"] for row in outside)
+    assert all(re.search(words, row["reason"]) for row in outside)
 
 
 @pytest.mark.parametrize(
@@ -198,15 +248,15 @@ def test_what_halves_of_the_rows_agree_on_is_told(mixed, agreement, others, word
     )
     summary = summarize(selector, X)
     assert summary["replication"]["others"] == others
-    assert words in summary["sentences"][3]
+    assert words in summary["sentences"][4]
 
 
 def test_one_group_is_told_as_one():
     X, _ = blocks((6,), 2.0, n_samples=80)
     sentences = summarize(fitted(X, n_groups="auto", max_epochs=5), X)["sentences"]
     assert "1 group was found and is kept, with 6 features." in sentences[0]
-    assert "is the only one (" in sentences[1]
-    assert sentences[2].startswith("The features of the group go together more than")
+    assert "is the only one (" in sentences[2]
+    assert sentences[3].startswith("The features of the group go together more than")
 
 
 def test_a_table_without_groups_is_told_in_one_sentence(nothing):
@@ -215,9 +265,14 @@ def test_a_table_without_groups_is_told_in_one_sentence(nothing):
         "In 60 samples of 8 features, no feature goes with another beyond chance: the table shows "
         "no groups, and nothing is selected."
     ]
-    spent = summarize(fitted(X, n_groups="auto", n_features_to_select=3), X)
-    assert "the budget was spent on the 3 features" in spent["sentences"][0]
+    selector = fitted(X, n_groups="auto", n_features_to_select=3)
+    spent = summarize(selector, X)
+    assert "the budget was spent on the 3 features that explain most" in spent["sentences"][0]
+    assert spent["sentences"][1].startswith("3 of 8 features explain 4")
     kept = [row["reason"] for row in groups_table(spent) if row["kept"]]
+    assert len(kept) == 3 and all("; chosen " in reason for reason in kept)
+    selector.set_params(allocation="spread")._select()
+    kept = [row["reason"] for row in groups_table(summarize(selector, X)) if row["kept"]]
     assert len(kept) == 3 and all("as there are no groups" in reason for reason in kept)
 
 

@@ -1,5 +1,6 @@
 """The summary holds what the selector found, and nothing that json cannot write."""
 
+import copy
 import json
 
 import numpy as np
@@ -13,12 +14,12 @@ from groupfs.data.rows import DenseRows
 from groupfs.graphs.feature_graph import dense_feature_affinity
 from groupfs.report import groups_table, render, selected_table, summarize
 from groupfs.report.csv_rows import GROUPS_COLUMNS
-from tests.support.report_tables import fitted, unpack
+from tests.support.report_tables import blocks, fitted, unpack
 
 
 def test_the_summary_is_plain_json_without_nan(summary):
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert (summary["format"], summary["version"]) == ("groupfs-result", 2)
+    assert (summary["format"], summary["version"]) == ("groupfs-result", 3)
 
 
 @pytest.mark.slow
@@ -38,6 +39,54 @@ def test_the_slider_selects_what_the_selector_would(table, settings):
 def test_every_small_budget_is_on_the_slider(summary):
     assert summary["selection"]["levels"] == list(range(1, 21))
     assert sorted(summary["selection"]["order"]) == list(range(20))
+
+
+def test_the_curve_is_what_the_first_features_explain_rounded_down(selector, summary):
+    curve = summary["explained"]
+    assert curve["order"] == selector.feature_order_.tolist() and curve["is_of_budgets"]
+    assert summary["selection"]["order"] == curve["order"]
+    shares = np.array(curve["share"])
+    np.testing.assert_allclose(shares, selector.explained_, atol=1.1e-5)
+    assert (shares <= selector.explained_ + 1e-9).all()
+    assert shares[curve["n_enough"] - 1] >= 0.9 > shares[curve["n_enough"] - 2]
+    n_selected = summary["selection"]["n_features"]
+    assert curve["n_selected"] == n_selected  # features of kept groups are the first
+    assert curve["sentence"] == summary["sentences"][1]
+    for row in groups_table(summary):
+        i = summary["features"]["name"].index(row["feature"])
+        assert curve["order"][row["order"] - 1] == i
+        assert row["explained"] == shares[row["order"] - 1]
+
+
+def test_a_budget_spent_otherwise_is_not_on_the_curve(selector, table):
+    spread = copy.copy(selector).set_params(allocation="spread", n_features_to_select=7)
+    spread._select()
+    curve = summarize(spread, table[0])["explained"]
+    assert not curve["is_of_budgets"] and curve["n_selected"] is None
+
+
+def test_the_share_of_a_fit_and_the_90_percent_are_on_the_slider():
+    X, known = blocks((200, 200), 1.0, n_samples=400)
+    selector = fitted(X, n_groups="auto", groups=known, max_epochs=2, n_features_to_select=123)
+    summary = summarize(selector, X)
+    assert {123, summary["explained"]["n_enough"]} < set(summary["selection"]["levels"])
+    assert len(summary["selection"]["levels"]) < 145
+
+
+def test_constant_columns_have_no_position_in_the_order(mixed):
+    rows = {row["feature"]: row for row in groups_table(summarize(*mixed))}
+    assert rows["same"]["order"] is rows["same"]["explained"] is None
+    assert sorted(row["order"] for row in rows.values() if row["order"]) == list(range(1, 15))
+
+
+def test_a_share_to_explain_has_a_page_as_a_budget_has(selector, table):
+    asked = copy.copy(selector).set_params(explain=0.9)
+    asked._select()
+    summary = summarize(asked, table[0])
+    chosen, curve = summary["selection"], summary["explained"]
+    assert chosen["n_features"] == chosen["budget"] == curve["n_selected"] == curve["n_enough"]
+    assert len(summary["embedding"]["by_groups"]) == 12
+    render(summary)
 
 
 def test_groups_on_the_slider_are_those_the_selector_would_keep(selector, table):

@@ -18,6 +18,7 @@ def fitted(n_features=4, p_values=None, weights=None, selected=(), **parameters)
     support = np.isin(np.arange(n_features), selected)
     found = {
         "n_features_in_": n_features,
+        "n_groups_": 2,
         "feature_order_": np.arange(n_features)[::-1][: len(explained)],
         "explained_": np.array(explained),
         "feature_weights_": np.full(n_features, 0.25) if weights is None else np.array(weights),
@@ -70,6 +71,15 @@ def test_a_budget_is_told_with_what_it_explains():
 )
 def test_without_a_budget_or_with_one_spent_otherwise_it_tells_how_many_are_enough(parameters):
     assert selection_sentence(fitted(**parameters)).startswith("3 of 4 features explain 95 %")
+
+
+def test_nothing_is_told_of_a_table_without_groups_unless_there_is_a_budget():
+    selector = fitted()
+    selector.n_groups_ = 0
+    assert selection_sentence(selector) is None
+    selector = fitted(selected=[3], n_features_to_select=1)
+    selector.n_groups_ = 0
+    assert selection_sentence(selector).startswith("1 of 4 features explains 50 %")
 
 
 def test_enough_is_the_smallest_number_that_explains_so_much():

@@ -1,6 +1,7 @@
 """The rows of groups.csv and selected.csv, from a summary."""
 
 from groupfs.report.json_numbers import Json
+from groupfs.report.order_reasons import positions
 
 #: The columns of selected.csv; groups.csv has two more.
 SELECTED_COLUMNS = (
@@ -13,6 +14,8 @@ SELECTED_COLUMNS = (
     "centrality",
     "sign",
     "relatedness_p_value",
+    "order",
+    "explained",
 )
 GROUPS_COLUMNS = (*SELECTED_COLUMNS, "kept", "reason")
 
@@ -22,7 +25,8 @@ def groups_table(summary: Json) -> list[Json]:
 
     ``rank`` counts the features of a group by centrality; ``score``, ``p_value`` and
     ``reliability`` are the group's; ``sign`` is -1 for features that run against the most central
-    one of their group. Features in no group come last.
+    one of their group. ``order`` is the feature's position in the order of all features, and
+    ``explained`` the share that the features up to it explain. Features in no group come last.
 
     Examples
     --------
@@ -37,6 +41,7 @@ def groups_table(summary: Json) -> list[Json]:
     """
     features = summary["features"]
     numbers, ranks = features["group"], features["rank"]
+    order, shares = positions(summary["explained"]), summary["explained"]["share"]
     rows = []
     for i in sorted(range(len(ranks)), key=lambda i: (numbers[i] is None, numbers[i], ranks[i])):
         group = {} if numbers[i] is None else summary["groups"][numbers[i]]
@@ -51,6 +56,8 @@ def groups_table(summary: Json) -> list[Json]:
                 "centrality": features["centrality"][i] if group else None,
                 "sign": features["sign"][i] if group else None,
                 "relatedness_p_value": features["relatedness_p_value"][i],
+                "order": order.get(i),
+                "explained": shares[order[i] - 1] if i in order else None,
                 "kept": bool(features["kept"][i]),
                 "reason": summary["reasons"][features["reason"][i]],
             }

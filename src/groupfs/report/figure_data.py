@@ -55,8 +55,8 @@ def embeddings(
         return {"xy": pack(xy, bits=16), "variance": variance}
 
     def of_groups(n_groups: int) -> IntArray:
-        chosen = selector.select(n_groups_to_select=n_groups, n_features_to_select=None)
-        return np.asarray(chosen.features)
+        whole: Json = {"n_features_to_select": None, "explain": None}
+        return np.asarray(selector.select(n_groups_to_select=n_groups, **whole).features)
 
     return {
         "n_points": len(Z),

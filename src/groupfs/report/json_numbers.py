@@ -2,7 +2,7 @@
 
 import base64
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -47,10 +47,9 @@ def pack(
     }
 
 
-def first_columns(packed: Json, n: int) -> Json:
-    """Cut what :func:`pack` made of a matrix down to its first n columns."""
-    size = packed["bits"] // 8
-    rows, columns = packed["shape"]
-    raw = np.frombuffer(base64.b64decode(packed["data"]), "u1").reshape(rows, columns * size)
-    data = base64.b64encode(raw[:, : n * size].tobytes()).decode("ascii")
-    return {**packed, "shape": [rows, min(n, columns)], "data": data}
+def columns_of(packed: Json, columns: Sequence[int]) -> Json:
+    """Cut what :func:`pack` made of a matrix down to some of its columns."""
+    kind = "<u2" if packed["bits"] == 16 else "u1"
+    values = np.frombuffer(base64.b64decode(packed["data"]), kind).reshape(packed["shape"])
+    data = base64.b64encode(values[:, columns].tobytes()).decode("ascii")
+    return {**packed, "shape": [len(values), len(columns)], "data": data}

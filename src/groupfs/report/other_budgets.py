@@ -1,4 +1,4 @@
-"""What the selector would select at other budgets, asked of the selector itself.
+"""What the selector would select at other budgets, for the slider, and how much that explains.
 
 Selections grow with the budget: what is selected at k features is among what is selected at more.
 So one order of the features tells them all.
@@ -6,13 +6,20 @@ So one order of the features tells them all.
 
 import numpy as np
 
-from groupfs.selection.ungrouped import ungrouped_features
+from groupfs.report.json_numbers import Json
+from groupfs.report.order_reasons import whole_steps
+from groupfs.selection.explained_sentence import (
+    count_related,
+    enough_features,
+    selection_sentence,
+)
+from groupfs.training.settings import PRESETS
 from groupfs.utils.fitted_selector import FittedSelector, by_centrality
 from groupfs.utils.types import IntArray
 
-#: Every budget up to the first number is asked for, and so many above it.
+#: Every budget up to the first number is on the slider, and so many above it.
 DENSE, SPARSE = 60, 80
-#: The largest budget asked for; nobody chooses so many.
+#: The largest budget on the slider; nobody chooses so many.
 LARGEST = 10_000
 
 
@@ -21,9 +28,50 @@ def other_budgets(selector: FittedSelector, ranks: IntArray) -> dict[str, list[i
 
     ``ranks`` are those of :func:`ranks_in_groups`.
     """
+    order = selector.feature_order_
+    if not takes_in_order(selector):
+        return _asked_for(selector, ranks, len(order))
+    allowed = selector.select(n_features_to_select=len(order), allocation="explain").support
+    order = order[allowed[order]][:LARGEST]
+    marks = [enough_features(selector), int(selector.get_support().sum())]
+    levels = {*_levels(len(order)), *(k for k in marks if 0 < k <= len(order))}
+    return {"levels": sorted(levels), "order": order.tolist()}
+
+
+def takes_in_order(selector: FittedSelector) -> bool:
+    """Return whether budgets take features in the order of what they explain."""
+    allocation = selector.allocation or PRESETS[selector.preset]["allocation"]
+    by_order = selector.explain is not None or allocation == "explain"
+    return by_order and selector.output == "features"
+
+
+def explained_curve(selector: FittedSelector, budgets: dict[str, list[int]]) -> Json:
+    """Return the curve of what the first features explain, and where the selection is on it."""
+    order, n_selected = selector.feature_order_, int(selector.get_support().sum())
+    is_first = n_selected > 0 and bool(selector.get_support()[order[:n_selected]].all())
+    n_budgets = len(budgets["order"])
+    return {
+        "sentence": selection_sentence(selector),
+        "n_related": count_related(selector),
+        "n_enough": enough_features(selector),
+        "n_selected": n_selected if is_first else None,
+        "is_of_budgets": budgets["order"] == order[:n_budgets].tolist(),
+        "order": order.tolist(),
+        "share": [whole_steps(share) for share in selector.explained_.tolist()],
+    }
+
+
+def ranks_in_groups(selector: FittedSelector) -> IntArray:
+    """Rank every feature within its group, 1 for the most central; 0 without a group."""
+    ranks = np.zeros(selector.n_features_in_, dtype=np.int64)
+    for group in selector.groups_:
+        ranks[by_centrality(selector, group)] = np.arange(1, len(group) + 1)
+    return ranks
+
+
+def _asked_for(selector: FittedSelector, ranks: IntArray, n_features: int) -> dict[str, list[int]]:
+    """Ask the selector for one budget after the other."""
     labels = selector.group_labels_
-    outside = ungrouped_features(selector)
-    n_features = len(labels) - len(outside.constant)
     last = np.where(labels < 0, selector.n_groups_, labels)
     most = len(selector.select(n_features_to_select=n_features).features)
     levels = _levels(min(most, LARGEST))
@@ -38,16 +86,8 @@ def other_budgets(selector: FittedSelector, ranks: IntArray) -> dict[str, list[i
     return {"levels": levels, "order": order}
 
 
-def ranks_in_groups(selector: FittedSelector) -> IntArray:
-    """Rank every feature within its group, 1 for the most central; 0 without a group."""
-    ranks = np.zeros(selector.n_features_in_, dtype=np.int64)
-    for group in selector.groups_:
-        ranks[by_centrality(selector, group)] = np.arange(1, len(group) + 1)
-    return ranks
-
-
 def _levels(most: int) -> list[int]:
-    """List budgets to ask for: all small ones, then steps of a few percent up to the largest."""
+    """List budgets: all small ones, then steps of a few percent up to the largest."""
     small = np.arange(1, min(most, DENSE) + 1)
     large = np.geomspace(DENSE, most, SPARSE).round() if most > DENSE else np.empty(0)
     return np.unique(np.concatenate([small, large]).astype(int)).tolist()

@@ -1,13 +1,15 @@
 """A reason for every feature: why it is selected, or not."""
 
 from groupfs.report.json_numbers import Json
+from groupfs.report.order_reasons import order_reason, positions
+from groupfs.report.other_budgets import takes_in_order
 from groupfs.report.sentences import write_p, write_reliability
 from groupfs.selection.ungrouped import Ungrouped
 from groupfs.training.settings import PRESETS, groups_to_select
-from groupfs.utils.fitted_selector import FittedSelector
+from groupfs.utils.fitted_selector import FittedSelector, budget_of
 from groupfs.utils.types import BoolArray
 
-CONSTANT = "Constant: it carries no information and is in no group."
+CONSTANT = "Constant: it carries no information and is in no group"
 
 
 def rule_of(selector: FittedSelector) -> int | str:
@@ -17,31 +19,59 @@ def rule_of(selector: FittedSelector) -> int | str:
     return "open" if rule == "significant" and selector.group_pvalues_ is None else rule
 
 
+def limit_of(selector: FittedSelector) -> str | None:
+    """Say why a budget that is spent in the order of the features ends; None if there is none."""
+    budget = budget_of(selector)
+    if budget is None or not takes_in_order(selector):
+        return None
+    if selector.explain is None:
+        return f"the budget was {budget:,}"
+    first = "the first explains" if budget == 1 else f"the first {budget:,} explain"
+    return f"{first} {100 * selector.explain:g} %, as asked"
+
+
 def reasons(
-    selector: FittedSelector, groups: list[Json], ungrouped: Ungrouped
+    selector: FittedSelector, groups: list[Json], ungrouped: Ungrouped, curve: Json
 ) -> tuple[list[str], list[int]]:
-    """Write the reasons there are, and for every feature the index of its own among them."""
+    """Write the reasons there are, and for every feature the index of its own among them.
+
+    ``curve`` is what the first features explain.
+    """
     taken = [group for group in groups if group["n_kept"]]
     allowed = None
     if isinstance(selector.n_groups_to_select, str):  # a budget stays within these groups
         allowed = selector.select(n_features_to_select=None).groups
     labels, support = selector.group_labels_.tolist(), selector.get_support().tolist()
+    by_order = _by_order(selector, curve)
     by_fate = {
         (j, kept): _reason(selector, taken, allowed, groups[j], kept)
         for j, kept in dict.fromkeys(zip(labels, support, strict=True))
         if j >= 0
     }
     outside = _outside(selector, ungrouped)
-    texts = [
-        outside[i] if j < 0 else by_fate[j, kept]
-        for i, (j, kept) in enumerate(zip(labels, support, strict=True))
-    ]
+    texts = []
+    for i, (j, kept) in enumerate(zip(labels, support, strict=True)):
+        if i in by_order:
+            where = f"{outside[i]};" if j < 0 else f"In {groups[j]['title']}:"
+            texts.append(f"{where} {by_order[i]}")
+        else:
+            texts.append(f"{outside[i]}." if j < 0 else by_fate[j, kept])
     index = {reason: i for i, reason in enumerate(dict.fromkeys(texts))}
     return list(index), [index[text] for text in texts]
 
 
+def _by_order(selector: FittedSelector, curve: Json) -> dict[int, str]:
+    """Say of every feature that a budget might take in order when it comes; else nothing."""
+    limit = limit_of(selector)
+    if limit is None:
+        return {}
+    position, support = positions(curve), selector.get_support()
+    every = selector.select(n_features_to_select=len(position), allocation="explain").features
+    return {i: order_reason(curve, position[i], bool(support[i]), limit) for i in every.tolist()}
+
+
 def _outside(selector: FittedSelector, ungrouped: Ungrouped) -> dict[int, str]:
-    """Say of every feature in no group why it is in none."""
+    """Say of every feature in no group why it is in none, without the full stop."""
     support, p_values = selector.get_support(), selector.relatedness_pvalues_
     texts = dict.fromkeys(ungrouped.constant.tolist(), CONSTANT)
     kinds = {
@@ -51,12 +81,11 @@ def _outside(selector: FittedSelector, ungrouped: Ungrouped) -> dict[int, str]:
     for words, features in kinds.items():
         for i in features.tolist():
             assert p_values is not None
-            text = words.format(write_p(p_values[i]))
-            if support[i]:
-                budget = selector.n_features_to_select
+            texts[i] = words.format(write_p(p_values[i]))
+            if support[i] and not takes_in_order(selector):
+                budget = budget_of(selector)
                 few = "the groups have too few" if selector.groups_ else "there are no groups"
-                text += f"; the budget of {budget} takes it, as {few}"
-            texts[i] = f"{text}."
+                texts[i] += f"; the budget of {budget} takes it, as {few}"
     return texts
 
 
@@ -68,7 +97,7 @@ def _reason(
     kept: bool,
 ) -> str:
     """Say why features of a group are kept or not; ``taken`` are the groups with kept features."""
-    if selector.n_features_to_select is not None:
+    if budget_of(selector) is not None:
         return _reason_of_budget(selector, taken, allowed, group, kept)
     if not group["kept"]:
         return f"In {group['title']}: {_why_dropped(selector, group)}."
@@ -85,7 +114,7 @@ def _reason_of_budget(
     group: Json,
     kept: bool,
 ) -> str:
-    budget, share, name = selector.n_features_to_select, group["n_kept"], group["title"]
+    budget, share, name = budget_of(selector), group["n_kept"], group["title"]
     if not share and allowed is not None and not allowed[group["rank"] - 1]:
         return f"In {name}: {_why_dropped(selector, group)}."
     if not share:
@@ -100,7 +129,7 @@ def _reason_of_budget(
 
 def _why_no_share(selector: FittedSelector, taken: list[Json], group: Json) -> str:
     """Say why a budget leaves a group out, by the rule it is spent by."""
-    budget, asked = selector.n_features_to_select, _number_asked_for(selector)
+    budget, asked = budget_of(selector), _number_asked_for(selector)
     if asked is not None and group["rank"] > asked:
         return _beyond_the_first(asked, group)
     spread = (selector.allocation or PRESETS[selector.preset]["allocation"]) == "spread"

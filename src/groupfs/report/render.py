@@ -11,7 +11,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from groupfs.report.json_numbers import Json, first_columns
+from groupfs.report.json_numbers import Json, columns_of
+from groupfs.report.order_reasons import STEPS, order_reason, positions
 from groupfs.report.schema import MOST_CELLS, check
 from groupfs.report.sentences import count
 
@@ -20,14 +21,19 @@ if TYPE_CHECKING:
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
-SCRIPTS = "data selection groups heatmap samples lines replication pixels features downloads main"
+SCRIPTS = (
+    "data selection reasons groups heatmap samples lines replication explained pixels features "
+    "downloads main"
+)
 #: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
 LARGEST_PAGE = 1_950_000
 #: What is listed however large the page; the affinity map shows so many groups.
 FEWEST_FEATURES, FEWEST_GROUPS = 100, MOST_CELLS
+#: Groups shown beyond the first ones, at most, since their features are selected or come soon.
+MOST_OTHER_GROUPS = 240
 #: What the scripts need to know of a group and of a feature; the rest is in the rows.
 OF_A_GROUP = "rank name title is_given size score p_value reliability n_kept representative_name"
-OF_A_FEATURE = "name group rank centrality sign relatedness_p_value kept"
+OF_A_FEATURE = "name rank centrality sign relatedness_p_value kept"
 
 
 def render(summary: Json) -> str:
@@ -64,9 +70,12 @@ def render(summary: Json) -> str:
     }
     n_features, n_groups = len(summary["features"]["name"]), len(summary["groups"])
     while True:
-        data = _page_data(summary, n_features, n_groups)
+        shown = _shown_groups(summary, n_groups)
+        data = _page_data(summary, n_features, shown)
         n_listed = len(data["features"]["name"])
-        page = template.render(data=_as_json(data), n_listed=n_listed, n_groups=n_groups, **parts)
+        counts = {"n_listed": n_listed, "n_groups": n_groups}
+        groups = [summary["groups"][j] for j in shown]
+        page = template.render(data=_as_json(data), shown=groups, **counts, **parts)
         size = len(page.encode())
         if size <= LARGEST_PAGE or (n_features <= FEWEST_FEATURES and n_groups <= FEWEST_GROUPS):
             return page
@@ -75,17 +84,19 @@ def render(summary: Json) -> str:
         n_groups = min(n_groups, max(FEWEST_GROUPS, int(share * n_groups)))
 
 
-def _page_data(summary: Json, n_listed: int, n_groups: int) -> Json:
-    """Gather what the scripts need of at most so many features and of the first groups."""
+def _page_data(summary: Json, n_listed: int, shown: list[int]) -> Json:
+    """Gather what the scripts need of at most so many features and of the groups shown."""
     features, chosen, affinity = summary["features"], summary["selection"], summary["affinity"]
-    listed = _listed(summary, n_listed, n_groups)
+    listed = _listed(summary, n_listed, shown)
     index = {feature: i for i, feature in enumerate(listed)}
+    group_index = {group: j for j, group in enumerate(shown)}
 
     def indices(of: list[int]) -> list[int]:
         return [index.get(feature, -1) for feature in of]
 
-    reasons = sorted({features["reason"][i] for i in listed})
-    reason_index = {reason: i for i, reason in enumerate(reasons)}
+    position = positions(summary["explained"])
+    texts = [_unfinished(summary, position, i) for i in listed]
+    reason_index = {text: i for i, text in enumerate(dict.fromkeys(texts))}
     order = indices(chosen["order"])
     known = order.index(-1) if -1 in order else len(order)
     frequency = (summary["stability"] or {}).get("selection_frequency")
@@ -95,37 +106,50 @@ def _page_data(summary: Json, n_listed: int, n_groups: int) -> Json:
             "column": None if len(listed) == len(features["name"]) else listed,
             "frequency": frequency and [frequency[i] for i in listed],
             **{name: [features[name][i] for i in listed] for name in OF_A_FEATURE.split()},
-            "reason": [reason_index[features["reason"][i]] for i in listed],
+            "group": [group_index.get(features["group"][i]) for i in listed],
+            "order": [position.get(i) for i in listed],
+            "reason": [reason_index[text] for text in texts],
         },
-        "reasons": [summary["reasons"][reason] for reason in reasons],
+        "reasons": list(reason_index),
+        "limit": chosen["limit"],
         "groups": [
             {
-                **{name: group[name] for name in OF_A_GROUP.split()},
-                "representative": index.get(group["representative"], -1),
+                **{name: summary["groups"][j][name] for name in OF_A_GROUP.split()},
+                "representative": index.get(summary["groups"][j]["representative"], -1),
             }
-            for group in summary["groups"][:n_groups]
+            for j in shown
         ],
         "output": chosen["output"],
         "n_selected": chosen["n_features"],
         "n_groups_selected": chosen["n_groups"],
         "order": order[:known],
         "levels": [level for level in chosen["levels"] if level <= known],
+        "explained": _curve(summary["explained"]),
         "affinity": affinity
         and {**affinity, "features": indices(affinity["features"] or []) or None},
         "correlations": [
             {**block, "features": indices(block["features"])}
-            for block in summary["correlations"][:n_groups]
+            for block in (summary["correlations"][j] for j in shown)
         ],
-        "training": summary["training"] and _of_groups(summary["training"], n_groups),
-        "path": summary["path"] and _of_groups(summary["path"], n_groups),
+        "training": summary["training"] and _of_groups(summary["training"], shown),
+        "path": summary["path"] and _of_groups(summary["path"], shown),
         **{part: summary[part] for part in ("replication", "embedding", "image")},
     }
 
 
-def _listed(summary: Json, most: int, n_groups: int) -> list[int]:
+def _shown_groups(summary: Json, n_first: int) -> list[int]:
+    """Choose the groups to show: the first, then some of selected features and of those to come."""
+    group_of, kept = summary["features"]["group"], summary["features"]["kept"]
+    order = summary["selection"]["order"]
+    soon = [group_of[i] for i in [*(i for i, k in enumerate(kept) if k), *order]]
+    others = [j for j in dict.fromkeys(soon) if j is not None and j >= n_first]
+    return [*range(n_first), *sorted(others[:MOST_OTHER_GROUPS])]
+
+
+def _listed(summary: Json, most: int, shown: list[int]) -> list[int]:
     """Choose the features to list: selected ones, then representatives, then as budgets go."""
-    features, order = summary["features"], summary["selection"]["order"]
-    every = [i for i, group in enumerate(features["group"]) if group is None or group < n_groups]
+    features, order, groups = summary["features"], summary["selection"]["order"], {None, *shown}
+    every = [i for i, group in enumerate(features["group"]) if group in groups]
     if most >= len(every):
         return every
     kept = [i for i in order + every if features["kept"][i]]
@@ -135,10 +159,31 @@ def _listed(summary: Json, most: int, n_groups: int) -> list[int]:
     return sorted(first[:most])
 
 
-def _of_groups(part: Json, n_groups: int) -> Json:
-    """Cut lines over epochs or sparsities to the first groups; drop what the page does not draw."""
+def _unfinished(summary: Json, position: dict[int, int], i: int) -> str:
+    """Return the reason of a feature, without what the script can add; it ends with a space then.
+
+    Reasons by the order are different for every feature, and would make a page large.
+    """
+    text: str = summary["reasons"][summary["features"]["reason"][i]]
+    limit = summary["selection"]["limit"]
+    if limit is None or i not in position:
+        return text
+    kept = bool(summary["features"]["kept"][i])
+    return text.removesuffix(order_reason(summary["explained"], position[i], kept, limit))
+
+
+def _curve(explained: Json) -> Json:
+    """Return the curve as whole steps until all is explained; the page has the order already."""
+    steps = [round(STEPS * share) for share in explained["share"]]
+    n_steps = steps.index(STEPS) + 1 if STEPS in steps else len(steps)
+    names = ("n_enough", "n_selected", "is_of_budgets")
+    return {**{name: explained[name] for name in names}, "steps": steps[:n_steps]}
+
+
+def _of_groups(part: Json, shown: list[int]) -> Json:
+    """Cut lines over epochs or sparsities to groups; drop what the page does not draw."""
     drawn = {name: value for name, value in part.items() if name != "closing_sparsity"}
-    return {**drawn, "gates": first_columns(part["gates"], n_groups)}
+    return {**drawn, "gates": columns_of(part["gates"], shown)}
 
 
 def _as_json(data: Json) -> str:

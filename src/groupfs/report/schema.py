@@ -11,16 +11,16 @@ from typing import Any
 from groupfs.report.json_numbers import Json
 from groupfs.utils.text import join_names
 
-FORMAT, VERSION = "groupfs-result", 2
+FORMAT, VERSION = "groupfs-result", 3
 #: Side of the affinity map in cells, at most; it shows no more groups than this.
 MOST_CELLS = 240
 
 #: The parts of a summary. Replication, training, path, stability, agreement, affinity, image and
 #: seed may be null.
 PARTS = (
-    "created table groups features reasons selection replication training path stability embedding "
-    "agreement affinity correlations image estimator settings changed learned seed versions code "
-    "sentences"
+    "created table groups features reasons selection explained replication training path stability "
+    "embedding agreement affinity correlations image estimator settings changed learned seed "
+    "versions code sentences"
 )
 
 

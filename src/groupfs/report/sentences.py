@@ -1,18 +1,20 @@
 """What the report says in words: how many groups, which come first, how far to trust them."""
 
 from groupfs.report.json_numbers import Json
-from groupfs.utils.fitted_selector import FittedSelector
+from groupfs.utils.fitted_selector import FittedSelector, budget_of
 
 
 def sentences(selector: FittedSelector, summary: Json, in_no_group: str | None) -> list[str]:
-    """Write what was found: how many groups, which, how sure, how many else, what is in none.
+    """Write what was found: how many groups, what is explained, which groups, how sure, and so on.
 
     ``in_no_group`` is the sentence on features in no group, if there are any.
     """
+    explained = summary["explained"]["sentence"]
     if not summary["groups"]:
-        return [_no_groups(selector, summary)]
+        return [_no_groups(summary), *([explained] if explained else [])]
     text = [
         _how_many(selector, summary),
+        explained,
         _which(summary["groups"]),
         _how_sure(selector, summary),
         _how_many_else(selector, summary),
@@ -41,18 +43,18 @@ def _size_of(table: Json) -> str:
     return f"In {samples} of {features}, "
 
 
-def _no_groups(selector: FittedSelector, summary: Json) -> str:
+def _no_groups(summary: Json) -> str:
     text = f"{_size_of(summary['table'])}no feature goes with another beyond chance: the table "
     n_features = summary["selection"]["n_features"]
     if not n_features:
         return f"{text}shows no groups, and nothing is selected."
-    spent = "feature that comes" if n_features == 1 else f"{n_features:,} features that come"
-    return f"{text}shows no groups; the budget was spent on the {spent} nearest to it."
+    spent = "feature that explains" if n_features == 1 else f"{n_features:,} features that explain"
+    return f"{text}shows no groups; the budget was spent on the {spent} most of the others."
 
 
 def _how_many(selector: FittedSelector, summary: Json) -> str:
     chosen, groups = summary["selection"], summary["groups"]
-    budget = selector.n_features_to_select
+    budget = budget_of(selector)
     n_spent, n_kept = chosen["n_features"], chosen["n_groups"]
     text = _size_of(summary["table"])
     text += f"{count(len(groups), 'group')} {'was' if len(groups) == 1 else 'were'} "
@@ -63,6 +65,12 @@ def _how_many(selector: FittedSelector, summary: Json) -> str:
         return f"{text}; of a budget of {count(budget, 'feature')} {spent}, on {of_them}."
     if budget is not None:
         outside = n_spent - sum(group["n_kept"] for group in groups)
+        if selector.explain is not None:
+            share = f"{100 * selector.explain:g} %"
+            those = f"the {n_spent:,} features that explain {share} come"
+            those = f"the feature that explains {share} comes" if n_spent == 1 else those
+            rest = f", and {outside:,} from no group" if outside else ""
+            return f"{text}; {those} from {of_them}{rest}."
         rest = f" and on {count(outside, 'feature')} in no group" if outside else ""
         return f"{text}; a budget of {count(n_spent, 'feature')} was spent on {of_them}{rest}."
     if not n_kept:
@@ -162,7 +170,7 @@ def _how_many_else(selector: FittedSelector, summary: Json) -> str | None:
         text += f", of which {n_groups} {'is' if n_groups == 1 else 'are'} left once every feature "
         text += "is in its nearest group"
     if found["others"]:
-        numbers = " and ".join(map(str, found["others"]))
+        numbers = " and ".join(", ".join(map(str, found["others"])).rsplit(", ", 1))
         text += f"; {numbers} groups replicate as well"
     return f"{text}."
 

@@ -18,14 +18,14 @@ from groupfs.models.objective import OPEN
 from groupfs.plotting.inputs import check_image, check_labels
 from groupfs.report import figure_data
 from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
-from groupfs.report.other_budgets import other_budgets, ranks_in_groups
-from groupfs.report.reasons import reasons, rule_of
+from groupfs.report.other_budgets import explained_curve, other_budgets, ranks_in_groups
+from groupfs.report.reasons import limit_of, reasons, rule_of
 from groupfs.report.reproduction import reproduction
 from groupfs.report.schema import FORMAT, VERSION
 from groupfs.report.sentences import sentences
 from groupfs.scoring.significance import discoveries
 from groupfs.selection.ungrouped import ungrouped_features
-from groupfs.utils.fitted_selector import FittedSelector, feature_names, group_names
+from groupfs.utils.fitted_selector import FittedSelector, budget_of, feature_names, group_names
 from groupfs.utils.types import IntArray
 
 #: Rows that pictures are drawn from, at most, and numbers that these rows may hold.
@@ -91,8 +91,9 @@ def summarize(
     labels = None if labels is None else check_labels(labels, n_samples)[rows]
     ranks = ranks_in_groups(selector)
     budgets = other_budgets(selector, ranks)
+    curve = explained_curve(selector, budgets)
     groups, ungrouped = _groups(selector, names), ungrouped_features(selector)
-    texts, text_of = reasons(selector, groups, ungrouped)
+    texts, text_of = reasons(selector, groups, ungrouped, curve)
     support = selector.get_support()
     summary: Json = {
         "format": FORMAT,
@@ -117,8 +118,11 @@ def summarize(
             "n_groups": int(selector.group_selected_.sum()),
             "rule": rule_of(selector),
             "output": selector.output,
+            "budget": budget_of(selector),
+            "limit": limit_of(selector),
             **budgets,
         },
+        "explained": curve,
         "replication": _replication(selector),
         "training": _training(selector),
         "path": _path(selector),

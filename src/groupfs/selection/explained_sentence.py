@@ -29,12 +29,15 @@ def explained_sentence(selector: FittedSelector, n_features: int) -> str:
     )
 
 
-def selection_sentence(selector: FittedSelector) -> str:
+def selection_sentence(selector: FittedSelector) -> str | None:
     """Say how much the selected features explain, or how many would be enough.
 
     The latter without a budget, and where one is spent in another order than that of the features.
+    None where there are no groups and nothing is selected: nothing is worth explaining.
     """
     n_selected = int(selector.get_support().sum())
+    if not selector.n_groups_ and not n_selected:
+        return None
     first = selector.feature_order_[:n_selected]
     if budget_of(selector) and n_selected and selector.get_support()[first].all():
         return explained_sentence(selector, n_selected)

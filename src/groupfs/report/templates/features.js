@@ -46,6 +46,7 @@ function rowOf(i) {
     make("td", {}, group === null ? "none" : groups[group].name),
     make("td", { class: "figure wide-only" }, group === null ? "–" : thousands(features.rank[i])),
     make("td", { class: "figure wide-only" }, group === null ? "–" : features.centrality[i].toFixed(2)),
+    make("td", { class: "figure wide-only" }, features.order[i] ? thousands(features.order[i]) : "–"),
     ...frequency,
     make("td", { class: "plain" }, kept ? "✓ yes" : "no"),
     make("td", {}, reasonOf(i)),

@@ -14,7 +14,7 @@ function draw(parent, tag, attributes, text) {
 }
 
 // A chart with its axes; gives back functions from values to places.
-function chart(holder, { xs, low, high, log, xLabel, xTicks }) {
+function chart(holder, { xs, low, high, log, xLabel, xTicks, unit = "" }) {
   const width = Math.max(240, holder.clientWidth);
   const svg = document.createElementNS(SVG, "svg");
   svg.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
@@ -28,17 +28,17 @@ function chart(holder, { xs, low, high, log, xLabel, xTicks }) {
   const y = (value) => MARGIN.top + (1 - (value - low) / (high - low || 1)) * inner.height;
   for (const tick of ticks(low, high, 5)) {
     draw(svg, "line", { class: "grid", x1: MARGIN.left, x2: width - MARGIN.right, y1: y(tick), y2: y(tick) });
-    draw(svg, "text", { x: MARGIN.left - 8, y: y(tick) + 4, "text-anchor": "end" }, `${+tick.toPrecision(6)}`.replace("-", "−"));
+    draw(svg, "text", { x: MARGIN.left - 8, y: y(tick) + 4, "text-anchor": "end" }, `${+tick.toPrecision(6)}${unit}`.replace("-", "−"));
   }
   for (const tick of xTicks || ticks(xs[0], xs[xs.length - 1], 5)) {
-    draw(svg, "text", { x: x(tick), y: HEIGHT - MARGIN.bottom + 18, "text-anchor": "middle" }, `${+tick.toPrecision(6)}`);
+    draw(svg, "text", { x: x(tick), y: HEIGHT - MARGIN.bottom + 18, "text-anchor": "middle" }, tick < 1000 ? `${+tick.toPrecision(6)}` : thousands(tick));
   }
   draw(svg, "text", { x: MARGIN.left + inner.width / 2, y: HEIGHT - 4, "text-anchor": "middle" }, xLabel);
   const line = (values, attributes) => {
     const points = xs.map((value, i) => `${x(value).toFixed(1)},${y(values[i]).toFixed(1)}`);
     return draw(svg, "path", { ...attributes, d: `M${points.join("L")}` });
   };
-  return { svg, x, y, line };
+  return { svg, x, y, line, width };
 }
 
 function ticks(low, high, about) {

@@ -1,5 +1,7 @@
 // Wiring: two sliders choose, everything that shows the selection follows at once.
 
+const curveIsDrawn = byId("explained-chart") !== null && DATA.levels.length > 0;
+
 function update(mode, n) {
   select(mode, n);
   byId("by-features").value = nearestLevel(current.nFeatures);
@@ -8,6 +10,7 @@ function update(mode, n) {
   byId("n-groups").textContent = thousands(current.nGroups);
   byId("fitted").disabled = mode === "fitted";
   showStatus();
+  if (curveIsDrawn) showExplained();
   showGroups();
   if (DATA.affinity) showAffinity();
   showAfter();
@@ -18,12 +21,14 @@ function update(mode, n) {
 }
 
 function showStatus() {
-  const { mode, nFeatures, nGroups } = current;
-  const how = { fitted: "as fitted", features: "a budget of features", groups: "the first groups" }[mode];
+  const { mode, nFeatures, nGroups, onCurve } = current;
+  const how = { fitted: "as fitted", features: "by a budget of features", groups: "by the first groups" }[mode];
+  const by = nFeatures ? `selected ${how}` : how;
+  const fitted = mode === "fitted" ? ", as fitted" : "";
   const inGroups = groups.length ? ` in ${counted(nGroups, "group")}` : "";
   byId("status").replaceChildren(
     nFeatures ? counted(nFeatures, "feature") + inGroups : "Nothing is selected",
-    make("small", {}, `${nFeatures ? "selected " : ""}${mode === "fitted" ? how : `by ${how}`}`),
+    make("small", {}, onCurve ? `explain${nFeatures === 1 ? "s" : ""} ${writeShare(stepsAt(onCurve))}${fitted}` : by),
   );
 }
 
@@ -55,6 +60,7 @@ function repaint() {
   showBefore();
   showClasses();
   drawLines();
+  if (curveIsDrawn) drawExplained();
   if (DATA.image) paintMean();
   update(current.mode, current.n);
 }
@@ -76,6 +82,7 @@ function onPaper(printing) {
 setUpGroups();
 if (DATA.affinity) setUpAffinity();
 setUpSliders();
+if (curveIsDrawn) setUpExplained();
 setUpFeatures();
 setUpDownloads();
 if (DATA.image) setUpPixels();

@@ -13,6 +13,7 @@ const current = {
   counts: new Uint32Array(groups.length),
   nFeatures: 0,
   nGroups: 0,
+  onCurve: null, // the number of features whose share explained is known, if this is their order
 };
 
 // Features by group and by place in it; those without a group last.
@@ -61,39 +62,9 @@ function select(mode, n) {
   // the fit may have selected features and groups that a page too large does not list
   const fitted = mode === "fitted";
   const inGroups = counts.reduce((sum, count) => sum + count, 0);
+  current.onCurve = fitted ? DATA.explained.n_selected : mode === "features" && DATA.explained.is_of_budgets ? n : null;
   current.nFeatures = fitted ? DATA.n_selected : mode === "features" ? n : inGroups;
   current.nGroups = fitted ? DATA.n_groups_selected : counts.reduce((sum, count) => sum + (count > 0 ? 1 : 0), 0);
 }
 
 const isKept = (group) => current.counts[group] > 0;
-
-function reasonOf(i) {
-  const reason = DATA.reasons[features.reason[i]];
-  if (current.mode === "fitted") return reason;
-  if (features.group[i] === null) return reasonOutside(i, reason);
-  const group = groups[features.group[i]];
-  if (current.mode === "groups") {
-    const first = `In ${group.title}, which ${group.rank <= current.n ? "is among" : "comes after"} the first ${current.n}`;
-    if (DATA.output !== "representatives" || group.rank > current.n) return `${first}.`;
-    return `${first}; ${current.mask[i] ? "it" : group.representative_name} stands for it.`;
-  }
-  const share = current.counts[features.group[i]];
-  if (current.mask[i]) return `${counted(current.n, "feature")}: ${share} of ${group.title}, it among them by centrality.`;
-  return comesIn(i);
-}
-
-// A budget beyond what the groups hold takes features that are in none.
-function reasonOutside(i, reason) {
-  const why = reason.split("; the budget")[0].replace(/[.]$/, "");
-  if (!current.mask[i]) return `${why}.`;
-  return `${why}; ${counted(current.n, "feature")} are more than the groups have.`;
-}
-
-function comesIn(i) {
-  const level = entryLevel[i];
-  if (level < 0) return "No budget the slider offers takes it.";
-  const least = level > 0 ? DATA.levels[level - 1] + 1 : 1;
-  const most = DATA.levels[level];
-  if (least === most) return `Comes in at ${counted(most, "feature")}.`;
-  return `Comes in between ${thousands(least)} and ${counted(most, "feature")}.`;
-}
