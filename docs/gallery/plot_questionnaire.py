@@ -80,5 +80,15 @@ scores = pd.DataFrame(
 )
 print(scores.head(3).round(2))
 print("short form:", ", ".join(X.columns[selector.representatives_[kept]]))
+
+# %%
+# A short form of any length is the beginning of one order of the items: each explains most of the
+# items of the scales on top of those before it. The curve says what a length is worth.
+
+from groupfs.plotting import plot_explained
+
+plot_explained(selector)
+eight = selector.select(n_features_to_select=8)
+print(f"8 items explain {selector.explained_[7]:.0%}:", ", ".join(X.columns[eight.features]))
 plt.show()
 # sphinx_gallery_thumbnail_number = 1

@@ -19,6 +19,7 @@ from groupfs.plotting import (
     KEPT,
     plot_affinity,
     plot_embedding,
+    plot_explained,
     plot_groups,
     plot_history,
     plot_image_groups,
@@ -83,6 +84,7 @@ def legend_of(ax):
 
 FIGURES = {
     "groups": lambda selector, path, X, **to: plot_groups(selector, **to),
+    "explained": lambda selector, path, X, **to: plot_explained(selector, **to),
     "affinity": lambda selector, path, X, **to: plot_affinity(selector, X, **to),
     "history": lambda selector, path, X, **to: plot_history(selector, **to),
     "path": lambda selector, path, X, **to: plot_path(path, **to),
@@ -178,6 +180,46 @@ def test_affinity_is_that_of_the_fit_with_or_without_signs(mixed):
         assert (image[:5, :5].min() > image[:5, 5:].max()) == expected
 
 
+def test_what_the_first_features_explain_is_drawn_with_the_selected_ones_and_90_percent(mixed):
+    selector = copy.copy(mixed[0]).set_params(n_features_to_select=3)
+    selector._select()
+    ax = plot_explained(selector)
+    curve, enough = ax.lines
+    np.testing.assert_allclose(curve.get_ydata(), [0, *selector.explained_])
+    assert curve.get_xdata()[-1] == 14 and ax.get_xscale() == "linear"
+    n_enough = 1 + int(np.searchsorted(selector.explained_, 0.9))
+    assert enough.get_xdata()[-1] == n_enough and enough.get_ydata()[0] == 0.9
+    firsts, selected = ax.collections
+    np.testing.assert_allclose(selected.get_offsets(), [[3, selector.explained_[2]]])
+    labels = selector.group_labels_[selector.feature_order_]
+    assert firsts.get_offsets()[:, 0].tolist() == [
+        labels.tolist().index(j) + 1 for j in np.flatnonzero(selector.group_selected_)
+    ]
+    assert to_rgba(CYCLE[0]) == tuple(firsts.get_facecolors()[0])
+    assert ax.get_title() == f"3 of 15 features explain {int(100 * selector.explained_[2])} %"
+    assert legend_of(ax) == [f"90 %: {n_enough}", "first of a group", "selected: 3"]
+
+
+def test_a_selection_in_another_order_and_many_groups_are_not_on_the_curve(many_kept, selector):
+    assert legend_of(plot_explained(many_kept))[0].startswith("90 %") and many_kept.n_groups_ > 8
+    assert "first of a group" not in legend_of(plot_explained(many_kept))
+    spread = copy.copy(selector).set_params(n_features_to_select=6, allocation="spread")
+    spread._select()
+    n_enough = 1 + int(np.searchsorted(spread.explained_, 0.9))
+    ax = plot_explained(spread)
+    assert legend_of(ax) == [f"90 %: {n_enough}", "first of a group"]
+    assert ax.get_title().startswith(f"{n_enough} of 20 features explain 9")
+
+
+def test_many_features_are_drawn_on_a_log_scale(selector):
+    many = copy.copy(selector)
+    many.explained_ = np.append(selector.explained_, np.ones(100))
+    ax = plot_explained(many)
+    assert ax.get_xscale() == "log" and ax.get_xlim() == (1, 120)
+    ax.figure.draw_without_rendering()
+    assert "100" in [label.get_text() for label in ax.get_xticklabels()]
+
+
 def test_agreement_is_drawn_over_the_number_of_groups_with_the_chosen_one(mixed):
     selector, _ = mixed
     found = selector.replication_
@@ -221,6 +263,7 @@ def test_a_table_without_groups_is_said_to_have_none(nothing):
         plot_path(path),
     ):
         assert "no groups" in ax.texts[0].get_text()
+    assert len(plot_explained(selector).lines) == 2 and not plot_explained(selector).collections
     assert plot_embedding(selector, X).texts[0].get_text() == "Nothing is selected"
     assert plot_embedding(selector, X, features="all").get_title() == "All 8 features"
     assert plot_image_groups(selector, X, (2, 4)).get_title().startswith("0 of 8 pixels")

@@ -9,6 +9,7 @@ import numpy as np
 from groupfs.report.json_numbers import Json
 from groupfs.report.order_reasons import whole_steps
 from groupfs.selection.explained_sentence import (
+    count_first,
     count_related,
     enough_features,
     selection_sentence,
@@ -47,14 +48,12 @@ def takes_in_order(selector: FittedSelector) -> bool:
 
 def explained_curve(selector: FittedSelector, budgets: dict[str, list[int]]) -> Json:
     """Return the curve of what the first features explain, and where the selection is on it."""
-    order, n_selected = selector.feature_order_, int(selector.get_support().sum())
-    is_first = n_selected > 0 and bool(selector.get_support()[order[:n_selected]].all())
-    n_budgets = len(budgets["order"])
+    order, n_budgets = selector.feature_order_, len(budgets["order"])
     return {
         "sentence": selection_sentence(selector),
         "n_related": count_related(selector),
         "n_enough": enough_features(selector),
-        "n_selected": n_selected if is_first else None,
+        "n_selected": count_first(selector),
         "is_of_budgets": budgets["order"] == order[:n_budgets].tolist(),
         "order": order.tolist(),
         "share": [whole_steps(share) for share in selector.explained_.tolist()],

@@ -35,13 +35,18 @@ def selection_sentence(selector: FittedSelector) -> str | None:
     The latter without a budget, and where one is spent in another order than that of the features.
     None where there are no groups and nothing is selected: nothing is worth explaining.
     """
-    n_selected = int(selector.get_support().sum())
-    if not selector.n_groups_ and not n_selected:
+    if not selector.n_groups_ and not selector.get_support().any():
         return None
-    first = selector.feature_order_[:n_selected]
-    if budget_of(selector) and n_selected and selector.get_support()[first].all():
-        return explained_sentence(selector, n_selected)
-    return explained_sentence(selector, enough_features(selector))
+    n_selected = count_first(selector) if budget_of(selector) else None
+    return explained_sentence(selector, n_selected or enough_features(selector))
+
+
+def count_first(selector: FittedSelector) -> int | None:
+    """Count the selected features if they are the first of the order; None if they are others."""
+    support = selector.get_support()
+    n_selected = int(support.sum())
+    is_first = bool(support[selector.feature_order_[:n_selected]].all())
+    return n_selected if n_selected and is_first else None
 
 
 def enough_features(selector: FittedSelector) -> int:
