@@ -181,6 +181,8 @@ def test_the_command_has_every_option_that_bears_on_the_result():
     assert command_line("t.csv", Request(out=Path("r"), settings=flags)) == (
         "groupfs select t.csv --open-gates --signed --keep-unrelated"
     )
+    asked = Request(out=Path("r"), settings={"explain": 0.9})
+    assert command_line("t.csv", asked) == "groupfs select t.csv --explain 0.9"
 
 
 @pytest.fixture(scope="module")
@@ -201,10 +203,35 @@ def test_reliability_reversed_and_unrelated_features_are_printed(reversed_table,
     assert "gate" not in result.stdout  # they do not decide
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "3 of 9 features explain"),
+        (("--budget", "0.5"), "4 of 9 features explain"),
+        (("--explain", "0.5"), "2 of 9 features explain"),
+    ],
+)
+def test_how_much_is_explained_is_printed_and_written(options, words, reversed_table, tmp_path):
+    out = tmp_path / "out"
+    printed = " ".join(run("select", reversed_table, *options, "-q", "-o", out).stdout.split())
+    summary = json.loads((out / "result.json").read_text())
+    sentence = summary["explained"]["sentence"]
+    assert sentence.startswith(words) and sentence in printed
+    assert sentence.endswith("of what the table's 8 related features say.")
+    groups = pd.read_csv(out / "groups.csv").sort_values("order")
+    assert groups["order"].tolist() == list(range(1, 10))
+    assert groups["explained"].is_monotonic_increasing and groups["explained"].iloc[-1] == 1
+    if options:
+        n_selected = summary["selection"]["n_features"]
+        assert groups["kept"].tolist() == [True] * n_selected + [False] * (9 - n_selected)
+
+
 def test_json_has_reliability_reversed_and_unrelated_features(reversed_table, tmp_path):
     printed = json.loads(run("select", reversed_table, "--json", "-o", tmp_path / "out").stdout)
     assert printed["in_no_group"] == {"constant": 0, "unrelated": 1, "loose": 0}
     assert all(group["reliability"] > 0.9 and group["reversed"] for group in printed["groups"])
+    explained = printed["explained"]
+    assert (explained["n_related"], explained["n_enough"], explained["share"]) == (8, 3, 1)
 
 
 @pytest.mark.parametrize(
@@ -214,6 +241,9 @@ def test_json_has_reliability_reversed_and_unrelated_features(reversed_table, tm
         (("--significant",), {"n_groups_to_select": "significant"}),
         (("--open-gates",), {"n_groups_to_select": "open"}),
         (("--signed", "--keep-unrelated"), {"signed": True, "keep_unrelated": True}),
+        (("--budget", "5"), {"n_features_to_select": 5, "explain": None}),
+        (("--budget", "0.5"), {"n_features_to_select": 0.5}),
+        (("--explain", "90%"), {"explain": 0.9, "n_features_to_select": None}),
     ],
 )
 def test_options_set_what_they_say(options, settings, reversed_table, tmp_path):
@@ -250,10 +280,10 @@ def test_groups_that_stand_out_behind_closed_gates_are_named_with_the_way_to_kee
         {"rank": 2, "stands_out": True, "kept": False},
         {"rank": 3, "stands_out": False, "kept": False},
     ]
-    settings, selection = {"n_features_to_select": None}, {"rule": "open"}
-    summary = {"groups": groups, "settings": settings, "selection": selection}
+    selection = {"rule": "open", "budget": None}
+    summary = {"groups": groups, "selection": selection}
     assert closed_gates_hint(summary).startswith("Group 2 stands out from chance too")
     selection["rule"] = "significant"
     assert closed_gates_hint(summary) is None
-    selection["rule"], settings["n_features_to_select"] = "open", 5
+    selection["rule"], selection["budget"] = "open", 5
     assert closed_gates_hint(summary) is None

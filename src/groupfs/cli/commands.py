@@ -60,6 +60,7 @@ def select(
     no_header: options.NoHeader = False,
     image: options.Image = None,
     budget: options.Budget = None,
+    explain: options.Explain = None,
     groups: options.Groups = None,
     significant: options.Significant = False,
     open_gates: options.OpenGates = False,
@@ -90,6 +91,7 @@ def select(
       groupfs select data.csv
       groupfs select students.csv --label grade --drop "school*" -o students
       groupfs select genes.h5ad --budget 50 --label cell_type
+      groupfs select survey.csv --explain 90%
       zcat data.csv.gz | groupfs select - --json --quiet > selection.json
     """
     with exit_codes():
@@ -99,8 +101,16 @@ def select(
             raise typer.BadParameter("--significant and --open-gates are two rules; choose one.")
         if checkpoint is not None and not path:
             raise typer.BadParameter("--checkpoint keeps the state of a path; add --path.")
+        others = {"--budget": budget, "--significant": significant, "--open-gates": open_gates}
+        for option, given in others.items() if explain else ():
+            if given:
+                raise typer.BadParameter(
+                    "--explain takes as many features of all groups as it needs; leave out "
+                    f"{option}."
+                )
         settings = {
-            "n_features_to_select": budget,
+            "n_features_to_select": options.budget(budget),
+            "explain": options.explain(explain),
             "n_groups": groups,
             "n_groups_to_select": "significant" if significant else "open" if open_gates else None,
             "sparsity": sparsity,

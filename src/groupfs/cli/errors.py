@@ -36,6 +36,7 @@ CODES_HELP = (
 #: Parameters of the library, and the options that set them.
 OPTIONS = {
     "n_features_to_select": "--budget",
+    "explain": "--explain",
     "n_groups": "--groups",
     "sparsity": "--sparsity",
     "signed": "--signed",

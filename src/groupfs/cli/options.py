@@ -19,7 +19,9 @@ HELP = {
         "--image HxW": "Columns are the pixels of images, column by column, e.g. 32x24.",
     },
     "What to look for": {
-        "--budget N": "Select this many features.",
+        "--budget N": "Select this many features; 0.1 or 10% is a share of them.",
+        "--explain SHARE": "Select as many features as explain this share of what the related "
+        "ones say, e.g. 0.9 or 90%.",
         "--groups N": "Look for this many groups; found out if left out.",
         "--significant": "Keep the groups beyond chance that are found again in halves of the "
         "rows: as without any option, also with --sparsity.",
@@ -71,7 +73,8 @@ NoHeader = Annotated[bool, _option("--no-header")]
 AsIs = Annotated[bool, _option("--as-is")]
 Image = Annotated[str | None, _option("--image HxW")]
 
-Budget = Annotated[int | None, _option("--budget N", min=1)]
+Budget = Annotated[str | None, _option("--budget N")]
+Explain = Annotated[str | None, _option("--explain SHARE")]
 Groups = Annotated[int | None, _option("--groups N", min=2)]
 Significant = Annotated[bool, _option("--significant")]
 OpenGates = Annotated[bool, _option("--open-gates")]
@@ -96,6 +99,37 @@ def default_folder(table: str) -> Path:
     name = "stdin" if table == "-" else Path(table).name
     unpacked = re.sub(r"(?i)\.(gz|zip|bz2|xz)$", "", name)
     return Path(f"groupfs-{Path(unpacked).stem}")
+
+
+def budget(text: str | None) -> float | None:
+    """Read a number of features, or a share of them."""
+    if text is None:
+        return None
+    if re.fullmatch(r"0*[1-9]\d{0,8}", text.strip()):
+        return int(text)
+    share = _share(text)
+    if share is None or share == 1:
+        raise typer.BadParameter(
+            f"--budget {text}: give a number of features, e.g. 50, or a share of them, e.g. 0.1."
+        )
+    return share
+
+
+def explain(text: str | None) -> float | None:
+    """Read the share that is to be explained."""
+    share = None if text is None else _share(text)
+    if text is not None and share is None:
+        raise typer.BadParameter(
+            f"--explain {text}: give a share above 0 and at most 1, e.g. 0.9 or 90%."
+        )
+    return share
+
+
+def _share(text: str) -> float | None:
+    """Read 0.9 or 90%; None if it is no share above 0 and at most 1."""
+    found = re.fullmatch(r"(\d*\.?\d+)\s*(%?)", text.strip())
+    share = float(found[1]) / (100 if found[2] else 1) if found else 0.0
+    return share if 0 < share <= 1 else None
 
 
 def image_shape(text: str | None) -> tuple[int, int] | None:

@@ -76,7 +76,7 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
 
 def closed_gates_hint(summary: dict[str, Any]) -> str | None:
     """Say which groups stand out but were closed by the model, and how to keep them."""
-    asked_for = summary["settings"]["n_features_to_select"] is not None
+    asked_for = summary["selection"]["budget"] is not None
     if asked_for or summary["selection"]["rule"] != "open":
         return None
     ranks = [str(g["rank"]) for g in summary["groups"] if g["stands_out"] and not g["kept"]]
@@ -100,12 +100,18 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the selection and the groups for machines; everything else is in result.json."""
     names = summary["features"]["name"]
     signs = summary["features"]["sign"]
+    curve = summary["explained"]
+    n_first = curve["n_selected"]
     copied = ("rank", "name", "size", "score", "p_value", "reliability", "gate", "kept")
     return {
         "source": summary["table"]["source"],
         "n_samples": summary["table"]["n_samples"],
         "n_features": summary["table"]["n_features"],
         "selected": [n for n, k in zip(names, summary["features"]["kept"], strict=True) if k],
+        "explained": {
+            **{key: curve[key] for key in ("sentence", "n_related", "n_enough")},
+            "share": n_first and curve["share"][n_first - 1],
+        },
         "groups": [
             {
                 **{key: group[key] for key in copied},

@@ -118,7 +118,7 @@ def command_line(source: str, request: Request) -> str:
     words += {"significant": ["--significant"], "open": ["--open-gates"], None: []}[rule]
     flags = [name for name in ("signed", "keep_unrelated") if request.settings.get(name)]
     words += [OPTIONS[name] for name in flags]
-    for name in ("n_features_to_select", "n_groups", "sparsity", "random_state"):
+    for name in ("n_features_to_select", "explain", "n_groups", "sparsity", "random_state"):
         if request.settings.get(name) is not None:
             words += [OPTIONS[name], str(request.settings[name])]
     return shlex.join(words)
