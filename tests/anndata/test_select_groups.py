@@ -58,6 +58,7 @@ def fields_equal(one, other):
     pd.testing.assert_frame_equal(
         one.uns["groupfs"]["groups"], other.uns["groupfs"]["groups"], check_dtype=False
     )
+    np.testing.assert_allclose(one.uns["groupfs"]["explained"], other.uns["groupfs"]["explained"])
     assert one.uns["groupfs"]["params"] == other.uns["groupfs"]["params"]
 
 
@@ -74,6 +75,8 @@ def test_fields_say_what_the_estimator_found(selected):
     related = selected.var["groupfs_relatedness_p_value"]
     np.testing.assert_allclose(related, selector.relatedness_pvalues_)
     assert table.index.tolist() == [str(rank + 1) for rank in range(selector.n_groups_)]
+    assert np.argsort(selected.var["groupfs_order"]).tolist() == selector.feature_order_.tolist()
+    np.testing.assert_allclose(selected.uns["groupfs"]["explained"], selector.explained_)
 
 
 def test_cell_scores_are_weighted_means_of_z_scores(selected):
@@ -242,7 +245,7 @@ def test_copy_leaves_the_original_alone(adata, selected):
 
 def test_key_added_begins_all_names(adata):
     select_groups(adata, key_added="mine", **QUICK)
-    fields = ("selected", "group", "score", "sign", "relatedness_p_value")
+    fields = ("selected", "group", "score", "sign", "relatedness_p_value", "order")
     assert set(adata.var) == {f"mine_{field}" for field in fields}
     assert set(adata.varm) == {"mine_membership"} and set(adata.obsm) == {"mine_scores"}
     assert set(adata.uns) == {"mine"}
@@ -283,6 +286,7 @@ def test_genes_that_do_not_vary_are_named_and_have_no_group():
         select_groups(adata, keep_unrelated=True, **QUICK)
     assert adata.var["groupfs_group"].isna().to_numpy().nonzero()[0].tolist() == [2, 20]
     assert adata.var["groupfs_relatedness_p_value"].isna().all()  # all genes took part
+    assert adata.var["groupfs_order"].isna().to_numpy().nonzero()[0].tolist() == [2, 20]
     assert adata.var["groupfs_score"].notna().all()
     assert np.isfinite(adata.obsm["groupfs_scores"]).all()
 
@@ -293,6 +297,8 @@ def test_masked_genes_are_not_looked_at(adata):
     assert adata.var["groupfs_group"].notna().tolist() == (np.arange(24) < 12).tolist()
     assert not adata.var["groupfs_selected"].iloc[12:].any()
     assert not adata.varm["groupfs_membership"][12:].any()
+    assert sorted(adata.var["groupfs_order"].iloc[:12]) == list(range(1, 13))
+    assert adata.var["groupfs_order"].iloc[12:].isna().all()
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,9 @@ def select_groups(
         ``.var["groupfs_relatedness_p_value"]`` : float
             How likely chance makes the gene go with others as much; missing where that was not
             looked at.
+        ``.var["groupfs_order"]`` : float
+            Position of the gene in the order in which a budget takes genes, 1 for the first;
+            missing for genes that were masked or do not vary.
         ``.var["groupfs_score"]`` : float
             Score of the gene's group times the gene's centrality; 0 without a group.
         ``.varm["groupfs_membership"]`` : array of shape (n_vars, n_groups)
@@ -88,7 +91,8 @@ def select_groups(
             against their group count with a minus.
         ``.uns["groupfs"]`` : dict
             ``params``; ``groups``, a table with size, score, p-value, reliability, gate, kept,
-            representative.
+            representative; ``explained``, the share of what the related genes say that the first 1,
+            2, ... genes of the order explain.
 
     Notes
     -----
@@ -231,6 +235,8 @@ def _write(
     signs[columns] = selector.group_signs_
     if selector.relatedness_pvalues_ is not None:
         related[columns] = selector.relatedness_pvalues_
+    order = np.full(adata.n_vars, np.nan)
+    order[columns[selector.feature_order_]] = np.arange(1, len(selector.feature_order_) + 1)
     selected[columns] = selector.get_support()
     worth[columns] = selector.feature_scores_
     table = {
@@ -250,10 +256,15 @@ def _write(
     adata.var[f"{key}_score"] = worth
     adata.var[f"{key}_sign"] = signs
     adata.var[f"{key}_relatedness_p_value"] = related
+    adata.var[f"{key}_order"] = order
     adata.varm[f"{key}_membership"] = place_rows(selector.membership_, columns, adata.n_vars)
     adata.obsm[f"{key}_scores"] = scores
     groups = pd.DataFrame(table, index=pd.Index(names, name="group"))
-    adata.uns[key] = {"params": _storable(params), "groups": groups}
+    adata.uns[key] = {
+        "params": _storable(params),
+        "groups": groups,
+        "explained": selector.explained_,
+    }
 
 
 def _storable(params: dict[str, Any]) -> dict[str, Any]:
