@@ -49,12 +49,13 @@ def takes_in_order(selector: FittedSelector) -> bool:
 def explained_curve(selector: FittedSelector, budgets: dict[str, list[int]]) -> Json:
     """Return the curve of what the first features explain, and where the selection is on it."""
     order, n_budgets = selector.feature_order_, len(budgets["order"])
+    is_first = budgets["order"] == order[:n_budgets].tolist()
     return {
         "sentence": selection_sentence(selector),
         "n_related": count_related(selector),
         "n_enough": enough_features(selector),
         "n_selected": count_first(selector),
-        "is_of_budgets": budgets["order"] == order[:n_budgets].tolist(),
+        "is_of_budgets": takes_in_order(selector) and is_first,
         "order": order.tolist(),
         "share": [whole_steps(share) for share in selector.explained_.tolist()],
     }
