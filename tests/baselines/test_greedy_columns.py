@@ -86,8 +86,9 @@ def test_copies_and_negatives_of_a_chosen_column_wait_for_all_others(method):
     assert sorted(np.array(ordered(method().fit(copies)))[:6] % 6) == list(range(6))
 
 
-def test_copies_of_a_column_count_as_one_when_variance_is_explained():
-    X = table(12, 20)
+@pytest.mark.parametrize("n_samples", [12, 60])
+def test_copies_of_a_column_count_as_one_when_variance_is_explained(n_samples):
+    X = table(n_samples, 20)
     one = ColumnSubsetSelector().fit(X)
     other = ColumnSubsetSelector().fit(np.column_stack([X, *[X[:, [3]]] * 4]))
     np.testing.assert_allclose(one.explained_, other.explained_[:20], rtol=1e-9)
