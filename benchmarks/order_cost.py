@@ -61,13 +61,17 @@ def planted() -> NDArray[np.float32]:
 
 
 def order(X: NDArray, n_features: int) -> Callable[[], Any]:
+    import torch
+
     from groupfs import GroupFS
     from groupfs.data.open_table import open_table
     from groupfs.scoring.smoothness import feature_smoothness
     from groupfs.selection.feature_order import order_features
+    from groupfs.utils.device import DTYPE
 
     selector = GroupFS()
     rows = open_table(selector, X, True).rows
+    rows.to(torch.device("cpu"), DTYPE)
     every, none = np.arange(rows.shape[1]), np.zeros(0, dtype=np.int64)
 
     def work() -> Any:
@@ -140,16 +144,16 @@ def measured(work: Callable[[], Any], limit: float) -> dict[str, Any]:
         "seconds": seconds,
         "held": held,
         "rise": memory("VmHWM") - held,
-        "steps": steps(profile),
+        "steps": steps(profile, 0.01 * seconds),
     }
 
 
-def steps(profile: cProfile.Profile) -> dict[str, dict[str, float]]:
-    """Read what a few functions spend their seconds on from a profile, by function and callee."""
+def steps(profile: cProfile.Profile, least: float) -> dict[str, dict[str, float]]:
+    """Read what a few functions spend their seconds on, by function and callee, if not too few."""
     found: dict[str, dict[str, float]] = {name: {} for name in OPENED}
     for (_, _, name), (*_, callers) in pstats.Stats(profile).stats.items():
         for (_, _, caller), (*_, seconds) in callers.items():
-            if caller in found and seconds > 0.005:
+            if caller in found and seconds > least:
                 found[caller][name] = found[caller].get(name, 0) + seconds
     return found
 
