@@ -107,11 +107,11 @@ def comparison(ranked: dict[str, Comparison], explained: dict[str, float], by: s
             line += [_number(mean), _number(mean - found.mean.get("RANDOM", math.nan), "+.1f")]
         line += [_number(explained.get(name, math.nan))]
         line += [_number(found.rank.get(name, math.nan), ".2f") for found in ranked.values()]
-        line += [_p_value(found.p_value.get(name, math.nan)) for found in ranked.values()]
+        line += [p_value(found.p_value.get(name, math.nan)) for found in ranked.values()]
         lines.append(line)
     tests = [
         f"by {measure} over {len(found.tables)} tables and {len(found.mean)} methods, "
-        f"p = {_p_value(found.friedman)}"
+        f"p = {p_value(found.friedman)}"
         for measure, found in ranked.items()
     ]
     return f"{markdown(head, lines)}\n\nFriedman's test: {'; '.join(tests)}."
@@ -164,7 +164,8 @@ def _number(value: float, form: str = ".1f") -> str:
     return NONE if math.isnan(value) else format(value, form)
 
 
-def _p_value(value: float) -> str:
+def p_value(value: float) -> str:
+    """Write a p-value with three decimals."""
     if math.isnan(value):
         return NONE
     return "< 0.001" if value < 0.001 else f"{value:.3f}"

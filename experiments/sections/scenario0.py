@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from experiments import methods, render, scenario0
-from experiments.aggregate import COMPARED, Scores, at_levels, compare
+from experiments.aggregate import COMPARED, Scores, at_levels, compare, measured
 from experiments.pipeline import rows
 from experiments.sections.shared import in_order, origin
 
@@ -19,7 +19,7 @@ def scenario0_section(results: Path) -> str:
     if not found:
         return ""
     budgets = {table: scenario0.budgets(table) for table in {row["table"] for row in found}}
-    measured = {m: at_levels(found, budgets, m) for m in (*RANKED, "explained")}
+    by_measure = {m: at_levels(found, budgets, m) for m in (*RANKED, "explained")}
     parts = [
         "## Scenario 0: no label anywhere",
         origin(scenario0.NAME, results),
@@ -27,18 +27,23 @@ def scenario0_section(results: Path) -> str:
         "percent; mean ranks, 1 is best; p of Wilcoxon's test of GroupFS against the method. Best "
         "by 1-nn first.",
     ]
-    for level in measured["accuracy"]:
-        scores = {m: in_order(levels[level], scenario0.TABLES) for m, levels in measured.items()}
-        parts += _level(level, scores)
-    return "\n\n".join(parts)
+    levels = {
+        level: {m: in_order(found[level], scenario0.TABLES) for m, found in by_measure.items()}
+        for level in by_measure["accuracy"]
+    }
+    parts += [part for level, scores in levels.items() for part in _level(level, scores)]
+    return "\n\n".join([*parts, *_parts_of_ours(levels)])
 
 
 def _level(level: str, scores: dict[str, Scores]) -> list[str]:
     """Write the comparison at one level, then the values by table."""
     title = f"{level} features" if level != "own" else "As many features as GroupFS chooses"
-    ranked = {name: compare(scores[m], NAMES) for m, name in RANKED.items()}
-    explained = compare(scores["explained"], NAMES).mean
+    names = measured(scores["accuracy"], NAMES)
+    everywhere = [name for name in names if _is_everywhere(name, scores)]
+    ranked = {name: compare(scores[m], everywhere) for m, name in RANKED.items()}
+    explained = compare(scores["explained"], everywhere).mean
     parts = [f"### {title}", render.comparison(ranked, explained, by="1-nn")]
+    parts += [_somewhere(name, scores) for name in names if name not in everywhere]
     for measure, name in RANKED.items():
         by_table = render.ours_alone(scores[measure], [*NAMES, *methods.ABLATIONS])
         parts += [f"Accuracy of {name} by table:", by_table]
@@ -46,4 +51,44 @@ def _level(level: str, scores: dict[str, Scores]) -> list[str]:
         ours = {t: s["GroupFS"] for t, s in scores["accuracy"].items() if "GroupFS" in s}
         chosen = ", ".join(f"{t} {s.n_selected:.0f}" for t, s in ours.items())
         parts += [f"Features that GroupFS chooses, mean over seeds: {chosen}."]
-    return parts
+    return [part for part in parts if part]
+
+
+def _is_everywhere(name: str, scores: dict[str, Scores]) -> bool:
+    return all(name in found for found in scores["accuracy"].values())
+
+
+def _somewhere(name: str, scores: dict[str, Scores]) -> str:
+    """Compare a method that has not been run on every table with GroupFS, on those it has."""
+    told = []
+    for measure, words in RANKED.items():
+        found = compare(scores[measure], [name, "GroupFS"])
+        if found.mean:
+            p = render.p_value(found.p_value[name])
+            told += [f"{words} {found.mean[name]:.1f}, GroupFS {found.mean['GroupFS']:.1f} (p {p})"]
+            n_tables = len(found.tables)
+    return f"{name} on the {n_tables} tables it was run on: {'; '.join(told)}." if told else ""
+
+
+def _parts_of_ours(levels: dict[str, dict[str, Scores]]) -> list[str]:
+    """Write what becomes of GroupFS with one part left out, put in or done in another way."""
+    head, columns = [""], []
+    for level, scores in levels.items():
+        for measure, words in RANKED.items():
+            head.append(f"{level}, {words}")
+            columns.append(compare(scores[measure], ["GroupFS", *methods.ABLATIONS]))
+    lines = [
+        [name, *(f"{c.mean[name]:.1f}{_mark(c.p_value.get(name))}" for c in columns)]
+        for name in ("GroupFS", *methods.ABLATIONS)
+        if all(name in column.mean for column in columns)
+    ]
+    about = (
+        "Means over all tables; * where Wilcoxon's test against GroupFS has p < 0.05, ** p < 0.01."
+    )
+    return ["### What each part adds", about, render.markdown(head, lines)] if lines else []
+
+
+def _mark(p_value: float | None) -> str:
+    if p_value is None or not p_value < 0.05:
+        return ""
+    return " **" if p_value < 0.01 else " *"
