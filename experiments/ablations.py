@@ -15,24 +15,24 @@ from groupfs.graphs.relatedness import Relatedness
 from groupfs.selection.describe import GroupResult
 from groupfs.selection.feature_order import order_features
 from groupfs.training.problem import Problem
+from groupfs.utils.types import BoolArray
 
 
 class WithoutRelatedness(GroupFS):
     """All features count and may be chosen, in groups or not."""
 
     def _order(self, table: Table, relatedness: Relatedness | None, seed: int) -> None:
-        labels, self.group_labels_ = self.group_labels_, np.zeros_like(self.group_labels_)
         super()._order(table, None, seed)
-        self.group_labels_ = labels
+
+    def _first_features(self, unrelated_left_out: bool) -> BoolArray:
+        return np.ones(self.n_features_in_, dtype=bool)
 
 
 class WithoutGroups(GroupFS):
     """Related features in no group may be chosen like any other."""
 
-    def _order(self, table: Table, relatedness: Relatedness | None, seed: int) -> None:
-        labels, self.group_labels_ = self.group_labels_, np.zeros_like(self.group_labels_)
-        super()._order(table, relatedness, seed)
-        self.group_labels_ = labels
+    def _first_features(self, unrelated_left_out: bool) -> BoolArray:
+        return np.ones(self.n_features_in_, dtype=bool)
 
 
 class WithoutWeights(GroupFS):

@@ -137,7 +137,7 @@ def test_scenario_0_has_a_comparison_and_two_tables_at_every_level(tmp_path, sta
     wanted = ["--tables", "heart_disease,wine", "--methods", "ALL,GroupFS,LS,RANDOM"]
     scenario0.main(["--quick", "--results", str(tmp_path), *wanted])
     text = scenario0_section(tmp_path)
-    assert text.count("\n### ") == 4
+    assert text.count("\n### ") == 5 and "### What each part adds" in text
     assert text.count("Friedman's test: by k-means over 2 tables and 4 methods") == 4
     assert text.count("Accuracy of 1-nn by table:\n\n|  | heart_disease | wine | mean |") == 4
     assert text.count("\n| ALL | ") == 12 and render.NONE * 2 not in text
@@ -235,12 +235,12 @@ def test_defaults_are_shown_with_what_is_best_without_each_table(tmp_path):
         {
             "key": {"table": table, "seed": 0},
             "entries": [
-                {"way": "own", "sparsity": sparsity, "accuracy": accuracy}
-                for sparsity, accuracy in zip((0.7, 1.0), values, strict=True)
+                {"way": way, "accuracy": accuracy, "neighbor": accuracy + 1}
+                for way, accuracy in zip(("one", "other"), values, strict=True)
             ],
         }
         for table, values in accuracies.items()
     ]
     store.Store(tmp_path / "defaults.npz").rewrite(records)
     text = studies.defaults_section(tmp_path)
-    assert "| own | 3 | 43.3 | 43.3 | 0.7 (2), 1.0 (1) |" in text
+    assert "| one | 43.3 | 44.3 | 2 |" in text and "| other | 43.3 | 44.3 | 1 |" in text

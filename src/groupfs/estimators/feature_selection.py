@@ -15,7 +15,7 @@ from groupfs.training.settings import PRESETS, groups_to_select
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.fitted_selector import features_asked_for
 from groupfs.utils.sklearn_compat import validate_parameter_constraints
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
 #: Two ways to say how many features.
@@ -81,7 +81,7 @@ class FeatureSelection(GroupAttributes):
         request = Request(
             n_features=features_asked_for(self, values["n_features_to_select"], values["explain"]),
             n_groups=values["n_groups_to_select"],
-            usual_rule=str(groups_to_select({**vars(self), "n_groups_to_select": None})),
+            usual_rule=self._usual_rule(),
             allocation="explain" if values["explain"] else allocation,
             output=values["output"],
             alpha=values["alpha"],
@@ -107,13 +107,27 @@ class FeatureSelection(GroupAttributes):
         weights = np.zeros(d)
         smooth = feature_smoothness(table.rows, related, self.n_neighbors, seed)
         weights[related] = smooth[related] if smooth[related].any() else 1.0
-        is_grouped = self.group_labels_[table.columns[related]] >= 0
-        stages = [related[is_grouped], related[~is_grouped]]
+        comes_first = self._first_features(relatedness is not None)[table.columns[related]]
+        stages = [related[comes_first], related[~comes_first]]
         found = order_features(table.rows, weights, stages, last)
         self.feature_order_ = table.columns[found.order]
         self.explained_ = found.explained
         self.feature_weights_ = np.zeros(self.n_features_in_)
         self.feature_weights_[table.columns] = found.weights
+
+    def _first_features(self, unrelated_left_out: bool) -> BoolArray:
+        """Find features to choose before others: those in groups, (n_features_in_,).
+
+        Where groups hold unrelated features too, those in groups that would be kept.
+        """
+        if unrelated_left_out:
+            return self.group_labels_ >= 0
+        self.feature_order_ = np.zeros(0, dtype=np.int64)
+        request = Request(None, None, self._usual_rule(), "explain", "features", self.alpha)
+        return select(self._ranked_groups(), request).support
+
+    def _usual_rule(self) -> str:
+        return str(groups_to_select({**vars(self), "n_groups_to_select": None}))
 
     def _ranked_groups(self) -> RankedGroups:
         return RankedGroups(

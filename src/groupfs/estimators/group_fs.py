@@ -200,8 +200,9 @@ class GroupFS(GroupSelector):
     feature_order_ : ndarray of int
         All features that vary, in the order in which a budget takes them: each is the one that
         explains most of the variance of the related features on top of those before it; once all
-        is explained, the one that most features are like. Features in groups come first, then other
-        related ones, then the rest. Copies of a feature, up to scale and sign, share its
+        is explained, the one that most features are like. Features in groups come first (where
+        unrelated features were not left out, those in kept groups), then other related ones, then
+        the rest. Copies of a feature, up to scale and sign, share its
         weight.
     explained_ : ndarray of float
         Share of the weighted variance of the related features that the first 1, 2, ... features of
