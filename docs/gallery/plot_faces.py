@@ -44,9 +44,9 @@ for ax, face in zip(axes, faces, strict=False):
 # %%
 # Find the parts
 # --------------
-# Columns are standardised, so the noise of the background is as loud as the mouth. A budget of 36
-# pixels is spread over all groups that stand out from chance. Each colour is a group: the two eyes
-# share one. Strong colours are the pixels selected, pale ones the rest of their groups.
+# Columns are standardised, so the noise of the background is as loud as the mouth. The 36
+# pixels that explain most of the others are asked for. Each colour is a group: the two eyes share
+# one. Strong colours are the pixels selected, pale ones the rest of their groups.
 
 from groupfs import GroupFS
 from groupfs.plotting import plot_groups, plot_image_groups

@@ -39,8 +39,8 @@ pipeline = make_pipeline(selector, KMeans(10, n_init=3, random_state=0))
 clusters = pipeline.fit_predict(X)
 
 # %%
-# The budget is spread over all groups that stand out from chance, most central pixels first. Strong
-# colours are the pixels selected, pale ones the rest of their groups.
+# Pixels are chosen one after another, each explaining most of the others on top of those before.
+# Strong colours are the pixels selected, pale ones the rest of their groups.
 
 import matplotlib.pyplot as plt
 
