@@ -14,6 +14,7 @@ from groupfs.selection.column_factor import factor_columns
 from groupfs.selection.coverage import Coverage
 from groupfs.selection.feature_order import order_features
 from tests import reference
+from tests.support.sliced import SMALL_PLAN, Sliced
 
 NONE = np.zeros(0, dtype=np.int64)
 
@@ -153,6 +154,66 @@ def test_a_sketch_is_put_in_order_by_exact_products(make, rng, monkeypatch):
     k = 30
     assert found.explained[k - 1] == pytest.approx(
         reference.explained_share(X, weighted, chosen[:k]), abs=1e-6
+    )
+
+
+@pytest.mark.parametrize("is_exact", [True, False])
+def test_streamed_tables_are_ordered_as_those_in_memory(is_exact, rng, monkeypatch):
+    X, weights = correlated(rng, 1500, 30, 6).astype(np.float32), rng.uniform(0.5, 1, 30)
+    table = open_table(GroupFS(), X, True)
+    here = order_features(table.rows, weights[table.columns], [np.arange(30)], NONE)
+    there = open_table(GroupFS(), Sliced(X), True, plan=SMALL_PLAN)
+    monkeypatch.setattr(type(there.rows), "is_exact", is_exact)
+    found = order_features(there.rows, weights[there.columns], [np.arange(30)], NONE)
+    if is_exact:
+        assert there.columns[found.order].tolist() == table.columns[here.order].tolist()
+        assert found.explained == pytest.approx(here.explained, abs=1e-4)
+    chosen = there.columns[found.order[:8]]
+    share = reference.explained_share(X, weights, chosen)
+    assert found.explained[7] == pytest.approx(share, abs=1e-4)
+    assert share > 0.95 * here.explained[7]
+
+
+def test_many_targets_of_coverage_are_sampled(rng, monkeypatch):
+    F = factor_columns(rows_of(correlated(rng, 40, 60))).F
+    weights = torch.ones(60, dtype=torch.float64)
+    whole = Coverage(F, weights).gains(np.arange(60))
+    monkeypatch.setattr("groupfs.selection.coverage.MOST_TARGETS", 50)
+    sampled = Coverage(F, weights).gains(np.arange(60))
+    assert (sampled < whole).all() and np.corrcoef(sampled, whole)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        ({"explain": 0.5, "n_features_to_select": 3}, "n_features_to_select=3 are both given"),
+        ({"explain": 0.5, "allocation": "whole"}, "so leave allocation out"),
+        ({"explain": 0.5, "output": "representatives"}, "so leave output out"),
+        ({"explain": 1.5}, "'explain' parameter .* must be a float in the range"),
+        ({"n_features_to_select": 1.5}, "'n_features_to_select' parameter"),
+        ({"n_features_to_select": 0}, "'n_features_to_select' parameter"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_in_a_sentence(wanted, words, rng):
+    X = correlated(rng, 40, 8)
+    with pytest.raises(ValueError, match=words):
+        GroupFS(random_state=0, **wanted).fit(X)
+    fitted = GroupFS(random_state=0, max_epochs=2).fit(X)
+    with pytest.raises(ValueError, match=words):
+        fitted.select(**wanted)
+
+
+def test_shares_of_features_and_of_what_they_say_become_numbers(rng):
+    X = correlated(rng, 60, 12)
+    fitted = GroupFS(random_state=0, explain=0.8, max_epochs=2).fit(X)
+    n_selected = int(fitted.get_support().sum())
+    assert fitted.explained_[n_selected - 1] >= 0.8 > fitted.explained_[n_selected - 2]
+    assert len(fitted.select(n_features_to_select=0.3).features) == 3
+    assert len(fitted.select(n_features_to_select=0.01).features) == 1
+    assert len(fitted.select(explain=1.0).features) <= 12
+    assert (
+        fitted.select(explain=0.8).features.tolist()
+        == np.flatnonzero(fitted.get_support()).tolist()
     )
 
 

@@ -16,6 +16,8 @@ from torch import Tensor
 
 from groupfs.utils.types import FloatArray, IntArray
 
+#: Columns that count: of more, so many at random stand for all.
+MOST_TARGETS = 8192
 #: Columns of which coverage is computed at a time, as many as fit this number of correlations.
 ENTRIES_AT_ONCE = {"cpu": 2**22, "cuda": 2**27}
 
@@ -33,10 +35,13 @@ class Coverage:
 
     def __init__(self, F: Tensor, weights: Tensor) -> None:
         self.F = F
-        used = weights > 0
+        used = torch.nonzero(weights > 0).ravel()
+        if len(used) > MOST_TARGETS:
+            drawn = np.random.default_rng(0).permutation(len(used))[:MOST_TARGETS]
+            used = used[torch.as_tensor(np.sort(drawn), device=used.device)]
         self._targets = F[:, used]
         self._weights = weights[used].to(F.dtype)
-        self._covered = F.new_zeros(int(used.sum()))
+        self._covered = F.new_zeros(len(used))
 
     def gains(self, columns: IntArray) -> FloatArray:
         """Compute what columns would add to the coverage of the chosen ones, (p,)."""

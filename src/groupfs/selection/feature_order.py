@@ -27,7 +27,7 @@ from groupfs.utils.types import FloatArray, IntArray
 MOST_PICKS = 1024
 #: Features chosen by a sketch that are put in order again by exact products: at least so many, and
 #: no more than give so many products or take so many multiplications.
-FEWEST_EXACT, EXACT_ENTRIES = 64, 2**24
+FEWEST_EXACT, EXACT_ENTRIES = 16, 2**24
 MULTIPLICATIONS = {"cpu": 2e11, "cuda": 1e14}
 
 
