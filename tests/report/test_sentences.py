@@ -93,6 +93,16 @@ def test_a_feature_is_chosen_for_what_it_explains_on_top_of_those_before_it(tabl
     assert summary["sentences"][1].startswith(words)
 
 
+def test_a_budget_within_some_groups_has_no_position_in_the_order(table):
+    selector = fitted(table[0], n_features_to_select=3, n_groups_to_select=2)
+    summary = summarize(selector, table[0])
+    reasons = [summary["reasons"][i] for i in summary["features"]["reason"]]
+    for i in selector.get_support(indices=True):
+        group = selector.group_labels_[i] + 1
+        assert reasons[i].startswith(f"In group {group}: the budget of 3 takes ")
+        assert "of its features, the first in the order, this among them" in reasons[i]
+
+
 def test_a_share_to_explain_is_the_reason_where_it_is_asked_for(mixed):
     selector, X = copy.copy(mixed[0]), mixed[1]
     selector.set_params(explain=0.9)._select()
@@ -113,7 +123,7 @@ def test_groups_that_a_budget_may_not_take_are_dropped_for_that():
     reasons = reasons_of(selector, X)
     (reason,) = reasons[2]
     assert reason.endswith("number 3, and the first 2 are kept.")
-    assert all("the budget was 2" in r or "chosen" in r for r in reasons[0] | reasons[1])
+    assert all("the budget of 2 takes 1 of its features" in r for r in reasons[0] | reasons[1])
 
 
 @pytest.mark.slow

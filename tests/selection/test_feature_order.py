@@ -157,6 +157,33 @@ def test_a_sketch_is_put_in_order_by_exact_products(make, rng, monkeypatch):
     )
 
 
+def test_after_the_exact_features_the_curve_is_estimated_from_the_sketch(rng, monkeypatch):
+    X, weights = correlated(rng, 2000, 120, 40), np.ones(120)
+    monkeypatch.setattr(column_factor, "MOST_ENTRIES", 100)
+    monkeypatch.setattr(feature_order, "EXACT_ENTRIES", 16 * 120)
+    found = order_features(rows_of(X), weights, [np.arange(120)], NONE)
+    for k, tolerance in ((16, 1e-6), (30, 0.05), (60, 0.05), (100, 0.05)):
+        share = reference.explained_share(X, weights, found.order[:k])
+        assert found.explained[k - 1] == pytest.approx(share, abs=tolerance)
+
+
+def test_what_rounding_hides_does_not_take_all_features_to_explain(rng, monkeypatch):
+    X = correlated(rng, 60, 300, 10) + 9 * correlated(rng, 60, 300, 3)
+    monkeypatch.setattr(column_factor, "MOST_ENTRIES", 100)
+    rows = rows_of(X)
+    assert factor_columns(rows).F.dtype == torch.float32
+    found = order_features(rows, np.ones(300), [np.arange(300)], NONE)
+    assert found.explained[60] == pytest.approx(1, abs=1e-9)
+
+
+def test_weightless_columns_wait_when_all_is_explained(rng):
+    factors = rng.standard_normal((50, 3))
+    X = np.column_stack([factors @ rng.standard_normal((3, 10)), rng.standard_normal((50, 8))])
+    weights = np.repeat([1.0, 0.0], [10, 8])
+    found = order_features(rows_of(X), weights, [np.arange(18)], NONE)
+    assert set(found.order[:10]) == set(range(10))
+
+
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_streamed_tables_are_ordered_as_those_in_memory(is_exact, rng, monkeypatch):
     X, weights = correlated(rng, 1500, 30, 6).astype(np.float32), rng.uniform(0.5, 1, 30)
@@ -210,6 +237,10 @@ def test_shares_of_features_and_of_what_they_say_become_numbers(rng):
     assert fitted.explained_[n_selected - 1] >= 0.8 > fitted.explained_[n_selected - 2]
     assert len(fitted.select(n_features_to_select=0.3).features) == 3
     assert len(fitted.select(n_features_to_select=0.01).features) == 1
+    constant = np.column_stack([X, np.ones((60, 12))])
+    with pytest.warns(UserWarning, match="12 constant columns"):
+        some = GroupFS(random_state=0, n_features_to_select=0.75, max_epochs=2).fit(constant)
+    assert some.get_support().sum() == 9  # of those that vary
     assert len(fitted.select(explain=1.0).features) <= 12
     assert (
         fitted.select(explain=0.8).features.tolist()

@@ -110,7 +110,7 @@ def budget(text: str | None) -> float | None:
     share = _share(text)
     if share is None or share == 1:
         raise typer.BadParameter(
-            f"--budget {text}: give a number of features, e.g. 50, or a share of them, e.g. 0.1."
+            f"--budget {text}: give a number of features, e.g. 50, or a share below 1, e.g. 0.1."
         )
     return share
 

@@ -86,7 +86,7 @@ class FeatureSelection(GroupAttributes):
             output=values["output"],
             alpha=values["alpha"],
         )
-        return select(self._ranked_groups(), request)
+        return select(self._ranked_groups(self.feature_order_), request)
 
     def _select(self) -> None:
         """Set the fitted attributes that speak of the selection."""
@@ -122,14 +122,13 @@ class FeatureSelection(GroupAttributes):
         """
         if unrelated_left_out:
             return self.group_labels_ >= 0
-        self.feature_order_ = np.zeros(0, dtype=np.int64)
         request = Request(None, None, self._usual_rule(), "explain", "features", self.alpha)
-        return select(self._ranked_groups(), request).support
+        return select(self._ranked_groups(np.zeros(0, dtype=np.int64)), request).support
 
     def _usual_rule(self) -> str:
         return str(groups_to_select({**vars(self), "n_groups_to_select": None}))
 
-    def _ranked_groups(self) -> RankedGroups:
+    def _ranked_groups(self, order: IntArray) -> RankedGroups:
         return RankedGroups(
             groups=self.groups_,
             labels=self.group_labels_,
@@ -138,7 +137,7 @@ class FeatureSelection(GroupAttributes):
             scores=self.group_scores_,
             gates=self.group_gates_,
             p_values=self.group_pvalues_,
-            order=self.feature_order_,
+            order=order,
             replicates=self._group_replicates,
         )
 

@@ -68,8 +68,8 @@ class GroupFS(GroupSelector):
         takes, of 0.1, 1, 10 and 100, the one that brings the roughness of the groups nearest to the
         sample term at the start.
     n_features_to_select : int, float or None, default=None
-        A budget: a number of features, or a share of them. None takes the features of the groups
-        that are kept.
+        A budget: a number of features, or a share of those that vary. None takes the features of
+        the groups that are kept.
     explain : float or None, default=None
         Select as many features as explain this share of what the related features say, in place of
         a number: 0.9 takes the first features of ``feature_order_`` that explain 90 %.
@@ -202,11 +202,11 @@ class GroupFS(GroupSelector):
         explains most of the variance of the related features on top of those before it; once all
         is explained, the one that most features are like. Features in groups come first (where
         unrelated features were not left out, those in kept groups), then other related ones, then
-        the rest. Copies of a feature, up to scale and sign, share its
-        weight.
+        the rest. Copies of a feature, up to scale and sign, share its weight.
     explained_ : ndarray of float
         Share of the weighted variance of the related features that the first 1, 2, ... features of
-        ``feature_order_`` explain: the mean of R squared, weighted by ``feature_weights_``.
+        ``feature_order_`` explain: the mean of R squared, weighted by ``feature_weights_``. In very
+        large tables it is estimated, from a sketch of the rows, after the first features.
     feature_weights_ : ndarray of shape (n_features_in_,)
         How much each feature counts in ``explained_``, in proportion to how smoothly it varies over
         the graph of the samples; 0 for features that go with no other, all together 1.

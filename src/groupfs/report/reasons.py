@@ -20,9 +20,13 @@ def rule_of(selector: FittedSelector) -> int | str:
 
 
 def limit_of(selector: FittedSelector) -> str | None:
-    """Say why a budget that is spent in the order of the features ends; None if there is none."""
+    """Say why a budget that is spent in the order of the features ends; None if there is none.
+
+    One within some groups skips the features of others: no position in the order tells why.
+    """
     budget = budget_of(selector)
-    if budget is None or not takes_in_order(selector):
+    within_groups = selector.n_groups_to_select is not None
+    if budget is None or within_groups or not takes_in_order(selector):
         return None
     if selector.explain is None:
         return f"the budget was {budget:,}"
@@ -123,6 +127,8 @@ def _reason_of_budget(
         what = "It" if kept else group["representative_name"]
         return f"{what} stands for {name}, which is within the budget of {budget}."
     part = f"all {share}" if share == group["size"] else f"its {share} most central"
+    if share < group["size"] and takes_in_order(selector):
+        part = f"{share} of its features, the first in the order"
     among = ", this among them" if kept else ", not this one"
     return f"In {name}: the budget of {budget} takes {part}{among}."
 

@@ -24,8 +24,9 @@ MOST_ENTRIES = 2**23
 SKETCH_ROWS, SKETCH_ENTRIES = 1024, 2**25
 #: Coordinates of copies differ by the root of the jitter.
 SAME_KEY = 1e-4
-#: Added to the diagonal of correlations, which may be singular, before they are factored.
-JITTER = 1e-12
+#: Added to the diagonal of correlations, which may be singular, before they are factored: the first
+#: that will do.
+JITTERS = 10.0 ** np.arange(-12, -2)
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,14 @@ class ColumnFactor:
 def factor_columns(rows: Rows) -> ColumnFactor:
     """Find coordinates of the columns whose inner products are their correlations."""
     N, d = rows.shape
-    is_short = d >= N and (N * d <= MOST_ENTRIES or N <= SKETCH_ROWS)
+    most = SKETCH_ENTRIES if N <= SKETCH_ROWS else MOST_ENTRIES
+    is_short = d >= N and N * d <= most
     if is_short and isinstance(rows, RowsInMemory):
         return ColumnFactor(_unit(_own_columns(rows)), True)
     if d**2 <= MOST_ENTRIES and rows.is_exact:
         size = rows.columns_at_once
         parts = [rows.column_products(start, min(d, start + size)) for start in range(0, d, size)]
-        return ColumnFactor(_unit(_cholesky(torch.cat(parts))), True)
+        return ColumnFactor(_unit(_factor_products(torch.cat(parts))), True)
     return ColumnFactor(_unit(_sketch(rows)), False)
 
 
@@ -69,16 +71,15 @@ def exact_products(rows: Rows, columns: IntArray) -> Tensor:
 
 def cholesky(matrix: Tensor) -> Tensor:
     """Factor a positive semidefinite matrix with unit diagonal, (p, p): F with F'F."""
-    jitter = JITTER
-    while True:
-        eye = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
+    eye = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
+    for jitter in JITTERS:
         lower, failed = torch.linalg.cholesky_ex(matrix + jitter * eye)
         if not failed:
             return lower.T
-        jitter *= 10
+    raise np.linalg.LinAlgError("correlations of the features could not be factored.")
 
 
-def _cholesky(products: Tensor) -> Tensor:
+def _factor_products(products: Tensor) -> Tensor:
     roots = products.diagonal().clamp(min=1e-300).sqrt()
     return cholesky(products / roots[:, None] / roots)
 

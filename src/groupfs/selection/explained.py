@@ -77,7 +77,7 @@ class ExplainedVariance:
         found = np.zeros(len(columns))
         index = torch.as_tensor(columns, device=self.F.device)
         for start in range(0, len(columns), AT_ONCE):
-            if self._rank == len(self._basis) or self._missing() < LEAST_MISSING:
+            if self._rank == len(self._basis) or self.missing() < LEAST_MISSING:
                 break
             first = self._rank
             rest = self._outside(self.F[:, index[start : start + AT_ONCE]].T)
@@ -88,7 +88,7 @@ class ExplainedVariance:
             self._explained += float(gains.sum())
         return found
 
-    def _missing(self) -> float:
+    def missing(self) -> float:
         """Compute the share of the targets' variance that is not explained."""
         return 1 - self._explained / self._total
 

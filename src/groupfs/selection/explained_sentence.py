@@ -70,7 +70,7 @@ def count_related(selector: FittedSelector) -> int:
 
 
 def write_share(share: float) -> str:
-    """Write a share in whole percent, never more than it is.
+    """Write a share in whole percent, rounded down; 99.95 % and more are all.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from groupfs.selection.column_factor import (
     factor_columns,
 )
 from groupfs.selection.coverage import Coverage
-from groupfs.selection.explained import ExplainedVariance, weighted_targets
+from groupfs.selection.explained import LEAST_MISSING, ExplainedVariance, weighted_targets
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Features chosen one by one; those after them follow by what they would cover.
@@ -62,9 +62,11 @@ def order_features(
     shared = shared / shared.sum()
     order, gains = _greedy(factor, shared, stages)
     if not factor.is_exact:
-        order, gains = _ranked_exactly(rows, shared, order, stages)
-    explained = np.minimum(np.cumsum(np.append(gains, np.zeros(len(last)))), 1.0)
-    explained[len(order) - 1 :] = 1.0  # but for rounding
+        gains = _beyond_chance(gains, len(factor.F))
+        order, gains = _ranked_exactly(rows, shared, order, gains, stages)
+    # directions that rounding hides may be missing in the sum
+    explained = np.minimum(np.cumsum(np.append(gains, np.zeros(len(last)))) / gains.sum(), 1.0)
+    explained[len(order) - 1 :] = 1.0
     return FeatureOrder(np.append(order, last), explained, shared)
 
 
@@ -96,7 +98,7 @@ def pick(
     allowed[torch.as_tensor(candidates, device=state.F.device)] = True
     chosen: list[int] = []
     gains: list[float] = []
-    while len(chosen) < n_picks:
+    while len(chosen) < n_picks and state.missing() > LEAST_MISSING:
         worth = torch.where(allowed, state.gains(), 0)
         best = int(worth.argmax())
         if not worth[best] > 0:
@@ -107,12 +109,20 @@ def pick(
     return np.array(chosen, dtype=np.int64), np.array(gains)
 
 
+def _beyond_chance(gains: FloatArray, n_rows: int) -> FloatArray:
+    """Correct what features add in a sketch of few rows for what any would (adjusted R squared)."""
+    left = 1 - np.minimum(np.cumsum(gains), 1)
+    inflation = n_rows / np.maximum(n_rows - np.arange(1, len(gains) + 1), 1)
+    explained = np.maximum.accumulate(np.clip(1 - left * inflation, 0, 1))
+    return np.diff(explained, prepend=0.0)
+
+
 def _ranked_exactly(
-    rows: Rows, weights: FloatArray, order: IntArray, stages: list[IntArray]
+    rows: Rows, weights: FloatArray, order: IntArray, estimates: FloatArray, stages: list[IntArray]
 ) -> tuple[IntArray, FloatArray]:
     """Order the first features again by exact products; return the order, and what each adds.
 
-    What is left to explain after these is shared equally by the others: no more than they explain.
+    What is left to explain after these is shared by the others in proportion to the estimates.
     """
     N, d = rows.shape
     most = MULTIPLICATIONS.get(rows.device.type, MULTIPLICATIONS["cpu"])
@@ -130,9 +140,8 @@ def _ranked_exactly(
         others = np.setdiff1d(np.flatnonzero(np.isin(first, stage)), chosen)
         again += [*chosen.tolist(), *others.tolist()]
         gains += [*added.tolist(), *state.add_in_order(others).tolist()]
-    n_left = len(order) - len(first)
-    rest = max(0.0, 1 - sum(gains)) / max(1, n_left)
-    return (
-        np.concatenate([first[np.array(again, dtype=np.int64)], order[len(first) :]]),
-        np.array([*gains, *[rest] * n_left]),
-    )
+    rest = estimates[len(first) :]
+    rest = rest if rest.any() else np.ones(len(rest))
+    rest = rest * max(0.0, 1 - sum(gains)) / max(rest.sum(), 1e-300)
+    again_first = first[np.array(again, dtype=np.int64)]
+    return np.append(again_first, order[len(first) :]), np.append(gains, rest)

@@ -70,7 +70,7 @@ def features_asked_for(
         return 1 + int(np.searchsorted(selector.explained_, explain - SAME_SHARE))
     if n_features is None or isinstance(n_features, Integral):
         return None if n_features is None else int(n_features)
-    return max(1, int(n_features * selector.n_features_in_))
+    return max(1, int(n_features * len(selector.feature_order_) + SAME_SHARE))
 
 
 def budget_of(selector: FittedSelector) -> int | None:
