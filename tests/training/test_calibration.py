@@ -11,6 +11,7 @@ from groupfs.models.memberships import FixedMemberships
 from groupfs.models.noise import NoiseSource
 from groupfs.models.objective import Objective
 from groupfs.training.calibration import Start, measure_start
+from groupfs.training.row_pool import RowPool
 from tests import reference
 from tests.support.problems import CPU, open_groups_at, prepared
 from tests.support.tables import real_table
@@ -108,7 +109,8 @@ def test_without_structure_the_weight_stays_positive():
 
 
 @pytest.mark.slow
-def test_pressure_on_all_gates_of_known_groups_vanishes_at_the_critical_weight(rng):
+@pytest.mark.parametrize("pooled", [False, True])
+def test_pressure_on_all_gates_of_known_groups_vanishes_at_the_critical_weight(rng, pooled):
     labels = np.array([0, 2, 1, 1, 0, 2, 2, 0])
     X = rng.standard_normal((60, 8))
     X[:, labels == 0] += 3 * rng.standard_normal((60, 1))
@@ -117,7 +119,8 @@ def test_pressure_on_all_gates_of_known_groups_vanishes_at_the_critical_weight(r
     objective = Objective(3, 2, 0.5, through_bandwidth=True)
     known, level = FixedMemberships.from_labels(labels, 3, 1), np.full((1, 3), 0.5)
     model = GatedModel.start(known, level, np.ones(1), CPU, torch.float64)
-    start = measure_start(model, objective, rows, 60, seed=0)
+    seen = RowPool([rows.take(torch.arange(60))]) if pooled else rows
+    start = measure_start(model, objective, seen, 60, seed=0)
     model.sparsity_weight.fill_(start.critical_sparsity_weight)
     batch, noise, pushes = rows.take(torch.arange(60)), NoiseSource([1], 0.5, CPU), []
     for _ in range(1500):

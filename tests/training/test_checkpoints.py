@@ -41,7 +41,7 @@ def moons():
 
 @pytest.fixture(scope="module")
 def problem(moons):
-    return prepared(moons, n_groups=3, n_init=2, max_epochs=5, verbose=1)
+    return prepared(moons, n_groups=3, n_init=2, max_epochs=5, learn_memberships=True, verbose=1)
 
 
 def train_parts(problem, checkpoint):

@@ -16,7 +16,7 @@ from tests.support.problems import CPU, prepared
 @pytest.fixture(scope="module")
 def problem():
     X = load_two_moons(200, random_state=0).data
-    return prepared(X, n_groups=12, n_init=2, max_epochs=30, verbose=1)
+    return prepared(X, n_groups=12, n_init=2, max_epochs=30, learn_memberships=True, verbose=1)
 
 
 def weights_of(problem, n_weights):

@@ -18,7 +18,7 @@ def moons():
 
 
 def test_every_seed_starts_at_every_weight_from_its_own_clusters(moons):
-    problem = prepared(moons, n_init=2, n_groups=4)
+    problem = prepared(moons, n_init=2, n_groups=4, learn_memberships=True)
     models = problem.models(np.array([0.5, 1.0, 2.0]))
     assert len(models) == 6 and isinstance(models.memberships, DenseMemberships)
     assert models.seed_index.tolist() == [0, 0, 0, 1, 1, 1]
@@ -26,6 +26,12 @@ def test_every_seed_starts_at_every_weight_from_its_own_clusters(moons):
     for r, seed in enumerate(models.seed_index):
         np.testing.assert_array_equal(models.labels()[r], problem.start.clusters[seed])
         np.testing.assert_allclose(models.mu[r], problem.gate_start[seed])
+
+
+def test_groups_that_stay_as_they_are_need_one_start(moons):
+    problem = prepared(moons, n_init=3, n_groups=4)
+    assert len(problem.seeds) == 1 and len(problem.models(np.array([0.5, 1.0]))) == 2
+    assert len(problem.pool) == 1 and problem.excess.shape == (4,)
 
 
 def test_the_number_of_groups_is_found_with_its_curve(moons):

@@ -25,14 +25,24 @@ def test_presets_fill_in_only_what_is_not_set():
 
 
 @pytest.mark.parametrize(
-    ("n_samples", "batch", "epochs", "steps"),
-    [(100, 100, 400, 1), (640, 640, 400, 1), (1000, 500, 200, 2), (10**6, 512, 20, 40)],
+    ("n_samples", "learned", "batch", "epochs", "steps"),
+    [
+        (100, True, 100, 400, 1),
+        (640, True, 640, 400, 1),
+        (1000, True, 500, 200, 2),
+        (10**6, True, 512, 20, 40),
+        (320, False, 320, 400, 1),
+        (1000, False, 250, 100, 4),
+        (10**6, False, 256, 50, 8),
+    ],
 )
-def test_batches_and_epochs_follow_the_number_of_rows(n_samples, batch, epochs, steps):
-    found = resolve(n_samples)
-    assert found.batch_size == large_batch(n_samples) == batch
+def test_batches_and_epochs_follow_the_number_of_rows(n_samples, learned, batch, epochs, steps):
+    found = resolve(n_samples, learn_memberships=learned)
+    assert found.batch_size == large_batch(n_samples, 512 if learned else 256) == batch
     assert (found.max_epochs, found.steps_per_epoch) == (epochs, steps)
+    assert found.pools_rows == (not learned)
     assert resolve(n_samples, most_rows=64).batch_size == 64
+    assert not resolve(n_samples, batch_size=32).pools_rows  # whoever asks for batches gets them
 
 
 @pytest.mark.parametrize(

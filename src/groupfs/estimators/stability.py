@@ -20,6 +20,7 @@ from groupfs.training.path_runs import shared_with_workers, table_bytes
 from groupfs.training.problem import Problem, prepare
 from groupfs.training.run import train_models
 from groupfs.training.settings import Settings
+from groupfs.utils.threads import threads_for
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Share of the rows in a subsample.
@@ -145,7 +146,8 @@ def _refit_once(
     stored = None if checkpoint is None else checkpoint.load(name)
     if stored is not None:
         return Refit(stored["labels"], stored["selected"])
-    found = refit(table, *task)
+    with threads_for(table.rows.shape):
+        found = refit(table, *task)
     if checkpoint is not None and not found.interrupted:
         checkpoint.save(name, {"labels": found.labels, "selected": found.selected})
     return found

@@ -44,11 +44,11 @@ def cluster_features(
         return np.arange(d, dtype=np.int64)
     if d > n_sampled:
         labels = _cluster_by_sample(eigenvectors, n_groups, rng, n_sampled)
-        return _renumber(_fill_empty(labels, n_groups))
+        return _renumber(fill_empty(labels, n_groups))
     embedding = embed(eigenvectors, n_groups)
     _, pivots = scipy.linalg.qr(eigenvectors[:, :n_groups].T, mode="r", pivoting=True)
     labels = _tightest(embedding, embedding[pivots[:n_groups]], rng)
-    return _renumber(_fill_empty(labels, n_groups))
+    return _renumber(fill_empty(labels, n_groups))
 
 
 def _tightest(
@@ -198,7 +198,7 @@ def _renumber(labels: IntArray) -> IntArray:
     return np.argsort(np.argsort(first))[inverse]
 
 
-def _fill_empty(labels: IntArray, n_groups: int) -> IntArray:
+def fill_empty(labels: IntArray, n_groups: int) -> IntArray:
     """Give each empty cluster a feature of the largest: k-means leaves some when rows coincide."""
     labels = labels.copy()
     counts = np.bincount(labels, minlength=n_groups)

@@ -18,6 +18,7 @@ from groupfs.graphs.feature_neighbors import (
     nearest_columns,
     subtract_common_column,
 )
+from groupfs.graphs.similarity import Correlations
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Features up to which the feature graph is dense on CUDA (256 MB).
@@ -38,6 +39,8 @@ class FeatureGraph:
         None keeps all.
     signed : bool
         Whether a feature and its negative are far apart, or the same.
+    correlations : Correlations or None
+        Those of the rows, where they are known.
 
     Attributes
     ----------
@@ -48,29 +51,42 @@ class FeatureGraph:
     """
 
     def __init__(
-        self, rows: Rows, n_neighbors: int, n_kept: int | None, signed: bool = True
+        self,
+        rows: Rows,
+        n_neighbors: int,
+        n_kept: int | None,
+        signed: bool = True,
+        correlations: Correlations | None = None,
     ) -> None:
         d = rows.shape[1]
         if signed:
             rows = subtract_common_column(rows)
         if n_kept is None or n_kept >= d - 1:
-            self.affinity = dense_feature_affinity(rows, n_neighbors, signed)
+            self.affinity = dense_feature_affinity(rows, n_neighbors, signed, correlations)
         else:
             self.affinity = sparse_feature_affinity(rows, n_neighbors, n_kept, signed)
         self.walk = symmetric_walk(self.affinity)
 
 
 def feature_walk(
-    rows: Rows, n_neighbors: int, n_kept: int | None, signed: bool = True
+    rows: Rows,
+    n_neighbors: int,
+    n_kept: int | None,
+    signed: bool = True,
+    correlations: Correlations | None = None,
 ) -> FloatArray | sp.csr_array:
     """Build the walk of the features with at most d - 1 neighbours, (d, d)."""
-    return FeatureGraph(rows, min(n_neighbors, rows.shape[1] - 1), n_kept, signed).walk
+    K = min(n_neighbors, rows.shape[1] - 1)
+    return FeatureGraph(rows, K, n_kept, signed, correlations).walk
 
 
-def dense_feature_affinity(rows: Rows, n_neighbors: int, signed: bool = True) -> FloatArray:
+def dense_feature_affinity(
+    rows: Rows, n_neighbors: int, signed: bool = True, correlations: Correlations | None = None
+) -> FloatArray:
     """Compute self-tuning affinities between all columns, (d, d)."""
     d = rows.shape[1]
-    graph = self_tuning_graph(distance_measure(rows, signed)(0, d), n_neighbors)
+    measure = distance_measure(rows, signed, correlations)
+    graph = self_tuning_graph(measure(0, d), n_neighbors)
     affinity: FloatArray = graph.affinity.cpu().numpy()
     return affinity
 

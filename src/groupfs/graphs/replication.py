@@ -17,11 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.special import xlogy
 from torch import Tensor
 
 from groupfs.graphs.affinity import self_tuning_graph
 from groupfs.graphs.eigenvectors import dense_eigenvectors
-from groupfs.graphs.feature_clusters import cluster_features
+from groupfs.graphs.stacked_clusters import cluster_stack
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Most groups that are looked for, and rows and features that are looked at, at most.
@@ -30,6 +31,8 @@ MOST_GROUPS, MOST_ROWS, MOST_FEATURES = 45, 5000, 640
 MOST_SPLITS, FEWEST_SPLITS, SPLIT_FEATURES = 60, 5, 3000
 #: Rows and features that are too few to be split.
 FEWEST_ROWS, FEWEST_FEATURES = 20, 4
+#: Features up to which all eigenvectors of a walk are found about as fast as the first ones.
+SMALL_WALK = 64
 #: Agreement below which no number of groups replicates.
 CLEAR = 0.3
 #: Share of the highest information from which another peak is worth mentioning.
@@ -99,24 +102,20 @@ class Halves:
         n, m = X.shape
         self.n_features = m
         n_splits = min(max(SPLIT_FEATURES // m, FEWEST_SPLITS), most_splits)
-        self.embeddings: list[FloatArray] = []
+        embeddings: list[FloatArray] = []
         for _ in range(n_splits):
             order = torch.from_numpy(rng.permutation(n)).to(X.device)
             halves = [order[: n // 2], order[-(n // 2) :]]
             K = min(n_neighbors, m - 1)
             walks = torch.cat([_walks(X[half][None], excluded, K, signed) for half in halves])
-            self.embeddings += leading_of(walks, min(n_vectors, m))
-        self._found: dict[int, list[IntArray]] = {}
+            embeddings += leading_of(walks, min(n_vectors, m))
+        self.embeddings = np.stack(embeddings)  # (2 S, m, n_vectors)
+        self._found: dict[int, IntArray] = {}
 
-    def clusters(self, n_groups: int) -> list[IntArray]:
-        """Find the groups of every half; the two halves of a split are neighbours."""
+    def clusters(self, n_groups: int) -> IntArray:
+        """Find the groups of every half, (2 S, m); the two halves of a split are neighbours."""
         if n_groups not in self._found:
-            self._found[n_groups] = [
-                np.zeros(self.n_features, dtype=np.int64)
-                if n_groups == 1
-                else cluster_features(embedding, n_groups)
-                for embedding in self.embeddings
-            ]
+            self._found[n_groups] = cluster_stack(self.embeddings, n_groups)
         return self._found[n_groups]
 
     def replication(self, most_groups: int = MOST_GROUPS) -> Replication:
@@ -147,16 +146,15 @@ class Halves:
     def _information(self, n_groups: int) -> list[float]:
         """Average over splits: mutual information, that by chance, and entropy."""
         halves = self.clusters(n_groups)
+        a, b = halves[::2], halves[1::2]
         rng = np.random.default_rng([self.seed, n_groups])
-        splits = [
-            (
-                mutual_information(a, b),
-                mutual_information(a, rng.permutation(b)),
-                (entropy(a) + entropy(b)) / 2,
-            )
-            for a, b in zip(halves[::2], halves[1::2], strict=True)
-        ]
-        return [float(value) for value in np.mean(splits, axis=0)]
+        mixed = np.stack([rng.permutation(half) for half in b])
+        found = (
+            mutual_information(a, b),
+            mutual_information(a, mixed),
+            (entropy(a) + entropy(b)) / 2,
+        )
+        return [float(value.mean()) for value in found]
 
 
 def replicates(reliability: FloatArray, chance: FloatArray) -> BoolArray:
@@ -164,15 +162,17 @@ def replicates(reliability: FloatArray, chance: FloatArray) -> BoolArray:
     return (reliability - chance) / np.maximum(1 - chance, 1e-12) >= 0.2
 
 
-def entropy(labels: IntArray) -> float:
-    """Compute the entropy of a partition, in nats."""
-    share = np.bincount(labels) / len(labels)
-    share = share[share > 0]
-    return float(-(share * np.log(share)).sum())
+def entropy(labels: IntArray) -> FloatArray:
+    """Compute the entropies of partitions, in nats, (S, m) to (S,)."""
+    S, m = labels.shape
+    width = int(labels.max()) + 1
+    counts = np.bincount((labels + width * np.arange(S)[:, None]).ravel(), minlength=S * width)
+    found: FloatArray = np.log(m) - xlogy(counts, counts).reshape(S, width).sum(1) / m
+    return found
 
 
-def mutual_information(a: IntArray, b: IntArray) -> float:
-    """Compute the mutual information of two partitions, in nats."""
+def mutual_information(a: IntArray, b: IntArray) -> FloatArray:
+    """Compute the mutual information of partitions with others, in nats, (S, m) each to (S,)."""
     width = int(b.max()) + 1
     return entropy(a) + entropy(b) - entropy(a * width + b)
 
@@ -210,4 +210,6 @@ def leading_of(walks: Tensor, n_vectors: int) -> list[FloatArray]:
     if walks.device.type == "cuda":
         vectors = torch.linalg.eigh(walks).eigenvectors[..., -n_vectors:].flip(-1)
         return list(vectors.cpu().numpy())
+    if walks.shape[-1] <= SMALL_WALK:
+        return list(np.linalg.eigh(walks.numpy()).eigenvectors[..., : -n_vectors - 1 : -1])
     return [dense_eigenvectors(walk, n_vectors)[1][:, ::-1] for walk in walks.numpy()]

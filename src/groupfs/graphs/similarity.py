@@ -18,6 +18,10 @@ from groupfs.utils.types import FloatArray, IntArray
 TWO_VALUED = 1e-4
 #: Features a feature is said to go with.
 NEAREST = 3
+#: Columns up to which the matrix is kept once it is known (134 MB).
+MATRIX_FEATURES = 4096
+#: Neighbouring entries of which first the largest is found.
+RUN = 32
 
 
 class Correlations:
@@ -27,9 +31,12 @@ class Correlations:
         self.rows = rows
         self.roots = np.sqrt(np.maximum(rows.column_norms, 1e-300))
         self._on_share, self._on_spread = _indicators(rows)
+        self._matrix: Tensor | None = None
 
     def block(self, start: int, stop: int) -> Tensor:
-        """Correlate columns start..stop with all, (stop - start, d), double precision."""
+        """Correlate columns start..stop with all, (stop - start, d), double precision; a copy."""
+        if self._matrix is not None:
+            return self._matrix[start:stop].clone()
         products = self.rows.column_products(start, stop)
         device, N = products.device, self.rows.shape[0]
         roots = torch.as_tensor(self.roots, device=device)
@@ -44,8 +51,14 @@ class Correlations:
         return r.clamp_(-1, 1)
 
     def matrix(self) -> Tensor:
-        """Correlate all columns, (d, d)."""
-        return self.block(0, self.rows.shape[1])
+        """Correlate all columns, (d, d); not to be written to."""
+        d = self.rows.shape[1]
+        if self._matrix is not None:
+            return self._matrix
+        found = self.block(0, d)
+        if d <= MATRIX_FEATURES:
+            self._matrix = found
+        return found
 
     def strength(self) -> FloatArray:
         """Average the three largest abs(r) of every column with others, (d,)."""
@@ -55,7 +68,8 @@ class Correlations:
             r = self.block(start, min(d, start + size)).abs_()
             own = torch.arange(len(r), device=r.device)
             r[own, own + start] = 0
-            found.append(_mean_of_largest(r))
+            k = min(NEAREST, d - 1)
+            found.append(largest_of_rows(r, k).mean(1).cpu().numpy())
         return np.concatenate(found)
 
 
@@ -68,31 +82,52 @@ def strength_by_group(
     alone in its group goes with nothing there.
     """
     d, size = len(labels), correlations.rows.columns_at_once
-    members = [np.flatnonzero(labels == j) for j in range(n_groups)]
+    by_group = np.argsort(labels, kind="stable")
+    ends = np.searchsorted(labels[by_group], np.arange(n_groups + 1))
     found = np.zeros((d, n_groups))
     for start in range(0, d, size):
         r = correlations.block(start, min(d, start + size))
         r = r if signed else r.abs_()
         own = torch.arange(len(r), device=r.device)
         r[own, own + start] = -torch.inf
-        for j, group in enumerate(members):
-            among = r[:, torch.as_tensor(group, device=r.device)]
-            top = among.topk(min(NEAREST, len(group)), dim=1).values
-            is_other = top.isfinite()
-            total = top.masked_fill(~is_other, 0).sum(1)
-            found[start : start + len(r), j] = (total / is_other.sum(1).clamp(min=1)).cpu().numpy()
+        r = r[:, torch.as_tensor(by_group, device=r.device)]
+        for j in range(n_groups):
+            among = r[:, ends[j] : ends[j + 1]]
+            if among.shape[1]:
+                found[start : start + len(r), j] = _mean_of_others(among)
     return found
 
 
-def _mean_of_largest(values: Tensor) -> FloatArray:
-    """Average the three largest entries of each row, (b, d) to (b,)."""
-    k = min(NEAREST, values.shape[1] - 1)
+def largest_of_rows(values: Tensor, k: int) -> Tensor:
+    """Find the k largest entries of each row, in any order, (b, d) to (b, k).
+
+    They are among the k runs of neighbours with the largest maxima, so one pass finds the maxima
+    and the rest is about few entries.
+    """
+    b, d = values.shape
+    n_runs = d // RUN
+    if n_runs <= 2 * k:
+        return _top(values, k)
+    runs = values[:, : n_runs * RUN].view(b, n_runs, RUN)
+    best = runs.amax(2).topk(k, dim=1).indices
+    among = runs.gather(1, best.unsqueeze(-1).expand(-1, -1, RUN)).flatten(1)
+    return _top(torch.cat([among, values[:, n_runs * RUN :]], 1), k)
+
+
+def _top(values: Tensor, k: int) -> Tensor:
     if values.device.type == "cpu":  # several times as fast as torch's
         array = values.numpy()
-        top: FloatArray = np.partition(array, array.shape[1] - k, axis=1)[:, -k:]
-        return top.mean(1)
-    largest: FloatArray = values.topk(k, dim=1).values.mean(1).cpu().numpy()
-    return largest
+        return torch.from_numpy(np.partition(array, array.shape[1] - k, axis=1)[:, -k:])
+    return values.topk(k, dim=1).values
+
+
+def _mean_of_others(values: Tensor) -> FloatArray:
+    """Average the three largest entries of each row that are not minus infinity, (b, m) to (b,)."""
+    top = largest_of_rows(values.contiguous(), min(NEAREST, values.shape[1]))
+    is_other = top.isfinite()
+    total = top.masked_fill(~is_other, 0).sum(1)
+    found: FloatArray = (total / is_other.sum(1).clamp(min=1)).cpu().numpy()
+    return found
 
 
 def _indicators(rows: Rows) -> tuple[FloatArray, FloatArray]:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from groupfs.models.group_products import Samples
 from groupfs.models.losses import group_sparsity, sample_term
 from groupfs.models.memberships import DenseMemberships, GateForces
 from groupfs.models.noise import Noise, NoiseSource
@@ -89,7 +90,7 @@ class GatedModel:
         return noise.draw(self.seed_index, self.memberships.logits_shape, self.mu)
 
     def loss_and_gradient(
-        self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float
+        self, objective: Objective, X: Samples, noise: Noise, temperature: Tensor | float
     ) -> Tensor:
         """Write the gradients; return the three terms of the loss, unweighted, (R, 3)."""
         M = self.memberships.relax(noise.gumbel, temperature)
@@ -102,7 +103,7 @@ class GatedModel:
         return torch.stack([smooth, coherent, sparse], -1)
 
     def starting_forces(
-        self, objective: Objective, X: Tensor, noise: Noise, temperature: float
+        self, objective: Objective, X: Samples, noise: Noise, temperature: float
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Compute what the weights of the terms are calibrated on.
 
@@ -122,7 +123,7 @@ class GatedModel:
         return smooth + objective.smoothness_weight * coherent + self.sparsity_weight * sparse
 
     def settled_loss(
-        self, objective: Objective, X: Tensor, open_gates: Tensor | None = None
+        self, objective: Objective, X: Samples, open_gates: Tensor | None = None
     ) -> Tensor:
         """Compute the loss without noise and with every feature in its one group, (R,).
 
@@ -141,7 +142,7 @@ class GatedModel:
         coherent, _, _ = memberships.feature_term(objective, M, beta)
         return self.total(objective, torch.stack([smooth, coherent, sparse], -1))
 
-    def gain_and_loss(self, objective: Objective, X: Tensor) -> tuple[Tensor, Tensor]:
+    def gain_and_loss(self, objective: Objective, X: Samples) -> tuple[Tensor, Tensor]:
         """Compute by how much models beat all gates open and all shut, and their loss, (R,) each.
 
         The plain loss cannot compare sparsity weights: it falls with the weight itself.
@@ -152,7 +153,7 @@ class GatedModel:
         return torch.minimum(everything, nothing) - loss, loss
 
     def _sample_forces(
-        self, objective: Objective, X: Tensor, M: Tensor, z: Tensor
+        self, objective: Objective, X: Samples, M: Tensor, z: Tensor
     ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Compute L_s, its gradients on weights (R, d) and gates (R, C), and the groups' shares."""
         weight = self.memberships.feature_weights(M, z)

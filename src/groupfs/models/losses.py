@@ -7,6 +7,7 @@ history of the computation is kept.
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -20,6 +21,7 @@ from groupfs.graphs.affinity import (
     squared_distances,
 )
 from groupfs.graphs.feature_graph import apply_laplacian
+from groupfs.models.group_products import GroupProducts, Samples
 from groupfs.models.objective import Objective
 
 #: Numbers of the sample graphs that are worked on at a time; on the CPU about a cache full.
@@ -64,13 +66,10 @@ def sample_smoothness(
     grad_weight : (R, d)
     """
     B, d = X.shape
-    scale = -1.0 / (B * d)
     weighted = X * weight.unsqueeze(-2)
     gram = weighted @ X.T
-    graph = _graph(squared_distances(gram), n_neighbors, median_factor)
-    walk, degree = random_walk(graph.affinity)
-
-    if d < B:
+    graph, walk, degree = _graph_and_walk(gram, n_neighbors, median_factor)
+    if columns_are_cheaper(B, d, steps):
         value, grad_weight, grad_walk = _trace_by_columns(X, weighted, walk, steps)
         grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
         grad_weight = grad_weight + _quadratic_forms(grad_gram, X)
@@ -78,21 +77,49 @@ def sample_smoothness(
         value, diffusion, grad_walk = _trace_by_gram(gram, walk, steps)
         grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
         grad_weight = _quadratic_forms(grad_gram.add_(diffusion), X)
+    scale = -1.0 / (B * d)
     return value * scale, grad_weight * scale
 
 
+def grouped_smoothness(
+    X: GroupProducts,
+    weight: Tensor,
+    n_neighbors: int,
+    steps: int,
+    through_bandwidth: bool,
+    median_factor: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Measure what :func:`sample_smoothness` does where all features of a group weigh the same.
+
+    ``weight`` and its gradient are those of the groups, (R, C).
+    """
+    gram = X.weighted(weight)
+    graph, walk, degree = _graph_and_walk(gram, n_neighbors, median_factor)
+    value, diffusion, grad_walk = _trace_by_gram(gram, walk, steps)
+    grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
+    scale = -1.0 / (X.n_rows * X.n_features)
+    return value * scale, X.weights_pullback(grad_gram.add_(diffusion)) * scale
+
+
 def sample_term(
-    objective: Objective, X: Tensor, squared_weight: Tensor, models_at_once: int | None = None
+    objective: Objective,
+    X: Samples,
+    squared_weight: Tensor,
+    models_at_once: int | None = None,
 ) -> tuple[Tensor, Tensor]:
     """Compute L_s and its gradient a few models at a time, so that graphs stay in cache or memory.
 
-    The squared feature weights and their gradient have shape (R, d).
+    The squared weights and their gradient are those of the features, (R, d), or of the groups,
+    (R, C), where X holds products of their rows.
     """
-    B, d = X.shape
-    size = max(1, CHUNK_ENTRIES.get(X.device.type, 2**24) // (B * max(B, d)))
-    size = models_at_once or size
+    if isinstance(X, GroupProducts):
+        measure: Callable[..., tuple[Tensor, Tensor]] = grouped_smoothness
+        entries = X.n_rows**2
+    else:
+        measure, entries = sample_smoothness, len(X) * max(X.shape)
+    size = models_at_once or max(1, CHUNK_ENTRIES.get(X.device.type, 2**24) // entries)
     pieces = [
-        sample_smoothness(
+        measure(
             X,
             chunk,
             objective.n_neighbors,
@@ -171,18 +198,28 @@ def group_sparsity(mu: Tensor, share: Tensor, gate_noise: float) -> tuple[Tensor
     return (is_open * share).mean(-1), density * share / mu.shape[-1], is_open
 
 
-def _graph(
-    distances: Tensor, n_neighbors: int, median_factor: float | None
-) -> SelfTuningGraph | MedianGraph:
+def _graph_and_walk(
+    gram: Tensor, n_neighbors: int, median_factor: float | None
+) -> tuple[SelfTuningGraph | MedianGraph, Tensor, Tensor]:
+    """Build the graph of the samples, its walk and its degrees from their inner products."""
+    distances = squared_distances(gram)
+    graph: SelfTuningGraph | MedianGraph
     if median_factor is None:
-        return self_tuning_graph(distances, n_neighbors)
-    return median_graph(distances, n_neighbors, median_factor)
+        graph = self_tuning_graph(distances, n_neighbors)
+    else:
+        graph = median_graph(distances, n_neighbors, median_factor)
+    return graph, *random_walk(graph.affinity)
+
+
+def columns_are_cheaper(B: int, d: int, steps: int) -> bool:
+    """Compare the multiplications of the two ways to the trace and its gradient."""
+    return (3 * steps - 1) * d < 3 * (steps - 1) * B
 
 
 def _trace_by_gram(gram: Tensor, walk: Tensor, steps: int) -> tuple[Tensor, Tensor, Tensor]:
     """Compute tr(P^t G), P^t transposed and the gradient on P in products of B x B matrices.
 
-    The cheaper way when there are more features than samples in the batch.
+    The cheaper way when features are many beside the samples of the batch.
     """
     right = [gram]  # G (P^T)^k
     for _ in range(steps - 1):
@@ -200,7 +237,7 @@ def _trace_by_columns(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Compute tr(P^t G) from P applied to the columns of X, in products of B x d matrices.
 
-    The cheaper way when there are fewer features than samples in the batch. The second result is
+    The cheaper way when features are few beside the samples of the batch. The second result is
     the gradient with respect to the weights with the walk held fixed, the third that with respect
     to P.
     """

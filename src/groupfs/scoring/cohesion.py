@@ -22,11 +22,8 @@ from groupfs.data.rows import Rows, RowsInMemory
 from groupfs.data.streamed_rows import StreamRows
 from groupfs.graphs.eigenvectors import first_component, lanczos
 from groupfs.graphs.feature_clusters import as_groups
-from groupfs.graphs.similarity import Correlations
+from groupfs.graphs.similarity import MATRIX_FEATURES, Correlations
 from groupfs.utils.types import FloatArray, IntArray
-
-#: Features whose correlation matrix is held in memory.
-MATRIX_FEATURES = 4096
 
 
 @dataclass(frozen=True)
@@ -39,11 +36,18 @@ class Components:
     rest: FloatArray  #: correlation of each feature with the rest of its group, (d,)
 
 
-def group_components(rows: Rows, groups: list[IntArray]) -> Components:
-    """Find the first component of every group; those of a streamed table on its sample."""
+def group_components(
+    rows: Rows, groups: list[IntArray], correlations: Correlations | None = None
+) -> Components:
+    """Find the first component of every group; those of a streamed table on its sample.
+
+    ``correlations`` are those of the rows in memory, where they are known.
+    """
     held = in_memory(rows)
     N, d = held.shape
-    matrix = Correlations(held).matrix().cpu().numpy() if d <= MATRIX_FEATURES else None
+    matrix = None
+    if d <= MATRIX_FEATURES:
+        matrix = (correlations or Correlations(held)).matrix().cpu().numpy()
     centrality, rest, signs = np.zeros(d), np.zeros(d), np.zeros(d, dtype=np.int64)
     cohesion = np.zeros(len(groups))
     for j, group in enumerate(groups):
@@ -71,7 +75,11 @@ def with_rest(eigenvalue: float, vector: FloatArray) -> FloatArray:
 
 
 def correlations_with_groups(
-    rows: Rows, labels: IntArray, n_groups: int, signed: bool
+    rows: Rows,
+    labels: IntArray,
+    n_groups: int,
+    signed: bool,
+    correlations: Correlations | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Correlate every feature with its group, and with the rest of it, (d,) each.
 
@@ -79,7 +87,7 @@ def correlations_with_groups(
     features in no group, labelled -1.
     """
     if not signed:
-        found = group_components(rows, as_groups(labels, n_groups))
+        found = group_components(rows, as_groups(labels, n_groups), correlations)
         return found.centrality, found.rest
     central, rest = np.zeros(len(labels)), np.zeros(len(labels))
     inside = np.flatnonzero(labels >= 0)

@@ -21,6 +21,9 @@ MOST_TARGETS = 8192
 #: Columns of which coverage is computed at a time, as many as fit this number of correlations.
 ENTRIES_AT_ONCE = {"cpu": 2**22, "cuda": 2**27}
 
+#: Columns that are looked at again together: about as many as one pick takes.
+LOOKED_AT = 8
+
 
 class Coverage:
     """The state of a greedy choice of columns by coverage.
@@ -65,13 +68,15 @@ class Coverage:
         heapq.heapify(heap)
         picked: list[int] = []
         while heap and len(picked) < n_picks:
-            _, place = heapq.heappop(heap)
-            gain = float(self.gains(columns[[place]])[0])
-            if heap and gain < -heap[0][0] * (1 - 1e-9):
+            first = [heapq.heappop(heap)[1] for _ in range(min(LOOKED_AT, len(heap)))]
+            gains = self.gains(columns[first])
+            best = int(gains.argmax())
+            if not heap or gains[best] >= -heap[0][0] * (1 - 1e-9):
+                self.add(columns[[first[best]]])
+                picked.append(first.pop(best))
+                gains = np.delete(gains, best)
+            for gain, place in zip(gains.tolist(), first, strict=True):
                 heapq.heappush(heap, (-gain, place))
-                continue
-            self.add(columns[[place]])
-            picked.append(place)
         others = [place for _, place in sorted(heap)]
         return columns[np.array([*picked, *others], dtype=np.int64)]
 

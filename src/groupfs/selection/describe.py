@@ -7,10 +7,12 @@ import scipy.sparse as sp
 
 from groupfs.graphs.feature_clusters import as_groups
 from groupfs.graphs.replication import replicates
+from groupfs.graphs.similarity import Correlations
 from groupfs.models.objective import OPEN
 from groupfs.scoring.cohesion import (
     correlations_with_groups,
     group_components,
+    in_memory,
     mean_cohesion,
 )
 from groupfs.scoring.excess import score_on_rows
@@ -19,12 +21,9 @@ from groupfs.selection.keep import rank_groups
 from groupfs.selection.membership_table import MembershipTable
 from groupfs.training.discovery import Evidence, settled
 from groupfs.training.history import EpochRecord
-from groupfs.training.problem import Problem
+from groupfs.training.problem import FINAL_SHUFFLES, Problem
 from groupfs.training.run import Trained
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
-
-#: Shuffles that a group found is compared with.
-FINAL_SHUFFLES = 20
 
 
 @dataclass
@@ -97,8 +96,8 @@ def _labels(problem: Problem, memberships: MembershipTable) -> IntArray:
     evidence = problem.evidence
     if problem.start.fixed or evidence is None or evidence.relatedness is None:
         return labels
-    rows, n_groups = problem.table.rows, problem.n_groups
-    return settled(rows, labels, n_groups, problem.settings)
+    correlations = Correlations(in_memory(problem.table.rows))
+    return settled(correlations, labels, problem.n_groups, problem.settings)
 
 
 def memberships_of(problem: Problem, trained: Trained, seed: int, weight: int) -> MembershipTable:
@@ -123,6 +122,8 @@ def _scores(
     if settings.ranking == "path":
         relative = trained.sparsity_weights / problem.critical_sparsity_weight
         return closing_sparsity(trained.gates[seed], relative)
+    if problem.excess is not None:
+        return problem.excess
     return score_on_rows(
         problem.table.rows,
         groups,

@@ -10,6 +10,7 @@ from groupfs.models.noise import NoiseSource
 from groupfs.models.objective import Objective
 from groupfs.training.early_stopping import EarlyStopping
 from groupfs.training.history import Recorder
+from groupfs.training.row_pool import RowPool
 from groupfs.training.step import Schedule, TrainStep
 from groupfs.utils.types import BoolArray
 
@@ -21,7 +22,7 @@ class ActiveModels:
         self,
         model: GatedModel,
         objective: Objective,
-        rows: Rows,
+        rows: Rows | RowPool,
         schedule: Schedule,
         noise: NoiseSource,
     ) -> None:

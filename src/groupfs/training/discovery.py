@@ -30,12 +30,8 @@ from groupfs.graphs.replication import (
     Halves,
     Replication,
 )
-from groupfs.graphs.similarity import Correlations
-from groupfs.scoring.cohesion import (
-    MATRIX_FEATURES,
-    correlations_with_groups,
-    in_memory,
-)
+from groupfs.graphs.similarity import MATRIX_FEATURES, Correlations
+from groupfs.scoring.cohesion import correlations_with_groups, in_memory
 from groupfs.training.settings import Settings
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -70,7 +66,7 @@ class FeatureStart:
     """Where the memberships of the features start, known or found."""
 
     n_groups: int
-    clusters: list[IntArray]  #: one clustering of the features per seed
+    clusters: list[IntArray]  #: one clustering of the features per seed; one where it is fixed
     known: bool = False  #: whether the groups were known beforehand
     fixed: bool = False  #: whether features stay in these clusters
     candidates: IntArray | None = None  #: groups each feature may belong to if not all, (S, d, k)
@@ -110,30 +106,35 @@ def discover(
         # refused before the hours it may take to build the graph
         at_least = 3 if isinstance(settings.n_groups, str) else settings.n_groups
         n_candidates_that_fit(d, at_least, len(seeds), model_bytes)
-    evidence = _evidence(whole, table, settings, seeds[0], relatedness)
+    correlations = Correlations(in_memory(rows))
+    evidence = _evidence(whole, table, settings, seeds[0], relatedness, correlations)
     replication = None if evidence is None else evidence.replication
-    walk = feature_walk(rows, settings.n_neighbors, settings.feature_neighbors, settings.signed)
+    walk = feature_walk(
+        rows,
+        settings.n_neighbors,
+        settings.feature_neighbors,
+        settings.signed,
+        correlations if correlations.rows is rows else None,
+    )
     n_groups, distortion, eigenvectors = _number_of_groups(
-        walk, table, settings, replication, evidence
+        walk, table, settings, replication, evidence, correlations
     )
     if not settings.learn_memberships or n_groups == 1:
         labels = np.zeros(d, dtype=np.int64)
         if n_groups > 1:
             labels = cluster_features(eigenvectors, n_groups)
         if replication is not None and replication.best is not None and d <= MATRIX_FEATURES:
-            labels = _divided(table, labels, settings, seeds[0])
+            labels = _divided(table, labels, settings, seeds[0], correlations)
             n_groups = int(labels.max()) + 1
         if relatedness is not None:
-            labels = settled(table.rows, labels, n_groups, settings)
+            labels = settled(correlations, labels, n_groups, settings)
         labels = _together(labels, table.twins)
         inside = np.flatnonzero(labels >= 0)
         if not len(inside):
             raise NoGroups
         if len(inside) < d:
             table = table.restricted(inside)
-        start = FeatureStart(
-            n_groups, [labels[inside]] * len(seeds), fixed=True, distortion=distortion
-        )
+        start = FeatureStart(n_groups, [labels[inside]], fixed=True, distortion=distortion)
         return Discovery(table, start, None, evidence)
     clusters = [
         cluster_features(eigenvectors, n_groups, np.random.default_rng(seed)) for seed in seeds
@@ -159,12 +160,13 @@ def _evidence(
     settings: Settings,
     seed: int,
     relatedness: Relatedness | None,
+    correlations: Correlations,
 ) -> Evidence | None:
     """Split the rows in halves, and make chance tables; None if settings ask for neither."""
     if not settings.compares_with_chance:
         return None
     chance = ChanceTables.of(whole.rows, seed) if relatedness is None else relatedness.chance
-    halves, halved = _halves(table, settings, seed)
+    halves, halved = _halves(table, settings, seed, correlations)
     replication = None
     if halves is not None and settings.n_groups == "replication":
         replication = halves.replication()
@@ -172,7 +174,9 @@ def _evidence(
     return Evidence(chance, table.rows.shape[1], relatedness, halves, columns, replication)
 
 
-def _halves(table: Table, settings: Settings, seed: int) -> tuple[Halves | None, IntArray | None]:
+def _halves(
+    table: Table, settings: Settings, seed: int, correlations: Correlations
+) -> tuple[Halves | None, IntArray | None]:
     """Embed the features by halves of the rows; None where rows or features are too few."""
     rows = table.rows
     N, d = rows.shape
@@ -184,9 +188,11 @@ def _halves(table: Table, settings: Settings, seed: int) -> tuple[Halves | None,
     if not isinstance(settings.n_groups, str):
         n_vectors = settings.n_groups
     X = _rows_to_split(rows, rng)
-    held = in_memory(rows)
-    held = held if len(features) == d else held.restricted(features)
-    excluded = Correlations(held).matrix().to(X.device) == 0
+    if d <= MATRIX_FEATURES:
+        matrix = correlations.matrix()[features][:, features]
+    else:
+        matrix = Correlations(in_memory(rows).restricted(features)).matrix()
+    excluded = matrix.to(X.device) == 0
     X = X[:, torch.as_tensor(features, device=X.device)]
     halves = Halves(
         X, excluded, settings.n_neighbors, n_vectors, settings.signed, int(rng.integers(2**31))
@@ -206,6 +212,7 @@ def _number_of_groups(
     settings: Settings,
     replication: Replication | None,
     evidence: Evidence | None,
+    correlations: Correlations,
 ) -> tuple[int, dict[int, float], FloatArray]:
     """Choose the number of groups; return it, E(C) where it was looked at, and eigenvectors.
 
@@ -216,7 +223,7 @@ def _number_of_groups(
     dense = None if settings.learn_memberships else DENSE_FEATURES
     if n_groups == "replication":
         best = None if replication is None else replication.best
-        if best is None and (d < FEWEST_FEATURES or _is_one_thing(table.rows, evidence)):
+        if best is None and (d < FEWEST_FEATURES or _is_one_thing(correlations, evidence)):
             best = 1
         n_groups = best or "distortion"
     if isinstance(n_groups, str):
@@ -224,38 +231,43 @@ def _number_of_groups(
     return n_groups, {}, leading_eigenvectors(walk, min(n_groups, d), dense_features=dense)
 
 
-def _is_one_thing(rows: Rows, evidence: Evidence | None) -> bool:
+def _is_one_thing(correlations: Correlations, evidence: Evidence | None) -> bool:
     """Decide whether a second component of the features is no larger than chance gives."""
-    if evidence is None or rows.shape[1] > MATRIX_FEATURES:
+    N, d = correlations.rows.shape
+    if evidence is None or d > MATRIX_FEATURES:
         return False
-    matrix = Correlations(in_memory(rows)).matrix().cpu().numpy()
+    matrix = correlations.matrix().cpu().numpy()
     value, vector = first_component(matrix)
     second, _ = first_component(matrix - value * np.outer(vector, vector))
     tables = evidence.chance.strongest(evidence.n_chosen)
-    shrink = np.sqrt(evidence.chance.rows.shape[0] / in_memory(rows).shape[0])
+    shrink = np.sqrt(evidence.chance.rows.shape[0] / N)
     by_chance = [first_component(Correlations(part).matrix().cpu().numpy())[0] for part in tables]
     return bool(second - 1 <= shrink * (max(by_chance) - 1))
 
 
-def _divided(table: Table, labels: IntArray, settings: Settings, seed: int) -> IntArray:
+def _divided(
+    table: Table, labels: IntArray, settings: Settings, seed: int, correlations: Correlations
+) -> IntArray:
     """Divide groups whose parts have little to do with each other."""
     X = _rows_to_split(table.rows, np.random.default_rng(seed))
-    matrix = Correlations(in_memory(table.rows)).matrix().to(X.device)
+    matrix = correlations.matrix().to(X.device)
     return divide_groups(X, matrix, labels, settings.n_neighbors, settings.signed, seed)
 
 
-def settled(rows: Rows, labels: IntArray, n_groups: int, settings: Settings) -> IntArray:
+def settled(
+    correlations: Correlations, labels: IntArray, n_groups: int, settings: Settings
+) -> IntArray:
     """Move features to groups they are clearly nearer to, (d,); -1 for loose ones.
 
     A feature is loose if its correlation with the rest of its group is too low, or chance.
     """
-    held = in_memory(rows)
-    labels = settle_features(Correlations(held), labels, n_groups, settings.signed)
-    least = min(CHANCE_ERRORS / np.sqrt(held.shape[0]), 1.0)
+    rows = correlations.rows
+    labels = settle_features(correlations, labels, n_groups, settings.signed)
+    least = min(CHANCE_ERRORS / np.sqrt(rows.shape[0]), 1.0)
     inside = np.ones(len(labels), dtype=bool)
     for _ in range(MOST_ROUNDS):
         central, rest = correlations_with_groups(
-            held, np.where(inside, labels, -1), n_groups, settings.signed
+            rows, np.where(inside, labels, -1), n_groups, settings.signed, correlations
         )
         low = inside & ((rest < least) | (central < LEAST_CENTRALITY))
         if not low.any():

@@ -12,8 +12,8 @@ from groupfs.models.noise import NoiseSource
 from groupfs.models.objective import OPEN, Objective
 from groupfs.models.relaxations import temperature
 from groupfs.training.active_models import ActiveModels
-from groupfs.training.early_stopping import CHECK_EVERY
 from groupfs.training.history import History, Recorder
+from groupfs.training.row_pool import RowPool
 from groupfs.training.step import Schedule
 from groupfs.utils.device import working_on
 from groupfs.utils.warn import InterruptedTrainingWarning, warn
@@ -23,7 +23,7 @@ from groupfs.utils.warn import InterruptedTrainingWarning, warn
 def train(
     model: GatedModel,
     objective: Objective,
-    rows: Rows,
+    rows: Rows | RowPool,
     schedule: Schedule,
     noise: NoiseSource,
     batch_seed: int,
@@ -46,7 +46,7 @@ def train(
                     if verbose:
                         bar.set_postfix(_state(models, objective, recorder), refresh=False)
                     bar.update()
-                    check = schedule.stop_early and (epoch + 1) % CHECK_EVERY == 0
+                    check = schedule.stop_early and (epoch + 1) % schedule.check_every == 0
                     if check and models.stop_settled(recorder):
                         break
             except KeyboardInterrupt:

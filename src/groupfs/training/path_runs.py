@@ -13,10 +13,12 @@ from groupfs.data.table import Table
 from groupfs.training.checkpoints import Checkpoint, pack_trained, unpack_trained
 from groupfs.training.problem import Problem, model_memory
 from groupfs.training.run import Trained, train_models
+from groupfs.utils.threads import threads_for
 from groupfs.utils.types import FloatArray
 
-#: Models that are trained side by side on the CPU.
-MODELS_OF_A_PART = 8
+#: Sparsity weights of a part that is trained side by side on the CPU, as many for one seed as for
+#: two: parts are what processes share.
+WEIGHTS_OF_A_PART = 4
 #: Bytes above which something is sent to a cluster's workers once, and not with every task. Below,
 #: it costs nothing to have the scheduler keep it, which survives the loss of any worker.
 SENT_ONCE = 2**20
@@ -92,7 +94,7 @@ def _number_of_parts(problem: Problem, n_weights: int, n_devices: int) -> int:
     each = memory_of_models(d, problem.n_groups, S, problem.n_candidates)
     at_once = max(1, model_memory(problem.table.rows, problem.device) // each)
     if problem.device.type == "cpu":
-        at_once = min(at_once, max(1, MODELS_OF_A_PART // S))
+        at_once = min(at_once, max(1, 2 * WEIGHTS_OF_A_PART // max(S, 2)))
         n_devices = 1
     return min(max(n_devices, -(-n_weights // at_once)), n_weights)
 
@@ -104,7 +106,8 @@ def _train_part(
     stored = None if checkpoint is None else checkpoint.load(name)
     if stored is not None:
         return unpack_trained(stored)
-    trained = train_models(problem, *part)
+    with threads_for(problem.table.rows.shape):
+        trained = train_models(problem, *part)
     if checkpoint is not None and not trained.interrupted:
         checkpoint.save(name, pack_trained(trained))
     return trained

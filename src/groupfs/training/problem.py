@@ -24,14 +24,16 @@ from groupfs.training.discovery import (
     discover,
     evidence_for_known,
 )
+from groupfs.training.row_pool import RowPool
 from groupfs.training.settings import Settings
 from groupfs.utils.device import DTYPE, memory_for_models
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Where gates start if their groups' scores have no say.
 HALF_OPEN = 0.5
-#: Shuffles that a cluster is compared with before training.
-START_SHUFFLES = 3
+#: Shuffles that a cluster is compared with before training, and a group that was found: which rows
+#: are looked at makes ten times the difference that more shuffles would.
+START_SHUFFLES, FINAL_SHUFFLES = 3, 5
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Problem:
     start: FeatureStart
     gate_start: FloatArray  #: (S, C)
     critical_sparsity_weight: float
+    pool: RowPool | None = None  #: rows that all epochs see; None draws from all of them
+    excess: FloatArray | None = None  #: scores of groups that stay as they are, (C,)
     evidence: Evidence | None = None  #: what speaks for the groups
 
     @property
@@ -63,18 +67,19 @@ class Problem:
 
     def on(self, device: torch.device) -> "Problem":
         """Copy the problem with its table and graph to another device."""
-        rows, walk = copy.copy(self.table.rows), self.objective.walk
+        rows, walk, pool = copy.copy(self.table.rows), self.objective.walk, self.pool
         rows.to(device, DTYPE)
         return replace(
             self,
             table=replace(self.table, rows=rows),
             objective=replace(self.objective, walk=None if walk is None else walk.to(device)),
+            pool=None if pool is None else pool.to(device),
             device=device,
         )
 
     def models(self, sparsity_weights: FloatArray) -> GatedModel:
         """Start untrained models: every seed with every sparsity weight."""
-        memberships = starting_memberships(self.start, self.seeds)
+        memberships = starting_memberships(self.start, self.seeds, self.pool)
         return GatedModel.start(memberships, self.gate_start, sparsity_weights, self.device, DTYPE)
 
 
@@ -95,7 +100,7 @@ def prepare(
     """
     table.rows.to(device, DTYPE)
     if known_labels is not None:
-        labels = [known_labels] * len(seeds)
+        labels = [known_labels]
         start = FeatureStart(int(known_labels.max()) + 1, labels, known=True, fixed=True)
         evidence = None
         if settings.compares_with_chance:
@@ -113,10 +118,23 @@ def prepare(
         through_bandwidth=settings.bandwidth_gradient == "exact",
         walk=walk,
     )
+    pool = None
+    if start.fixed:
+        seeds = seeds[:1]  # others would start from the same groups
+        if settings.pools_rows:
+            pool = RowPool.of(
+                rows,
+                start.clusters[0],
+                start.n_groups,
+                settings.batch_size,
+                settings.diffusion_steps,
+                seeds[0],
+            )
     level = np.full((1, start.n_groups), HALF_OPEN)
-    memberships = starting_memberships(start, seeds[:1])
+    memberships = starting_memberships(start, seeds[:1], pool)
     first = GatedModel.start(memberships, level, np.ones(1), device, DTYPE)
-    measured = measure_start(first, objective, rows, settings.batch_size, seeds[0])
+    measured = measure_start(first, objective, pool or rows, settings.batch_size, seeds[0])
+    gate_start, excess = _gate_starts(rows, start, settings, seeds)
     if not start.fixed:
         weight = settings.smoothness_weight
         if weight == "auto":
@@ -129,15 +147,23 @@ def prepare(
         device=device,
         objective=objective,
         start=start,
-        gate_start=_gate_starts(rows, start, settings, seeds),
+        gate_start=gate_start,
         critical_sparsity_weight=float(measured.critical_sparsity_weight),
+        pool=pool,
+        excess=excess if start.fixed else None,
         evidence=found.evidence,
     )
 
 
-def starting_memberships(start: FeatureStart, seeds: list[int]) -> DenseMemberships:
+def starting_memberships(
+    start: FeatureStart, seeds: list[int], pool: RowPool | None = None
+) -> DenseMemberships:
     """Make the memberships that models of the first seeds start from, one each."""
     S = len(seeds)
+    if pool is not None and pool.holds_products:  # groups are what features are to other models
+        labels = start.clusters[0]
+        share = np.bincount(labels, minlength=start.n_groups) / len(labels)
+        return FixedMemberships(S, None, torch.from_numpy(share[None]))
     if start.fixed:
         return FixedMemberships.from_labels(start.clusters[0], start.n_groups, S)
     if start.candidates is not None:
@@ -155,23 +181,25 @@ def model_memory(rows: Rows, device: torch.device) -> int:
 
 def _gate_starts(
     rows: Rows, start: FeatureStart, settings: Settings, seeds: list[int]
-) -> FloatArray:
-    """Find where the gates of every seed start, (S, C).
+) -> tuple[FloatArray, FloatArray | None]:
+    """Find where the gates of every seed start, (S, C), and the excess of the first one's groups.
 
     By excess, from 1/4 for groups without any to 3/4 for the group with the most.
     """
     starts = np.full((len(seeds), start.n_groups), HALF_OPEN)
     if settings.gate_start != "excess":
-        return starts
+        return starts, None
+    first = None
     for s, (labels, seed) in enumerate(zip(start.clusters, seeds, strict=True)):
         scores = score_on_rows(
             rows,
             as_groups(labels, start.n_groups),
             n_neighbors=settings.n_neighbors,
             steps=settings.diffusion_steps,
-            n_shuffles=START_SHUFFLES,
+            n_shuffles=FINAL_SHUFFLES if start.fixed else START_SHUFFLES,
             seed=seed,
         )
+        first = scores.excess if first is None else first
         excess = np.maximum(scores.excess, 0)
         starts[s] = 0.25 + 0.5 * excess / max(excess.max(), 1e-12)
-    return starts
+    return starts, first

@@ -8,14 +8,21 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
+from groupfs.models.gated_model import GatedModel
 from groupfs.models.noise import NoiseSource
 from groupfs.scoring.excess import SCORED_ROWS
+from groupfs.training.early_stopping import CHECK_EVERY
 from groupfs.training.history import EpochRecord, History
 from groupfs.training.loop import train
-from groupfs.training.problem import Problem
+from groupfs.training.problem import Problem, starting_memberships
+from groupfs.training.row_pool import RowPool
 from groupfs.training.step import Schedule
+from groupfs.utils.device import DTYPE
 from groupfs.utils.types import FloatArray
+
+CPU = torch.device("cpu")
 
 
 @dataclass
@@ -60,15 +67,37 @@ class Trained:
         return self.histories[run].records(model, weights)
 
 
+@torch.no_grad()
+def _gain_and_loss(problem: Problem, models: GatedModel) -> Tensor:
+    """Average gain and loss of models over the pool, or measure them on some rows, (2, R)."""
+    pool, rows = problem.pool, problem.table.rows
+    if pool is None:
+        pool = RowPool([rows.random_rows(SCORED_ROWS, np.random.default_rng(problem.seeds[0]))])
+    found = [torch.stack(models.gain_and_loss(problem.objective, batch)) for batch in pool]
+    return torch.stack(found).mean(0)
+
+
+def _logits(problem: Problem, models: GatedModel, P: int) -> NDArray[np.float32]:
+    """Return the logits of the memberships, (S, P, d, C or k)."""
+    S = len(problem.seeds)
+    if problem.start.fixed:
+        memberships = starting_memberships(problem.start, problem.seeds).to(CPU, DTYPE)
+        logits = memberships.logits[:, None].numpy()
+        return np.broadcast_to(logits, (S, P, *logits.shape[2:]))
+    logits = models.memberships.logits.cpu().numpy()
+    return logits.reshape(S, P, *logits.shape[1:])
+
+
 def train_models(problem: Problem, sparsity_weights: FloatArray, name: str = "GroupFS") -> Trained:
     """Train every seed of the problem at every weight, side by side."""
     settings, objective = problem.settings, problem.objective
     S, P = len(problem.seeds), len(sparsity_weights)
     models = problem.models(sparsity_weights)
+    rows = problem.table.rows
     history, interrupted = train(
         models,
         objective,
-        problem.table.rows,
+        problem.pool or rows,
         Schedule(
             max_epochs=settings.max_epochs,
             batch_size=settings.batch_size,
@@ -77,19 +106,19 @@ def train_models(problem: Problem, sparsity_weights: FloatArray, name: str = "Gr
             end_temperature=settings.end_temperature,
             stop_early=settings.early_stopping,
             steps_per_epoch=settings.steps_per_epoch,
+            check_every=CHECK_EVERY
+            if problem.pool is None
+            else -(-CHECK_EVERY // len(problem.pool)),
         ),
         NoiseSource(problem.seeds, settings.gate_noise, problem.device),
         batch_seed=problem.seeds[0],
         verbose=settings.verbose,
         name=name,
     )
-    X = problem.table.rows.random_rows(SCORED_ROWS, np.random.default_rng(problem.seeds[0]))
-    with torch.no_grad():
-        gain, loss = models.gain_and_loss(objective, X)
-    logits = models.memberships.logits.cpu().numpy()
+    gain, loss = _gain_and_loss(problem, models)
     return Trained(
         sparsity_weights=sparsity_weights,
-        logits=logits.reshape(S, P, *logits.shape[1:]),
+        logits=_logits(problem, models, P),
         gates=models.mu.double().cpu().numpy().reshape(S, P, -1),
         loss=loss.double().cpu().numpy().reshape(S, P),
         gain=gain.double().cpu().numpy().reshape(S, P),

@@ -3,9 +3,12 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-#: On weakly structured tables batches of a hundred leave mostly noise in the order of the groups;
-#: a step on this many costs little more. Tables up to a quarter larger are taken whole.
+#: Rows of a step. On weakly structured tables a hundred leave mostly noise in the order of the
+#: groups. Tables up to a quarter larger are taken whole.
 LARGE_BATCH = 512
+#: Rows of a batch where groups stay as they are and gates alone are trained, and batches at most:
+#: the same ones are used in turn.
+POOLED_BATCH, MOST_BATCHES = 256, 8
 #: Steps a default training run may take at most, and epochs it takes at least.
 MAX_STEPS, MIN_EPOCHS = 400, 20
 #: Steps of a default epoch at most: beyond 20,480 rows an epoch is a random part of them.
@@ -69,6 +72,7 @@ class Settings:
     start_temperature: float
     end_temperature: float
     batch_size: int
+    pools_rows: bool  #: whether gates of groups that stay as they are see a pool of rows only
     max_epochs: int
     steps_per_epoch: int | None  #: at most; None goes through all rows
     early_stopping: bool
@@ -104,11 +108,15 @@ class Settings:
         if values["n_groups"] == "auto":
             values["n_groups"] = preset["n_groups"]
         values["n_groups_to_select"] = groups_to_select(parameters)
+        pools_rows = values["batch_size"] == "auto" and not values["learn_memberships"]
+        values["pools_rows"] = pools_rows
         if values["batch_size"] == "auto":
-            values["batch_size"] = min(large_batch(n_samples), most_rows or n_samples)
+            size = POOLED_BATCH if pools_rows else LARGE_BATCH
+            values["batch_size"] = min(large_batch(n_samples, size), most_rows or n_samples)
         values["steps_per_epoch"] = None
         if values["max_epochs"] == "auto":
-            n_steps = min(-(-n_samples // values["batch_size"]), LONGEST_EPOCH)
+            longest = MOST_BATCHES if pools_rows else LONGEST_EPOCH
+            n_steps = min(-(-n_samples // values["batch_size"]), longest)
             values["steps_per_epoch"] = n_steps
             values["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
         if values["feature_neighbors"] == "auto":
@@ -153,7 +161,7 @@ def is_signed(parameters: dict[str, Any]) -> bool:
     return bool(PRESETS[parameters["preset"]]["signed"] if signed is None else signed)
 
 
-def large_batch(n_samples: int) -> int:
+def large_batch(n_samples: int, size: int = LARGE_BATCH) -> int:
     """Find the rows of a step: all where they are few, else a like share of them."""
-    n_steps = 1 if n_samples <= 1.25 * LARGE_BATCH else -(-n_samples // LARGE_BATCH)
+    n_steps = 1 if n_samples <= 1.25 * size else -(-n_samples // size)
     return -(-n_samples // n_steps)

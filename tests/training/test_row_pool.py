@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+import torch
+
+from groupfs.data.rows import DenseRows
+from groupfs.models.group_products import GroupProducts
+from groupfs.training.row_pool import RowPool
+from groupfs.training.settings import MOST_BATCHES
+
+
+def pool_of(rng, n_rows, d, batch_size):
+    rows = DenseRows(rng.standard_normal((n_rows, d)))
+    rows.to(torch.device("cpu"), torch.float64)
+    labels = np.arange(d) % 3
+    return rows, labels, RowPool.of(rows, labels, 3, batch_size, steps=2, seed=0)
+
+
+@pytest.mark.parametrize(("n_rows", "n_batches"), [(40, 1), (50, 2), (100, 3), (999, MOST_BATCHES)])
+def test_batches_have_one_size_and_hold_as_many_rows_as_they_may(rng, n_rows, n_batches):
+    rows, _, pool = pool_of(rng, n_rows, 6, 40)
+    assert len(pool) == n_batches and not pool.holds_products
+    assert {tuple(batch.shape) for batch in pool} == {(40, 6)}
+    known = {tuple(row) for row in rows.Z.round(9).tolist()}
+    seen = {tuple(row) for batch in pool for row in batch.numpy().round(9).tolist()}
+    assert seen <= known and len(seen) == min(n_rows, 40 * MOST_BATCHES)
+
+
+def test_of_many_features_the_products_over_groups_are_kept(rng):
+    rows, labels, pool = pool_of(rng, 40, 90, 40)
+    (batch,) = pool
+    assert pool.holds_products and isinstance(batch, GroupProducts) and batch.n_features == 90
+    # the whole table in some order: products of all rows over a group have its squared norms
+    for j in range(3):
+        norm = np.square(rows.Z[:, labels == j]).sum()
+        assert batch.products[j].trace().item() == pytest.approx(norm)
+    assert len(pool_of(rng, 120, 90, 40)[2]) == 3

@@ -1,0 +1,65 @@
+"""Small fits use one thread, and give back what they took."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import torch
+from threadpoolctl import threadpool_info
+
+from groupfs.utils.threads import LARGE_TABLE, threads_for
+
+SMALL, LARGE = (100, 10), (LARGE_TABLE, 1)
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+@pytest.fixture(autouse=True)
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_a_small_table_takes_one_thread_and_gives_the_others_back():
+    before = blas_threads()
+    with threads_for(SMALL):
+        assert torch.get_num_threads() == 1 and set(blas_threads()) == {1}
+    assert torch.get_num_threads() == 2 and blas_threads() == before
+
+
+def test_a_large_table_takes_what_there_is():
+    before = blas_threads()
+    with threads_for(LARGE):
+        assert torch.get_num_threads() == 2 and blas_threads() == before
+
+
+def test_an_error_gives_the_threads_back_too():
+    with pytest.raises(KeyError), threads_for(SMALL):
+        raise KeyError
+    assert torch.get_num_threads() == 2
+
+
+def test_fits_beside_each_other_leave_one_thread_to_all_until_the_last_has_ended():
+    before, first_is_out = blas_threads(), threading.Event()
+    both_inside = threading.Barrier(2)
+
+    def first():
+        with threads_for(SMALL):
+            both_inside.wait()
+        first_is_out.set()
+
+    def second():
+        with threads_for(SMALL):
+            both_inside.wait()
+            first_is_out.wait()
+            return torch.get_num_threads(), blas_threads()
+
+    with ThreadPoolExecutor(2) as pool:
+        pool.submit(first)
+        seen = pool.submit(second).result()
+    assert seen[0] == 1 and set(seen[1]) == {1}
+    assert torch.get_num_threads() == 2 and blas_threads() == before
