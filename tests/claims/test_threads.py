@@ -76,7 +76,7 @@ def fitted(selector, *table):
 
 
 def test_fitting_leaves_the_threads_of_others_alone():
-    """OpenMP, and with it torch, counts for each caller; BLAS is put back when the fit has ended."""
+    """OpenMP, and with it torch, counts for each caller; BLAS is put back after the fit."""
     seen, done, before = [], threading.Event(), count_threads()
 
     def watch():
