@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TABLES = ("bfi", "yale", "nmnist38", "allaml", "sparse cells")
 #: Modules and functions that are timed.
 OURS = (
-    ("groupfs.estimators.base", "measure_relatedness"),
+    ("groupfs.graphs.relatedness", "measure_relatedness"),
     ("groupfs.training.problem", "discover"),
     ("groupfs.selection.describe", "chance_cohesion"),
     ("groupfs.selection.describe", "_reliability"),

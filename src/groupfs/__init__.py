@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 __all__ = ["GroupFS", "GroupFSPath", "GroupPath", "Replication", "Stability", "__version__"]
 __version__ = "0.1.0"
 
-#: Where the public names live; torch is imported with the first one that is asked for, so that
-#: the command line answers at once.
+#: Where the public names live. Each is imported when it is asked for, so that the command line
+#: answers at once; torch comes with the first fit.
 _ROOMS = {
     "GroupFS": "groupfs.estimators.group_fs",
     "GroupFSPath": "groupfs.estimators.group_fs_path",

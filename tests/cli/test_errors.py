@@ -168,7 +168,7 @@ def test_ctrl_c_in_the_middle_of_training_leaves_nothing_behind(tmp_path):
     for line in running.stderr:
         if line.startswith(b"Looking for groups"):
             break
-    time.sleep(1)
+    time.sleep(3)  # torch is imported first
     running.send_signal(signal.SIGINT)
     rest = running.stderr.read()
     assert running.wait(60) == 130

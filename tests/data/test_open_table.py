@@ -128,6 +128,11 @@ def test_numbers_in_odd_columns_are_numbers(X):
     assert "f3 (datetime64" in refusal(frame)
 
 
+def test_a_device_is_a_name_or_one_of_torch(X):
+    GroupFS(**{**QUICK, "device": torch.device("cpu")}).fit(X)
+    assert "an instance of 'str' or an instance of 'torch.device'. Got 3" in refusal(X, device=3)
+
+
 def test_unknown_and_absent_devices(X, monkeypatch):
     assert "device='gpu' is not known" in refusal(X, device="gpu")
     assert "device='meta' is not supported" in refusal(X, device="meta")

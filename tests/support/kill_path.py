@@ -26,6 +26,8 @@ from tests.support.fingerprints import fingerprints
 
 #: Names of the files by which a stage has begun.
 STAGES = {"training": "path-", "writing": r"\..*checkpoint", "resamples": "resample-", "start": ""}
+#: What a fit imports when it begins, torch among it.
+MACHINERY = ("groupfs.training.solve", "groupfs.estimators.stability")
 DAMAGES = ("bit flipped", "cut short", "emptied", "swapped")
 
 
@@ -69,7 +71,7 @@ class Disturbance:
         self.rng, self.max_epochs = np.random.default_rng(seed), max_epochs
         self.kills, self.results, self.damaged = Counter(), [], []
         self.processes = multiprocessing.get_context("forkserver")
-        self.processes.set_forkserver_preload(["groupfs.estimators.group_fs_path"])
+        self.processes.set_forkserver_preload(["groupfs.estimators.group_fs_path", *MACHINERY])
 
     def run(self, stage=None):
         """Fit in a child and kill it in a stage, if any; False if it came to its end before."""

@@ -1,14 +1,16 @@
 """Groups known beforehand: however a user wrote them down, one label per feature."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupfs.data.table import Table
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import join_names
 from groupfs.utils.types import IntArray
+
+if TYPE_CHECKING:
+    from groupfs.data.table import Table
 
 
 def parse_groups(groups: Any, names: Sequence[str]) -> tuple[IntArray, list[Any]]:
@@ -36,7 +38,7 @@ def parse_groups(groups: Any, names: Sequence[str]) -> tuple[IntArray, list[Any]
     return _from_labels(groups, names)
 
 
-def known_labels(groups: Any, table: Table) -> tuple[IntArray, list[Any]]:
+def known_labels(groups: Any, table: "Table") -> tuple[IntArray, list[Any]]:
     """Turn groups that a user gave into labels of the table's own columns from 0, and names."""
     labels, names = parse_groups(groups, table.names)
     labels = labels[table.columns]

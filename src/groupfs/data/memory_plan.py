@@ -6,14 +6,16 @@ All numbers that steer memory and the size of blocks live here.
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import psutil
-import torch
 
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import format_bytes
+
+if TYPE_CHECKING:
+    import torch
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", start=1)}
@@ -82,7 +84,7 @@ def block_rows(width: int, entries: int = READ_ENTRIES) -> int:
     return max(1, entries // max(1, width))
 
 
-def most_products(device: torch.device) -> float:
+def most_products(device: "torch.device") -> float:
     """Return how many multiplications the search for neighbours of columns may take.
 
     Above it columns are compared by a sketch, to which of very many rows only some are added.

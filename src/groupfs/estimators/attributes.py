@@ -1,13 +1,17 @@
 """The attributes that a fit sets: groups, in the user's order of the columns."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from groupfs.graphs.replication import Replication
-from groupfs.selection.describe import GroupResult
 from groupfs.selection.membership_table import place_rows
-from groupfs.training.history import EpochRecord
-from groupfs.training.problem import Problem
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from groupfs.graphs.replication import Replication
+    from groupfs.selection.describe import GroupResult
+    from groupfs.training.history import EpochRecord
+    from groupfs.training.problem import Problem
 
 
 class GroupAttributes:
@@ -19,9 +23,9 @@ class GroupAttributes:
     group_reliability_: FloatArray | None
     _group_replicates: BoolArray | None
     relatedness_pvalues_: FloatArray | None
-    replication_: Replication | None
+    replication_: "Replication | None"
     distortion_: dict[int, float]
-    history_: list[EpochRecord]
+    history_: "list[EpochRecord]"
 
     def _describe_nothing(self) -> None:
         """Set the fitted attributes of a table in which no feature goes with another."""
@@ -38,7 +42,7 @@ class GroupAttributes:
         self.loss_ = self.gain_ = 0.0
         self.history_, self.n_iter_ = [], 0
 
-    def _describe(self, problem: Problem, result: GroupResult) -> None:
+    def _describe(self, problem: "Problem", result: "GroupResult") -> None:
         """Set the fitted attributes that speak of groups, in the user's order of the columns."""
         columns, d = problem.table.columns, self.n_features_in_
         self.n_groups_ = len(result.groups)

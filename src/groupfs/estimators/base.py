@@ -1,11 +1,13 @@
-"""The base of the estimators: checked settings, fitted attributes, the selection."""
+"""The base of the estimators: checked settings, fitted attributes, the selection.
+
+What needs torch is imported inside the methods of a fit: estimators can be made without it.
+"""
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -13,15 +15,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.block_sources import as_source, is_lazy, read_columns
 from groupfs.data.memory_plan import PER_PRODUCT
-from groupfs.data.table import Table
 from groupfs.estimators.feature_selection import FeatureSelection, refuse_conflicts
-from groupfs.estimators.notebook_view import groups_html
-from groupfs.graphs.relatedness import Relatedness, measure_relatedness
 from groupfs.training.settings import PRESETS, Settings
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import Interval, RealNotInt, StrOptions
 from groupfs.utils.text import format_bytes
+from groupfs.utils.types import TorchDevice
 from groupfs.utils.warn import SelectionWarning, warn
+
+if TYPE_CHECKING:
+    from groupfs.data.table import Table
+    from groupfs.graphs.relatedness import Relatedness
 
 #: Features of which all pairs are looked at to find those that go with none.
 MOST_RELATED = 20_000
@@ -72,7 +76,7 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
         "diffusion_steps": [Interval(Integral, 1, None, closed="left")],
         "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
         "standardize": ["boolean"],
-        "device": [str, torch.device],
+        "device": [str, TorchDevice],
         "max_memory": [Interval(Real, 0, None, closed="neither"), str, None],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
@@ -115,7 +119,11 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
     def _repr_html_inner(self) -> str:
         """Draw scikit-learn's diagram, and below it the groups once there are any."""
         diagram = str(super()._repr_html_inner())
-        return diagram + groups_html(self) if hasattr(self, "_support_mask") else diagram
+        if not hasattr(self, "_support_mask"):
+            return diagram
+        from groupfs.estimators.notebook_view import groups_html
+
+        return diagram + groups_html(self)
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
@@ -123,8 +131,10 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
-    def _relatedness(self, table: Table, settings: Settings, seed: int) -> Relatedness | None:
+    def _relatedness(self, table: "Table", settings: Settings, seed: int) -> "Relatedness | None":
         """Measure which features go with others; None where all features shall take part."""
+        from groupfs.graphs.relatedness import measure_relatedness
+
         self.relatedness_pvalues_ = None
         if settings.keep_unrelated or table.rows.shape[1] > MOST_RELATED:
             return None
@@ -142,7 +152,7 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
             return None
         return found
 
-    def _settings(self, table: Table) -> Settings:
+    def _settings(self, table: "Table") -> Settings:
         """Fill in presets, and check the parameters against the size of the table."""
         n_samples, n_features = table.rows.shape
         for n_groups in [] if isinstance(self.n_groups, str) else np.atleast_1d(self.n_groups):
@@ -183,7 +193,7 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
             settings = replace(settings, n_neighbors=fewest - 1)
         return settings
 
-    def _refuse_too_large(self, table: Table, settings: Settings) -> None:
+    def _refuse_too_large(self, table: "Table", settings: Settings) -> None:
         """Refuse what was asked for and does not fit beside a streamed table."""
         plan = table.rows.plan
         n_samples, d = table.rows.shape

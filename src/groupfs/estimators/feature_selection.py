@@ -1,15 +1,11 @@
 """What is selected from a fitted selector's groups, and the order of its features."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.data.table import Table
 from groupfs.estimators.attributes import GroupAttributes
-from groupfs.graphs.relatedness import Relatedness
-from groupfs.scoring.smoothness import feature_smoothness
-from groupfs.selection.feature_order import order_features
 from groupfs.selection.select import RankedGroups, Request, Selection, select
 from groupfs.training.settings import PRESETS, groups_to_select
 from groupfs.utils.errors import ParameterError
@@ -17,6 +13,10 @@ from groupfs.utils.fitted_selector import features_asked_for
 from groupfs.utils.sklearn_compat import validate_parameter_constraints
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import SelectionWarning, warn
+
+if TYPE_CHECKING:
+    from groupfs.data.table import Table
+    from groupfs.graphs.relatedness import Relatedness
 
 #: Two ways to say how many features.
 BUDGETS = ("n_features_to_select", "explain")
@@ -96,8 +96,11 @@ class FeatureSelection(GroupAttributes):
         self.group_selected_ = selection.groups
         self._support_mask = selection.support
 
-    def _order(self, table: Table, relatedness: Relatedness | None, seed: int) -> None:
+    def _order(self, table: "Table", relatedness: "Relatedness | None", seed: int) -> None:
         """Set the order of the features and what the first of them explain."""
+        from groupfs.scoring.smoothness import feature_smoothness
+        from groupfs.selection.feature_order import order_features
+
         d = table.rows.shape[1]
         related, last = np.arange(d), np.zeros(0, dtype=np.int64)
         if relatedness is not None and relatedness.related.any():

@@ -3,25 +3,22 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
-from groupfs.data.open_table import open_table
 from groupfs.estimators.base import GroupSelector
-from groupfs.selection.describe import describe
-from groupfs.training.discovery import NoGroups
 from groupfs.training.settings import PRESETS, USUAL_SPARSITY
-from groupfs.training.solve import Task, solve
-from groupfs.utils.device import DTYPE, resolve_device
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.seeds import derive_seeds
 from groupfs.utils.sklearn_compat import Interval, StrOptions, fit_context
 from groupfs.utils.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import torch
 
 #: Relative sparsities that are trained beside the one asked for to rank groups by path.
 PATH_SPARSITIES = np.geomspace(0.25, 3.0, 12)
@@ -294,7 +291,7 @@ class GroupFS(GroupSelector):
     diffusion_steps: int = 2
     gate_noise: float = 0.5
     standardize: bool = True
-    device: str | torch.device = "auto"
+    device: "str | torch.device" = "auto"
     max_memory: int | str | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: int = 0
@@ -320,6 +317,12 @@ class GroupFS(GroupSelector):
         y : ignored
             Labels are never looked at.
         """
+        from groupfs.data.open_table import open_table
+        from groupfs.selection.describe import describe
+        from groupfs.training.discovery import NoGroups
+        from groupfs.training.solve import Task, solve
+        from groupfs.utils.device import DTYPE, resolve_device
+
         devices = [resolve_device(self.device)]
         table = open_table(
             self, X, self.standardize, self.max_memory, self.n_init, bool(self.verbose)

@@ -4,27 +4,24 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Integral
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from groupfs.data.open_table import open_table
 from groupfs.estimators.base import GroupSelector
-from groupfs.estimators.stability import Resamples, refit_all, summarise
-from groupfs.selection.describe import describe
-from groupfs.selection.sparsity_path import describe_path
-from groupfs.training.checkpoints import Checkpoint, fingerprint, open_checkpoint
-from groupfs.training.discovery import NoGroups
 from groupfs.training.settings import Settings
-from groupfs.training.solve import Task, solve
-from groupfs.utils.device import DTYPE, resolve_devices
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.seeds import derive_seeds
 from groupfs.utils.sklearn_compat import Interval, StrOptions, fit_context
 from groupfs.utils.types import FloatArray
+
+if TYPE_CHECKING:
+    import torch
+
+    from groupfs.training.checkpoints import Checkpoint
+    from groupfs.training.solve import Task
 
 #: Relative sparsities that are trained if none are given.
 DEFAULT_SPARSITIES = np.geomspace(0.25, 3.0, 24)
@@ -124,7 +121,7 @@ class GroupFSPath(GroupSelector):
     diffusion_steps: int = 2
     gate_noise: float = 0.5
     standardize: bool = True
-    device: str | torch.device = "auto"
+    device: "str | torch.device" = "auto"
     max_memory: int | str | None = None
     n_jobs: int | None = None
     checkpoint: str | os.PathLike[str] | None = None
@@ -155,6 +152,14 @@ class GroupFSPath(GroupSelector):
         y : ignored
             Labels are never looked at.
         """
+        from groupfs.data.open_table import open_table
+        from groupfs.estimators.stability import Resamples, refit_all, summarise
+        from groupfs.selection.describe import describe
+        from groupfs.selection.sparsity_path import describe_path
+        from groupfs.training.discovery import NoGroups
+        from groupfs.training.solve import Task, solve
+        from groupfs.utils.device import DTYPE, resolve_devices
+
         sparsities = self._checked_sparsities()
         devices = resolve_devices(self.device)
         table = open_table(
@@ -212,8 +217,10 @@ class GroupFSPath(GroupSelector):
             checkpoint.remove()
         return self
 
-    def _open_checkpoint(self, task: Task, sparsities: FloatArray) -> Checkpoint | None:
+    def _open_checkpoint(self, task: "Task", sparsities: FloatArray) -> "Checkpoint | None":
         """Open the checkpoint of this table and these settings, if one is wanted."""
+        from groupfs.training.checkpoints import fingerprint, open_checkpoint
+
         if self.checkpoint is None:
             return None
         if self.random_state is None:

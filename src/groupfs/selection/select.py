@@ -1,11 +1,12 @@
-"""Select features from described groups: a pure function of them and of what is asked for."""
+"""Select features from described groups: a pure function of them and of what is asked for.
+
+It imports what needs torch when it is called: estimators name its types, and can be made without.
+"""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from groupfs.models.objective import OPEN
-from groupfs.scoring.significance import discoveries
 from groupfs.selection.budget import spend_budget
 from groupfs.selection.keep import keep_groups
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -60,6 +61,9 @@ class Selection:
 
 def select(found: RankedGroups, wanted: Request) -> Selection:
     """Choose groups, and the features they stand for."""
+    from groupfs.models.objective import OPEN
+    from groupfs.scoring.significance import discoveries
+
     significant = None
     if found.p_values is not None:
         significant = discoveries(found.p_values, wanted.alpha)
