@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
 from groupfs.estimators.base import GroupSelector
-from groupfs.training.settings import PRESETS, USUAL_SPARSITY
+from groupfs.training.settings import PRESETS, USUAL_SPARSITY, Settings
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.seeds import derive_seeds
 from groupfs.utils.sklearn_compat import Interval, StrOptions, fit_context
@@ -19,6 +19,8 @@ from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import torch
+
+    from groupfs.data.table import Table
 
 #: Relative sparsities that are trained beside the one asked for to rank groups by path.
 PATH_SPARSITIES = np.geomspace(0.25, 3.0, 12)
@@ -318,10 +320,8 @@ class GroupFS(GroupSelector):
             Labels are never looked at.
         """
         from groupfs.data.open_table import open_table
-        from groupfs.selection.describe import describe
-        from groupfs.training.discovery import NoGroups
-        from groupfs.training.solve import Task, solve
-        from groupfs.utils.device import DTYPE, resolve_device
+        from groupfs.utils.device import resolve_device
+        from groupfs.utils.threads import threads_for
 
         devices = [resolve_device(self.device)]
         table = open_table(
@@ -339,6 +339,24 @@ class GroupFS(GroupSelector):
                 )
             refuse_ambiguous_members(self.groups, X)
             labels, names = known_labels(self.groups, table)
+        with threads_for(table.rows.shape):
+            self._fit_table(table, settings, devices, labels, names)
+        return self
+
+    def _fit_table(
+        self,
+        table: "Table",
+        settings: Settings,
+        devices: "list[torch.device]",
+        labels: IntArray | None,
+        names: list[Any],
+    ) -> None:
+        """Find groups, unless their labels are known, train the gates and describe all."""
+        from groupfs.selection.describe import describe
+        from groupfs.training.discovery import NoGroups
+        from groupfs.training.solve import Task, solve
+        from groupfs.utils.device import DTYPE
+
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
         table.rows.to(devices[0], DTYPE)
         if labels is not None:
@@ -352,14 +370,13 @@ class GroupFS(GroupSelector):
             self.group_names_ = None
             self._order(table, relatedness, seeds[0])
             self._select()
-            return self
+            return
         problem, trained = solution.problem, solution.trained
         result = describe(problem, trained, trained.best_seed(0), 0)
         self._describe(problem, result)
         self.group_names_ = [names[j] for j in result.order] if names else None
         self._order(table, relatedness, seeds[0])
         self._select()
-        return self
 
     def _sparsity_weights(self, critical: float) -> FloatArray:
         """Return the weight to train at, and those of a path if it is to rank the groups."""

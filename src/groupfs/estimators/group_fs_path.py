@@ -20,6 +20,7 @@ from groupfs.utils.types import FloatArray
 if TYPE_CHECKING:
     import torch
 
+    from groupfs.data.table import Table
     from groupfs.training.checkpoints import Checkpoint
     from groupfs.training.solve import Task
 
@@ -153,12 +154,8 @@ class GroupFSPath(GroupSelector):
             Labels are never looked at.
         """
         from groupfs.data.open_table import open_table
-        from groupfs.estimators.stability import Resamples, refit_all, summarise
-        from groupfs.selection.describe import describe
-        from groupfs.selection.sparsity_path import describe_path
-        from groupfs.training.discovery import NoGroups
-        from groupfs.training.solve import Task, solve
-        from groupfs.utils.device import DTYPE, resolve_devices
+        from groupfs.utils.device import resolve_devices
+        from groupfs.utils.threads import threads_for
 
         sparsities = self._checked_sparsities()
         devices = resolve_devices(self.device)
@@ -166,6 +163,25 @@ class GroupFSPath(GroupSelector):
             self, X, self.standardize, self.max_memory, self.n_init, bool(self.verbose)
         )
         settings = self._settings(table)
+        with threads_for(table.rows.shape):
+            self._fit_table(table, settings, devices, sparsities)
+        return self
+
+    def _fit_table(
+        self,
+        table: "Table",
+        settings: Settings,
+        devices: "list[torch.device]",
+        sparsities: FloatArray,
+    ) -> None:
+        """Find groups, train the path, choose a model, describe it and refit resamples."""
+        from groupfs.estimators.stability import Resamples, refit_all, summarise
+        from groupfs.selection.describe import describe
+        from groupfs.selection.sparsity_path import describe_path
+        from groupfs.training.discovery import NoGroups
+        from groupfs.training.solve import Task, solve
+        from groupfs.utils.device import DTYPE
+
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
         table.rows.to(devices[0], DTYPE)
         relatedness = self._relatedness(table, settings, seeds[0])
@@ -188,7 +204,7 @@ class GroupFSPath(GroupSelector):
             self.path_ = self.stability_ = None
             self._order(table, relatedness, seeds[0])
             self._select()
-            return self
+            return
         problem, trained = solution.problem, solution.trained
         self.gains_by_n_groups_ = solution.gains
         sparsities = sparsities[: trained.gain.shape[1]]  # Ctrl-C may have ended the path early
@@ -215,7 +231,6 @@ class GroupFSPath(GroupSelector):
             )
         if checkpoint is not None and not interrupted:
             checkpoint.remove()
-        return self
 
     def _open_checkpoint(self, task: "Task", sparsities: FloatArray) -> "Checkpoint | None":
         """Open the checkpoint of this table and these settings, if one is wanted."""
