@@ -12,9 +12,7 @@ fits 500 x 1,000,000, ranked by gates: p-values would need several graphs more.
 from __future__ import annotations
 
 import argparse
-import cProfile
 import json
-import pstats
 import subprocess
 import sys
 import time
@@ -26,24 +24,14 @@ import scipy.sparse as sp
 import torch
 from sklearn.metrics import adjusted_rand_score
 
+from benchmarks.stages import watched
 from groupfs import GroupFS
-from groupfs.data.open_table import open_table
-from groupfs.selection.describe import describe
-from groupfs.training.path_runs import train_path
-from groupfs.training.problem import prepare
 
 #: Columns of a module are a common factor and noise of this many times its size.
 NOISE = 1.2
 #: Share of genes in no module; share of the cells in which a module is active; log rates.
 WITHOUT, ACTIVE, LOG_RATE, LOG_SPREAD, LOG_FOLD = 0.2, 0.2, -4.0, 0.7, 2.2
 SUBSAMPLE = 10_000
-#: Steps of a fit, and what is said of them.
-STAGES = {
-    open_table: "mean and variance",
-    prepare: "graph and start",
-    train_path: "training",
-    describe: "scores and p-values",
-}
 
 
 def modules(n_columns: int, n_modules: int, share_without: float) -> np.ndarray:
@@ -96,15 +84,6 @@ def make_counts(N: int, d: int, n_modules: int, device: str) -> sp.csr_array:
     return sp.csr_array(sp.vstack(parts, format="csr"))
 
 
-def stage_seconds(profile: cProfile.Profile) -> dict[str, float]:
-    """Read the seconds of the stages of a fit from its profile; each ends on the processor."""
-    calls = pstats.Stats(profile).stats
-    return {
-        stage: calls[code.co_filename, code.co_firstlineno, code.co_name][3]
-        for code, stage in ((function.__code__, stage) for function, stage in STAGES.items())
-    }
-
-
 class Sliced:
     """An array as one would meet it in a file: a shape, and rows when sliced."""
 
@@ -121,13 +100,13 @@ def fit(
     """Fit, and measure how long it took, how much it held, how well modules were found."""
     selector = GroupFS(random_state=0, device=device, max_memory=max_memory, verbose=1, **settings)
     began = time.perf_counter()
-    with cProfile.Profile() as profile:
+    with watched() as stages:
         selector.fit(X)
     seconds = time.perf_counter() - began
     planted = labels >= 0
     found = {
         "seconds": seconds,
-        "stages": stage_seconds(profile),
+        "stages": stages,
         "epochs": selector.n_iter_,
         "n_groups": selector.n_groups_,
         "kept": int(selector.group_selected_.sum()),

@@ -33,19 +33,21 @@ def leading_eigenvectors(
     n_vectors: int,
     block_features: int = BLOCK_FEATURES,
     dense_features: int | None = None,
+    tolerance: float = 0.0,
 ) -> FloatArray:
     """Find the ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
 
     Of more than ``block_features`` they are found by lobpcg, all at once: the eigenvalues of groups
     are nearly equal, which costs a method that goes vector by vector many restarts. They are as
     exact as clusters need them then, and not more. Of a dense walk of more than ``dense_features``
-    (None: of none) they are found one by one, too.
+    (None: of none) they are found one by one, too, to a relative ``tolerance`` of the eigenvalues
+    (0: to rounding).
     """
     d = walk.shape[0]
     is_large = sp.issparse(walk) or (dense_features is not None and d > dense_features)
     if is_large and n_vectors < d - 1:
         found = _by_blocks(walk, n_vectors) if sp.issparse(walk) and d > block_features else None
-        values, vectors = found or _one_by_one(walk, n_vectors)
+        values, vectors = found or _one_by_one(walk, n_vectors, tolerance=tolerance)
     else:
         dense = walk if isinstance(walk, np.ndarray) else walk.toarray()
         values, vectors = dense_eigenvectors(dense, n_vectors)
@@ -96,12 +98,15 @@ def lanczos(matrix: Any, n_vectors: int, **options: Any) -> tuple[FloatArray, Fl
 
 
 def _one_by_one(
-    walk: FloatArray | sp.csr_array, n_vectors: int, direct_features: int = DIRECT_FEATURES
+    walk: FloatArray | sp.csr_array,
+    n_vectors: int,
+    direct_features: int = DIRECT_FEATURES,
+    tolerance: float = 0.0,
 ) -> tuple[FloatArray, FloatArray]:
     """Use Lanczos, or a slower way where eigenvalues are too close for it to converge."""
     d = walk.shape[0]
     try:
-        return lanczos(walk, n_vectors)
+        return lanczos(walk, n_vectors, tol=tolerance)
     except scipy.sparse.linalg.ArpackError:
         if d <= direct_features:
             return dense_eigenvectors(

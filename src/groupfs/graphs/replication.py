@@ -31,8 +31,9 @@ MOST_GROUPS, MOST_ROWS, MOST_FEATURES = 45, 5000, 640
 MOST_SPLITS, FEWEST_SPLITS, SPLIT_FEATURES = 60, 5, 3000
 #: Rows and features that are too few to be split.
 FEWEST_ROWS, FEWEST_FEATURES = 20, 4
-#: Features up to which all eigenvectors of a walk are found about as fast as the first ones.
-SMALL_WALK = 64
+#: Features up to which all eigenvectors of a walk are found about as fast as the first ones, and
+#: those above which a GPU finds them faster than a processor.
+SMALL_WALK, LARGE_WALK = 64, 256
 #: Agreement below which no number of groups replicates.
 CLEAR = 0.3
 #: Share of the highest information from which another peak is worth mentioning.
@@ -207,9 +208,10 @@ def walks_of(correlations: Tensor, n_neighbors: int, signed: bool) -> Tensor:
 
 def leading_of(walks: Tensor, n_vectors: int) -> list[FloatArray]:
     """Find the smoothest directions of every walk, smoothest first, (m, n_vectors) each."""
-    if walks.device.type == "cuda":
+    if walks.device.type == "cuda" and walks.shape[-1] > LARGE_WALK:
         vectors = torch.linalg.eigh(walks).eigenvectors[..., -n_vectors:].flip(-1)
         return list(vectors.cpu().numpy())
+    walks = walks.cpu()
     if walks.shape[-1] <= SMALL_WALK:
         return list(np.linalg.eigh(walks.numpy()).eigenvectors[..., : -n_vectors - 1 : -1])
     return [dense_eigenvectors(walk, n_vectors)[1][:, ::-1] for walk in walks.numpy()]

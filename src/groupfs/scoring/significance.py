@@ -17,6 +17,8 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 #: Chance groups that p-values are based on, if there are as many; of wide tables, which take long,
 #: fewer will do.
 CHANCE_GROUPS, FEW_GROUPS, WIDE = 200, 10, 4000
+#: Relative error of the eigenvalues of a chance graph: what is found in it is chance anyway.
+TOLERANCE = 0.01
 #: Scale of the tail of chance cohesions, relative to their median, at least: few may be alike.
 SMALLEST_SCALE = 0.15
 
@@ -50,7 +52,9 @@ def chance_cohesion(
             labels = np.zeros(table.shape[1], dtype=np.int64)
             if n_groups > 1:
                 walk = feature_walk(table, n_neighbors, n_kept, signed)
-                vectors = leading_eigenvectors(walk, n_groups, dense_features=DENSE_FEATURES)
+                vectors = leading_eigenvectors(
+                    walk, n_groups, dense_features=DENSE_FEATURES, tolerance=TOLERANCE
+                )
                 labels = cluster_features(vectors, n_groups)
         several = [group for group in as_groups(labels, n_groups) if len(group) > 1]
         found.extend(cohesion_of(table, several, signed))

@@ -22,6 +22,8 @@ from groupfs.utils.types import FloatArray, IntArray
 MOST_ENTRIES = 2**23
 #: Rows of a sketch, and numbers it may hold.
 SKETCH_ROWS, SKETCH_ENTRIES = 1024, 2**25
+#: Numbers of a factor up to which a processor goes through it faster than kernels are launched.
+SMALL_FACTOR = 2**18
 #: Coordinates of copies differ by the root of the jitter.
 SAME_KEY = 1e-4
 #: Added to the diagonal of correlations, which may be singular, before they are factored: the first
@@ -53,11 +55,11 @@ def factor_columns(rows: Rows) -> ColumnFactor:
     most = SKETCH_ENTRIES if N <= SKETCH_ROWS else MOST_ENTRIES
     is_short = d >= N and N * d <= most
     if is_short and isinstance(rows, RowsInMemory):
-        return ColumnFactor(_unit(_own_columns(rows)), True)
+        return ColumnFactor(_unit(_small_here(_own_columns(rows))), True)
     if d**2 <= MOST_ENTRIES and rows.is_exact:
         size = rows.columns_at_once
         parts = [rows.column_products(start, min(d, start + size)) for start in range(0, d, size)]
-        return ColumnFactor(_unit(_factor_products(torch.cat(parts))), True)
+        return ColumnFactor(_unit(_small_here(_factor_products(torch.cat(parts)))), True)
     return ColumnFactor(_unit(_sketch(rows)), False)
 
 
@@ -110,6 +112,10 @@ def _sketch(rows: Rows) -> Tensor:
         signs = rng.choice([-1.0, 1.0], size=(N, min(size, m - start)))
         found[start : start + size] = torch.from_numpy(rows.project(signs).T).float()
     return found
+
+
+def _small_here(F: Tensor) -> Tensor:
+    return F.cpu() if F.numel() <= SMALL_FACTOR else F
 
 
 def _unit(F: Tensor) -> Tensor:

@@ -249,8 +249,9 @@ def _divided(
     table: Table, labels: IntArray, settings: Settings, seed: int, correlations: Correlations
 ) -> IntArray:
     """Divide groups whose parts have little to do with each other."""
-    X = _rows_to_split(table.rows, np.random.default_rng(seed))
-    matrix = correlations.matrix().to(X.device)
+    # groups are small: on a GPU launches would take longer than the work
+    X = _rows_to_split(table.rows, np.random.default_rng(seed)).cpu()
+    matrix = correlations.matrix().cpu()
     return divide_groups(X, matrix, labels, settings.n_neighbors, settings.signed, seed)
 
 
