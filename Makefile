@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test quick lint docs reproduce reproduce-quick clean
+.PHONY: demo test quick lint bench docs reproduce reproduce-quick clean
 
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo
@@ -20,6 +20,10 @@ lint: .venv/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --cache-dir .venv/.import_linter
+
+# Eight timings beside the last release, in a few minutes; fails where this version is slower
+bench: .venv/.installed
+	$(BIN)/python -m benchmarks.releases --guard
 
 # The documentation, in out/docs; a warning is an error
 docs: .venv/.installed
