@@ -25,7 +25,7 @@ def fitted(moons):
 
 @pytest.mark.slow
 def test_default_path_finds_both_groups_over_more_than_threefold_sparsity(moons, fitted):
-    assert fitted.path_.gain.shape == (2, 24)
+    assert fitted.path_.gain.shape == (1, 24)
     frequency = fitted.path_.selection_frequency
     right = (frequency[:, :10] == 1).all(1) & (frequency[:, 10:] == 0).all(1)
     found = fitted.path_.sparsities[right]

@@ -179,17 +179,21 @@ class DenseRows(RowsInMemory):
         return self.Z.min(axis=0).astype(float), self.Z.max(axis=0).astype(float)
 
     def restricted(self, columns: IntArray) -> "DenseRows":
-        part = DenseRows(np.ascontiguousarray(self.Z[:, columns]), self.block_entries)
-        part.device, part._dtype = self.device, self._dtype  # its tensor is made when asked for
-        return part
+        return self._like(np.ascontiguousarray(self.Z[:, columns]))
 
     def shuffled(self, rng: np.random.Generator) -> "DenseRows":
-        return DenseRows(rng.permuted(self.Z, axis=0), self.block_entries)
+        return self._like(rng.permuted(self.Z, axis=0))
+
+    def _like(self, Z: NDArray[np.floating[Any]]) -> "DenseRows":
+        """Make rows that go where these go; their tensor is made when it is asked for."""
+        rows = DenseRows(Z, self.block_entries)
+        rows.device, rows._dtype = self.device, self._dtype
+        return rows
 
     def resampled(self, index: IntArray, standardize: bool) -> "DenseRows":
         Z = self.Z[index]
         Z -= Z.mean(0)
-        return DenseRows(Z / at_least_rounding(Z.std(0), 1.0) if standardize else Z)
+        return self._like(Z / at_least_rounding(Z.std(0), 1.0) if standardize else Z)
 
 
 class SparseRows(RowsInMemory):

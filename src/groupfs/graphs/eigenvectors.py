@@ -20,6 +20,8 @@ from groupfs.utils.types import FloatArray
 DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200
 #: Features above which few eigenvectors of a dense walk are found faster one by one.
 DENSE_FEATURES = 1024
+#: Features up to which the first eigenvector is found with all others.
+FEW_FEATURES = 200
 #: Above this number of features eigenvectors come from lobpcg, in single precision.
 BLOCK_FEATURES = 50_000
 #: It has vectors to spare, is looked at after every round of steps, and given up after the last.
@@ -77,7 +79,7 @@ def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, 
 def first_component(matrix: FloatArray) -> tuple[float, FloatArray]:
     """Find the largest eigenvalue of a symmetric matrix and its eigenvector, (m,)."""
     m = len(matrix)
-    if m <= DENSE_FEATURES:
+    if m <= FEW_FEATURES:
         values, vectors = dense_eigenvectors(matrix, 1)
     else:
         values, vectors = lanczos(matrix, 1)

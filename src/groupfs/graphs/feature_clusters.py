@@ -5,7 +5,7 @@ Axes: d features, C groups. Eigenvectors come from :mod:`groupfs.graphs.eigenvec
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
+import torch
 from sklearn.cluster import kmeans_plusplus
 
 from groupfs.utils.types import FloatArray, IntArray
@@ -138,10 +138,10 @@ def _nearest(points: FloatArray, centers: FloatArray) -> IntArray:
 
 def sums_by_cluster(points: FloatArray, labels: IntArray, n_groups: int) -> FloatArray:
     """Sum the points of every cluster, (C, m)."""
-    n = len(points)
-    indicator = sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, n_groups))
-    sums: FloatArray = indicator.T @ points
-    return sums
+    sums = torch.zeros((n_groups, points.shape[1]), dtype=torch.float64)
+    sums.index_add_(0, torch.from_numpy(labels), torch.from_numpy(points).double())
+    found: FloatArray = sums.numpy()
+    return found
 
 
 def nearest_clusters(

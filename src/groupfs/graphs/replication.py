@@ -34,6 +34,8 @@ FEWEST_ROWS, FEWEST_FEATURES = 20, 4
 #: Features up to which all eigenvectors of a walk are found about as fast as the first ones, and
 #: those above which a GPU finds them faster than a processor.
 SMALL_WALK, LARGE_WALK = 64, 256
+#: Variance of a standardised column in half of the rows that is none but for rounding.
+CONSTANT = 1e-12
 #: Agreement below which no number of groups replicates.
 CLEAR = 0.3
 #: Share of the highest information from which another peak is worth mentioning.
@@ -104,11 +106,16 @@ class Halves:
         self.n_features = m
         n_splits = min(max(SPLIT_FEATURES // m, FEWEST_SPLITS), most_splits)
         embeddings: list[FloatArray] = []
+        X = X.double()
+        total = _moments(X)
         for _ in range(n_splits):
             order = torch.from_numpy(rng.permutation(n)).to(X.device)
-            halves = [order[: n // 2], order[-(n // 2) :]]
-            K = min(n_neighbors, m - 1)
-            walks = torch.cat([_walks(X[half][None], excluded, K, signed) for half in halves])
+            first = _moments(X[order[: n // 2]])
+            left_over = _moments(X[order[n // 2 : n - n // 2]])  # a row, if they are odd in number
+            second = tuple(a - b - c for a, b, c in zip(total, first, left_over, strict=True))
+            products, sums = (torch.stack(pair) for pair in zip(first, second, strict=True))
+            r = _correlations(products, sums, n // 2).masked_fill_(excluded, 0)
+            walks = walks_of(r, min(n_neighbors, m - 1), signed)
             embeddings += leading_of(walks, min(n_vectors, m))
         self.embeddings = np.stack(embeddings)  # (2 S, m, n_vectors)
         self._found: dict[int, IntArray] = {}
@@ -188,12 +195,19 @@ def _best_match(labels: IntArray, others: IntArray, n_groups: int) -> FloatArray
     return index
 
 
-def _walks(halves: Tensor, excluded: Tensor, n_neighbors: int, signed: bool) -> Tensor:
-    """Build the walk of the features on every half, (h, n, m) to (h, m, m), double precision."""
-    Z = halves.to(torch.float64, copy=True)
-    Z -= Z.mean(1, keepdim=True)
-    Z /= Z.norm(dim=1, keepdim=True).clamp(min=1e-12)
-    return walks_of((Z.mT @ Z).masked_fill_(excluded, 0), n_neighbors, signed)
+def _moments(X: Tensor) -> tuple[Tensor, Tensor]:
+    """Multiply columns with each other, (m, m), and add them up, (m,).
+
+    Those of the rows that are left are what is left of those of all rows.
+    """
+    return X.T @ X, X.sum(0)
+
+
+def _correlations(products: Tensor, sums: Tensor, n_rows: int) -> Tensor:
+    """Correlate columns, whose products are given about zero, (h, m, m) and (h, m)."""
+    centered = products - sums.unsqueeze(-1) * (sums / n_rows).unsqueeze(-2)
+    roots = centered.diagonal(dim1=-2, dim2=-1).clamp(min=CONSTANT * n_rows).sqrt()
+    return centered / roots.unsqueeze(-1) / roots.unsqueeze(-2)
 
 
 def walks_of(correlations: Tensor, n_neighbors: int, signed: bool) -> Tensor:

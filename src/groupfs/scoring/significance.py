@@ -16,7 +16,7 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Chance groups that p-values are based on, if there are as many; of wide tables, which take long,
 #: fewer will do.
-CHANCE_GROUPS, FEW_GROUPS, WIDE = 200, 10, 4000
+CHANCE_GROUPS, FEW_GROUPS, WIDE = 100, 10, 4000
 #: Relative error of the eigenvalues of a chance graph: what is found in it is chance anyway.
 TOLERANCE = 0.01
 #: Scale of the tail of chance cohesions, relative to their median, at least: few may be alike.

@@ -21,6 +21,8 @@ MOST_TARGETS = 8192
 #: Columns of which coverage is computed at a time, as many as fit this number of correlations.
 ENTRIES_AT_ONCE = {"cpu": 2**22, "cuda": 2**27}
 
+#: Correlations that are kept rather than computed again (256 MB at most).
+KEPT_ENTRIES = 2**25
 #: Columns that are looked at again together: about as many as one pick takes.
 LOOKED_AT = 8
 
@@ -64,6 +66,8 @@ class Coverage:
 
         After ``n_picks`` the others follow by what they would add to these.
         """
+        if self.F.device.type == "cpu" and len(columns) * len(self._covered) <= KEPT_ENTRIES:
+            return self._order_kept(columns, n_picks)
         heap = [(-gain, place) for place, gain in enumerate(self.gains(columns).tolist())]
         heapq.heapify(heap)
         picked: list[int] = []
@@ -77,6 +81,27 @@ class Coverage:
                 gains = np.delete(gains, best)
             for gain, place in zip(gains.tolist(), first, strict=True):
                 heapq.heappush(heap, (-gain, place))
+        others = [place for _, place in sorted(heap)]
+        return columns[np.array([*picked, *others], dtype=np.int64)]
+
+    def _order_kept(self, columns: IntArray, n_picks: int) -> IntArray:
+        """Choose as ``order`` does, with all correlations computed beforehand."""
+        parts = [squared.T for squared in self._squared(columns)]
+        squared = torch.cat(parts).contiguous().numpy() if parts else np.zeros((0, 0))
+        covered, weights = self._covered.numpy().copy(), self._weights.numpy()
+        gains = [float(np.maximum(own - covered, 0) @ weights) for own in squared]
+        heap = [(-gain, place) for place, gain in enumerate(gains)]
+        heapq.heapify(heap)
+        picked: list[int] = []
+        while heap and len(picked) < n_picks:
+            _, place = heapq.heappop(heap)
+            gain = float(np.maximum(squared[place] - covered, 0) @ weights)
+            if heap and gain < -heap[0][0] * (1 - 1e-9):
+                heapq.heappush(heap, (-gain, place))
+                continue
+            np.maximum(covered, squared[place], out=covered)
+            picked.append(place)
+        self._covered = torch.from_numpy(covered)
         others = [place for _, place in sorted(heap)]
         return columns[np.array([*picked, *others], dtype=np.int64)]
 

@@ -28,7 +28,7 @@ PRECISION = 0.01
 MIN_DRAWS, MAX_DRAWS = 16, 512
 #: Points of gate noise on a batch where groups and rows stay as they are. Rounds are doubled until
 #: the critical weight changes little.
-POINTS_PER_BATCH, MOST_ROUNDS, SMALL_CHANGE = 8, 8, 0.03
+POINTS_PER_BATCH, MOST_ROUNDS, SMALL_CHANGE = 8, 8, 0.05
 #: Where the samples are no smoother on their graph than chance no weight is critical: this is used.
 SMALLEST_WEIGHT = 1e-6
 

@@ -14,8 +14,8 @@ MIX_1 = 0xBF58476D1CE4E5B9 - 2**64
 MIX_2 = 0x94D049BB133111EB - 2**64
 #: An odd number that sets the counters of successive steps far apart.
 STRIDE = 0xD1B54A32D192ED03 - 2**64
-#: On the CPU numbers for several steps are drawn at once, about so many.
-DRAWN_ENTRIES = 2**14
+#: On the CPU numbers for several steps are drawn at once, about so many, and steps at most.
+DRAWN_ENTRIES, DRAWN_STEPS = 2**14, 128
 
 
 class CounterNoise:
@@ -45,7 +45,7 @@ class CounterNoise:
             self.step += 1
             return _to_uniform(_mix(self.counter + (self.keys + self.step * STRIDE)), dtype)
         if not self.drawn or self.drawn[-1].dtype != dtype:
-            n_steps = max(1, DRAWN_ENTRIES // (n * len(self.keys)))
+            n_steps = min(DRAWN_STEPS, max(1, DRAWN_ENTRIES // (n * len(self.keys))))
             steps = (self.step + torch.arange(1, n_steps + 1)).view(-1, 1, 1)
             bits = _mix(self.counter + (self.keys + steps * STRIDE))
             block = _to_uniform(bits, dtype)
