@@ -18,7 +18,7 @@ from groupfs import GroupFS
 from groupfs.data import dask_passes, memory_plan
 from groupfs.data.block_sources import DaskSource, PartSource, as_source
 from groupfs.data.open_table import choose_plan, open_table
-from groupfs.data.row_sums import random_bits
+from groupfs.data.row_sums import random_places
 from tests.support.sliced import SMALL_PLAN, Sliced, streaming
 
 da = pytest.importorskip("dask.array")
@@ -104,9 +104,22 @@ def test_columns_far_from_zero_lose_nothing(rng):
 
 
 def test_signs_of_a_row_are_its_own():
-    together = random_bits(0, 50, 300)
-    assert together.shape == (50, 300) and 0.45 < together.mean() < 0.55
-    np.testing.assert_array_equal(random_bits(17, 9, 300), together[17:26])
+    places, signs = random_places(0, 5000, 10)
+    np.testing.assert_array_equal(np.unique(places), np.arange(10))
+    assert np.bincount(places).min() > 400 and abs(signs.mean()) < 0.05
+    for found, expected in zip(random_places(17, 9, 10), (places, signs), strict=True):
+        np.testing.assert_array_equal(found, expected[17:26])
+
+
+def test_inner_products_of_a_sketch_are_off_by_what_projections_are_off(rng):
+    X, _ = planted(rng)
+    rows = rows_of(LAYOUTS["rows"](X), sample_rows=128)
+    sketch, exact = rows.sketch().Z.astype(float), rows.column_products(0, D).numpy()
+    assert len(sketch) == 128
+    error = (sketch.T @ sketch - exact) / N
+    r = exact / N
+    expected = np.sqrt((1 + np.square(r)) / 128)
+    assert 0.7 < np.sqrt(np.mean((error / expected) ** 2)) < 1.3
 
 
 def test_blocks_never_come_to_the_client_as_a_whole(rng, monkeypatch):
@@ -136,6 +149,22 @@ def test_tall_blocks_are_worked_on_in_pieces(rng):
 
     dask_passes.run_pass(as_source(LAYOUTS["tall"](planted(rng)[0])).chunks, Watch())
     assert max(n for n, _ in seen) <= 150 and sum(n for n, _ in seen) == N
+
+
+def test_products_of_all_columns_are_asked_for_once(rng, monkeypatch):
+    X, _ = planted(rng)
+    rows = rows_of(LAYOUTS["rows"](X))
+    part = rows.column_products(3, 9).numpy()
+    whole = rows.column_products(0, D)
+    monkeypatch.setattr(DaskSource, "run_there", lambda *_: pytest.fail("another pass"))
+    np.testing.assert_allclose(rows.column_products(3, 9), part, rtol=1e-5, atol=1e-3)
+    columns = np.array([7, 2, 30])
+    np.testing.assert_array_equal(rows.products_of(columns), whole[columns])
+    found = rows.restricted(columns).column_products(0, 3)
+    np.testing.assert_array_equal(found, whole[columns][:, columns])
+    found.zero_()  # is the caller's
+    np.testing.assert_array_equal(rows.column_products(0, D), whole)
+    assert pickle.loads(pickle.dumps(rows))._all_products is None
 
 
 def test_small_chunks_are_worked_on_together(rng):

@@ -50,6 +50,8 @@ PER_PRODUCT = 40
 SAMPLE_ROWS, BUFFER_ROWS, BLOCK_ROWS, FEWEST_ROWS, SMALLEST_BLOCK = 4096, 16_384, 8192, 64, 8
 #: Most bytes of the products of columns at a time.
 SLAB_BYTES = 2**31
+#: Products of all columns with all are kept up to so many (128 MB): else a pass finds them again.
+KEPT_PRODUCTS = 2**24
 #: Numbers of the sample above which it has fewer rows: chance groups are looked for in it.
 SAMPLE_NUMBERS = 2**27
 #: Passes over the table for the products of all columns with all, at most.

@@ -66,14 +66,25 @@ class PairProducts(RowSums):
 
 
 class SignedSums(RowSums):
-    """Sums of the rows with random signs, (m, d), single precision."""
+    """Sums of the rows, each with a random sign in one of m sums at random, (m, d).
+
+    Inner products of columns are estimated as well as by m sums of all rows with random signs, at a
+    small part of the work. Single precision.
+    """
 
     def __init__(self, size: tuple[int, int], device: torch.device):
         self.sums = (torch.zeros(size, dtype=torch.float32, device=device),)
 
     def add(self, Z: Tensor, start: int) -> None:
-        bits = torch.from_numpy(random_bits(start, len(Z), len(self.sums[0]))).to(Z.device)
-        self.sums[0].add_(bits.T.to(Z.dtype).mul_(2).sub_(1) @ Z)
+        m = len(self.sums[0])
+        place, sign = (torch.from_numpy(a).to(Z.device) for a in random_places(start, len(Z), m))
+        if Z.device.type == "cpu":
+            self.sums[0].index_add_(0, place, Z * sign[:, None])
+            return
+        # on a GPU the order of such additions is left to chance
+        signs = torch.zeros((m, len(Z)), dtype=Z.dtype, device=Z.device)
+        signs[place, torch.arange(len(Z), device=Z.device)] = sign
+        self.sums[0].add_(signs @ Z)
 
 
 class GroupSums(RowSums):
@@ -130,9 +141,9 @@ class SumsWork:
         return tuple(merged)
 
 
-def random_bits(start: int, n_rows: int, n_bits: int) -> NDArray[np.uint8]:
-    """Draw bits for rows start.., (n_rows, n_bits): each row's own, however rows are divided."""
-    steps = -(-n_bits // 256)  # of the counter, for each row
-    words = np.random.Philox(key=0, counter=start * steps).random_raw(n_rows * steps * 4)
-    by_row = words.astype("<u8").view(np.uint8).reshape(n_rows, -1)
-    return np.unpackbits(by_row, axis=1, count=n_bits)
+def random_places(start: int, n_rows: int, m: int) -> tuple[IntArray, NDArray[np.float32]]:
+    """Draw one of m places and a sign for rows start..: each row keeps its own in any block."""
+    counter = np.random.Philox(key=0, counter=start)  # four numbers for each step of it
+    words = counter.random_raw(4 * n_rows).reshape(n_rows, 4)
+    signs = np.where(words[:, 1] >> np.uint64(63), 1, -1).astype(np.float32)
+    return (words[:, 0] % np.uint64(m)).astype(np.int64), signs

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import InitVar, dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
@@ -20,7 +21,7 @@ from groupfs.data import memory_plan
 from groupfs.data.block_sources import PartSource, Source
 from groupfs.data.block_tensors import BlockTensors, ColumnUnits, Standardizer, as_tensor
 from groupfs.data.blocks import Block, stack_blocks
-from groupfs.data.memory_plan import Plan, block_rows, most_products
+from groupfs.data.memory_plan import KEPT_PRODUCTS, Plan, block_rows, most_products
 from groupfs.data.prefetch import prefetch, read_ahead
 from groupfs.data.row_sums import (
     ColumnProducts,
@@ -55,6 +56,11 @@ class StreamRows:
         entries = min(memory_plan.BLOCK_ENTRIES, self.plan.slab_bytes // memory_plan.PER_PRODUCT)
         sample = self._standardizer.standardized(BlockTensors.of(sample_block))
         self.sample = DenseRows(sample.numpy(), entries)
+        self._all_products: Tensor | None = None  #: kept once they are known, or passes are many
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out products of columns where rows are sent to other processes."""
+        return {**self.__dict__, "_all_products": None}
 
     def __copy__(self) -> "StreamRows":
         """Copy rows that may go to another device; the sample goes with them."""
@@ -107,9 +113,17 @@ class StreamRows:
         return block_rows(memory_plan.PER_PRODUCT * self.shape[1], slab_bytes)
 
     def column_products(self, start: int, stop: int) -> Tensor:
-        return self._products(slice(start, stop), stop - start, "feature graph")
+        d = self.shape[1]
+        if self._all_products is None and (start, stop) == (0, d) and d**2 <= KEPT_PRODUCTS:
+            self._all_products = self._products(slice(0, d), d, "products of features")
+        if self._all_products is not None:
+            return self._all_products[start:stop].to(self._target, copy=True)
+        return self._products(slice(start, stop), stop - start, "products of features")
 
     def products_of(self, columns: IntArray) -> Tensor:
+        if self._all_products is not None:
+            index = torch.from_numpy(columns).to(self._all_products.device)
+            return self._all_products[index].to(self._target)
         return self._products(columns, len(columns), "order of the features")
 
     def _products(self, columns: slice | IntArray, n_columns: int, what: str) -> Tensor:
@@ -131,7 +145,7 @@ class StreamRows:
         return (distances.clamp_(min=0) / share).cpu().numpy()
 
     def sketch(self) -> DenseRows:
-        """Add up rows with random signs into as few rows as the sample has at most.
+        """Add up rows with random signs, each in one of as few sums as the sample has rows at most.
 
         Inner products of its columns estimate those of the table's.
         """
@@ -144,7 +158,7 @@ class StreamRows:
         rows = None if n_rows >= N else _random_runs(N, n_rows)
         make = partial(SignedSums, (m, d))
         (sums,) = self._add_up(make, 4 * m * d, "sketch of the features", rows)
-        found = DenseRows((sums / np.sqrt(m)).cpu().numpy(), self.sample.block_entries)
+        found = DenseRows(sums.cpu().numpy(), self.sample.block_entries)
         found.to(self._target, self._dtype)
         return found
 
@@ -165,6 +179,9 @@ class StreamRows:
         part.shape = (self.shape[0], len(columns))
         part._standardizer = Standardizer(part.units, self._target)
         part.sample = self.sample.restricted(columns)
+        if self._all_products is not None:
+            own = torch.from_numpy(columns).to(self._all_products.device)
+            part._all_products = self._all_products[own][:, own]
         return part
 
     def shuffled(self, rng: np.random.Generator) -> DenseRows:
