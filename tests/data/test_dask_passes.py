@@ -147,7 +147,7 @@ def test_tall_blocks_are_worked_on_in_pieces(rng):
         def merge(self, found):
             return 0
 
-    dask_passes.run_pass(as_source(LAYOUTS["tall"](planted(rng)[0])).chunks, Watch())
+    dask_passes.run_pass(as_source(LAYOUTS["tall"](planted(rng)[0])).chunked, Watch())
     assert max(n for n, _ in seen) <= 150 and sum(n for n, _ in seen) == N
 
 
@@ -168,7 +168,7 @@ def test_products_of_all_columns_are_asked_for_once(rng, monkeypatch):
 
 
 def test_small_chunks_are_worked_on_together(rng):
-    chunks = as_source(LAYOUTS["tiny"](planted(rng)[0])).chunks
+    chunks = as_source(LAYOUTS["tiny"](planted(rng)[0])).chunked.chunks
     assert [(c.start, c.stop) for c in chunks[:2]] == [(0, 143), (143, 286)]
     assert chunks[-1].stop == N
 
@@ -283,8 +283,8 @@ def test_merges_of_large_findings_take_two_at_a_time(rng, monkeypatch):
             taken.append(len(found))
             return sum(found, [])
 
-    chunks = as_source(LAYOUTS["rows"](planted(rng)[0])).chunks
-    assert dask_passes.run_pass(chunks, Large()) == [0, 400, 800, 1200, 1600]
+    chunked = as_source(LAYOUTS["rows"](planted(rng)[0])).chunked
+    assert dask_passes.run_pass(chunked, Large()) == [0, 400, 800, 1200, 1600]
     assert set(taken) == {2}
 
 

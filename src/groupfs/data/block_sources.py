@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from groupfs.data.blocks import Block, checked_block, stack_blocks, sum_duplicates
-from groupfs.data.dask_passes import RowChunk, Work, gather_rows, row_chunks, run_pass
+from groupfs.data.dask_passes import ChunkedRows, Work, chunked_rows, gather_rows, run_pass
 from groupfs.data.memory_plan import FEWEST_DRAWN, MOST_DRAWN, block_rows
 from groupfs.utils.types import IntArray
 
@@ -205,28 +205,28 @@ class DaskSource(SlicedSource):
 
     def __init__(self, X: Any) -> None:
         super().__init__(X)
-        self._chunks: list[RowChunk] | None = None
+        self._chunked: ChunkedRows | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return DaskSource, (self.X,)
 
     @property
-    def chunks(self) -> list[RowChunk]:
-        """Rows that tasks work on."""
-        if self._chunks is None:
-            self._chunks = row_chunks(self.X)
-        return self._chunks
+    def chunked(self) -> ChunkedRows:
+        """Rows divided among tasks."""
+        if self._chunked is None:
+            self._chunked = chunked_rows(self.X)
+        return self._chunked
 
     def _fetch(self, start: int, stop: int) -> Any:
         return self.X[start:stop].compute()
 
     def gather(self, rows: Any) -> Block:
         ascending, back = np.unique(rows, return_inverse=True)
-        return gather_rows(self.chunks, ascending)[back]
+        return gather_rows(self.chunked, ascending)[back]
 
     def run_there(self, work: Work, what: str, verbose: bool, rows: IntArray | None = None) -> Any:
         with tqdm(desc=what, total=1, unit="pass", disable=not verbose) as bar:
-            found = run_pass(self.chunks, work, rows)
+            found = run_pass(self.chunked, work, rows)
             bar.update()
         return found
 

@@ -6,11 +6,11 @@ the last bit whoever did what. Nothing here schedules: ``compute()`` goes to the
 client is active, else to threads of this process.
 """
 
-import math
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
+from uuid import uuid4
 
 import numpy as np
 
@@ -42,70 +42,96 @@ class RowChunk:
 
     start: int
     stop: int
-    grid: list[list[Any]]  #: delayed blocks, side by side and one below the other
+    grid: list[list[Any]]  #: keys of blocks, side by side and one below the other
 
 
-def row_chunks(X: Any) -> list[RowChunk]:
+@dataclass(frozen=True)
+class ChunkedRows:
+    """The rows of a dask array, divided among tasks."""
+
+    graph: dict[Any, Any]  #: how the blocks are made
+    chunks: list[RowChunk]
+
+
+def chunked_rows(X: Any) -> ChunkedRows:
     """Divide a dask array among tasks: whole rows, and small chunks of them together."""
     heights, width = X.chunks[0], X.shape[1]
-    lines = X.to_delayed().tolist()
+    blocks = X.to_delayed()
     most = block_rows(width, WORKER_ENTRIES)
     chunks: list[RowChunk] = []
     start = stop = 0
     grid: list[list[Any]] = []
-    for height, line in zip(heights, lines, strict=True):
+    for height, line in zip(heights, blocks.tolist(), strict=True):
         if grid and stop + height - start > most:
             chunks.append(RowChunk(start, stop, grid))
             start, grid = stop, []
         if height:
-            grid, stop = [*grid, line], stop + height
-    return [*chunks, RowChunk(start, stop, grid)] if grid else chunks
+            grid, stop = [*grid, [block.key for block in line]], stop + height
+    if grid:
+        chunks.append(RowChunk(start, stop, grid))
+    return ChunkedRows(dict(blocks[0, 0].dask) if blocks.size else {}, chunks)
 
 
-def run_pass(chunks: list[RowChunk], work: Work, rows: IntArray | None = None) -> Any:
+def run_pass(table: ChunkedRows, work: Work, rows: IntArray | None = None) -> Any:
     """Measure all rows, or some of them (ascending, may repeat), and merge what was found."""
-    from dask.delayed import delayed
-
-    shared = delayed(work, traverse=False, pure=False)  # sent once, not with every task
-    chosen = list(_chosen(chunks, rows))
+    name = uuid4().hex
+    shared = f"work-{name}"  # a key of its own: it is sent once, not with every task
+    chosen = list(_chosen(table.chunks, rows))
     ends = np.cumsum([0] + [n for _, _, n in chosen]).tolist()
     parts = work.split(list(zip(ends[:-1], ends[1:], strict=True)))
-    found = [
-        delayed(measure_rows, pure=False)(shared, chunk.grid, own, part)
-        for (chunk, own, _), part in zip(chosen, parts, strict=True)
-    ]
+    graph: dict[Any, Any] = {shared: work}
+    found: list[tuple[Any, ...]] = []
+    for (chunk, own, _), part in zip(chosen, parts, strict=True):
+        found.append((f"measure_rows-{name}", len(found)))
+        graph[found[-1]] = (MeasureRows(own, part), shared, chunk.grid)
     at_once = min(MOST_MERGED, max(2, MERGED_BYTES // max(1, work.n_bytes)))
+    level = 0
     while len(found) > 1:
-        groups = [found[i : i + at_once] for i in range(0, len(found), at_once)]
-        merge = delayed(merge_found, pure=False)
-        found = [merge(shared, group) if len(group) > 1 else group[0] for group in groups]
-    return found[0].compute()
+        merged: list[tuple[Any, ...]] = []
+        for i in range(0, len(found), at_once):
+            merged.append((f"merge_found-{name}", level, i))
+            graph[merged[-1]] = (merge_found, shared, found[i : i + at_once])
+        found, level = merged, level + 1
+    return _compute(found[0], table, graph)
 
 
-def gather_rows(chunks: list[RowChunk], rows: IntArray) -> Block:
+def gather_rows(table: ChunkedRows, rows: IntArray) -> Block:
     """Fetch rows by number, ascending, may repeat."""
-    from dask.base import compute
-    from dask.delayed import delayed
+    name = uuid4().hex
+    graph: dict[Any, Any] = {}
+    for chunk, own, _ in _chosen(table.chunks, rows):
+        graph[f"take_rows-{name}", len(graph)] = (TakeRows(own), chunk.grid)
+    keys = list(graph)
+    graph[f"gather_rows-{name}"] = (stack_blocks, keys)
+    return _compute(f"gather_rows-{name}", table, graph)
 
-    tasks = [
-        delayed(take_rows, pure=False)(chunk.grid, own) for chunk, own, _ in _chosen(chunks, rows)
-    ]
-    return stack_blocks(list(compute(*tasks)))
+
+@dataclass(frozen=True)
+class MeasureRows:
+    """The work of one task."""
+
+    rows: IntArray | None
+    part: Any
+
+    def __call__(self, work: Work, grid: list[list[Any]]) -> Any:
+        width = sum(block.shape[1] for block in grid[0])
+        size = block_rows(width, WORKER_ENTRIES)
+        return work.measure(pieces_of(grid, self.rows, size), self.part)
 
 
-def measure_rows(work: Work, grid: list[list[Any]], rows: IntArray | None, part: Any) -> Any:
-    """Do the work of one task."""
-    return work.measure(pieces_of(grid, rows, _piece_rows(grid)), part)
+@dataclass(frozen=True)
+class TakeRows:
+    """Copies some rows of the blocks of one task."""
+
+    rows: IntArray | None
+
+    def __call__(self, grid: list[list[Any]]) -> Block:
+        return stack_blocks(list(pieces_of(grid, self.rows, WORKER_ENTRIES)))
 
 
 def merge_found(work: Work, found: list[Any]) -> Any:
     """Merge what a few tasks have found."""
-    return work.merge(found)
-
-
-def take_rows(grid: list[list[Any]], rows: IntArray) -> Block:
-    """Copy some rows of the blocks of one task."""
-    return stack_blocks(list(pieces_of(grid, rows, len(rows))))
+    return work.merge(found) if len(found) > 1 else found[0]
 
 
 def on_cluster() -> bool:
@@ -133,6 +159,8 @@ def _chosen(
             yield chunk, rows[first:last] - chunk.start, int(last - first)
 
 
-def _piece_rows(grid: list[list[Any]]) -> int:
-    width = sum(math.prod(block.shape[1:]) for block in grid[0])
-    return block_rows(width, WORKER_ENTRIES)
+def _compute(key: Any, table: ChunkedRows, graph: dict[Any, Any]) -> Any:
+    """Have dask compute a key of a graph; thousands of ``delayed`` calls would take far longer."""
+    from dask.delayed import Delayed
+
+    return Delayed(key, {**table.graph, **graph}).compute()
