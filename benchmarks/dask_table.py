@@ -12,8 +12,9 @@ worker, for two, and for two of which one is killed half way, it prints
   ``measure_rows`` in dask's task stream per chunk,
 - how the modules were found: adjusted Rand index, noise features that were put into groups,
 - the peak memory of the client, which also runs the scheduler,
-- bytes that were sent to the client: what workers logged as sent to no other worker, in dask's own
-  ``transfer_outgoing_log`` (what a worker sent that was killed is lost); and bytes between workers,
+- bytes that were sent to the client, and between workers: what workers logged as written to no
+  other worker, and to others, in dask's own ``transfer_outgoing_log`` (its ``compressed``, since
+  ``total`` is only an estimate; the log of a worker that was killed is lost),
 - whether all results are those of two workers to the last bit.
 
 The last line compares the groups with those of a fit in memory of the first 20,000 rows.
@@ -151,7 +152,7 @@ def bytes_sent(dask_worker: Any) -> tuple[int, int]:
     """Add up what this worker has sent to the client, through the scheduler, and to workers."""
     totals = [0, 0]
     for entry in dask_worker.transfer_outgoing_log:
-        totals[entry["who"] is not None] += entry["total"]
+        totals[entry["who"] is not None] += entry["compressed"]
     return totals[0], totals[1]
 
 

@@ -19,6 +19,7 @@ from groupfs.data import dask_passes, memory_plan
 from groupfs.data.block_sources import DaskSource, PartSource, as_source
 from groupfs.data.open_table import choose_plan, open_table
 from groupfs.data.row_sums import random_places
+from groupfs.data.survey import survey
 from tests.support.sliced import SMALL_PLAN, Sliced, streaming
 
 da = pytest.importorskip("dask.array")
@@ -165,6 +166,13 @@ def test_products_of_all_columns_are_asked_for_once(rng, monkeypatch):
     found.zero_()  # is the caller's
     np.testing.assert_array_equal(rows.column_products(0, D), whole)
     assert pickle.loads(pickle.dumps(rows))._all_products is None
+
+
+@pytest.mark.parametrize("layout", ["rows", "sparse"])
+def test_dask_is_told_how_large_a_survey_is(rng, layout):
+    sizeof = pytest.importorskip("dask.sizeof").sizeof
+    found = survey(as_source(LAYOUTS[layout](planted(rng)[0])), SMALL_PLAN)
+    assert 0.9 < sizeof(found) / len(pickle.dumps(found)) < 1.1
 
 
 def test_small_chunks_are_worked_on_together(rng):

@@ -35,6 +35,12 @@ class Survey:
     sample: Block  #: rows as they came
     missing: Missing | None = None
 
+    def __sizeof__(self) -> int:
+        """Tell dask how much memory this takes: the sample most of it."""
+        block = self.sample
+        parts = [block] if isinstance(block, np.ndarray) else [block.data, block.indices]
+        return int(sum(part.nbytes for part in [*parts, self.products])) + 5 * self.shift.nbytes
+
     @property
     def keys(self) -> FloatArray:
         """Products of the centred columns with the random vectors, (d, 3)."""
