@@ -69,7 +69,11 @@ def chunked_rows(X: Any) -> ChunkedRows:
             grid, stop = [*grid, [block.key for block in line]], stop + height
     if grid:
         chunks.append(RowChunk(start, stop, grid))
-    return ChunkedRows(dict(blocks[0, 0].dask) if blocks.size else {}, chunks)
+    graph = dict(blocks[0, 0].dask) if blocks.size else {}
+    if any(block.key not in graph for block in blocks.flat):
+        # optimising leaves out what workers hold already
+        graph = {**X.__dask_graph__(), **graph}
+    return ChunkedRows(graph, chunks)
 
 
 def run_pass(table: ChunkedRows, work: Work, rows: IntArray | None = None) -> Any:
