@@ -137,9 +137,6 @@ def test_slices_that_are_not_rows_of_numbers_are_refused(table, slice_, words):
 
 
 def test_what_is_no_table_is_refused_in_words(table):
-    dask_frame = pytest.importorskip("dask.dataframe").from_pandas(pd.DataFrame(table))
-    with pytest.raises(ValueError, match="to_dask_array"):
-        as_source(dask_frame)
     with pytest.raises(ValueError, match="two dimensions"):
         as_source(Sliced(np.zeros((3, 3, 3))))
 

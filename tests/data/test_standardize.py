@@ -11,8 +11,8 @@ from groupfs.data.standardize import (
     SMALLEST_SPREAD,
     ColumnMoments,
     standardized_columns,
-    survey,
 )
+from groupfs.data.survey import survey
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
 
@@ -32,12 +32,12 @@ def test_moments_of_blocks_are_those_of_the_table(rng, form, size, offset):
 @FORMS
 def test_a_survey_samples_rows_and_its_keys_do_not_depend_on_blocks(rng, form):
     X = np.maximum(rng.standard_normal((500, 4)), 0)
-    (_, keys, _), (_, same_keys, sample) = (
-        survey(read_blocks(as_source(form(X)), size), X.shape, sample_rows=100)
-        for size in (500, 60)
+    whole, parts = (
+        survey(as_source(form(X)), Plan(100, 100, size, 100, 2**20, 2**20)) for size in (500, 60)
     )
-    np.testing.assert_allclose(keys, same_keys, atol=1e-10)
+    np.testing.assert_allclose(whole.keys, parts.keys, atol=1e-10)
     rows = {row.tobytes() for row in X}
+    sample = parts.sample
     sample = sample.toarray() if sp.issparse(sample) else sample
     assert sample.shape == (100, 4) and all(row.tobytes() in rows for row in sample)
 

@@ -74,7 +74,7 @@ def test_distances_of_pairs_are_those_of_all(rng):
 def test_distances_from_some_rows_compare_the_same_rows(rng):
     factors = np.repeat(rng.standard_t(2, (6000, 10)), 4, axis=1)
     rows = streamed((factors + 0.1 * rng.standard_normal((6000, 40))).astype(np.float32))
-    label = rows.columns // 4
+    label = rows.units.columns // 4
     partners = np.array([np.flatnonzero(label == own) for own in label])
     part = rows.pair_distances(partners, 600)
     others = partners != np.arange(40)[:, None]
@@ -119,7 +119,7 @@ def test_rows_sorted_by_kind_are_mixed_in_a_batch(rng):
     kind = np.repeat(np.arange(16), 256)
     rows = streamed(Sliced(np.column_stack([kind, rng.standard_normal(4096)])))
     out = torch.empty(128, 2)
-    index = rows.columns.tolist().index(0)
+    index = rows.units.columns.tolist().index(0)
     values = [
         len(np.unique(out[:, index].numpy().round(4)))
         for _ in rows.batches(20, np.random.default_rng(0), out)

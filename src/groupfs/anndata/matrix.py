@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.data.block_sources import PartSource, SlicedSource, read_blocks, sum_duplicates
+from groupfs.data.block_sources import DaskSource, PartSource, as_source, read_blocks
+from groupfs.data.blocks import sum_duplicates
 from groupfs.utils.text import join_names
 from groupfs.utils.types import IntArray
 from groupfs.utils.warn import warn
@@ -30,7 +31,11 @@ def find_matrix(adata: Any, layer: str | None, columns: IntArray) -> Any:
         return sum_duplicates(sp.csr_array(X if every and not by_columns else X[:, wanted]))
     if isinstance(X, np.ndarray):
         return X if every else X[:, columns]
-    return PartSource(SlicedSource(X), columns=None if every else columns)
+    source = as_source(X)
+    assert source is not None
+    if isinstance(source, DaskSource) and not every:
+        return PartSource(source.restricted(columns))
+    return PartSource(source, columns=None if every else columns)
 
 
 def blocks_of(X: Any) -> Iterator[Any]:

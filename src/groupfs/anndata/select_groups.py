@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupfs.anndata.matrix import blocks_of, check_expression, find_matrix
-from groupfs.data.checks import refuse_missing, report_constant
+from groupfs.data.checks import find_missing, refuse_missing, report_constant
 from groupfs.data.known_groups import parse_groups
 from groupfs.data.standardize import ColumnMoments, checked_spread
 from groupfs.estimators.group_fs import GroupFS
@@ -194,7 +194,7 @@ def _known_groups(
 def _measure(X: Any, genes: list[str]) -> ColumnMoments:
     moments = ColumnMoments(len(genes))
     for block in blocks_of(X):
-        refuse_missing(block, genes, "GroupFS")
+        refuse_missing(find_missing(block), genes, "GroupFS")
         moments.add(block)
     return moments
 

@@ -5,17 +5,17 @@ import math
 import mmap
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from tqdm import tqdm
 
+from groupfs.data.blocks import Block, checked_block, stack_blocks, sum_duplicates
+from groupfs.data.dask_passes import ChunkedRows, Work, chunked_rows, gather_rows, run_pass
 from groupfs.data.memory_plan import FEWEST_DRAWN, MOST_DRAWN, block_rows
 from groupfs.utils.types import IntArray
-
-#: A few rows as they came: a dense array or a scipy CSR array.
-Block: TypeAlias = Any
 
 
 class Source(ABC):
@@ -23,6 +23,7 @@ class Source(ABC):
 
     n_entries: int | None = None  #: stored entries of a sparse table, as far as known
     drawn_rows: int = 1  #: neighbouring rows that are best read together; 1 if any can be had
+    is_remote: bool = False  #: whether the rows lie elsewhere, and passes over them run there
 
     def __init__(self, shape: tuple[int, int], width: int | None = None) -> None:
         self.shape = shape
@@ -36,10 +37,14 @@ class Source(ABC):
     def gather(self, rows: Any) -> Block:
         """Read rows by number, in any order."""
 
+    def run_there(self, work: Work, what: str, verbose: bool, rows: IntArray | None = None) -> Any:
+        """Do work on all rows, or on some, where they lie; only a remote source can."""
+        raise NotImplementedError
+
 
 def is_lazy(X: Any) -> bool:
     """Tell whether X is not yet in memory, but has a shape and gives rows when sliced."""
-    if isinstance(X, Source):
+    if isinstance(X, Source) or is_dask_frame(X):
         return True
     if isinstance(X, np.ndarray) or sp.issparse(X) or hasattr(X, "columns") or hasattr(X, "detach"):
         return isinstance(X, np.memmap)
@@ -50,10 +55,8 @@ def as_source(X: Any) -> Source | None:
     """Wrap X to be read in pieces; None if it is no table of numbers of a known kind."""
     if isinstance(X, Source):
         return X
-    if hasattr(X, "columns") and hasattr(X, "compute"):
-        raise ValueError(
-            "X is a DataFrame of dask; give X.to_dask_array(lengths=True), which has a known shape."
-        )
+    if is_dask_frame(X):
+        return DaskSource(X.to_dask_array(lengths=True))
     if isinstance(X, np.ndarray):
         return ArraySource(X) if X.ndim == 2 and X.dtype.kind in "fiub" else None
     if sp.issparse(X):
@@ -64,7 +67,19 @@ def as_source(X: Any) -> Source | None:
         return None
     if getattr(X, "format", None) == "csc":  # of AnnData: rows of such a file are all over it
         return SparseSource(X.to_memory())
-    return SlicedSource(X) if hasattr(X, "shape") else None
+    if hasattr(X, "shape"):
+        return DaskSource(X) if hasattr(X, "to_delayed") else SlicedSource(X)
+    return None
+
+
+def is_dask_frame(X: Any) -> bool:
+    """Tell whether X is a DataFrame of dask."""
+    return hasattr(X, "to_dask_array")
+
+
+def describing_frame(X: Any) -> Any:
+    """Return what tells names and types of the columns: of a dask DataFrame one without rows."""
+    return X._meta if is_dask_frame(X) else X
 
 
 def read_blocks(source: Source, size: int | None = None) -> Iterator[Block]:
@@ -76,30 +91,17 @@ def read_blocks(source: Source, size: int | None = None) -> Iterator[Block]:
 
 def read_whole(source: Source) -> Block:
     """Read all rows."""
+    if source.is_remote and source.shape[0]:  # a block of it would be made again for every read
+        return source.read(0, source.shape[0])
     blocks = list(read_blocks(source))
     return stack_blocks(blocks) if blocks else np.zeros(source.shape)
 
 
 def read_columns(source: Source, columns: IntArray) -> Block:
     """Read all rows of some columns."""
+    if isinstance(source, DaskSource):
+        return read_whole(source.restricted(columns))
     return read_whole(PartSource(source, columns=columns))
-
-
-def stack_blocks(blocks: list[Block]) -> Block:
-    """Put blocks one below the other."""
-    if len(blocks) == 1:
-        return blocks[0]
-    if sp.issparse(blocks[0]):
-        return sp.csr_array(sp.vstack(blocks, format="csr"))
-    return np.concatenate(blocks)
-
-
-def sum_duplicates(block: sp.csr_array) -> sp.csr_array:
-    """Add up entries at the same place, in a copy: the arrays may be those of the user."""
-    if not block.has_canonical_format:
-        block = block.copy()
-        block.sum_duplicates()
-    return block
 
 
 class ArraySource(Source):
@@ -164,7 +166,7 @@ class FrameSource(Source):
 
 
 class SlicedSource(Source):
-    """Anything else that gives rows when sliced: h5py, zarr, dask, AnnData's backed matrices."""
+    """Anything else that gives rows when sliced: h5py, zarr, AnnData's backed matrices."""
 
     def __init__(self, X: Any) -> None:
         if len(X.shape) != 2:
@@ -184,23 +186,53 @@ class SlicedSource(Source):
         self.drawn_rows = min(max(int(rows_of_chunk), FEWEST_DRAWN), MOST_DRAWN)
 
     def read(self, start: int, stop: int) -> Block:
-        block = self.X[start:stop]
-        if hasattr(block, "compute"):  # dask
-            block = block.compute()
-        if sp.issparse(block):
-            return sum_duplicates(sp.csr_array(block))
-        block, wanted = np.asarray(block), (stop - start, self.shape[1])
-        if block.dtype.kind not in "fiub" or block.shape != wanted:
-            raise ValueError(
-                f"X[{start}:{stop}] of a {type(self.X).__name__} holds {block.dtype} in shape "
-                f"{block.shape}, not {wanted[0]} rows of {wanted[1]} numbers; give a table of "
-                "numbers whose slices are its rows."
-            )
-        return block
+        wanted = (stop - start, self.shape[1])
+        what = f"X[{start}:{stop}] of a {type(self.X).__name__}"
+        return checked_block(self._fetch(start, stop), wanted, what)
+
+    def _fetch(self, start: int, stop: int) -> Any:
+        return self.X[start:stop]
 
     def gather(self, rows: Any) -> Block:
         ascending, back = np.unique(rows, return_inverse=True)
         return _read_in_runs(self, ascending)[back]
+
+
+class DaskSource(SlicedSource):
+    """A dask array: passes over it run where its blocks are."""
+
+    is_remote = True
+
+    def __init__(self, X: Any) -> None:
+        super().__init__(X)
+        self._chunked: ChunkedRows | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return DaskSource, (self.X,)
+
+    @property
+    def chunked(self) -> ChunkedRows:
+        """Rows divided among tasks."""
+        if self._chunked is None:
+            self._chunked = chunked_rows(self.X)
+        return self._chunked
+
+    def _fetch(self, start: int, stop: int) -> Any:
+        return self.X[start:stop].compute()
+
+    def gather(self, rows: Any) -> Block:
+        ascending, back = np.unique(rows, return_inverse=True)
+        return gather_rows(self.chunked, ascending)[back]
+
+    def run_there(self, work: Work, what: str, verbose: bool, rows: IntArray | None = None) -> Any:
+        with tqdm(desc=what, total=1, unit="pass", disable=not verbose) as bar:
+            found = run_pass(self.chunked, work, rows)
+            bar.update()
+        return found
+
+    def restricted(self, columns: IntArray) -> "DaskSource":
+        """Return some of the columns."""
+        return DaskSource(self.X[:, columns])
 
 
 class PartSource(Source):
@@ -214,6 +246,7 @@ class PartSource(Source):
         super().__init__((n_rows, n_columns), source.width)
         self.source, self.rows, self.columns = source, rows, columns
         self.drawn_rows = source.drawn_rows
+        self.is_remote = source.is_remote and columns is None
         if source.n_entries is not None:  # as if they were spread evenly
             share = math.prod(self.shape) / max(1, math.prod(source.shape))
             self.n_entries = math.ceil(share * source.n_entries)
@@ -221,6 +254,8 @@ class PartSource(Source):
     def read(self, start: int, stop: int) -> Block:
         if self.rows is None:
             block = self.source.read(start, stop)
+        elif self.source.is_remote:
+            block = self.source.gather(self.rows[start:stop])
         else:
             block = _read_in_runs(self.source, self.rows[start:stop])
         return block if self.columns is None else block[:, self.columns]
@@ -228,6 +263,11 @@ class PartSource(Source):
     def gather(self, rows: Any) -> Block:
         block = self.source.gather(rows if self.rows is None else self.rows[rows])
         return block if self.columns is None else block[:, self.columns]
+
+    def run_there(self, work: Work, what: str, verbose: bool, rows: IntArray | None = None) -> Any:
+        if self.rows is not None:
+            rows = self.rows if rows is None else self.rows[rows]
+        return self.source.run_there(work, what, verbose, rows)
 
 
 def _read_in_runs(source: Source, rows: IntArray) -> Block:

@@ -1,13 +1,14 @@
 """What is asked of a table before it is worked on; refusals name the columns and a remedy."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from groupfs.utils.text import join_names
-from groupfs.utils.types import BoolArray, FloatArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import ConstantColumnsWarning, warn
 
 
@@ -50,21 +51,35 @@ def refuse_too_small(shape: tuple[int, int]) -> None:
             )
 
 
-def refuse_missing(X: Any, names: Sequence[str], who: str) -> None:
-    """Refuse NaN and infinity in a table or a block of its rows; ``who`` would have used it."""
+@dataclass(frozen=True)
+class Missing:
+    """Columns with values that cannot be used."""
+
+    columns: IntArray  #: ascending
+    has_nan: bool  #: whether NaN is among these values, or infinity alone
+
+
+def find_missing(X: Any) -> Missing | None:
+    """Look for NaN and infinity in a table or a block of its rows."""
     values = X.data if sp.issparse(X) else X
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(np.sum(values)):  # most tables end here, without an array of their size
-            return
+            return None
     finite = np.isfinite(values)
     bad = np.unique(X.indices[~finite]) if sp.issparse(X) else np.flatnonzero(~finite.all(axis=0))
-    if not len(bad):
+    return Missing(bad.astype(np.int64), bool(np.isnan(values).any())) if len(bad) else None
+
+
+def refuse_missing(missing: Missing | None, names: Sequence[str], who: str) -> None:
+    """Refuse NaN and infinity where they were found; ``who`` would have used the table."""
+    if missing is None:
         return
     what, remedy = "infinity (inf)", "replace infinite values or drop these columns"
-    if np.isnan(values).any():
+    if missing.has_nan:
         what, remedy = "NaN", f"impute first, e.g. make_pipeline(SimpleImputer(), {who}())"
+    bad = missing.columns.tolist()
     plural = "column" if len(bad) == 1 else "columns"
-    which = join_names([names[i] for i in bad.tolist()])
+    which = join_names([names[i] for i in bad])
     raise ValueError(f"X contains {what} in {len(bad)} {plural} ({which}); {remedy}.")
 
 

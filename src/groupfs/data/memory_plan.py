@@ -4,7 +4,7 @@ All numbers that steer memory and the size of blocks live here.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,12 +52,26 @@ PER_PRODUCT = 40
 SAMPLE_ROWS, BUFFER_ROWS, BLOCK_ROWS, FEWEST_ROWS, SMALLEST_BLOCK = 4096, 16_384, 8192, 64, 8
 #: Most bytes of the products of columns at a time.
 SLAB_BYTES = 2**31
+#: Products of all columns with all are kept up to so many (128 MB): else a pass finds them again.
+KEPT_PRODUCTS = 2**24
 #: Numbers of the sample above which it has fewer rows: chance groups are looked for in it.
 SAMPLE_NUMBERS = 2**27
 #: Passes over the table for the products of all columns with all, at most.
 MOST_PASSES = 16
 #: Random sums of rows that stand for all rows where neighbours are looked for.
 SKETCH_ROWS = 1024
+
+# -- dask arrays, whose passes run on workers --
+#: Numbers that a task works on at a time, however large its blocks are (33 MB in double precision);
+#: smaller blocks are worked on together up to it.
+WORKER_ENTRIES = 2**22
+#: Findings that a task merges, at most, and bytes of them: but two at least.
+MOST_MERGED, MERGED_BYTES = 8, 2**28
+#: Most bytes of the products of columns at a time: each of the findings holds a fifth of it.
+WORKER_SLAB_BYTES = 2**30
+#: Numbers of a dask array above which it stays where it is if a cluster is at hand (1 GB in single
+#: precision).
+STAYS_ON_CLUSTER = 2**28
 
 # -- models: d features, C groups, R models side by side --
 #: Bytes that a membership takes in training: itself, gradient, moments, noise, temporary copies;
@@ -151,6 +165,15 @@ def plan_rows(n_rows: int, n_features: int, n_models: int, budget: int, max_memo
         batch_rows=min(_even(batch), BUFFER_ROWS),
         slab_bytes=min(_even(share), SLAB_BYTES),
         model_bytes=_even(share),
+    )
+
+
+def plan_for_workers(plan: Plan) -> Plan:
+    """Adapt a plan to a table that stays on workers: training draws from the sample alone."""
+    return replace(
+        plan,
+        batch_rows=min(plan.batch_rows, plan.sample_rows),
+        slab_bytes=min(plan.slab_bytes, WORKER_SLAB_BYTES),
     )
 
 

@@ -1,5 +1,6 @@
 """The one door for X, whatever it is: checked, read into memory where it fits, else streamed."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,15 +10,25 @@ import torch
 from sklearn.utils import check_array
 
 from groupfs.data import checks
-from groupfs.data.block_sources import ArraySource, Source, as_source, is_lazy, read_whole
+from groupfs.data.block_sources import (
+    ArraySource,
+    Source,
+    as_source,
+    describing_frame,
+    is_lazy,
+    read_whole,
+)
+from groupfs.data.block_tensors import ColumnUnits
+from groupfs.data.dask_passes import on_cluster
 from groupfs.data.memory_plan import (
+    STAYS_ON_CLUSTER,
     Plan,
     fits_in_memory,
     memory_budget,
     memory_of_table,
+    plan_for_workers,
     plan_rows,
 )
-from groupfs.data.prefetch import read_ahead
 from groupfs.data.standardize import (
     MANY_ROWS,
     ColumnMoments,
@@ -26,9 +37,9 @@ from groupfs.data.standardize import (
     order_by_keys,
     order_columns,
     standardized_rows,
-    survey,
 )
 from groupfs.data.streamed_rows import StreamRows
+from groupfs.data.survey import survey
 from groupfs.data.table import Table, TableInMemory
 from groupfs.utils.sklearn_compat import check_feature_names
 from groupfs.utils.text import format_bytes
@@ -71,15 +82,16 @@ def open_table(
     fewest : int
         Columns that must vary.
     """
+    described = describing_frame(X)
+    checks.refuse_text(described)
     source = as_source(X)
-    checks.refuse_text(X)
     who = type(estimator).__name__
     if may_stream and plan is None:
         plan = choose_plan(source, n_models, max_memory)
     if plan is None:
         matrix = _read_matrix(X, source, who, may_stream)
-        names = _match_columns(estimator, X, matrix.shape[1], reset)
-        checks.refuse_missing(matrix, names, who)
+        names = _match_columns(estimator, described, matrix.shape[1], reset)
+        checks.refuse_missing(checks.find_missing(matrix), names, who)
         moments = ColumnMoments(matrix.shape[1])
         matrix = moments.add(matrix, correct_mean=matrix.shape[0] > MANY_ROWS)
         spread, columns = _varying(moments, names, constant, fewest)
@@ -90,19 +102,20 @@ def open_table(
 
     assert source is not None
     checks.refuse_too_small(source.shape)
-    names = _match_columns(estimator, X, source.shape[1], reset)
-    blocks = read_ahead(source, plan.block_rows, "mean and variance", verbose)
-    moments, keys, sample = survey(
-        blocks, source.shape, plan.sample_rows, lambda b: checks.refuse_missing(b, names, who)
-    )
-    spread, columns = _varying(moments, names, constant, fewest)
-    N = source.shape[0]
-    order, twins = order_by_keys(keys[columns] / (spread[columns, None] * np.sqrt(N)))
+    names = _match_columns(estimator, described, source.shape[1], reset)
+    if source.is_remote:
+        plan = plan_for_workers(plan)
+    seen = survey(source, plan, "mean and variance", verbose)
+    checks.refuse_missing(seen.missing, names, who)
+    spread, columns = _varying(seen.moments, names, constant, fewest)
+    N, width = source.shape
+    order, twins = order_by_keys(seen.keys[columns] / (spread[columns, None] * np.sqrt(N)))
     columns = columns[order]
-    mean, deviation = moments.mean[columns], spread[columns]
+    mean, deviation = seen.moments.mean[columns], spread[columns]
     scale = column_scale(deviation, standardize)
     norms = N * (deviation / scale) ** 2
-    streamed = StreamRows(source, columns, mean, scale, norms, sample, plan, verbose)
+    units = ColumnUnits(columns, mean, scale, width)
+    streamed = StreamRows(source, units, norms, seen.sample, plan, verbose)
     return Table(streamed, columns, twins, names, spread)
 
 
@@ -128,16 +141,22 @@ def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, int, I
 def read_matrix(selector: Any, X: Any) -> FloatArray | sp.csr_array:
     """Check X against a fitted selector and read it as it is, dense or sparse, in double."""
     matrix = _read_matrix(X, as_source(X), type(selector).__name__, may_stream=False)
-    _match_columns(selector, X, matrix.shape[1], reset=False)
+    _match_columns(selector, describing_frame(X), matrix.shape[1], reset=False)
     return matrix
 
 
 def choose_plan(source: Source | None, n_models: int, max_memory: Any) -> Plan | None:
-    """Plan how to stream a table, or return None if it fits into memory."""
+    """Plan how to stream a table, or return None if it fits into memory.
+
+    A large dask array stays where it is, even if it fits, where a cluster is at hand.
+    """
     if isinstance(source, ArraySource):
         source.drop_pages()  # or what others have read of the file would count as ours
     budget = memory_budget(max_memory)
-    if source is None or fits_in_memory(source.shape, source.n_entries, budget):
+    if source is None:
+        return None
+    stays = source.is_remote and math.prod(source.shape) > STAYS_ON_CLUSTER and on_cluster()
+    if fits_in_memory(source.shape, source.n_entries, budget) and not stays:
         return None
     return plan_rows(*source.shape, n_models, budget, max_memory)
 

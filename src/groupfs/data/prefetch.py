@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from tqdm import tqdm
 
-from groupfs.data.block_sources import Block, Source, read_blocks
+from groupfs.data.block_sources import Source, read_blocks
+from groupfs.data.blocks import Block
 
 Item = TypeVar("Item")
 #: Items that are made before they are asked for, at most.

@@ -4,14 +4,14 @@ There is one ``ColumnMoments`` for tables in memory, which are one block, and fo
 many; a sparse block stays sparse.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import preprocessing
 
-from groupfs.data.block_sources import Block, stack_blocks
+from groupfs.data.blocks import Block
 from groupfs.data.checks import refuse_overflow
 from groupfs.data.rows import DenseRows, RowsInMemory, SparseRows
 from groupfs.utils.types import FloatArray, IntArray
@@ -50,15 +50,26 @@ class ColumnMoments:
         with np.errstate(over="ignore", invalid="ignore"):
             measure = _measure_dense if isinstance(block, np.ndarray) else _measure_sparse
             mean, squares, centered = measure(block, correct_mean)
-            before, n = self.n_rows, block.shape[0]
-            self.n_rows += n
-            if before == 0:
-                self.mean, self.squares = mean, squares
-            else:
-                away = mean - self.mean
-                self.mean = self.mean + away * (n / self.n_rows)
-                self.squares = self.squares + (squares + away**2 * (before * n / self.n_rows))
+            self._merge(block.shape[0], mean, squares)
         return centered
+
+    def merged(self, other: "ColumnMoments") -> "ColumnMoments":
+        """Return the moments of these rows and others together."""
+        both = ColumnMoments(len(self.mean))
+        both._merge(self.n_rows, self.mean, self.squares)
+        with np.errstate(over="ignore", invalid="ignore"):
+            both._merge(other.n_rows, other.mean, other.squares)
+        return both
+
+    def _merge(self, n: int, mean: FloatArray, squares: FloatArray) -> None:
+        before = self.n_rows
+        self.n_rows += n
+        if before == 0:
+            self.mean, self.squares = mean, squares
+        elif n:
+            away = mean - self.mean
+            self.mean = self.mean + away * (n / self.n_rows)
+            self.squares = self.squares + (squares + away**2 * (before * n / self.n_rows))
 
 
 def checked_spread(moments: ColumnMoments, names: Sequence[str]) -> FloatArray:
@@ -89,46 +100,6 @@ def _measure_sparse(block: Block, correct_mean: bool) -> tuple[FloatArray, Float
         mean += (rest - n_zeros * mean) / n
     squares = np.bincount(column, (values - mean[column]) ** 2, minlength=d)
     return mean, squares + n_zeros * np.where(n_zeros > 0, mean, 0) ** 2, block
-
-
-def survey(
-    blocks: Iterable[Block],
-    shape: tuple[int, int],
-    sample_rows: int,
-    check: Callable[[Block], None] = lambda block: None,
-) -> tuple[ColumnMoments, FloatArray, Block]:
-    """Go through the rows once; ``check`` raises on blocks with values that cannot be used.
-
-    Returns the moments, products of the centred columns with fixed random vectors, (d, 3), and a
-    sample of random rows as they came.
-    """
-    N, d = shape
-    chosen = np.sort(np.random.default_rng(0).choice(N, min(sample_rows, N), replace=False))
-    vectors = np.random.default_rng(0)
-    moments, keys, total = ColumnMoments(d), np.zeros((d, 3)), np.zeros(3)
-    shift: FloatArray = np.zeros(0)
-    sample: list[Block] = []
-    for block in blocks:
-        check(block)
-        start = moments.n_rows
-        moments.add(block)
-        shift = shift if start else moments.mean
-        drawn = vectors.standard_normal((block.shape[0], 3))
-        with np.errstate(over="ignore", invalid="ignore"):
-            keys += _products(block, shift, drawn)
-        total += drawn.sum(0)
-        first, last = np.searchsorted(chosen, [start, moments.n_rows])
-        sample.append(block[chosen[first:last] - start])
-    with np.errstate(over="ignore", invalid="ignore"):
-        keys -= np.outer(moments.mean - shift, total)
-    return moments, keys, stack_blocks(sample)
-
-
-def _products(block: Block, shift: FloatArray, vectors: FloatArray) -> FloatArray:
-    """Multiply the columns, less a shift, with vectors over the rows, (d, 3)."""
-    if isinstance(block, np.ndarray):
-        return (block - shift).T @ vectors
-    return np.asarray(block.T.astype(np.float64) @ vectors - np.outer(shift, vectors.sum(0)))
 
 
 def order_columns(

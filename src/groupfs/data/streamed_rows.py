@@ -7,45 +7,60 @@ takes them from a sample that stays in memory.
 """
 
 import copy
-from collections.abc import Iterator
-from dataclasses import InitVar, dataclass
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import InitVar, dataclass, replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from groupfs.data import memory_plan
-from groupfs.data.block_sources import Block, PartSource, Source, stack_blocks
-from groupfs.data.block_tensors import BlockTensors
-from groupfs.data.memory_plan import Plan, block_rows, most_products
+from groupfs.data.block_sources import PartSource, Source
+from groupfs.data.block_tensors import BlockTensors, ColumnUnits, Standardizer, as_tensor
+from groupfs.data.blocks import Block, stack_blocks
+from groupfs.data.memory_plan import KEPT_PRODUCTS, Plan, block_rows, most_products
 from groupfs.data.prefetch import prefetch, read_ahead
+from groupfs.data.row_sums import (
+    ColumnProducts,
+    GroupSums,
+    PairProducts,
+    RowSums,
+    SignedSums,
+    SumsWork,
+    add_up,
+)
 from groupfs.data.rows import DenseRows, at_least_rounding
-from groupfs.data.standardize import survey
+from groupfs.data.survey import survey
 from groupfs.utils.types import FloatArray, IntArray
 
 
 @dataclass(eq=False)
 class StreamRows:
-    """Rows of a table that is read in blocks."""
+    """Rows of a table that is read in blocks, or worked on where its blocks are."""
 
     source: Source  #: the table as it came
-    columns: IntArray  #: which of its columns are used, in the order of use, (d,)
-    mean: FloatArray  #: of these columns
-    scale: FloatArray
+    units: ColumnUnits  #: which of its columns are used, their means and scales
     column_norms: FloatArray  #: squared norms of the standardised columns
     sample_block: InitVar[Block]  #: rows as they came, for the sample that stays in memory
     plan: Plan  #: how many rows may be held at a time
     verbose: bool  #: whether passes over the table show a bar
 
     def __post_init__(self, sample_block: Block) -> None:
-        self.shape = (self.source.shape[0], len(self.columns))
-        self._index = np.full(self.source.shape[1], -1)
-        self._index[self.columns] = np.arange(len(self.columns))
+        self.shape = (self.source.shape[0], len(self.units.columns))
         self.device = torch.device("cpu")
         self._target, self._dtype = self.device, torch.float32
-        self._on_device()
+        self._standardizer = Standardizer(self.units, self._target)
         entries = min(memory_plan.BLOCK_ENTRIES, self.plan.slab_bytes // memory_plan.PER_PRODUCT)
-        self.sample = DenseRows(self.standardized(BlockTensors.of(sample_block)).numpy(), entries)
+        sample = self._standardizer.standardized(BlockTensors.of(sample_block))
+        self.sample = DenseRows(sample.numpy(), entries)
+        self._all_products: Tensor | None = None  #: kept once they are known, or passes are many
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out products of columns where rows are sent to other processes."""
+        return {**self.__dict__, "_all_products": None}
 
     def __copy__(self) -> "StreamRows":
         """Copy rows that may go to another device; the sample goes with them."""
@@ -55,33 +70,12 @@ class StreamRows:
 
     def to(self, device: torch.device, dtype: torch.dtype) -> None:
         self._target, self._dtype = device, dtype
-        self._on_device()
+        self._standardizer = Standardizer(self.units, device)
         self.sample.to(device, dtype)
-
-    def standardized(
-        self, block: BlockTensors, dtype: torch.dtype = torch.float32, out: Tensor | None = None
-    ) -> Tensor:
-        """Standardise a block's rows on the device, (b, d)."""
-        size = (block.n_rows, self.shape[1])
-        if block.indices is None or block.lengths is None:
-            raw = self._send(block.values).index_select(1, self._columns).double()
-            values = raw.sub_(self._mean).div_(self._scale)
-            return values.to(dtype) if out is None else out.copy_(values)
-        filled = torch.empty(size, dtype=dtype, device=self._target) if out is None else out
-        filled.copy_((-self._mean / self._scale).expand(size))
-        column = self._own_index[self._send(block.indices).long()]
-        row = torch.repeat_interleave(self._send(block.lengths), output_size=len(column))
-        raw = self._send(block.values).double()
-        if size[1] < self.source.shape[1]:
-            used = column >= 0
-            row, column, raw = row[used], column[used], raw[used]
-        values = (raw - self._mean[column]) / self._scale[column]
-        filled.view(-1)[row * size[1] + column] = values.to(dtype)
-        return filled
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         block = self.source.gather(index.cpu().numpy())
-        values = self.standardized(BlockTensors.of(block), self._dtype)
+        values = self._standardizer.standardized(BlockTensors.of(block), self._dtype)
         return values if out is None else out.copy_(values)
 
     def random_rows(self, n_rows: int, rng: np.random.Generator) -> Tensor:
@@ -89,94 +83,89 @@ class StreamRows:
         return self.sample.random_rows(n_rows, rng)
 
     def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
+        seed = int(rng.integers(2**62))  # what is prefetched leaves the caller's state alone
+        rng = np.random.default_rng(seed)
+        if self.source.is_remote:  # rows of other batches would have to travel
+            per_round = max(1, self.sample.shape[0] // len(out))
+            for done in range(0, n_steps, per_round):
+                yield from self.sample.batches(min(per_round, n_steps - done), rng, out)
+            return
         # the next batches are read, put together and, for a GPU, pinned in a thread; the copy to
         # the device runs beside the step before it
-        seed = int(rng.integers(2**62))  # what is prefetched leaves the caller's state alone
-        drawn = draw_batches(
-            self.source, n_steps, len(out), self.plan.buffer_rows, np.random.default_rng(seed)
-        )
+        drawn = draw_batches(self.source, n_steps, len(out), self.plan.buffer_rows, rng)
         for batch in prefetch(self._stage(block) for block in drawn):
-            self.standardized(batch, self._dtype, out=out)
+            self._standardizer.standardized(batch, self._dtype, out=out)
             yield
 
     @property
     def is_exact(self) -> bool:
         """Whether all products of columns are affordable, and the passes for them."""
         N, d = self.shape
-        few = N * d**2 <= most_products(self._target)
+        few = N * d**2 <= most_products(self._adds_on)
         return few and -(-d // self.columns_at_once) <= memory_plan.MOST_PASSES
 
     @property
     def columns_at_once(self) -> int:
         """Columns whose products with all others fit in memory."""
         slab_bytes = self.plan.slab_bytes
-        if self._target.type == "cuda":
-            slab_bytes = torch.cuda.mem_get_info(self._target)[0] // 2
+        if self._adds_on.type == "cuda":
+            slab_bytes = torch.cuda.mem_get_info(self._adds_on)[0] // 2
         return block_rows(memory_plan.PER_PRODUCT * self.shape[1], slab_bytes)
 
     def column_products(self, start: int, stop: int) -> Tensor:
-        return self._products(slice(start, stop), stop - start, "feature graph")
+        d = self.shape[1]
+        if self._all_products is None and (start, stop) == (0, d) and d**2 <= KEPT_PRODUCTS:
+            self._all_products = self._products(slice(0, d), d, "products of features")
+        if self._all_products is not None:
+            return self._all_products[start:stop].to(self._target, copy=True)
+        return self._products(slice(start, stop), stop - start, "products of features")
 
     def products_of(self, columns: IntArray) -> Tensor:
-        index = torch.from_numpy(columns).to(self._target)
-        return self._products(index, len(columns), "order of the features")
+        if self._all_products is not None:
+            index = torch.from_numpy(columns).to(self._all_products.device)
+            return self._all_products[index].to(self._target)
+        return self._products(columns, len(columns), "order of the features")
 
-    def _products(self, columns: slice | Tensor, n_columns: int, what: str) -> Tensor:
+    def _products(self, columns: slice | IntArray, n_columns: int, what: str) -> Tensor:
         size = (n_columns, self.shape[1])
-        products = torch.zeros(size, dtype=torch.float64, device=self._target)
-        for Z in self._passes(what):
-            products += Z[:, columns].T @ Z
+        make = partial(ColumnProducts, columns, size)
+        (products,) = self._add_up(make, 8 * math.prod(size), what)
         return products
 
     def pair_distances(self, partners: IntArray, n_rows: int, signed: bool = True) -> FloatArray:
         """Measure squared distances of columns to others from about so many rows, (d, m)."""
-        index = torch.from_numpy(partners).to(self._target)
-        products = torch.zeros(index.shape, dtype=torch.float64, device=self._target)
-        norms = torch.zeros(self.shape[1], dtype=torch.float64, device=self._target)
-        seen = 0
-        for Z in self._passes("nearest features", n_rows):
-            by_column = Z.T.contiguous()
-            size = block_rows(index.shape[1] * len(Z), memory_plan.PAIR_ENTRIES)
-            for first in range(0, len(index), size):
-                part = slice(first, first + size)
-                others = by_column[index[part]]
-                products[part] += (others @ by_column[part].unsqueeze(-1)).squeeze(-1)
-            norms += by_column.square_().sum(1, dtype=torch.float64)
-            seen += len(Z)
+        rows = None if n_rows >= self.shape[0] else _random_runs(self.shape[0], n_rows)
+        make = partial(PairProducts, partners.astype(np.int32))
+        products, norms = self._add_up(make, 8 * partners.size, "nearest features", rows)
         if not signed:
-            products.abs_()
+            products = products.abs()
+        index = torch.from_numpy(partners).to(self._target)
         distances = norms.unsqueeze(-1) + norms[index] - 2 * products
-        return (distances.clamp_(min=0) * (self.shape[0] / seen)).cpu().numpy()
+        share = 1.0 if rows is None else len(rows) / self.shape[0]
+        return (distances.clamp_(min=0) / share).cpu().numpy()
 
     def sketch(self) -> DenseRows:
-        """Add up rows with random signs into as few rows as the sample has at most.
+        """Add up rows with random signs, each in one of as few sums as the sample has rows at most.
 
         Inner products of its columns estimate those of the table's.
         """
         if self.sample.shape[0] == self.shape[0]:
             return self.sample
-        rng = np.random.default_rng(0)
+        N = self.shape[0]
         m, d = self.sample.shape
         m = min(m, memory_plan.SKETCH_ROWS)
-        most = most_products(self._target)
-        sums = torch.zeros((m, d), dtype=torch.float32, device=self._target)
-        for Z in self._passes("sketch of the features", max(4 * m, int(most / (m * d)))):
-            signs = torch.from_numpy(rng.integers(2, size=(m, len(Z)), dtype=np.int8))
-            sums += self._send(signs).to(Z.dtype).mul_(2).sub_(1) @ Z
-        found = DenseRows((sums / np.sqrt(m)).cpu().numpy(), self.sample.block_entries)
+        n_rows = max(4 * m, int(most_products(self._adds_on) / (m * d)))
+        rows = None if n_rows >= N else _random_runs(N, n_rows)
+        make = partial(SignedSums, (m, d))
+        (sums,) = self._add_up(make, 4 * m * d, "sketch of the features", rows)
+        found = DenseRows(sums.cpu().numpy(), self.sample.block_entries)
         found.to(self._target, self._dtype)
         return found
 
     def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
-        own = torch.from_numpy(labels).to(self._target)
-        products = torch.zeros(len(labels), dtype=torch.float64, device=self._target)
-        norms = torch.zeros(n_groups, dtype=torch.float64, device=self._target)
-        groups = [torch.nonzero(own == j).ravel() for j in range(n_groups)]
-        for Z in self._passes("central features"):
-            sums = torch.stack([Z[:, group].sum(1) for group in groups], 1)
-            products += (Z * sums[:, own]).sum(0, dtype=torch.float64)
-            norms += sums.double().square_().sum(0)
-        lengths = norms.sqrt_().cpu().numpy()
+        make = partial(GroupSums, labels, n_groups)
+        products, norms = self._add_up(make, 8 * len(labels), "central features")
+        lengths = norms.sqrt().cpu().numpy()
         most = lengths[labels] * np.sqrt(self.column_norms)  # but for rounding, they are no more
         return np.clip(products.cpu().numpy(), -most, most), lengths
 
@@ -186,13 +175,13 @@ class StreamRows:
 
     def restricted(self, columns: IntArray) -> "StreamRows":
         part = copy.copy(self)
-        part.columns, part.mean = self.columns[columns], self.mean[columns]
-        part.scale, part.column_norms = self.scale[columns], self.column_norms[columns]
+        part.units, part.column_norms = self.units.restricted(columns), self.column_norms[columns]
         part.shape = (self.shape[0], len(columns))
-        part._index = np.full(self.source.shape[1], -1)
-        part._index[part.columns] = np.arange(len(columns))
-        part._on_device()
+        part._standardizer = Standardizer(part.units, self._target)
         part.sample = self.sample.restricted(columns)
+        if self._all_products is not None:
+            own = torch.from_numpy(columns).to(self._all_products.device)
+            part._all_products = self._all_products[own][:, own]
         return part
 
     def shuffled(self, rng: np.random.Generator) -> DenseRows:
@@ -201,31 +190,37 @@ class StreamRows:
 
     def resampled(self, index: IntArray, standardize: bool) -> "StreamRows":
         source = PartSource(self.source, rows=np.sort(index))
-        blocks = read_ahead(source, self.plan.block_rows, "", verbose=False)
-        moments, _, sample = survey(blocks, source.shape, self.plan.sample_rows)
-        mean, spread = moments.mean[self.columns], moments.spread[self.columns]
-        scale = at_least_rounding(spread, self.scale) if standardize else self.scale
+        seen, own = survey(source, self.plan), self.units.columns
+        mean, spread = seen.moments.mean[own], seen.moments.spread[own]
+        scale = self.units.scale
+        scale = at_least_rounding(spread, scale) if standardize else scale
         norms = len(index) * (spread / scale) ** 2
-        return StreamRows(source, self.columns, mean, scale, norms, sample, self.plan, self.verbose)
+        units = replace(self.units, mean=mean, scale=scale)
+        return StreamRows(source, units, norms, seen.sample, self.plan, self.verbose)
 
-    def _passes(self, what: str, n_rows: int | None = None) -> Iterator[Tensor]:
-        """Yield standardised blocks of all rows, or of so many."""
-        source: Source = self.source
-        if n_rows is not None and n_rows < self.shape[0]:
-            source = PartSource(source, rows=_random_runs(self.shape[0], n_rows))
-        for block in read_ahead(source, self.plan.block_rows, what, self.verbose, self._stage):
-            yield self.standardized(block)
+    def _add_up(
+        self,
+        make: Callable[[torch.device], RowSums],
+        n_bytes: int,
+        what: str,
+        rows: IntArray | None = None,
+    ) -> tuple[Tensor, ...]:
+        """Add up all rows, or some; ``n_bytes`` is about what the sums hold."""
+        source = self.source if rows is None else PartSource(self.source, rows=rows)
+        if source.is_remote:
+            work = SumsWork(make, self.units, n_bytes)
+            found = source.run_there(work, what, self.verbose)
+            return tuple(as_tensor(values).to(self._target) for values in found)
+        blocks = read_ahead(source, self.plan.block_rows, what, self.verbose, self._stage)
+        return add_up(blocks, self._standardizer, make(self._target))
+
+    @property
+    def _adds_on(self) -> torch.device:
+        """Where sums over the rows are added up: workers have no GPU."""
+        return torch.device("cpu") if self.source.is_remote else self._target
 
     def _stage(self, block: Block) -> BlockTensors:
         return BlockTensors.of(block, pinned=self._target.type == "cuda")
-
-    def _on_device(self) -> None:
-        numbers = (self.mean, self.scale, self.columns, self._index)
-        tensors = [torch.from_numpy(values).to(self._target) for values in numbers]
-        self._mean, self._scale, self._columns, self._own_index = tensors
-
-    def _send(self, values: Tensor) -> Tensor:
-        return values.to(self._target, non_blocking=True)
 
 
 def draw_batches(

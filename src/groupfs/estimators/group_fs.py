@@ -313,9 +313,10 @@ class GroupFS(GroupSelector):
         Parameters
         ----------
         X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
-            The table. Also memory-mapped arrays, dask arrays, h5py and zarr datasets, AnnData's
-            backed matrices, and whatever else has a shape and gives rows when sliced: where it is
-            too large for ``max_memory`` it is read in blocks of rows.
+            The table. Also memory-mapped arrays, h5py and zarr datasets, AnnData's backed matrices,
+            and whatever else has a shape and gives rows when sliced: where it is too large for
+            ``max_memory`` it is read in blocks of rows. Arrays and DataFrames of dask: where they
+            are too large they are worked on where their blocks are.
         y : ignored
             Labels are never looked at.
         """

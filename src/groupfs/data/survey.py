@@ -1,0 +1,134 @@
+"""The first look at a table that is not in memory: one pass, in this process or where its rows are.
+
+It finds means and deviations of the columns, their products with fixed random vectors, by which
+columns are ordered and twins known, values that cannot be used, and a sample of random rows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from groupfs.data import checks
+from groupfs.data.block_sources import Source
+from groupfs.data.blocks import Block, stack_blocks
+from groupfs.data.checks import Missing
+from groupfs.data.memory_plan import Plan
+from groupfs.data.prefetch import read_ahead
+from groupfs.data.standardize import ColumnMoments
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Random vectors over the rows that columns are multiplied with.
+N_KEYS = 3
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What was seen of some rows; where values are missing nothing else counts."""
+
+    moments: ColumnMoments
+    products: FloatArray  #: of the columns, less a shift, with the random vectors, (d, 3)
+    shift: FloatArray  #: about where the columns are, (d,)
+    total: FloatArray  #: sums of the random vectors, (3,)
+    sample: Block  #: rows as they came
+    missing: Missing | None = None
+
+    def __sizeof__(self) -> int:
+        """Tell dask how much memory this takes: the sample most of it."""
+        block = self.sample
+        parts = [block] if isinstance(block, np.ndarray) else [block.data, block.indices]
+        return int(sum(part.nbytes for part in [*parts, self.products])) + 5 * self.shift.nbytes
+
+    @property
+    def keys(self) -> FloatArray:
+        """Products of the centred columns with the random vectors, (d, 3)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.products - np.outer(self.moments.mean - self.shift, self.total)
+
+    def merged(self, other: "Survey") -> "Survey":
+        """Put what was seen of other rows to this, for rows that follow these."""
+        if self.missing is not None or other.missing is not None:
+            found = [part for part in (self.missing, other.missing) if part is not None]
+            columns = np.unique(np.concatenate([part.columns for part in found]))
+            missing = Missing(columns, any(part.has_nan for part in found))
+            return Survey(self.moments, self.products, self.shift, self.total, self.sample, missing)
+        with np.errstate(over="ignore", invalid="ignore"):
+            moved = other.products + np.outer(other.shift - self.shift, other.total)
+        return Survey(
+            self.moments.merged(other.moments),
+            self.products + moved,
+            self.shift,
+            self.total + other.total,
+            stack_blocks([self.sample, other.sample]),
+        )
+
+
+@dataclass(frozen=True)
+class SurveyWork:
+    """A survey as work that can be done in parts; see :class:`groupfs.data.dask_passes.Work`."""
+
+    shape: tuple[int, int]
+    sample_rows: int
+
+    @property
+    def n_bytes(self) -> int:
+        return 8 * (2 * N_KEYS + 2) * self.shape[1]
+
+    def split(self, spans: list[tuple[int, int]]) -> list[Any]:
+        """Tell every part where the random numbers stand at its start, and its sampled rows."""
+        N = self.shape[0]
+        size = min(self.sample_rows, N)
+        chosen = np.sort(np.random.default_rng(0).choice(N, size, replace=False))
+        vectors = np.random.default_rng(0)
+        parts = []
+        for start, stop in spans:
+            first, last = np.searchsorted(chosen, [start, stop])
+            parts.append((vectors.bit_generator.state, chosen[first:last] - start))
+            if stop < N:
+                vectors.standard_normal((stop - start, N_KEYS))
+        return parts
+
+    def measure(self, pieces: Iterator[Block], part: tuple[Any, IntArray]) -> Survey:
+        """Look at some rows, up to the first values that cannot be used."""
+        state, chosen = part
+        vectors = np.random.default_rng()
+        vectors.bit_generator.state = state
+        d = self.shape[1]
+        moments, products, total = ColumnMoments(d), np.zeros((d, N_KEYS)), np.zeros(N_KEYS)
+        shift: FloatArray = np.zeros(0)
+        sample: list[Block] = []
+        for block in pieces:
+            missing = checks.find_missing(block)
+            if missing is not None:
+                return Survey(moments, products, shift, total, block[:0], missing)
+            start = moments.n_rows
+            moments.add(block)
+            shift = shift if start else moments.mean
+            drawn = vectors.standard_normal((block.shape[0], N_KEYS))
+            with np.errstate(over="ignore", invalid="ignore"):
+                products += _products(block, shift, drawn)
+            total += drawn.sum(0)
+            first, last = np.searchsorted(chosen, [start, moments.n_rows])
+            sample.append(block[chosen[first:last] - start])
+        return Survey(moments, products, shift, total, stack_blocks(sample))
+
+    def merge(self, found: list[Survey]) -> Survey:
+        return reduce(Survey.merged, found)
+
+
+def survey(source: Source, plan: Plan, what: str = "", verbose: bool = False) -> Survey:
+    """Go through the rows of a source once; ``what`` names the pass under a bar."""
+    work = SurveyWork(source.shape, plan.sample_rows)
+    if source.is_remote:
+        return source.run_there(work, what, verbose)
+    blocks = read_ahead(source, plan.block_rows, what, verbose)
+    return work.measure(blocks, work.split([(0, source.shape[0])])[0])
+
+
+def _products(block: Block, shift: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Multiply the columns, less a shift, with vectors over the rows, (d, 3)."""
+    if isinstance(block, np.ndarray):
+        return (block - shift).T @ vectors
+    return np.asarray(block.T.astype(np.float64) @ vectors - np.outer(shift, vectors.sum(0)))
