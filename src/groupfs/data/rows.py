@@ -49,8 +49,11 @@ class Rows(Protocol):
     def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
         """Fill ``out`` (B, d) with other random rows for every step of an epoch."""
 
-    def column_products(self, start: int, stop: int) -> Tensor:
-        """Multiply columns start..stop with all, (stop - start, d), double precision."""
+    def column_products(self, start: int, stop: int, single: bool = False) -> Tensor:
+        """Multiply columns start..stop with all, (stop - start, d), double precision.
+
+        With ``single`` in single precision where that is faster.
+        """
 
     def products_of(self, columns: IntArray) -> Tensor:
         """Multiply some columns with all, (p, d), double precision."""
@@ -156,7 +159,10 @@ class DenseRows(RowsInMemory):
     def combine(self, weights: FloatArray) -> FloatArray:
         return self.Z @ weights
 
-    def column_products(self, start: int, stop: int) -> Tensor:
+    def column_products(self, start: int, stop: int, single: bool = False) -> Tensor:
+        if single and self.device.type == "cpu":
+            Z = self.take(torch.arange(self.shape[0])) if self._tensor is None else self._tensor
+            return Z[:, start:stop].T @ Z
         Z = self._on_device()
         return (Z[:, start:stop].T @ Z).double()
 
@@ -233,7 +239,7 @@ class SparseRows(RowsInMemory):
         scaled = weights / self.scale[:, None]
         return np.asarray(self.X @ scaled - self.mean @ scaled)
 
-    def column_products(self, start: int, stop: int) -> Tensor:
+    def column_products(self, start: int, stop: int, single: bool = False) -> Tensor:
         return self.products_of(np.arange(start, stop))
 
     def products_of(self, columns: IntArray) -> Tensor:

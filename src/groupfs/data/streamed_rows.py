@@ -56,11 +56,14 @@ class StreamRows:
         entries = min(memory_plan.BLOCK_ENTRIES, self.plan.slab_bytes // memory_plan.PER_PRODUCT)
         sample = self._standardizer.standardized(BlockTensors.of(sample_block))
         self.sample = DenseRows(sample.numpy(), entries)
-        self._all_products: Tensor | None = None  #: kept once they are known, or passes are many
+        # kept once they are known, or passes would be many
+        self._all_products: Tensor | None = None
+        self._sketch: DenseRows | None = None
+        self._whole: tuple[StreamRows, IntArray] | None = None  #: rows that these are columns of
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out products of columns where rows are sent to other processes."""
-        return {**self.__dict__, "_all_products": None}
+        """Leave out what can be worked out again where rows are sent to other processes."""
+        return {**self.__dict__, "_all_products": None, "_sketch": None, "_whole": None}
 
     def __copy__(self) -> "StreamRows":
         """Copy rows that may go to another device; the sample goes with them."""
@@ -112,7 +115,7 @@ class StreamRows:
             slab_bytes = torch.cuda.mem_get_info(self._adds_on)[0] // 2
         return block_rows(memory_plan.PER_PRODUCT * self.shape[1], slab_bytes)
 
-    def column_products(self, start: int, stop: int) -> Tensor:
+    def column_products(self, start: int, stop: int, single: bool = False) -> Tensor:
         d = self.shape[1]
         if self._all_products is None and (start, stop) == (0, d) and d**2 <= KEPT_PRODUCTS:
             self._all_products = self._products(slice(0, d), d, "products of features")
@@ -151,6 +154,16 @@ class StreamRows:
         """
         if self.sample.shape[0] == self.shape[0]:
             return self.sample
+        if self._sketch is None:
+            if self._whole is None:
+                self._sketch = self._made_sketch()
+            else:
+                whole, columns = self._whole
+                self._sketch = whole.sketch().restricted(columns)
+            self._sketch.to(self._target, self._dtype)
+        return self._sketch
+
+    def _made_sketch(self) -> DenseRows:
         N = self.shape[0]
         m, d = self.sample.shape
         m = min(m, memory_plan.SKETCH_ROWS)
@@ -158,9 +171,7 @@ class StreamRows:
         rows = None if n_rows >= N else _random_runs(N, n_rows)
         make = partial(SignedSums, (m, d))
         (sums,) = self._add_up(make, 4 * m * d, "sketch of the features", rows)
-        found = DenseRows(sums.cpu().numpy(), self.sample.block_entries)
-        found.to(self._target, self._dtype)
-        return found
+        return DenseRows(sums.cpu().numpy(), self.sample.block_entries)
 
     def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
         make = partial(GroupSums, labels, n_groups)
@@ -179,6 +190,7 @@ class StreamRows:
         part.shape = (self.shape[0], len(columns))
         part._standardizer = Standardizer(part.units, self._target)
         part.sample = self.sample.restricted(columns)
+        part._sketch, part._whole = None, (self, columns)
         if self._all_products is not None:
             own = torch.from_numpy(columns).to(self._all_products.device)
             part._all_products = self._all_products[own][:, own]

@@ -33,13 +33,16 @@ class Correlations:
         self._on_share, self._on_spread = _indicators(rows)
         self._matrix: Tensor | None = None
 
-    def block(self, start: int, stop: int) -> Tensor:
-        """Correlate columns start..stop with all, (stop - start, d), double precision; a copy."""
+    def block(self, start: int, stop: int, single: bool = False) -> Tensor:
+        """Correlate columns start..stop with all, (stop - start, d), double precision; a copy.
+
+        With ``single`` in single precision where that is faster.
+        """
         if self._matrix is not None:
             return self._matrix[start:stop].clone()
-        products = self.rows.column_products(start, stop)
+        products = self.rows.column_products(start, stop, single)
         device, N = products.device, self.rows.shape[0]
-        roots = torch.as_tensor(self.roots, device=device)
+        roots = torch.as_tensor(self.roots, device=device).to(products.dtype)
         r = products.div_(roots[start:stop, None]).div_(roots)
         on = torch.as_tensor(self._on_share, device=device)
         if bool(on[start:stop].isfinite().any()):
@@ -65,7 +68,7 @@ class Correlations:
         d, size = self.rows.shape[1], self.rows.columns_at_once
         found = []
         for start in range(0, d, size):
-            r = self.block(start, min(d, start + size)).abs_()
+            r = self.block(start, min(d, start + size), single=True).abs_()
             own = torch.arange(len(r), device=r.device)
             r[own, own + start] = 0
             k = min(NEAREST, d - 1)
@@ -86,7 +89,7 @@ def strength_by_group(
     ends = np.searchsorted(labels[by_group], np.arange(n_groups + 1))
     found = np.zeros((d, n_groups))
     for start in range(0, d, size):
-        r = correlations.block(start, min(d, start + size))
+        r = correlations.block(start, min(d, start + size), single=True)
         r = r if signed else r.abs_()
         own = torch.arange(len(r), device=r.device)
         r[own, own + start] = -torch.inf
