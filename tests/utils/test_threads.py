@@ -7,7 +7,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_info
 
-from groupfs.utils.threads import LARGE_TABLE, threads_for
+from groupfs.utils.threads import LARGE_TABLE, MOST_THREADS, threads_for
 
 SMALL, LARGE = (100, 10), (LARGE_TABLE, 1)
 
@@ -31,10 +31,18 @@ def test_a_small_table_takes_one_thread_and_gives_the_others_back():
     assert torch.get_num_threads() == 2 and blas_threads() == before
 
 
-def test_a_large_table_takes_what_there_is():
+def test_a_large_table_takes_what_there_is_but_no_more_than_a_few():
     before = blas_threads()
     with threads_for(LARGE):
-        assert torch.get_num_threads() == 2 and blas_threads() == before
+        assert torch.get_num_threads() == 2 and max(blas_threads()) <= 2
+        with threads_for(SMALL):
+            assert torch.get_num_threads() == 1 and set(blas_threads()) == {1}
+        assert torch.get_num_threads() == 2
+    assert blas_threads() == before
+    torch.set_num_threads(MOST_THREADS + 2)
+    with threads_for(LARGE):
+        assert torch.get_num_threads() == MOST_THREADS
+    assert torch.get_num_threads() == MOST_THREADS + 2
 
 
 def test_an_error_gives_the_threads_back_too():

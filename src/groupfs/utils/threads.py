@@ -1,19 +1,21 @@
-"""Threads by the size of the work: one where a table is small, as many as are set where it is not.
+"""Threads by the size of the work: one for a table of usual size, a few for a large one.
 
 Threads wait for each other at the end of every operation, and most operations of a fit take
-microseconds. On a busy machine one that waits for a core keeps all others waiting.
+microseconds. On 2 cores two threads take one to four times as long as one, on 16 cores sixteen take
+six times as long; on a busy machine one that waits for a core keeps all others waiting.
 """
 
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import lru_cache
+from typing import Any
 
 import torch
 from threadpoolctl import ThreadpoolController
 
-#: Numbers of a table from which on more than one thread pay.
-LARGE_TABLE = 2**22
+#: Numbers of a table from which on more than one thread pay, and threads at most.
+LARGE_TABLE, MOST_THREADS = 2**26, 4
 
 
 @contextmanager
@@ -21,37 +23,54 @@ def threads_for(shape: tuple[int, int]) -> Iterator[None]:
     """Work on a table of this shape with as many threads as pay.
 
     OpenMP, and with it torch, counts threads for each caller apart, so nobody else notices. The
-    libraries behind numpy and scipy have one number for the process: it is set by the first small
-    fit that begins and put back by the last that ends.
+    libraries behind numpy and scipy have one number for the process: the first fit that begins sets
+    it, fits beside it may lower it, and the last that ends puts it back. Never are there more than
+    were set before.
     """
-    if shape[0] * shape[1] >= LARGE_TABLE:
-        yield
-        return
-    torch.get_num_threads()  # or torch would set the number when this caller first works with it
-    with _controller().select(user_api="openmp").limit(limits=1), _one_for_all:
+    wanted = MOST_THREADS if shape[0] * shape[1] >= LARGE_TABLE else 1
+    # asking makes torch set the number of this caller, which it would else do in the midst of work
+    wanted = min(wanted, torch.get_num_threads())
+    with _controller().select(user_api="openmp").limit(limits=wanted), _shared.limited_to(wanted):
         yield
 
 
-class _OneForAll:
-    """One thread for BLAS while anybody is inside."""
+class _SharedLimit:
+    """A number of threads for BLAS while anybody is inside: the lowest that was asked for."""
 
     def __init__(self) -> None:
-        self._lock, self._n_inside, self._limits = threading.Lock(), 0, ExitStack()
+        self._lock, self._n_inside, self._before = threading.Lock(), 0, [0]
 
-    def __enter__(self) -> None:
+    @contextmanager
+    def limited_to(self, n_threads: int) -> Iterator[None]:
+        libraries = _controller().select(user_api="blas").lib_controllers
         with self._lock:
+            now = [library.num_threads for library in libraries]
             if self._n_inside == 0:
-                self._limits.enter_context(_controller().select(user_api="blas").limit(limits=1))
+                self._before = now
             self._n_inside += 1
+            _set_threads(libraries, [min(n, n_threads) for n in now])
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._n_inside -= 1
+                if self._n_inside == 0:
+                    _set_threads(libraries, self._before)
 
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._n_inside -= 1
-            if self._n_inside == 0:
-                self._limits.close()
+
+def _set_threads(libraries: list[Any], numbers: list[int]) -> None:
+    """Set the threads of libraries; the thread that does may be another than that which did last.
+
+    threadpoolctl lets the first thread that sets a number alone change it, since version 3.8.
+    """
+    for library, n in zip(libraries, numbers, strict=True):
+        release = getattr(library, "clear_controlling_thread", lambda force: None)
+        release(force=True)
+        library.set_num_threads(n)
+        release(force=True)
 
 
-_one_for_all = _OneForAll()
+_shared = _SharedLimit()
 
 
 @lru_cache(maxsize=1)
