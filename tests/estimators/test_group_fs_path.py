@@ -25,7 +25,7 @@ def fitted(moons):
 
 @pytest.mark.slow
 def test_default_path_finds_both_groups_over_more_than_threefold_sparsity(moons, fitted):
-    assert fitted.path_.gain.shape == (1, 24)
+    assert fitted.path_.gain.shape == (2, 24)
     frequency = fitted.path_.selection_frequency
     right = (frequency[:, :10] == 1).all(1) & (frequency[:, 10:] == 0).all(1)
     found = fitted.path_.sparsities[right]
@@ -91,6 +91,6 @@ def test_ctrl_c_keeps_the_part_of_the_path_that_was_trained(moons):
         interrupt_when(lambda epochs: epochs and epochs[0] > 0),
     ):
         path.fit(moons.data)
-    assert path.path_.gain.shape == (1, 4) and len(path.path_.sparsities) == 4
+    assert path.path_.gain.shape == (2, 4) and len(path.path_.sparsities) == 4
     assert set(path.gains_by_n_groups_) == {3}
     assert path.transform(moons.data).shape[1] > 0

@@ -4,9 +4,11 @@ import scipy.sparse as sp
 import torch
 
 from groupfs.data.rows import DenseRows
+from groupfs.graphs import feature_neighbors
 from groupfs.graphs.feature_graph import FeatureGraph, affinity_of_neighbors, apply_laplacian
 from groupfs.graphs.feature_neighbors import approximate_neighbors, exact_neighbors
 from tests import reference
+from tests.support.walks import standardised
 
 CPU = torch.device("cpu")
 
@@ -60,3 +62,16 @@ def test_approximate_neighbours_are_mostly_the_exact_ones(rng):
     edges = affinity_of_neighbors(distances, approximate, 7, mean).tocoo()
     # where an edge was found its weight is near the exact one: bandwidths may differ a little
     assert np.median(np.abs(edges.data - dense[edges.coords])) < 0.01
+
+
+def test_largest_correlations_give_the_neighbours_that_all_distances_give(rng, monkeypatch):
+    X = rng.standard_normal((50, 4))[:, np.arange(30) % 4] + rng.standard_normal((50, 30))
+    X[:, 7] = -3 * X[:, 2]
+    rows = DenseRows(standardised(X))
+    squared, nearest, mean = exact_neighbors(rows, 6, signed=False)
+    monkeypatch.setattr(feature_neighbors, "_equally_long", lambda rows: False)
+    expected, expected_nearest, expected_mean = exact_neighbors(rows, 6, signed=False)
+    np.testing.assert_allclose(squared, expected, atol=1e-9)
+    assert mean == pytest.approx(expected_mean) and squared[7, 1] == 0
+    unlike = np.setdiff1d(np.arange(30), [2, 7])  # copies may come in either order
+    np.testing.assert_array_equal(nearest[unlike], expected_nearest[unlike])

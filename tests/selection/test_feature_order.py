@@ -250,3 +250,13 @@ def test_shares_of_features_and_of_what_they_say_become_numbers(rng):
 
 class Empty:
     """Stands for an estimator, which learns the columns of the table."""
+
+
+def test_coverage_is_the_same_with_correlations_kept_or_computed_again(rng, monkeypatch):
+    F = torch.from_numpy(rng.standard_normal((30, 60)))
+    F /= F.norm(dim=0)
+    weights = torch.from_numpy(rng.random(60))
+    kept = Coverage(F, weights).order(np.arange(60), 25)
+    monkeypatch.setattr("groupfs.selection.coverage.KEPT_ENTRIES", 0)
+    again = Coverage(F, weights).order(np.arange(60), 25)
+    np.testing.assert_array_equal(kept[:25], again[:25])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from groupfs import GroupFS
 from groupfs.datasets import load_two_moons
 from groupfs.models.candidate_memberships import CandidateMemberships
 from groupfs.models.memberships import DenseMemberships
@@ -28,10 +29,20 @@ def test_every_seed_starts_at_every_weight_from_its_own_clusters(moons):
         np.testing.assert_allclose(models.mu[r], problem.gate_start[seed])
 
 
-def test_groups_that_stay_as_they_are_need_one_start(moons):
+def test_seeds_of_groups_that_stay_as_they_are_start_alike(moons):
     problem = prepared(moons, n_init=3, n_groups=4)
-    assert len(problem.seeds) == 1 and len(problem.models(np.array([0.5, 1.0]))) == 2
-    assert len(problem.pool) == 1 and problem.excess.shape == (4,)
+    assert len(problem.models(np.array([0.5, 1.0]))) == 6 and problem.excess.shape == (4,)
+    assert (problem.gate_start == problem.gate_start[0]).all() and len(problem.start.clusters) == 1
+
+
+def test_where_gates_have_no_say_one_seed_is_trained(moons):
+    def gains(**settings):
+        model = GroupFS(3, keep_unrelated=True, max_epochs=5, random_state=0, **settings)
+        return model.fit(moons).gain_
+
+    assert gains(n_init=4) == gains(n_init=1)
+    assert gains(n_init=4, sparsity=0.7) >= gains(n_init=1, sparsity=0.7)
+    assert gains(n_init=4, sparsity=1.3) != gains(n_init=1, sparsity=1.3)
 
 
 def test_the_number_of_groups_is_found_with_its_curve(moons):

@@ -51,6 +51,24 @@ def test_an_error_gives_the_threads_back_too():
     assert torch.get_num_threads() == 2
 
 
+def test_whoever_ends_last_gives_the_threads_back():
+    before, main_is_out, other_is_in = blas_threads(), threading.Event(), threading.Event()
+
+    def other():
+        with threads_for(SMALL):
+            other_is_in.set()
+            main_is_out.wait()
+
+    with ThreadPoolExecutor(1) as pool:
+        with threads_for(SMALL):
+            ending = pool.submit(other)
+            other_is_in.wait()
+        assert set(blas_threads()) == {1}
+        main_is_out.set()
+        ending.result()
+    assert blas_threads() == before
+
+
 def test_fits_beside_each_other_leave_one_thread_to_all_until_the_last_has_ended():
     before, first_is_out = blas_threads(), threading.Event()
     both_inside = threading.Barrier(2)

@@ -75,6 +75,8 @@ class StreamRows:
         self._target, self._dtype = device, dtype
         self._standardizer = Standardizer(self.units, device)
         self.sample.to(device, dtype)
+        if self._sketch is not None:
+            self._sketch.to(device, dtype)
 
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         block = self.source.gather(index.cpu().numpy())

@@ -122,16 +122,19 @@ class GroupFS(GroupSelector):
     end_temperature : float, default=0.01
         Temperature that is reached at ``max_epochs``.
     batch_size : int or None, default=None
-        Rows per step. None takes all of them up to 640, else about 512 (preset "default").
+        Rows per step. None (preset "default") takes all of them up to 320, else draws a pool of at
+        most eight batches of about 256, which are used in turn; where memberships are learned, all
+        up to 640, else batches of about 512 of the whole table.
     max_epochs : int or None, default=None
-        Passes over the table at most.
+        Passes over the table, or the pool, at most.
     early_stopping : bool or None, default=None
         Whether training ends when groups no longer change and gates are decided.
     learning_rate : float or None, default=None
         Step size of Adam.
     n_init : int, default=2
         Models trained side by side from different seeds; the one with the largest gain over the
-        models with all gates open and all gates shut is kept.
+        models with all gates open and all gates shut is kept. One is enough where memberships are
+        not learned and gates have no say in what is kept, as by default.
     n_neighbors : int, default=7
         K, the neighbour whose distance is a point's bandwidth, in both graphs.
     feature_neighbors : int, "all" or None, default=None
@@ -359,6 +362,9 @@ class GroupFS(GroupSelector):
         from groupfs.utils.device import DTYPE
 
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
+        learns_groups = settings.learn_memberships and labels is None
+        if not (learns_groups or settings.gates_decide):
+            seeds = seeds[:1]  # the others would differ in gates alone
         table.rows.to(devices[0], DTYPE)
         if labels is not None:
             settings = replace(settings, keep_unrelated=True)

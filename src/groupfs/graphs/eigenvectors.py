@@ -82,7 +82,7 @@ def first_component(matrix: FloatArray) -> tuple[float, FloatArray]:
     if m <= FEW_FEATURES:
         values, vectors = dense_eigenvectors(matrix, 1)
     else:
-        values, vectors = lanczos(matrix, 1)
+        values, vectors = _one_by_one(matrix, 1)
     return float(values[0]), vectors[:, 0]
 
 

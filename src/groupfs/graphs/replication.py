@@ -107,6 +107,8 @@ class Halves:
         n_splits = min(max(SPLIT_FEATURES // m, FEWEST_SPLITS), most_splits)
         embeddings: list[FloatArray] = []
         X = X.double()
+        X = X - X.mean(0)
+        X /= X.square().mean(0).sqrt_().clamp_(min=1e-300)
         total = _moments(X)
         for _ in range(n_splits):
             order = torch.from_numpy(rng.permutation(n)).to(X.device)

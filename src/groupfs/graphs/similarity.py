@@ -40,6 +40,8 @@ class Correlations:
         """
         if self._matrix is not None:
             return self._matrix[start:stop].clone()
+        # that indicators exclude each other shows in digits that single precision does not have
+        single = single and not np.isfinite(self._on_share).any()
         products = self.rows.column_products(start, stop, single)
         device, N = products.device, self.rows.shape[0]
         roots = torch.as_tensor(self.roots, device=device).to(products.dtype)

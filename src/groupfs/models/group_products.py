@@ -8,8 +8,10 @@ group j. These are worked out once; then a step costs the same however many feat
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from groupfs.utils.types import IntArray
@@ -32,6 +34,10 @@ class GroupProducts:
             part = X[:, own == j]
             torch.matmul(part, part.T, out=products[j])
         return cls(products, d)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as an array, which joblib shares between the processes of a machine."""
+        return _from_array, (self.products.cpu().numpy(), self.n_features)
 
     @property
     def n_rows(self) -> int:
@@ -61,6 +67,10 @@ class GroupProducts:
     def copy_(self, other: "GroupProducts") -> None:
         """Overwrite the products with others."""
         self.products.copy_(other.products)
+
+
+def _from_array(products: NDArray[Any], n_features: int) -> GroupProducts:
+    return GroupProducts(torch.tensor(products), n_features)
 
 
 #: Rows, (B, d), or their products over groups.

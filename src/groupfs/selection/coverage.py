@@ -86,9 +86,12 @@ class Coverage:
 
     def _order_kept(self, columns: IntArray, n_picks: int) -> IntArray:
         """Choose as ``order`` does, with all correlations computed beforehand."""
-        parts = [squared.T for squared in self._squared(columns)]
-        squared = torch.cat(parts).contiguous().numpy() if parts else np.zeros((0, 0))
         covered, weights = self._covered.numpy().copy(), self._weights.numpy()
+        squared = np.empty((len(columns), len(covered)), dtype=covered.dtype)
+        start = 0
+        for part in self._squared(columns):
+            squared[start : start + part.shape[1]] = part.T.numpy()
+            start += part.shape[1]
         gains = [float(np.maximum(own - covered, 0) @ weights) for own in squared]
         heap = [(-gain, place) for place, gain in enumerate(gains)]
         heapq.heapify(heap)

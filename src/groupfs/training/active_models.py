@@ -8,7 +8,7 @@ from groupfs.data.rows import Rows
 from groupfs.models.gated_model import GatedModel
 from groupfs.models.noise import NoiseSource
 from groupfs.models.objective import Objective
-from groupfs.training.early_stopping import EarlyStopping
+from groupfs.training.early_stopping import AT_REST, RESTING_SHARE, EarlyStopping
 from groupfs.training.history import Recorder
 from groupfs.training.row_pool import RowPool
 from groupfs.training.step import Schedule, TrainStep
@@ -31,7 +31,13 @@ class ActiveModels:
         self.active = np.ones(len(model), dtype=bool)  # which of them have not settled
         self.model = model.select(self._tensor(self.index))
         self.step = TrainStep(self.model, objective, rows, schedule, noise)
-        self.stopping = EarlyStopping(self.model)
+        self.at_rest = self._at_rest(schedule)
+        self.stopping = EarlyStopping(self.model, self.at_rest)
+
+    def _at_rest(self, schedule: Schedule) -> float:
+        """Find how little gates at rest may move between two checks: with small steps, less."""
+        n_steps = schedule.check_every * self.step.steps_per_epoch
+        return min(AT_REST, RESTING_SHARE * schedule.learning_rate * n_steps)
 
     def stop_settled(self, recorder: Recorder) -> bool:
         """Write back the models that have just settled; return True when none is left."""
@@ -58,7 +64,7 @@ class ActiveModels:
         self.index = self.index[self.active]
         self.model = self.model.select(rest)
         self.step = self.step.for_models(self.model, rest)
-        self.stopping = EarlyStopping(self.model, self.stopping.n_quiet[rest])
+        self.stopping = EarlyStopping(self.model, self.at_rest, self.stopping.n_quiet[rest])
         self.active = np.ones(len(self.index), dtype=bool)
 
     def _tensor(self, index: np.ndarray) -> Tensor:

@@ -1,7 +1,8 @@
 """Weights of the objective from the data alone: critical sparsity weight, balance of terms."""
 
+import inspect
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,7 +85,7 @@ def measure_start(
             objective, next(batches), draw, SOFT_TEMPERATURE
         )
         z = gates(first.mu, draw.gate)
-        leverage = _soft_leverage(z) if known is None else _own_leverage(z, known)
+        leverage = _soft_leverage(z) if known is None else _own_leverage(z, known).sum()
         terms = torch.stack([push.sum(), leverage, pull.sum(), smooth[0], rough[0]])
         draws.append(terms.tolist())
     mean_push, mean_leverage, mean_pull, smoothness, roughness = np.mean(draws, axis=0)
@@ -103,24 +104,23 @@ def _measure_on_pool(
 ) -> Start:
     """Average over gate noise where groups and rows stay as they are.
 
-    A Sobol sequence fills the space of the gates' noise more evenly than random draws: 64 points do
-    as well as several hundred. A few points go to each batch in turn.
+    A Sobol sequence fills the space of the gates' noise more evenly than random draws: up to 64
+    points do as well as several hundred. A few go to each batch in turn.
     """
     C, sigma = first.mu.shape[1], objective.gate_noise
-    points = qmc.Sobol(C, scramble=True, rng=np.random.default_rng(seed))
+    points = _even_points(C, seed)
     models = first.select(torch.zeros(POINTS_PER_BATCH, dtype=torch.int64, device=first.mu.device))
     terms: list[FloatArray] = []
     ratio = np.inf
     for i, batch in enumerate(itertools.islice(itertools.cycle(pool), MOST_ROUNDS)):
-        uniform = points.random(POINTS_PER_BATCH).clip(1e-7, 1 - 1e-7)
+        uniform = points(POINTS_PER_BATCH).clip(1e-7, 1 - 1e-7)
         gate = torch.from_numpy(sigma * ndtri(uniform)).to(first.mu)
         push, pull, smooth, _ = models.starting_forces(
             objective, batch, Noise(gate, gate), SOFT_TEMPERATURE
         )
         z = gates(models.mu, gate)
-        leverage = gates_pullback(z, z * known.share).sum(-1)
-        found = torch.stack([push.sum(-1), leverage, pull.sum(-1), smooth], -1)
-        terms.append(found.mean(0).double().cpu().numpy())
+        found = torch.stack([push.sum(-1), _own_leverage(z, known), pull.sum(-1), smooth], -1)
+        terms.append(found.mean(0).cpu().double().numpy())
         if (i + 1).bit_count() == 1 and i:  # after 2, 4, 8, ... rounds
             before, ratio = ratio, np.divide(*np.mean(terms, axis=0)[:2])
             if abs(ratio - before) <= SMALL_CHANGE * abs(ratio):
@@ -136,8 +136,18 @@ def _soft_leverage(z: Tensor) -> Tensor:
 
 
 def _own_leverage(z: Tensor, known: FixedMemberships) -> Tensor:
-    """Sum what gates that are neither open nor shut let through to the features of their groups."""
-    return gates_pullback(z, z * known.share).sum()
+    """Sum what gates neither open nor shut let through to the features of their groups, (R,)."""
+    return gates_pullback(z, z * known.share).sum(-1)
+
+
+def _even_points(n_dimensions: int, seed: int) -> Callable[[int], FloatArray]:
+    """Return what draws points of the unit cube, the next n of them, (n, C)."""
+    rng = np.random.default_rng(seed)
+    if n_dimensions > qmc.Sobol.MAXDIM:
+        return lambda n: rng.random((n, n_dimensions))
+    # the generator's name in the arguments changed with scipy 1.15
+    name = "rng" if "rng" in inspect.signature(qmc.Sobol).parameters else "seed"
+    return qmc.Sobol(n_dimensions, scramble=True, **{name: rng}).random
 
 
 def _batches(rows: Rows, batch_size: int, seed: int) -> Iterator[Tensor]:

@@ -43,7 +43,8 @@ def train_path(
     ]
     runs: list[Trained] = []
     if len(tasks) > 1 and not runs_here(n_jobs):
-        on_workers = shared_with_workers(problem, table_bytes(problem.table))
+        n_bytes = table_bytes(problem.table) + (problem.pool.n_bytes if problem.pool else 0)
+        on_workers = shared_with_workers(problem, n_bytes)
         runs = Parallel(n_jobs=n_jobs)(delayed(_train_part)(on_workers, *task) for task in tasks)
     elif len(devices) > 1:
         there = [problem.on(device) for device in devices]

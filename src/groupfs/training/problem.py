@@ -119,17 +119,16 @@ def prepare(
         walk=walk,
     )
     pool = None
-    if start.fixed:
-        seeds = seeds[:1]  # others would start from the same groups
-        if settings.pools_rows:
-            pool = RowPool.of(
-                rows,
-                start.clusters[0],
-                start.n_groups,
-                settings.batch_size,
-                settings.diffusion_steps,
-                seeds[0],
-            )
+    if start.fixed and settings.pools_rows:
+        pool = RowPool.of(
+            rows,
+            start.clusters[0],
+            start.n_groups,
+            settings.batch_size,
+            settings.diffusion_steps,
+            seeds[0],
+            model_memory(rows, device),
+        )
     level = np.full((1, start.n_groups), HALF_OPEN)
     memberships = starting_memberships(start, seeds[:1], pool)
     first = GatedModel.start(memberships, level, np.ones(1), device, DTYPE)
@@ -190,7 +189,7 @@ def _gate_starts(
     if settings.gate_start != "excess":
         return starts, None
     first = None
-    for s, (labels, seed) in enumerate(zip(start.clusters, seeds, strict=True)):
+    for s, (labels, seed) in enumerate(zip(start.clusters, seeds, strict=False)):
         scores = score_on_rows(
             rows,
             as_groups(labels, start.n_groups),
@@ -201,5 +200,5 @@ def _gate_starts(
         )
         first = scores.excess if first is None else first
         excess = np.maximum(scores.excess, 0)
-        starts[s] = 0.25 + 0.5 * excess / max(excess.max(), 1e-12)
+        starts[s:] = 0.25 + 0.5 * excess / max(excess.max(), 1e-12)
     return starts, first

@@ -15,11 +15,8 @@ import torch
 from groupfs.data.rows import Rows
 from groupfs.models.group_products import GroupProducts, Samples
 from groupfs.models.losses import columns_are_cheaper
-from groupfs.training.settings import MOST_BATCHES
+from groupfs.training.settings import MOST_BATCHES, POOL_ENTRIES
 from groupfs.utils.types import IntArray
-
-#: Numbers that the rows of a pool may hold, and their products over groups (256 MB each).
-MOST_ENTRIES = 2**26
 
 
 @dataclass(frozen=True)
@@ -30,11 +27,22 @@ class RowPool:
 
     @classmethod
     def of(
-        cls, rows: Rows, labels: IntArray, n_groups: int, batch_size: int, steps: int, seed: int
+        cls,
+        rows: Rows,
+        labels: IntArray,
+        n_groups: int,
+        batch_size: int,
+        steps: int,
+        seed: int,
+        n_bytes: int,
     ) -> "RowPool":
-        """Draw batches; ``labels`` (d,) are the groups, ``steps`` those of the walk."""
+        """Draw batches; ``labels`` (d,) are the groups, ``steps`` those of the walk.
+
+        Rows and their products over groups may take up to ``n_bytes``, beside at least one batch.
+        """
         N, d = rows.shape
-        n_rows = min(N, MOST_BATCHES * batch_size, max(batch_size, MOST_ENTRIES // d))
+        most_entries = min(POOL_ENTRIES, n_bytes // 16)
+        n_rows = min(N, MOST_BATCHES * batch_size, max(batch_size, most_entries // d))
         X = rows.random_rows(n_rows, np.random.default_rng(seed))
         size = min(batch_size, len(X))
         n_batches = -(-len(X) // size)
@@ -42,7 +50,7 @@ class RowPool:
         order = torch.from_numpy(np.resize(np.arange(len(X)), n_batches * size)).to(X.device)
         batches = [X[part] for part in order.split(size)]
         entries = n_batches * n_groups * size**2
-        if entries > MOST_ENTRIES or columns_are_cheaper(size, d, steps):
+        if entries > most_entries or columns_are_cheaper(size, d, steps):
             return cls(list(batches))
         return cls([GroupProducts.of(batch, labels, n_groups) for batch in batches])
 
@@ -56,6 +64,12 @@ class RowPool:
     def holds_products(self) -> bool:
         """Whether weights are those of groups, not of features."""
         return isinstance(self.batches[0], GroupProducts)
+
+    @property
+    def n_bytes(self) -> int:
+        """How much the batches take."""
+        tensors = [b.products if isinstance(b, GroupProducts) else b for b in self.batches]
+        return sum(tensor.element_size() * tensor.numel() for tensor in tensors)
 
     def to(self, device: torch.device) -> "RowPool":
         """Copy the batches to another device."""

@@ -9,6 +9,8 @@ LARGE_BATCH = 512
 #: Rows of a batch where groups stay as they are and gates alone are trained, and batches at most:
 #: the same ones are used in turn.
 POOLED_BATCH, MOST_BATCHES = 256, 8
+#: Numbers that the rows of all batches of a pool may hold (256 MB).
+POOL_ENTRIES = 2**26
 #: Steps a default training run may take at most, and epochs it takes at least.
 MAX_STEPS, MIN_EPOCHS = 400, 20
 #: Steps of a default epoch at most: beyond 20,480 rows an epoch is a random part of them.
@@ -115,7 +117,10 @@ class Settings:
             values["batch_size"] = min(large_batch(n_samples, size), most_rows or n_samples)
         values["steps_per_epoch"] = None
         if values["max_epochs"] == "auto":
-            longest = MOST_BATCHES if pools_rows else LONGEST_EPOCH
+            longest = LONGEST_EPOCH
+            if pools_rows:
+                fitting = POOL_ENTRIES // (n_features * values["batch_size"])
+                longest = min(MOST_BATCHES, max(1, fitting))
             n_steps = min(-(-n_samples // values["batch_size"]), longest)
             values["steps_per_epoch"] = n_steps
             values["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
@@ -136,6 +141,11 @@ class Settings:
             or self.n_groups == "replication"
             or self.n_groups_to_select == "significant"
         )
+
+    @property
+    def gates_decide(self) -> bool:
+        """Whether gates say which groups are kept or how they are ranked."""
+        return self.n_groups_to_select == "open" or self.ranking != "excess"
 
     def for_rows(self, n_rows: int) -> "Settings":
         """Adapt to fewer rows, as of a resample: smaller batches, fewer neighbours, no bar."""

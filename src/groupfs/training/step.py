@@ -59,28 +59,33 @@ class TrainStep:
         self.terms = torch.zeros((len(like), 3), dtype=like.dtype, device=device)
         parameters = model.parameters()
         self.optimizer = OPTIMIZERS[schedule.optimizer](parameters, schedule.learning_rate)
-        for own, value in zip(self.optimizer.state, state or [], strict=False):
-            own.copy_(value)
+        if state is not None:
+            for own, value in zip(self.optimizer.state, state, strict=True):
+                own.copy_(value)
         on_cuda = device.type == "cuda"
         self.run: Callable[[], None] = self._capture() if on_cuda else self._step
 
     def epoch(self, rng: np.random.Generator) -> int:
         """Go through the rows in random order, in batches of one size; return how many."""
+        n_steps = self.steps_per_epoch
         if isinstance(self.rows, RowPool):
             for batch in self.rows:
-                if len(self.rows) > 1:
+                if n_steps > 1:
                     self._use(batch)
                 self.run()
-            return len(self.rows)
-        if len(self.X) == self.rows.shape[0]:
+        elif len(self.X) == self.rows.shape[0]:
             self.run()
-            return 1
-        n_steps = -(-self.rows.shape[0] // len(self.X))
-        if self.schedule.steps_per_epoch is not None:
-            n_steps = min(n_steps, self.schedule.steps_per_epoch)
-        for _ in self.rows.batches(n_steps, rng, self.X):
-            self.run()
+        else:
+            for _ in self.rows.batches(n_steps, rng, self.X):
+                self.run()
         return n_steps
+
+    @property
+    def steps_per_epoch(self) -> int:
+        if isinstance(self.rows, RowPool):
+            return len(self.rows)
+        n_steps = -(-self.rows.shape[0] // len(self.X))
+        return min(n_steps, self.schedule.steps_per_epoch or n_steps)
 
     def for_models(self, model: GatedModel, index: Tensor) -> "TrainStep":
         """Make the step of some of the models, with their moments."""
