@@ -54,16 +54,19 @@ def _parts(
     if m < FEWEST_FEATURES:
         return None
     most, K = min(MOST_PARTS, m // 2), min(n_neighbors, m - 1)
+    (embedding,) = leading_of(walks_of(correlations[None], K, signed), most)
+    r = correlations.cpu().numpy()
+    parts = {C: cluster_features(embedding, C) for C in range(2, most + 1)}
+    apart = [C for C in parts if in_common(r, parts[C], signed) < LITTLE_IN_COMMON]
+    if not apart:  # most groups; halves take longer
+        return None
     halves = Halves(X, correlations == 0, K, most, signed, seed, MOST_SPLITS)
     found = halves.replication(most)
     at = int(found.information.argmax())
-    if found.agreement[at] < FOUND_AGAIN:
-        return None
     n_parts = int(found.n_groups[at])
-    (embedding,) = leading_of(walks_of(correlations[None], K, signed), n_parts)
-    parts = cluster_features(embedding, n_parts)
-    shared = in_common(correlations.cpu().numpy(), parts, signed)
-    return parts if shared < LITTLE_IN_COMMON else None
+    if found.agreement[at] < FOUND_AGAIN or n_parts not in apart:
+        return None
+    return parts[n_parts]
 
 
 def in_common(correlations: FloatArray, labels: IntArray, signed: bool) -> float:

@@ -11,6 +11,7 @@ from groupfs.graphs.chance_tables import ChanceTables
 from groupfs.graphs.eigenvectors import DENSE_FEATURES, leading_eigenvectors
 from groupfs.graphs.feature_clusters import as_groups, cluster_features
 from groupfs.graphs.feature_graph import feature_walk
+from groupfs.graphs.similarity import MATRIX_FEATURES, Correlations
 from groupfs.scoring.cohesion import group_components, mean_cohesion
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -23,9 +24,13 @@ TOLERANCE = 0.01
 SMALLEST_SCALE = 0.15
 
 
-def cohesion_of(rows: Rows, groups: list[IntArray], signed: bool) -> FloatArray:
-    """Compute the cohesion of groups, (C,)."""
-    return mean_cohesion(rows, groups) if signed else group_components(rows, groups).cohesion
+def cohesion_of(
+    rows: Rows, groups: list[IntArray], signed: bool, correlations: Correlations | None = None
+) -> FloatArray:
+    """Compute the cohesion of groups, (C,); ``correlations`` of the rows where they are known."""
+    if signed:
+        return mean_cohesion(rows, groups)
+    return group_components(rows, groups, correlations).cohesion
 
 
 def chance_cohesion(
@@ -47,17 +52,20 @@ def chance_cohesion(
     """
     found: list[float] = []
     for table in tables.strongest(n_features):
-        labels = known_labels
+        labels, correlations = known_labels, None
+        if table.shape[1] <= MATRIX_FEATURES:
+            correlations = Correlations(table)
+            correlations.matrix()
         if labels is None:
             labels = np.zeros(table.shape[1], dtype=np.int64)
             if n_groups > 1:
-                walk = feature_walk(table, n_neighbors, n_kept, signed)
+                walk = feature_walk(table, n_neighbors, n_kept, signed, correlations)
                 vectors = leading_eigenvectors(
                     walk, n_groups, dense_features=DENSE_FEATURES, tolerance=TOLERANCE
                 )
                 labels = cluster_features(vectors, n_groups)
         several = [group for group in as_groups(labels, n_groups) if len(group) > 1]
-        found.extend(cohesion_of(table, several, signed))
+        found.extend(cohesion_of(table, several, signed, correlations))
         if len(found) >= (CHANCE_GROUPS if table.shape[1] <= WIDE else FEW_GROUPS):
             break
     return np.array(found)
