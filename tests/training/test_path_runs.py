@@ -7,7 +7,7 @@ import pytest
 from joblib import parallel_config
 
 from groupfs.datasets import load_two_moons
-from groupfs.training.path_runs import train_path
+from groupfs.training.path_runs import at_hand, train_path
 from groupfs.training.run import train_models
 from tests.support.interrupt import epochs_shown
 from tests.support.problems import CPU, prepared
@@ -70,3 +70,13 @@ def test_devices_that_share_the_parts_change_nothing(problem, in_turn, capsys):
     shared = train_path(problem, weights_of(problem, 9), None, [CPU] * 3, None, "path")
     np.testing.assert_array_equal(shared.gates, in_turn.gates)
     assert len(epochs_shown(capsys.readouterr().err)) >= 3
+
+
+def test_what_workers_hold_is_fetched_where_a_task_runs_here():
+    class Future:
+        key = "problem-1"
+
+        def result(self):
+            return "problem"
+
+    assert at_hand(Future()) == "problem" and at_hand("problem") == "problem"

@@ -16,7 +16,7 @@ from groupfs.scoring.significance import discoveries
 from groupfs.selection.describe import describe
 from groupfs.selection.keep import keep_groups
 from groupfs.training.checkpoints import Checkpoint
-from groupfs.training.path_runs import shared_with_workers, table_bytes
+from groupfs.training.path_runs import at_hand, shared_with_workers, table_bytes
 from groupfs.training.problem import Problem, prepare
 from groupfs.training.run import train_models
 from groupfs.training.settings import Settings
@@ -143,6 +143,7 @@ def _refit_once(
     table: Table, task: tuple[Any, ...], checkpoint: Checkpoint | None, name: str
 ) -> Refit:
     """Refit, unless that was done before."""
+    table = at_hand(table)
     stored = None if checkpoint is None else checkpoint.load(name)
     if stored is not None:
         return Refit(stored["labels"], stored["selected"])

@@ -79,6 +79,14 @@ def shared_with_workers(thing: Any, n_bytes: int) -> Any:
     return client.scatter(thing, broadcast=True, hash=False)
 
 
+def at_hand(thing: Any) -> Any:
+    """Fetch what was given to the workers where a task runs in this process after all.
+
+    With one worker, or when all others are lost, joblib does not send tasks to dask.
+    """
+    return thing.result() if hasattr(thing, "result") and hasattr(thing, "key") else thing
+
+
 def table_bytes(table: Table) -> int:
     """Estimate the size of a table that is sent to workers."""
     return 8 * math.prod(table.rows.shape)
@@ -104,6 +112,7 @@ def _train_part(
     problem: Problem, part: tuple[FloatArray], checkpoint: Checkpoint | None, name: str
 ) -> Trained:
     """Train some of the weights, unless that was done before."""
+    problem = at_hand(problem)
     stored = None if checkpoint is None else checkpoint.load(name)
     if stored is not None:
         return unpack_trained(stored)
