@@ -206,3 +206,51 @@ def coverage_order(X, weights, candidates, n_picks):
         }
         chosen.append(max(covered, key=covered.get))
     return chosen
+
+
+def canonical_correlation(A, B):
+    """First canonical correlation of two sets of columns without gaps, (n, a) and (n, b)."""
+
+    def orthonormal(X):
+        U, lengths, _ = np.linalg.svd(X - X.mean(0), full_matrices=False)
+        return U[:, lengths > 1e-9 * max(lengths[0], 1e-300)]
+
+    U, V = orthonormal(A), orthonormal(B)
+    if not U.size or not V.size:
+        return 0.0
+    return float(np.linalg.svd(U.T @ V, compute_uv=False)[0])
+
+
+def distance_correlation(x, y):
+    """Squared distance correlation of two columns, from all n x n distances."""
+
+    def centered(v):
+        D = np.abs(v[:, None] - v)
+        return D - D.mean(0) - D.mean(1)[:, None] + D.mean()
+
+    A, B = centered(x), centered(y)
+    return (A * B).mean() / np.sqrt((A * A).mean() * (B * B).mean())
+
+
+def sample_loss_with_gaps(X, owner, feature_weights, n_neighbors, steps):
+    """L_s where NaN is a gap: the mean, and a direction of its own with the column's variance."""
+    n, p = X.shape
+    d = len(feature_weights)
+    known = torch.nan_to_num(X)
+    variance = torch.nansum(X**2, 0) / (~torch.isnan(X)).sum(0)
+    parts = [known * feature_weights[owner]]
+    for i in range(n):  # one more column for each row, zero in all others
+        own = sum(
+            (
+                variance[c] * feature_weights[owner[c]] ** 2
+                for c in range(p)
+                if torch.isnan(X[i, c])
+            ),
+            torch.zeros((), dtype=X.dtype),
+        )
+        column = torch.zeros((n, 1), dtype=X.dtype)
+        column[i, 0] = 1
+        parts.append(column * torch.sqrt(own + 1e-300))
+    rows = torch.cat(parts, 1)
+    P = random_walk(self_tuning_affinity(rows, n_neighbors))
+    return -torch.trace(rows.T @ torch.linalg.matrix_power(P, steps) @ rows) / (n * d)

@@ -20,6 +20,10 @@ from groupfs.data.block_sources import (
 )
 from groupfs.data.block_tensors import ColumnUnits
 from groupfs.data.dask_passes import on_cluster
+from groupfs.data.feature_basis import SimilarityFunction
+from groupfs.data.feature_rows import FeatureRows
+from groupfs.data.feature_table import feature_table, numbers, single_columns
+from groupfs.data.kinds import encode_columns, has_kinds
 from groupfs.data.memory_plan import (
     STAYS_ON_CLUSTER,
     Plan,
@@ -41,9 +45,13 @@ from groupfs.data.standardize import (
 from groupfs.data.streamed_rows import StreamRows
 from groupfs.data.survey import survey
 from groupfs.data.table import Table, TableInMemory
+from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import check_feature_names
-from groupfs.utils.text import format_bytes
+from groupfs.utils.text import format_bytes, join_names
 from groupfs.utils.types import FloatArray, IntArray
+
+#: Numbers of a sparse table that may be filled in (512 MB).
+MOST_FILLED = 2**26
 
 
 def open_table(
@@ -59,6 +67,8 @@ def open_table(
     reset: bool = True,
     constant: str | None = "left out of every group",
     fewest: int = 2,
+    any_kind: bool = False,
+    similarity: str | SimilarityFunction = "correlation",
 ) -> Table:
     """Check X, standardise it, and stream it if it is too large for memory.
 
@@ -81,8 +91,19 @@ def open_table(
         What a warning says became of columns that do not vary; None for no warning.
     fewest : int
         Columns that must vary.
+    any_kind : bool
+        Whether columns may be categories and dates, and have gaps; else they are refused.
+    similarity : str or callable
+        How features are compared.
     """
     described = describing_frame(X)
+    if any_kind and has_kinds(described):
+        if described is not X:
+            _refuse_remote_kinds(described)
+        names = _match_columns(estimator, X, X.shape[1], reset)
+        checks.refuse_too_small(X.shape)
+        encoded = encode_columns(X)
+        return feature_table(encoded, names, standardize, similarity, constant, fewest)
     checks.refuse_text(described)
     source = as_source(X)
     who = type(estimator).__name__
@@ -91,7 +112,12 @@ def open_table(
     if plan is None:
         matrix = _read_matrix(X, source, who, may_stream)
         names = _match_columns(estimator, described, matrix.shape[1], reset)
-        checks.refuse_missing(checks.find_missing(matrix), names, who)
+        missing = checks.find_missing(matrix)
+        compared = similarity != "correlation"
+        if any_kind and (compared or (missing is not None and missing.has_nan)):
+            matrix = _filled_in(matrix, similarity, names, missing, who)
+            return feature_table(numbers(matrix), names, standardize, similarity, constant, fewest)
+        checks.refuse_missing(missing, names, who)
         moments = ColumnMoments(matrix.shape[1])
         matrix = moments.add(matrix, correct_mean=matrix.shape[0] > MANY_ROWS)
         spread, columns = _varying(moments, names, constant, fewest)
@@ -101,6 +127,13 @@ def open_table(
         return TableInMemory(rows, columns, twins, names, spread)
 
     assert source is not None
+    if similarity != "correlation":
+        raise ParameterError(
+            f"similarity={similarity!r} looks at all rows at once, but X ({source.shape[0]:,} x "
+            f"{source.shape[1]:,}) is too large for memory; give it fewer rows, or use "
+            'similarity="correlation".',
+            "similarity",
+        )
     checks.refuse_too_small(source.shape)
     names = _match_columns(estimator, described, source.shape[1], reset)
     if source.is_remote:
@@ -126,22 +159,41 @@ def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, int, I
     many rows X has; and which of them they are, ascending.
     """
     table = open_table(
-        selector, X, selector.standardize, selector.max_memory, reset=False, constant=None
+        selector,
+        X,
+        selector.standardize,
+        selector.max_memory,
+        reset=False,
+        constant=None,
+        any_kind=True,
     )
     N = table.rows.shape[0]
     index = np.arange(N)
     if most_rows < N:
         index = np.sort(np.random.default_rng(0).choice(N, most_rows, replace=False))
-    table.rows.to(torch.device("cpu"), torch.float64)
     Z = np.zeros((len(index), len(table.names)))
+    if isinstance(table.rows, FeatureRows):
+        labels, signs = selector.group_labels_, selector.group_signs_
+        columns = single_columns(table.rows, labels[table.columns], signs[table.columns])
+        Z[:, table.columns] = columns[index]
+        return Z, N, index
+    table.rows.to(torch.device("cpu"), torch.float64)
     Z[:, table.columns] = table.rows.take(torch.from_numpy(index)).numpy()
     return Z, N, index
 
 
 def read_matrix(selector: Any, X: Any) -> FloatArray | sp.csr_array:
-    """Check X against a fitted selector and read it as it is, dense or sparse, in double."""
+    """Check X against a fitted selector and read it as it is, dense or sparse, in double.
+
+    Columns of other kinds, and tables with gaps, are read as :func:`read_rows` gives them.
+    """
+    if has_kinds(describing_frame(X)):
+        return read_rows(selector, X, len(X))[0]
     matrix = _read_matrix(X, as_source(X), type(selector).__name__, may_stream=False)
     _match_columns(selector, describing_frame(X), matrix.shape[1], reset=False)
+    missing = checks.find_missing(matrix)
+    if missing is not None and missing.has_nan and isinstance(matrix, np.ndarray):
+        return read_rows(selector, X, len(matrix))[0]
     return matrix
 
 
@@ -195,6 +247,35 @@ def _read_matrix(
         return X
     # one memory order, so that sums over rows round alike whatever the user's is
     return np.ascontiguousarray(X, dtype=np.float64)
+
+
+def _filled_in(
+    matrix: FloatArray | sp.csr_array,
+    similarity: str | SimilarityFunction,
+    names: Sequence[str],
+    missing: checks.Missing | None,
+    who: str,
+) -> FloatArray:
+    """Return a matrix for which gaps are gaps, dense; refuse sparse ones that have them."""
+    if isinstance(matrix, np.ndarray):
+        return matrix
+    checks.refuse_missing(missing, names, who)
+    N, d = matrix.shape
+    if N * d > MOST_FILLED:
+        raise ParameterError(
+            f"similarity={similarity!r} needs a dense table, and {N:,} x {d:,} numbers are too "
+            'many; give it fewer rows or columns, or use similarity="correlation".',
+            "similarity",
+        )
+    return np.asarray(matrix.toarray())
+
+
+def _refuse_remote_kinds(frame: Any) -> None:
+    bad = [str(n) for n in frame.columns if has_kinds(frame[[n]])]
+    raise ValueError(
+        f"X is a DataFrame of dask with columns that are not numbers: {join_names(bad)}; give "
+        "GroupFS a DataFrame in memory, X.compute(), or drop these columns."
+    )
 
 
 def _refuse_too_large(source: Source, who: str) -> None:

@@ -64,6 +64,9 @@ class Rows(Protocol):
     def column_ends(self) -> tuple[FloatArray, FloatArray]:
         """Find the lowest and the highest value of every column, (d,) each."""
 
+    def columns_of(self, features: IntArray) -> IntArray:
+        """Find the columns of rows that features own: one each, unless they are of other kinds."""
+
     def restricted(self, columns: IntArray) -> "Rows":
         """Return some of the columns."""
 
@@ -108,6 +111,9 @@ class RowsInMemory(Rows, ABC):
 
     def random_rows(self, n_rows: int, rng: np.random.Generator) -> Tensor:
         return self.take(torch.from_numpy(rng.permutation(self.shape[0])[:n_rows]))
+
+    def columns_of(self, features: IntArray) -> IntArray:
+        return features
 
     def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
         sums = self.combine(np.eye(n_groups)[labels])

@@ -186,6 +186,9 @@ class StreamRows:
         """Find the lowest and highest values in the sample."""
         return self.sample.column_ends()
 
+    def columns_of(self, features: IntArray) -> IntArray:
+        return features
+
     def restricted(self, columns: IntArray) -> "StreamRows":
         part = copy.copy(self)
         part.units, part.column_norms = self.units.restricted(columns), self.column_norms[columns]

@@ -14,11 +14,17 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.block_sources import as_source, is_lazy, read_columns
+from groupfs.data.kinds import has_kinds
 from groupfs.data.memory_plan import PER_PRODUCT
 from groupfs.estimators.feature_selection import FeatureSelection, refuse_conflicts
-from groupfs.training.settings import PRESETS, Settings
+from groupfs.training.settings import PRESETS, Settings, is_signed
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.sklearn_compat import Interval, RealNotInt, StrOptions
+from groupfs.utils.sklearn_compat import (
+    Interval,
+    RealNotInt,
+    StrOptions,
+    check_feature_names,
+)
 from groupfs.utils.text import format_bytes
 from groupfs.utils.types import TorchDevice
 from groupfs.utils.warn import SelectionWarning, warn
@@ -53,6 +59,10 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
             None,
         ],
         "signed": ["boolean", None],
+        "similarity": [
+            StrOptions({"correlation", "rank", "distance", "mutual_information"}),
+            callable,
+        ],
         "keep_unrelated": ["boolean", None],
         "learn_memberships": ["boolean", None],
         "output": [StrOptions({"features", "representatives"})],
@@ -98,8 +108,12 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
 
         Returns
         -------
-        array or sparse matrix of shape (n_samples, n_selected)
+        array, sparse matrix or DataFrame of shape (n_samples, n_selected)
+            A DataFrame with columns of other kinds than numbers stays one, its columns as they
+            were.
         """
+        if has_kinds(X):
+            return self._select_columns(X)
         source = as_source(X) if is_lazy(X) else None
         if source is None:
             return super().transform(X)
@@ -111,9 +125,21 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
             )
         return read_columns(source, support)
 
+    def _select_columns(self, frame: Any) -> Any:
+        """Return the selected columns of a data frame, untouched."""
+        support = self.get_support(indices=True)
+        check_feature_names(self, frame, reset=False)
+        if frame.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {frame.shape[1]} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )
+        return frame.iloc[:, support] if hasattr(frame, "iloc") else frame[:, support.tolist()]
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
         return tags
 
     def _repr_html_inner(self) -> str:
@@ -130,6 +156,29 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
         if "text/html" in bundle:
             bundle["text/html"] = self._repr_html_inner()
         return bundle
+
+    def _open_table(self, X: Any) -> "Table":
+        """Check and standardise X, whatever it is."""
+        from groupfs.data.open_table import open_table
+
+        linear = self.similarity in ("correlation", "rank")
+        if not linear and is_signed(self.get_params(deep=False)):
+            raise ParameterError(
+                f"similarity={self.similarity!r} has no sign; leave signed at None or False.",
+                "signed",
+            )
+        table = open_table(
+            self,
+            X,
+            self.standardize,
+            self.max_memory,
+            self.n_init,
+            bool(self.verbose),
+            any_kind=True,
+            similarity=self.similarity,
+        )
+        self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
+        return table
 
     def _relatedness(self, table: "Table", settings: Settings, seed: int) -> "Relatedness | None":
         """Measure which features go with others; None where all features shall take part."""

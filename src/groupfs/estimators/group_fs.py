@@ -20,6 +20,7 @@ from groupfs.utils.types import FloatArray, IntArray
 if TYPE_CHECKING:
     import torch
 
+    from groupfs.data.feature_basis import SimilarityFunction
     from groupfs.data.table import Table
 
 #: Relative sparsities that are trained beside the one asked for to rank groups by path.
@@ -102,6 +103,15 @@ class GroupFS(GroupSelector):
         Whether a feature and its negative are different. False measures how alike features are by
         abs(r), and a group stands for its first component; True by r, and a group stands for its
         mean. None leaves it to the preset: False by default, True with "paper".
+    similarity : {"correlation", "rank", "distance", "mutual_information"} or callable, \
+            default="correlation"
+        How alike two features are, between 0 and 1. "correlation" is abs(r); of a number and a
+        category the correlation ratio, of two categories the first canonical correlation, without
+        what chance gives features of many levels more. "rank" is the same of ranks: bent lines, and
+        outliers do no harm. "distance" (distance correlation of ranks) and "mutual_information" (of
+        bins) find any relation, in tables of a few thousand features; they have no sign, and
+        features are explained by the most alike one. A callable takes the standardised columns,
+        (n_samples, n_features), gaps as NaN, and returns similarities, (n_features, n_features).
     keep_unrelated : bool or None, default=None
         Whether features that go with no other beyond chance are put into groups, too. False leaves
         them out first, except in tables of more than 20,000 features, and where ``n_groups`` asks
@@ -237,9 +247,16 @@ class GroupFS(GroupSelector):
         Number of columns of X.
     feature_names_in_ : ndarray of str
         Names of the columns, if X has them.
+    feature_kinds_ : ndarray of str of shape (n_features_in_,)
+        What each column was taken for: "number", "category" or "date".
 
     Notes
     -----
+    A category is one feature, however many levels it has: its indicators share one group and one
+    weight, and have variance one together. Gaps: features are compared by the rows that both have;
+    in the graph of the samples a gap is the mean, and as far from other rows as rows are on
+    average.
+
     Columns that are equal but for scale and shift share a group, and so do a column and its
     negative; ``group_signs_`` tells them apart. With ``signed=True`` the two are as far apart as
     columns can be.
@@ -280,6 +297,7 @@ class GroupFS(GroupSelector):
     alpha: float = 0.01
     preset: str = "default"
     signed: bool | None = None
+    similarity: "str | SimilarityFunction" = "correlation"
     keep_unrelated: bool | None = None
     learn_memberships: bool | None = None
     bandwidth_gradient: str | None = None
@@ -316,21 +334,20 @@ class GroupFS(GroupSelector):
         Parameters
         ----------
         X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
-            The table. Also memory-mapped arrays, h5py and zarr datasets, AnnData's backed matrices,
-            and whatever else has a shape and gives rows when sliced: where it is too large for
-            ``max_memory`` it is read in blocks of rows. Arrays and DataFrames of dask: where they
+            The table. DataFrames of pandas and polars may have columns of numbers, truth values,
+            categories, text and dates; gaps (NaN, None, NaT) need no filling in. Also
+            memory-mapped arrays, h5py and zarr datasets, AnnData's backed matrices, and whatever
+            else has a shape and gives rows when sliced: where it is too large for ``max_memory``
+            it is read in blocks of rows. Arrays and DataFrames of dask: where they
             are too large they are worked on where their blocks are.
         y : ignored
             Labels are never looked at.
         """
-        from groupfs.data.open_table import open_table
         from groupfs.utils.device import resolve_device
         from groupfs.utils.threads import threads_for
 
         devices = [resolve_device(self.device)]
-        table = open_table(
-            self, X, self.standardize, self.max_memory, self.n_init, bool(self.verbose)
-        )
+        table = self._open_table(X)
         settings = self._settings(table)
         labels: IntArray | None = None
         names: list[Any] = []

@@ -20,6 +20,7 @@ from groupfs.utils.types import FloatArray
 if TYPE_CHECKING:
     import torch
 
+    from groupfs.data.feature_basis import SimilarityFunction
     from groupfs.data.table import Table
     from groupfs.training.checkpoints import Checkpoint
     from groupfs.training.solve import Task
@@ -60,10 +61,10 @@ class GroupFSPath(GroupSelector):
         What was kept is removed when ``fit`` has ended; damaged files and those of other tables or
         parameters are not used. Needs a ``random_state``.
     smoothness_weight, n_features_to_select, explain, allocation, n_groups_to_select, output,
-    ranking, alpha, preset, signed, keep_unrelated, learn_memberships, bandwidth_gradient,
-    gate_start, start_temperature, end_temperature, batch_size, max_epochs, early_stopping,
-    learning_rate, n_neighbors, feature_neighbors, diffusion_steps, gate_noise, standardize, device,
-    max_memory, random_state, verbose
+    ranking, alpha, preset, signed, similarity, keep_unrelated, learn_memberships,
+    bandwidth_gradient, gate_start, start_temperature, end_temperature, batch_size, max_epochs,
+    early_stopping, learning_rate, n_neighbors, feature_neighbors, diffusion_steps, gate_noise,
+    standardize, device, max_memory, random_state, verbose
         As in :class:`GroupFS`.
 
     Attributes
@@ -107,6 +108,7 @@ class GroupFSPath(GroupSelector):
     alpha: float = 0.01
     preset: str = "default"
     signed: bool | None = None
+    similarity: "str | SimilarityFunction" = "correlation"
     keep_unrelated: bool | None = None
     learn_memberships: bool | None = None
     bandwidth_gradient: str | None = None
@@ -147,22 +149,21 @@ class GroupFSPath(GroupSelector):
         Parameters
         ----------
         X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
-            The table. Also memory-mapped arrays, h5py and zarr datasets, AnnData's backed matrices,
-            and whatever else has a shape and gives rows when sliced: where it is too large for
-            ``max_memory`` it is read in blocks of rows. Arrays and DataFrames of dask: where they
+            The table. DataFrames of pandas and polars may have columns of numbers, truth values,
+            categories, text and dates; gaps (NaN, None, NaT) need no filling in. Also
+            memory-mapped arrays, h5py and zarr datasets, AnnData's backed matrices, and whatever
+            else has a shape and gives rows when sliced: where it is too large for ``max_memory``
+            it is read in blocks of rows. Arrays and DataFrames of dask: where they
             are too large they are worked on where their blocks are.
         y : ignored
             Labels are never looked at.
         """
-        from groupfs.data.open_table import open_table
         from groupfs.utils.device import resolve_devices
         from groupfs.utils.threads import threads_for
 
         sparsities = self._checked_sparsities()
         devices = resolve_devices(self.device)
-        table = open_table(
-            self, X, self.standardize, self.max_memory, self.n_init, bool(self.verbose)
-        )
+        table = self._open_table(X)
         settings = self._settings(table)
         with threads_for(table.rows.shape):
             self._fit_table(table, settings, devices, sparsities)

@@ -71,6 +71,28 @@ class MedianGraph:
         return grad
 
 
+def gram(X: Tensor) -> Tensor:
+    """Multiply rows with each other, (..., B, m) to (..., B, B); gaps are NaN.
+
+    A gap is the mean of its column, and adds the column's variance to the row's own square alone:
+    as far as it goes the row is as far from all others as rows are on average.
+    """
+    products = X @ X.mT
+    if bool(products.diagonal(dim1=-2, dim2=-1).isnan().any()):
+        known = fill_gaps(X)
+        missing = X.isnan()
+        n_known = (X.shape[-2] - missing.sum(-2, keepdim=True)).clamp_(min=1)
+        variance = known.square().sum(-2, keepdim=True) / n_known
+        products = known @ known.mT
+        products.diagonal(dim1=-2, dim2=-1).add_((missing * variance).sum(-1))
+    return products
+
+
+def fill_gaps(X: Tensor) -> Tensor:
+    """Put the mean, zero, in place of gaps."""
+    return X.nan_to_num(nan=0.0)
+
+
 def squared_distances(gram: Tensor) -> Tensor:
     """Turn inner products into squared distances, (..., B, B) to (..., B, B)."""
     norms = gram.diagonal(dim1=-2, dim2=-1)

@@ -14,6 +14,7 @@ For features that measure one thing each this is the correlation of the two thin
 import numpy as np
 from torch import Tensor
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.graphs.eigenvectors import first_component
 from groupfs.graphs.feature_clusters import as_groups, cluster_features
 from groupfs.graphs.replication import FEWEST_FEATURES, Halves, leading_of, walks_of
@@ -26,7 +27,12 @@ MOST_PARTS, MOST_SPLITS = 10, 10
 
 
 def divide_groups(
-    X: Tensor, correlations: Tensor, labels: IntArray, n_neighbors: int, signed: bool, seed: int
+    X: Tensor | FeatureRows,
+    correlations: Tensor,
+    labels: IntArray,
+    n_neighbors: int,
+    signed: bool,
+    seed: int,
 ) -> IntArray:
     """Divide groups whose parts have little to do with each other, again and again, (m,).
 
@@ -37,7 +43,8 @@ def divide_groups(
     n_groups = 0
     while left:
         group = left.pop(0)
-        parts = _parts(X[:, group], correlations[group][:, group], n_neighbors, signed, seed)
+        part = X.restricted(group) if isinstance(X, FeatureRows) else X[:, group]
+        parts = _parts(part, correlations[group][:, group], n_neighbors, signed, seed)
         if parts is None:
             divided[group] = n_groups
             n_groups += len(group) > 0
@@ -47,7 +54,7 @@ def divide_groups(
 
 
 def _parts(
-    X: Tensor, correlations: Tensor, n_neighbors: int, signed: bool, seed: int
+    X: Tensor | FeatureRows, correlations: Tensor, n_neighbors: int, signed: bool, seed: int
 ) -> IntArray | None:
     """Find the parts of one group, (m,); None if it is one thing."""
     m = X.shape[1]
@@ -60,7 +67,8 @@ def _parts(
     apart = [C for C in parts if in_common(r, parts[C], signed) < LITTLE_IN_COMMON]
     if not apart:  # most groups; halves take longer
         return None
-    halves = Halves(X, correlations == 0, K, most, signed, seed, MOST_SPLITS)
+    excluded = None if isinstance(X, FeatureRows) else correlations == 0
+    halves = Halves(X, excluded, K, most, signed, seed, MOST_SPLITS)
     found = halves.replication(most)
     at = int(found.information.argmax())
     n_parts = int(found.n_groups[at])

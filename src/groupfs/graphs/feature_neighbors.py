@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import DenseRows, Rows
 from groupfs.data.streamed_rows import StreamRows
 from groupfs.graphs.similarity import Correlations
@@ -183,7 +184,7 @@ def distance_measure(
     Without signs :math:`|x_i|^2 + |x_j|^2 - 2 |r_{ij}| |x_i| |x_j|`: a column and its negative are
     at distance zero.
     """
-    if signed:
+    if signed and not isinstance(rows, FeatureRows):
         return lambda start, stop: column_distances(rows, start, stop)
     known = Correlations(rows) if correlations is None else correlations
     apart = subtract_common_column(rows)
@@ -191,7 +192,7 @@ def distance_measure(
     def measure(start: int, stop: int) -> Tensor:
         r = known.block(start, stop)
         roots = torch.as_tensor(known.roots, device=r.device)
-        products = r.abs().mul_(roots[start:stop, None]).mul_(roots)
+        products = (r if signed else r.abs()).mul_(roots[start:stop, None]).mul_(roots)
         distances = _distances(products, roots.square(), start, stop)
         if apart is not rows:
             distances = torch.where(r > 0, column_distances(apart, start, stop), distances)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import false_discovery_control
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
 from groupfs.data.streamed_rows import StreamRows
 from groupfs.graphs.chance_tables import ChanceTables
@@ -71,7 +72,7 @@ def measure_relatedness(rows: Rows, seed: int) -> Relatedness:
         strength=Correlations(rows).strength(),
         p_values=np.ones(rows.shape[1]),
         chance=chance,
-        kinds=_by_tails(rows, len(chance.seeds), seed),
+        kinds=_by_tails(rows, chance, seed),
         shrink=float(np.sqrt(chance.rows.shape[0] / rows.shape[0])),
     )
     return Relatedness(
@@ -99,13 +100,25 @@ def exceedance(values: FloatArray, chance: FloatArray) -> FloatArray:
     return np.where(values > start, tail, counted)
 
 
-def _by_tails(rows: Rows, n_tables: int, seed: int) -> list[IntArray]:
-    """Divide the features by the kurtosis of their columns, enough chance features to each part."""
-    d = rows.shape[1]
+def _by_tails(rows: Rows, chance: ChanceTables, seed: int) -> list[IntArray]:
+    """Divide the features by the kurtosis of their columns, enough chance features to each part.
+
+    Features of other kinds, or with gaps, by what chance gives them.
+    """
+    d, n_tables = rows.shape[1], len(chance.seeds)
+    if isinstance(rows, FeatureRows):
+        assert chance.strength is not None
+        order = np.argsort(chance.strength.mean(0), kind="stable")
+        return _parts(order, n_tables)
     n_rows = min(TAIL_ROWS, max(2, TAIL_ENTRIES // d))
     X = rows.random_rows(n_rows, np.random.default_rng(seed)).double()
     squares = X.square()
     kurtosis = squares.square().mean(0) / squares.mean(0).square().clamp(min=1e-30)
-    order = np.argsort(kurtosis.cpu().numpy(), kind="stable")
-    n_kinds = max(1, d * n_tables // COMPARED)
-    return [np.sort(kind) for kind in np.array_split(order, min(n_kinds, d))]
+    return _parts(np.argsort(kurtosis.cpu().numpy(), kind="stable"), n_tables)
+
+
+def _parts(order: IntArray, n_tables: int) -> list[IntArray]:
+    """Cut an order of the features in parts with enough chance features each."""
+    d = len(order)
+    n_parts = max(1, d * n_tables // COMPARED)
+    return [np.sort(part) for part in np.array_split(order, min(n_parts, d))]

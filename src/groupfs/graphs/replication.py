@@ -13,6 +13,7 @@ The second is what is found again (I - E) times the share of what was there to b
 Few groups that replicate say little, many that do not say nothing; in between it has its peak.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +21,10 @@ import torch
 from scipy.special import xlogy
 from torch import Tensor
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.graphs.affinity import self_tuning_graph
 from groupfs.graphs.eigenvectors import dense_eigenvectors
+from groupfs.graphs.feature_similarity import similarities
 from groupfs.graphs.stacked_clusters import cluster_stack
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -78,9 +81,9 @@ class Halves:
 
     Parameters
     ----------
-    X : (n, m) tensor
+    X : (n, m) tensor or FeatureRows
         Rows of the table, features of interest alone.
-    excluded : (m, m) bool tensor
+    excluded : (m, m) bool tensor or None
         Pairs of features whose correlation counts as none.
     n_neighbors : int
         K, for the bandwidths of the feature graphs.
@@ -92,8 +95,8 @@ class Halves:
 
     def __init__(
         self,
-        X: Tensor,
-        excluded: Tensor,
+        X: Tensor | FeatureRows,
+        excluded: Tensor | None,
         n_neighbors: int,
         n_vectors: int,
         signed: bool,
@@ -106,17 +109,14 @@ class Halves:
         self.n_features = m
         n_splits = min(max(SPLIT_FEATURES // m, FEWEST_SPLITS), most_splits)
         embeddings: list[FloatArray] = []
-        X = X.double()
-        X = X - X.mean(0)
-        X /= X.square().mean(0).sqrt_().clamp_(min=1e-300)
-        total = _moments(X)
-        for _ in range(n_splits):
-            order = torch.from_numpy(rng.permutation(n)).to(X.device)
-            first = _moments(X[order[: n // 2]])
-            left_over = _moments(X[order[n // 2 : n - n // 2]])  # a row, if they are odd in number
-            second = tuple(a - b - c for a, b, c in zip(total, first, left_over, strict=True))
-            products, sums = (torch.stack(pair) for pair in zip(first, second, strict=True))
-            r = _correlations(products, sums, n // 2).masked_fill_(excluded, 0)
+        orders = (rng.permutation(n) for _ in range(n_splits))
+        if isinstance(X, FeatureRows):
+            halved = _halved_similarities(X, orders)
+        else:
+            halved = _halved_correlations(X, orders)
+        for r in halved:
+            if excluded is not None:
+                r.masked_fill_(excluded, 0)
             walks = walks_of(r, min(n_neighbors, m - 1), signed)
             embeddings += leading_of(walks, min(n_vectors, m))
         self.embeddings = np.stack(embeddings)  # (2 S, m, n_vectors)
@@ -195,6 +195,31 @@ def _best_match(labels: IntArray, others: IntArray, n_groups: int) -> FloatArray
     either = both.sum(1, keepdims=True) + both.sum(0) - both
     index: FloatArray = (both / np.maximum(either, 1)).max(1)
     return index
+
+
+def _halved_correlations(X: Tensor, orders: Iterator[IntArray]) -> Iterator[Tensor]:
+    """Correlate columns in each half of the rows, (2, m, m) for every order of them."""
+    n = len(X)
+    X = X.double()
+    X = X - X.mean(0)
+    X /= X.square().mean(0).sqrt_().clamp_(min=1e-300)
+    total = _moments(X)
+    for shuffled in orders:
+        order = torch.from_numpy(shuffled).to(X.device)
+        first = _moments(X[order[: n // 2]])
+        left_over = _moments(X[order[n // 2 : n - n // 2]])  # a row, if they are odd in number
+        second = tuple(a - b - c for a, b, c in zip(total, first, left_over, strict=True))
+        products, sums = (torch.stack(pair) for pair in zip(first, second, strict=True))
+        yield _correlations(products, sums, n // 2)
+
+
+def _halved_similarities(rows: FeatureRows, orders: Iterator[IntArray]) -> Iterator[Tensor]:
+    """Compare features of any kinds in each half of the rows, (2, m, m) for every order."""
+    half = rows.shape[0] // 2
+    for order in orders:
+        parts = [order[:half], order[-half:]]
+        found = [similarities(rows.basis.rows(np.sort(part))) for part in parts]
+        yield torch.from_numpy(np.stack(found))
 
 
 def _moments(X: Tensor) -> tuple[Tensor, Tensor]:

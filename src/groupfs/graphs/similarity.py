@@ -11,7 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
+from groupfs.graphs.feature_similarity import similarities
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Deviation from -1 of lowest times highest value at which a standardised column has two values.
@@ -25,12 +27,16 @@ RUN = 32
 
 
 class Correlations:
-    """Correlations of the columns of a table, some rows of the matrix at a time."""
+    """Correlations of the columns of a table, some rows of the matrix at a time.
+
+    Of features of any kinds their similarities, which are the same for numbers.
+    """
 
     def __init__(self, rows: Rows) -> None:
         self.rows = rows
         self.roots = np.sqrt(np.maximum(rows.column_norms, 1e-300))
-        self._on_share, self._on_spread = _indicators(rows)
+        if not isinstance(rows, FeatureRows):
+            self._on_share, self._on_spread = _indicators(rows)
         self._matrix: Tensor | None = None
 
     def block(self, start: int, stop: int, single: bool = False) -> Tensor:
@@ -40,6 +46,8 @@ class Correlations:
         """
         if self._matrix is not None:
             return self._matrix[start:stop].clone()
+        if isinstance(self.rows, FeatureRows):
+            return torch.from_numpy(similarities(self.rows.basis, start, stop))
         # that indicators exclude each other shows in digits that single precision does not have
         single = single and not np.isfinite(self._on_share).any()
         products = self.rows.column_products(start, stop, single)

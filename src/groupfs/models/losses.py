@@ -21,7 +21,7 @@ from groupfs.graphs.affinity import (
     squared_distances,
 )
 from groupfs.graphs.feature_graph import apply_laplacian
-from groupfs.models.group_products import GroupProducts, Samples
+from groupfs.models.group_products import FeatureProducts, GroupProducts, Samples
 from groupfs.models.objective import Objective
 
 #: Numbers of the sample graphs that are worked on at a time; on the CPU about a cache full.
@@ -82,7 +82,7 @@ def sample_smoothness(
 
 
 def grouped_smoothness(
-    X: GroupProducts,
+    X: GroupProducts | FeatureProducts,
     weight: Tensor,
     n_neighbors: int,
     steps: int,
@@ -91,7 +91,8 @@ def grouped_smoothness(
 ) -> tuple[Tensor, Tensor]:
     """Measure what :func:`sample_smoothness` does where all features of a group weigh the same.
 
-    ``weight`` and its gradient are those of the groups, (R, C).
+    ``weight`` and its gradient are those of the groups, (R, C), or of features, (R, d), that own
+    several columns.
     """
     gram = X.weighted(weight)
     graph, walk, degree = _graph_and_walk(gram, n_neighbors, median_factor)
@@ -112,7 +113,7 @@ def sample_term(
     The squared weights and their gradient are those of the features, (R, d), or of the groups,
     (R, C), where X holds products of their rows.
     """
-    if isinstance(X, GroupProducts):
+    if isinstance(X, (GroupProducts, FeatureProducts)):
         measure: Callable[..., tuple[Tensor, Tensor]] = grouped_smoothness
         entries = X.n_rows**2
     else:

@@ -18,10 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse.linalg
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows, RowsInMemory
 from groupfs.data.streamed_rows import StreamRows
 from groupfs.graphs.eigenvectors import first_component, lanczos
 from groupfs.graphs.feature_clusters import as_groups
+from groupfs.graphs.feature_similarity import column_correlations, similarities
 from groupfs.graphs.similarity import MATRIX_FEATURES, Correlations
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -44,6 +46,8 @@ def group_components(
     ``correlations`` are those of the rows in memory, where they are known.
     """
     held = in_memory(rows)
+    if isinstance(held, FeatureRows):
+        return _feature_components(held, groups)
     N, d = held.shape
     matrix = None
     if d <= MATRIX_FEATURES:
@@ -86,7 +90,7 @@ def correlations_with_groups(
     With the group's first component, or with the sum of its features where signs matter. 0 for
     features in no group, labelled -1.
     """
-    if not signed:
+    if not signed or isinstance(rows, FeatureRows):
         found = group_components(rows, as_groups(labels, n_groups), correlations)
         return found.centrality, found.rest
     central, rest = np.zeros(len(labels)), np.zeros(len(labels))
@@ -104,6 +108,8 @@ def correlations_with_groups(
 def mean_cohesion(rows: Rows, groups: list[IntArray]) -> FloatArray:
     """Compute cohesion from the mean r of groups whose features shall not be turned, (C,)."""
     held = in_memory(rows)
+    if isinstance(held, FeatureRows):
+        return _feature_components(held, groups).cohesion
     found = np.zeros(len(groups))
     for j, group in enumerate(groups):
         m = len(group)
@@ -126,6 +132,44 @@ def in_memory(rows: Rows) -> RowsInMemory:
     held = rows.sample if isinstance(rows, StreamRows) else rows
     assert isinstance(held, RowsInMemory)
     return held
+
+
+def _feature_components(rows: FeatureRows, groups: list[IntArray]) -> Components:
+    """Find the first component of groups of features of any kinds.
+
+    Of all columns of a group, those of a feature uncorrelated: a feature's part of the eigenvector
+    is the length of its columns' part. Similarities other than correlation are taken as they are.
+    """
+    N, d = rows.shape
+    centrality, rest, signs = np.zeros(d), np.zeros(d), np.zeros(d, dtype=np.int64)
+    cohesion = np.zeros(len(groups))
+    for j, group in enumerate(groups):
+        if not len(group):
+            continue
+        part = rows.basis.restricted(group)
+        owner, dims = np.arange(len(group)), np.ones(len(group), dtype=np.int64)
+        if part.similarity in ("correlation", "rank"):
+            owner, dims = part.owner, part.dims
+            matrix = column_correlations(part)
+        else:
+            matrix = similarities(part)
+        value, vector = first_component(matrix)
+        share = np.sqrt(np.bincount(owner, np.square(vector)))
+        by_chance = (dims - 1) / max(N - 1, 1)
+        centrality[group] = _lowered(np.minimum(np.sqrt(max(value, 0)) * share, 1), by_chance)
+        rest[group] = _lowered(with_rest(value, share), by_chance)
+        single = np.bincount(owner) == 1
+        along = np.where(single, np.bincount(owner, vector), 0)
+        leading = along[np.abs(along).argmax()]
+        signs[group] = np.where(along * leading < 0, -1, 1)
+        cohesion[j] = beyond_edge(value, int(dims.sum()), N)
+    return Components(centrality, signs, cohesion, rest)
+
+
+def _lowered(correlation: FloatArray, by_chance: FloatArray) -> FloatArray:
+    """Lower correlations of features of several dimensions by what chance gives them more."""
+    square = np.square(correlation) - by_chance
+    return np.sqrt(np.maximum(square / np.maximum(1 - by_chance, 1e-12), 0))
 
 
 def _component_of_columns(rows: RowsInMemory) -> tuple[float, FloatArray]:

@@ -15,8 +15,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from groupfs.data.feature_basis import columns_of
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
-from groupfs.graphs.affinity import plain_affinity
+from groupfs.graphs.affinity import fill_gaps, gram, plain_affinity
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -42,15 +44,17 @@ def score_on_rows(
 ) -> GroupScores:
     """Score every group on some random rows of a table."""
     X = rows.random_rows(SCORED_ROWS, np.random.default_rng(seed))
+    owner = rows.owner if isinstance(rows, FeatureRows) else None
     return score_groups(
-        X, groups, n_neighbors=n_neighbors, steps=steps, n_shuffles=n_shuffles, seed=seed
+        X, groups, owner, n_neighbors=n_neighbors, steps=steps, n_shuffles=n_shuffles, seed=seed
     )
 
 
 def own_graph_smoothness(X: Tensor, n_neighbors: int, steps: int) -> Tensor:
     """Compute s for each of a stack of tables, (S, B, d) to (S,)."""
-    affinity = plain_affinity(X @ X.mT, n_neighbors)
+    affinity = plain_affinity(gram(X), n_neighbors)
     degree = affinity.sum(-1, keepdim=True)
+    X = fill_gaps(X)
     smoothed = X
     for _ in range(steps):
         smoothed = (affinity @ smoothed) / degree
@@ -60,13 +64,18 @@ def own_graph_smoothness(X: Tensor, n_neighbors: int, steps: int) -> Tensor:
 def score_groups(
     X: Tensor,
     groups: list[IntArray],
+    owner: IntArray | None = None,
     *,
     n_neighbors: int,
     steps: int,
     n_shuffles: int,
     seed: int,
 ) -> GroupScores:
-    """Score every group on the rows of X, (B, d)."""
+    """Score every group on the rows of X, (B, d).
+
+    Where features own several columns, ``owner`` is the feature of every column; the columns of a
+    feature are shuffled together.
+    """
     noise = CounterNoise([seed], X.device)
     smoothness = np.zeros(len(groups))
     excess = np.zeros(len(groups))
@@ -74,11 +83,14 @@ def score_groups(
     for j, group in enumerate(groups):
         if not len(group):
             continue
-        columns = X[:, torch.as_tensor(group, device=X.device)]
-        smoothness[j] = own_graph_smoothness(columns[None], n_neighbors, steps).item()
+        index, own = (group, None) if owner is None else columns_of(owner, group)
+        columns = X[:, torch.as_tensor(index, device=X.device)]
+        per_feature = len(index) / len(group)
+        smoothness[j] = per_feature * own_graph_smoothness(columns[None], n_neighbors, steps).item()
         if len(group) == 1:
             continue  # a single column shuffled is the same column: no excess
-        chance = _chance_smoothness(columns, n_neighbors, steps, n_shuffles, noise)
+        chance = _chance_smoothness(columns, n_neighbors, steps, n_shuffles, noise, own)
+        chance *= per_feature
         excess[j] = smoothness[j] - chance.mean()
         spread = chance.std(ddof=1) * np.sqrt(1 + 1 / n_shuffles)
         z[j] = excess[j] / max(spread, SMALLEST_SPREAD)
@@ -86,7 +98,12 @@ def score_groups(
 
 
 def _chance_smoothness(
-    columns: Tensor, n_neighbors: int, steps: int, n_shuffles: int, noise: CounterNoise
+    columns: Tensor,
+    n_neighbors: int,
+    steps: int,
+    n_shuffles: int,
+    noise: CounterNoise,
+    owner: IntArray | None,
 ) -> FloatArray:
     """Compute s of shuffled columns, (S,), a few shuffles at a time."""
     entries = len(columns) * max(columns.shape)
@@ -94,13 +111,20 @@ def _chance_smoothness(
     values = []
     for start in range(0, n_shuffles, at_once):
         size = min(at_once, n_shuffles - start)
-        shuffled = _shuffle_columns(columns, size, noise)
+        shuffled = _shuffle_columns(columns, size, noise, owner)
         values.append(own_graph_smoothness(shuffled, n_neighbors, steps).double().cpu().numpy())
     return np.concatenate(values)
 
 
-def _shuffle_columns(X: Tensor, n_shuffles: int, noise: CounterNoise) -> Tensor:
-    """Put each column in another order, (B, d) to (S, B, d)."""
-    shape = (n_shuffles, *X.shape)
+def _shuffle_columns(
+    X: Tensor, n_shuffles: int, noise: CounterNoise, owner: IntArray | None
+) -> Tensor:
+    """Put each column in another order, or those of a feature in one, (B, d) to (S, B, d)."""
+    B, p = X.shape
+    n_features = p if owner is None else int(owner[-1]) + 1
+    shape = (n_shuffles, B, n_features)
     keys = noise.uniform(math.prod(shape), torch.float32).view(shape)
-    return X.expand(shape).gather(-2, keys.argsort(dim=-2, stable=True))
+    order = keys.argsort(dim=-2, stable=True)
+    if owner is not None:
+        order = order[..., torch.as_tensor(owner, device=X.device)]
+    return X.expand(n_shuffles, B, p).gather(-2, order)

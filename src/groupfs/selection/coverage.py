@@ -86,27 +86,15 @@ class Coverage:
 
     def _order_kept(self, columns: IntArray, n_picks: int) -> IntArray:
         """Choose as ``order`` does, with all correlations computed beforehand."""
-        covered, weights = self._covered.numpy().copy(), self._weights.numpy()
+        covered, weights = self._covered.numpy(), self._weights.numpy()
         squared = np.empty((len(columns), len(covered)), dtype=covered.dtype)
         start = 0
         for part in self._squared(columns):
             squared[start : start + part.shape[1]] = part.T.numpy()
             start += part.shape[1]
-        gains = [float(np.maximum(own - covered, 0) @ weights) for own in squared]
-        heap = [(-gain, place) for place, gain in enumerate(gains)]
-        heapq.heapify(heap)
-        picked: list[int] = []
-        while heap and len(picked) < n_picks:
-            _, place = heapq.heappop(heap)
-            gain = float(np.maximum(squared[place] - covered, 0) @ weights)
-            if heap and gain < -heap[0][0] * (1 - 1e-9):
-                heapq.heappush(heap, (-gain, place))
-                continue
-            np.maximum(covered, squared[place], out=covered)
-            picked.append(place)
+        order, covered = cover(squared, weights, covered, n_picks)
         self._covered = torch.from_numpy(covered)
-        others = [place for _, place in sorted(heap)]
-        return columns[np.array([*picked, *others], dtype=np.int64)]
+        return columns[order]
 
     def _squared(self, columns: IntArray) -> Iterator[Tensor]:
         """Yield squared correlations of all that counts with columns, some of them at a time."""
@@ -115,3 +103,28 @@ class Coverage:
         for start in range(0, len(columns), size):
             index = torch.as_tensor(columns[start : start + size], device=self.F.device)
             yield (self._targets.T @ self.F[:, index]).square_()
+
+
+def cover(
+    squared: FloatArray, weights: FloatArray, covered: FloatArray, n_picks: int
+) -> tuple[IntArray, FloatArray]:
+    """Order columns, the best addition first, and return what those picked cover.
+
+    ``squared`` (p, d) are squared similarities of the columns with all that counts, ``weights`` and
+    ``covered`` (d,). After ``n_picks`` the others follow by what they would add to these.
+    """
+    covered = covered.copy()
+    gains = [float(np.maximum(own - covered, 0) @ weights) for own in squared]
+    heap = [(-gain, place) for place, gain in enumerate(gains)]
+    heapq.heapify(heap)
+    picked: list[int] = []
+    while heap and len(picked) < n_picks:
+        _, place = heapq.heappop(heap)
+        gain = float(np.maximum(squared[place] - covered, 0) @ weights)
+        if heap and gain < -heap[0][0] * (1 - 1e-9):
+            heapq.heappush(heap, (-gain, place))
+            continue
+        np.maximum(covered, squared[place], out=covered)
+        picked.append(place)
+    others = [place for _, place in sorted(heap)]
+    return np.array([*picked, *others], dtype=np.int64), covered

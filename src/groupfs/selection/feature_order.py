@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
+from groupfs.selection.block_order import order_blocks
 from groupfs.selection.column_factor import (
     ColumnFactor,
     cholesky,
@@ -57,13 +59,18 @@ def order_features(
     last
         Features in none of the stages, in the order in which they follow.
     """
-    factor = factor_columns(rows)
-    shared = weights / factor.copies()
-    shared = shared / shared.sum()
-    order, gains = _greedy(factor, shared, stages)
-    if not factor.is_exact:
-        gains = _beyond_chance(gains, len(factor.F))
-        order, gains = _ranked_exactly(rows, shared, order, gains, stages)
+    if isinstance(rows, FeatureRows) and not rows.is_plain:
+        shared = weights / weights.sum()
+        order, gains = order_blocks(rows, shared, stages, MOST_PICKS)
+    else:
+        rows = rows.filled() if isinstance(rows, FeatureRows) else rows
+        factor = factor_columns(rows)
+        shared = weights / factor.copies()
+        shared = shared / shared.sum()
+        order, gains = _greedy(factor, shared, stages)
+        if not factor.is_exact:
+            gains = _beyond_chance(gains, len(factor.F))
+            order, gains = _ranked_exactly(rows, shared, order, gains, stages)
     # directions that rounding hides may be missing in the sum
     explained = np.minimum(np.cumsum(np.append(gains, np.zeros(len(last)))) / gains.sum(), 1.0)
     explained[len(order) - 1 :] = 1.0

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from groupfs.data.rows import Rows
 from groupfs.models.gated_model import GatedModel
+from groupfs.models.group_products import Samples
 from groupfs.models.memberships import FixedMemberships
 from groupfs.models.noise import Noise, NoiseSource
 from groupfs.models.objective import Objective
@@ -73,8 +74,7 @@ def measure_start(
     """
     first = model.select(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
     known = first.memberships if isinstance(first.memberships, FixedMemberships) else None
-    if isinstance(rows, RowPool):
-        assert known is not None
+    if isinstance(rows, RowPool) and known is not None:
         return _measure_on_pool(first, known, objective, rows, seed)
     noise = NoiseSource([seed], objective.gate_noise, first.mu.device)
     batches = _batches(rows, batch_size, seed)
@@ -150,8 +150,11 @@ def _even_points(n_dimensions: int, seed: int) -> Callable[[int], FloatArray]:
     return qmc.Sobol(n_dimensions, scramble=True, **{name: rng}).random
 
 
-def _batches(rows: Rows, batch_size: int, seed: int) -> Iterator[Tensor]:
+def _batches(rows: Rows | RowPool, batch_size: int, seed: int) -> Iterator[Samples]:
     """Yield random batches without end, or the whole table where it is no larger than one."""
+    if isinstance(rows, RowPool):
+        yield from itertools.cycle(rows)
+        return
     N = rows.shape[0]
     rng = np.random.default_rng(seed)
     X = rows.take(torch.arange(N)) if batch_size >= N else None

@@ -20,6 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import DenseRows, Rows, SparseRows
 from groupfs.data.table import Table
 from groupfs.training.history import History
@@ -172,6 +173,8 @@ def _content(rows: Rows, device: torch.device) -> Iterator[NDArray[Any]]:
     """Yield arrays that tell one table from another: all of it where it is in memory."""
     if isinstance(rows, DenseRows):
         yield rows.Z
+    elif isinstance(rows, FeatureRows):
+        yield from (rows.Z, rows.basis.E, rows.owner)
     elif isinstance(rows, SparseRows):
         yield from (rows.X.data, rows.X.indices, rows.X.indptr, rows.mean, rows.scale)
     else:

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.memory_plan import n_candidates_that_fit
 from groupfs.data.rows import Rows
 from groupfs.data.table import Table
@@ -188,6 +189,10 @@ def _halves(
     if not isinstance(settings.n_groups, str):
         n_vectors = settings.n_groups
     X = _rows_to_split(rows, rng)
+    if isinstance(X, FeatureRows):
+        seed = int(rng.integers(2**31))
+        part = X.restricted(features)
+        return Halves(part, None, settings.n_neighbors, n_vectors, settings.signed, seed), features
     if d <= MATRIX_FEATURES:
         matrix = correlations.matrix()[features][:, features]
     else:
@@ -200,10 +205,13 @@ def _halves(
     return halves, features
 
 
-def _rows_to_split(rows: Rows, rng: np.random.Generator) -> Tensor:
+def _rows_to_split(rows: Rows, rng: np.random.Generator) -> Tensor | FeatureRows:
     """Take the rows that are split in halves, (n, d)."""
-    most = max(FEWEST_ROWS, HALVED_ENTRIES // rows.shape[1])
-    return rows.random_rows(min(MOST_ROWS, most), rng)
+    N, d = rows.shape
+    most = min(MOST_ROWS, max(FEWEST_ROWS, HALVED_ENTRIES // d))
+    if isinstance(rows, FeatureRows):
+        return rows if most >= N else rows.resampled(np.sort(rng.permutation(N)[:most]), True)
+    return rows.random_rows(most, rng)
 
 
 def _number_of_groups(
@@ -250,8 +258,11 @@ def _divided(
 ) -> IntArray:
     """Divide groups whose parts have little to do with each other."""
     # groups are small: on a GPU launches would take longer than the work
-    X = _rows_to_split(table.rows, np.random.default_rng(seed)).cpu()
+    X = _rows_to_split(table.rows, np.random.default_rng(seed))
+    X = X if isinstance(X, FeatureRows) else X.cpu()
     matrix = correlations.matrix().cpu()
+    if isinstance(X, FeatureRows) and not X.basis.is_single:
+        matrix = matrix.abs()  # categories have no sign that could agree with those of numbers
     return divide_groups(X, matrix, labels, settings.n_neighbors, settings.signed, seed)
 
 

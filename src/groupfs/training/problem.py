@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
 from groupfs.data.table import Table
 from groupfs.graphs.feature_clusters import as_groups
@@ -119,10 +120,11 @@ def prepare(
         walk=walk,
     )
     pool = None
-    if start.fixed and settings.pools_rows:
+    # rows of features of any kind are always prepared: batches of them cannot be written over
+    if (start.fixed and settings.pools_rows) or isinstance(rows, FeatureRows):
         pool = RowPool.of(
             rows,
-            start.clusters[0],
+            start.clusters[0] if start.fixed else None,
             start.n_groups,
             settings.batch_size,
             settings.diffusion_steps,

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
-from groupfs.models.group_products import GroupProducts, Samples
+from groupfs.models.group_products import FeatureProducts, GroupProducts, Samples
 from groupfs.models.losses import columns_are_cheaper
 from groupfs.training.settings import MOST_BATCHES, POOL_ENTRIES
 from groupfs.utils.types import IntArray
@@ -29,7 +30,7 @@ class RowPool:
     def of(
         cls,
         rows: Rows,
-        labels: IntArray,
+        labels: IntArray | None,
         n_groups: int,
         batch_size: int,
         steps: int,
@@ -38,21 +39,32 @@ class RowPool:
     ) -> "RowPool":
         """Draw batches; ``labels`` (d,) are the groups, ``steps`` those of the walk.
 
+        Without labels features may move between groups, and each has a weight of its own.
+
         Rows and their products over groups may take up to ``n_bytes``, beside at least one batch.
         """
         N, d = rows.shape
         most_entries = min(POOL_ENTRIES, n_bytes // 16)
-        n_rows = min(N, MOST_BATCHES * batch_size, max(batch_size, most_entries // d))
+        owner = rows.owner if isinstance(rows, FeatureRows) else None
+        n_columns = d if owner is None else len(owner)
+        n_rows = min(N, MOST_BATCHES * batch_size, max(batch_size, most_entries // n_columns))
         X = rows.random_rows(n_rows, np.random.default_rng(seed))
         size = min(batch_size, len(X))
         n_batches = -(-len(X) // size)
         # the first rows fill up a last batch
         order = torch.from_numpy(np.resize(np.arange(len(X)), n_batches * size)).to(X.device)
         batches = [X[part] for part in order.split(size)]
+        if labels is None:
+            assert owner is not None
+            return cls([FeatureProducts.of(batch, owner, d) for batch in batches])
         entries = n_batches * n_groups * size**2
-        if entries > most_entries or columns_are_cheaper(size, d, steps):
+        if owner is None and (entries > most_entries or columns_are_cheaper(size, d, steps)):
             return cls(list(batches))
-        return cls([GroupProducts.of(batch, labels, n_groups) for batch in batches])
+        if entries > most_entries:
+            assert owner is not None
+            return cls([FeatureProducts.of(batch, owner, d) for batch in batches])
+        labels = labels if owner is None else labels[owner]
+        return cls([GroupProducts.of(batch, labels, n_groups, d) for batch in batches])
 
     def __iter__(self) -> Iterator[Samples]:
         return iter(self.batches)
@@ -68,8 +80,7 @@ class RowPool:
     @property
     def n_bytes(self) -> int:
         """How much the batches take."""
-        tensors = [b.products if isinstance(b, GroupProducts) else b for b in self.batches]
-        return sum(tensor.element_size() * tensor.numel() for tensor in tensors)
+        return sum(batch.nbytes for batch in self.batches)
 
     def to(self, device: torch.device) -> "RowPool":
         """Copy the batches to another device."""

@@ -1,0 +1,275 @@
+r"""Similarity of two features of any kinds, between 0 and 1, from sums over the rows both have.
+
+Axes: N samples, d features, q columns of their basis; b features of a block.
+
+- *correlation* and *rank*: the first canonical correlation of the two features' columns. That is
+  :math:`|r|` of two numbers, the correlation ratio of a number and a category, and for two
+  categories the first singular value of
+  :math:`(n_{ab} - n_a n_b / n) / \sqrt{n_a n_b}`, from which Cramér's V is made, too.
+- *distance*: distance correlation of ranks, of whose eigenfunctions the basis has the first.
+- *mutual_information*: :math:`\sqrt{1 - e^{-2 I}}`, which is :math:`|r|` of normal columns, over
+  the most that the entropies allow.
+
+Features of several columns are alike by chance more than numbers are, and so are pairs with few
+rows in common: squares are lowered by what chance gives them beyond two numbers with all rows.
+Numbers alone keep the sign of r.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import numpy as np
+from scipy.special import xlogy
+
+from groupfs.data.feature_basis import FeatureBasis
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Numbers of a block that are worked on at a time.
+BLOCK_ENTRIES = 2**22
+#: Rows in common below which nothing is said of a pair.
+FEWEST_PAIRS = 10
+#: Draws of Gaussian matrices, as many as give so many numbers.
+DRAWN_NUMBERS, MOST_DRAWS = 2**21, 4000
+#: Variance relative to one that is none but for rounding.
+CONSTANT = 1e-12
+#: Bias of a squared similarity at most: beyond it nothing is left to be seen.
+MOST_BIAS = 0.99
+
+
+def similarities(basis: FeatureBasis, start: int = 0, stop: int | None = None) -> FloatArray:
+    """Compare features start..stop with all, (b, d); signed where both are single columns."""
+    d = basis.shape[1]
+    stop = d if stop is None else stop
+    if callable(basis.similarity):
+        return _by_function(basis, basis.similarity)[start:stop]
+    size = max(1, BLOCK_ENTRIES * d // len(basis.owner) ** 2)
+    reduce = {"distance": _distance, "mutual_information": _information}
+    compare = reduce.get(basis.similarity, _canonical)
+    parts = [compare(basis, i, min(stop, i + size)) for i in range(start, stop, size)]
+    found = np.concatenate(parts)
+    own = np.arange(stop - start)
+    found[own, own + start] = 1
+    return found
+
+
+def column_correlations(basis: FeatureBasis) -> FloatArray:
+    """Correlate all columns of the basis, (q, q); indicators as in correspondence analysis."""
+    return _scaled(_Sums(basis, 0, basis.shape[1]))
+
+
+class _Sums:
+    """Sums over the rows that two features have in common: features start..stop with all."""
+
+    def __init__(self, basis: FeatureBasis, start: int, stop: int) -> None:
+        edges = np.append(basis.starts, len(basis.owner))
+        columns = slice(edges[start], edges[stop])
+        E, A = basis.E, basis.E[:, columns]
+        self.basis = basis
+        self.features, self.columns = slice(start, stop), columns
+        self.a, self.b = basis.owner[columns] - start, basis.owner  #: owners
+        self.products = A.T @ E
+        if basis.present is None:
+            N = float(len(E))
+            self.n_pairs = np.full((1, 1), N)
+            total, square = E.sum(0)[:, None], np.square(E).sum(0)[:, None]
+            self.sums = (total[columns], total)
+            self.squares = (square[columns], square)
+        else:
+            M = basis.present
+            Ma = M[:, start:stop]
+            self.n_pairs = np.maximum(Ma.T @ M, 1e-9)
+            self.sums = (A.T @ M, E.T @ Ma)
+            self.squares = (np.square(A).T @ M, np.square(E).T @ Ma)
+
+    def over_columns(self, values: FloatArray) -> FloatArray:
+        """Repeat values of pairs of features for their columns, (b, d) to (qa, q)."""
+        return values if values.size == 1 else values[self.a][:, self.b]
+
+    def centered(self) -> FloatArray:
+        """Compute products of columns about their means, (qa, q)."""
+        left, right = self.sums
+        if left.shape[1] == 1:
+            return self.products - left * right.T / self.n_pairs
+        both = left[:, self.b] * right[:, self.a].T
+        return self.products - both / self.over_columns(self.n_pairs)
+
+    def by_features(self, values: FloatArray) -> FloatArray:
+        """Add up over the columns of both features, (qa, q) to (b, d)."""
+        starts = self.basis.starts
+        across = np.add.reduceat(values, starts, axis=1)
+        own = starts[self.features] - self.columns.start
+        found: FloatArray = np.add.reduceat(across, own, axis=0)
+        return found
+
+    def bias(self, chance: FloatArray) -> FloatArray:
+        """Divide what chance gives by the rows of each pair, beyond that of two whole numbers."""
+        N = len(self.basis.E)
+        found: FloatArray = chance / np.maximum(self.n_pairs - 1, 1) - 1 / max(N - 1, 1)
+        return np.clip(found, 0, MOST_BIAS)
+
+    def certain(self, found: FloatArray) -> FloatArray:
+        """Lower similarities of pairs that have fewer rows in common than by chance."""
+        M = self.basis.present
+        if M is None:
+            return found
+        N = len(M)
+        counts = M.sum(0)
+        expected = counts[self.features, None] * counts / N
+        lowered = found * np.minimum(1, np.sqrt(self.n_pairs / np.maximum(expected, 1e-9)))
+        return np.where(self.n_pairs < min(FEWEST_PAIRS, N / 2), 0, lowered)
+
+
+def _scaled(sums: _Sums) -> FloatArray:
+    """Divide products of columns by their deviations over the rows in common, (qa, q)."""
+    n = sums.n_pairs
+    variances = []
+    for side, (total, square) in enumerate(zip(sums.sums, sums.squares, strict=True)):
+        about_mean = sums.basis.centered[sums.columns] if side == 0 else sums.basis.centered
+        rows = n if n.size == 1 else (n[sums.a] if side == 0 else n.T[sums.b])
+        variance = square - np.where(about_mean[:, None], np.square(total) / rows, 0)
+        variances.append(np.where(variance > CONSTANT * rows, variance, np.inf))
+    left, right = variances
+    if left.shape[1] > 1:
+        left, right = left[:, sums.b], right[:, sums.a]
+    return np.clip(sums.centered() / np.sqrt(left) / np.sqrt(right.T), -1, 1)
+
+
+def _canonical(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
+    sums = _Sums(basis, start, stop)
+    r = _scaled(sums)
+    if basis.is_single:
+        if basis.present is None:
+            return r
+        squared, signs = np.square(r), np.sign(r)
+        chance = np.ones((1, 1))
+    else:
+        squared = sums.by_features(np.square(r))
+        signs = _signs(sums, r)
+        _first_canonical(sums, r, squared)
+        chance = expected_squares(basis.dims[start:stop], basis.dims)
+    bias = sums.bias(chance)
+    squared = np.clip((squared - bias) / (1 - bias), 0, 1)
+    return sums.certain(signs * np.sqrt(squared))
+
+
+def _signs(sums: _Sums, r: FloatArray) -> FloatArray:
+    """Find the signs of correlations of single columns, 1 for other pairs, (b, d)."""
+    sizes = np.bincount(sums.b)
+    one_a, one_b = sizes[sums.features] == 1, sizes == 1
+    found = np.ones((len(one_a), len(one_b)))
+    columns_a, columns_b = one_a[sums.a], one_b[sums.b]
+    negative = np.where(r[np.ix_(columns_a, columns_b)] < 0, -1.0, 1.0)
+    found[np.ix_(one_a, one_b)] = negative
+    return found
+
+
+def _first_canonical(sums: _Sums, r: FloatArray, squared: FloatArray) -> None:
+    """Put the largest squared singular value in place of their sum where both have several."""
+    dims = sums.basis.dims
+    left = np.flatnonzero(dims[sums.features] > 1)
+    right = np.flatnonzero(dims > 1)
+    if not len(left):
+        return
+    padded = np.zeros((r.shape[0] + 1, r.shape[1] + 1))
+    padded[:-1, :-1] = r
+    rows, columns = _places(sums.a, left, r.shape[0]), _places(sums.b, right, r.shape[1])
+    for i, own in zip(left, rows, strict=True):
+        blocks = padded[own][:, columns].transpose(1, 0, 2)  # (d', A, B)
+        squared[i, right] = np.square(np.linalg.norm(blocks, ord=2, axis=(1, 2)))
+
+
+def _places(owner: IntArray, features: IntArray, none: int) -> IntArray:
+    """List the columns of each feature, (m, most columns), ``none`` where it has fewer."""
+    owned = [np.flatnonzero(owner == feature) for feature in features]
+    found = np.full((len(owned), max(map(len, owned))), none)
+    for place, columns in zip(found, owned, strict=True):
+        place[: len(columns)] = columns
+    return found
+
+
+def _distance(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
+    sums = _Sums(basis, start, stop)
+    shared = sums.by_features(np.square(sums.centered())) / np.square(sums.n_pairs)
+    spread, trace = _own_distances(basis)
+    own, everyone = sums.features, slice(None)
+    by_chance = np.outer(trace[own], trace) / np.maximum(sums.n_pairs - 1, 1)
+    unit = np.sqrt(np.outer(spread[own], spread[everyone]))
+    squared = np.clip((shared - by_chance) / np.maximum(unit, 1e-300), 0, 1)
+    return sums.certain(np.sqrt(squared))
+
+
+def _own_distances(basis: FeatureBasis) -> tuple[FloatArray, FloatArray]:
+    """Compute distance variances and mean distances of features, by their own rows, (d,) each."""
+    d = basis.shape[1]
+    spread, trace = np.zeros(d), np.zeros(d)
+    sizes = np.bincount(basis.owner, minlength=d)
+    counts = np.full(d, float(len(basis.E))) if basis.present is None else basis.present.sum(0)
+    for size in np.unique(sizes):
+        features = np.flatnonzero(sizes == size)
+        columns = np.flatnonzero(np.isin(basis.owner, features))
+        E = basis.E[:, columns].reshape(-1, len(features), size).transpose(1, 2, 0)
+        n = np.maximum(counts[features], 1)[:, None, None]
+        mean = E.sum(2, keepdims=True) / n
+        C = E @ E.transpose(0, 2, 1) / n - mean * mean.transpose(0, 2, 1)
+        spread[features] = np.square(C).sum((1, 2))
+        trace[features] = np.trace(C, axis1=1, axis2=2)
+    return spread, trace
+
+
+def _information(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
+    sums = _Sums(basis, start, stop)
+    counts, starts = sums.products, basis.starts
+    n = np.maximum(sums.by_features(counts), 1)
+    own = starts[sums.features] - sums.columns.start
+    of_a = np.add.reduceat(counts, starts, axis=1)  # levels of one, over the rows of both
+    of_b = np.add.reduceat(counts, own, axis=0)
+    together = sums.by_features(xlogy(counts, counts))
+    first = np.add.reduceat(xlogy(of_a, of_a), own, axis=0)
+    second = np.add.reduceat(xlogy(of_b, of_b), starts, axis=1)
+    entropies = [np.log(n) - part / n for part in (first, second)]
+    shared = (together - first - second) / n + np.log(n)
+    cells = np.outer(basis.dims[start:stop], basis.dims)
+    bias = np.maximum(cells / (2 * n) - 1 / (2 * len(basis.E)), 0)
+    most = -np.expm1(-2 * np.minimum(*entropies))
+    squared = -np.expm1(-2 * np.maximum(shared - bias, 0)) / np.maximum(most, 1e-12)
+    return sums.certain(np.sqrt(np.clip(squared, 0, 1)))
+
+
+def _by_function(basis: FeatureBasis, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Ask the user's function, and hold it to what is agreed."""
+    X = basis.E if basis.present is None else np.where(basis.present > 0, basis.E, np.nan)
+    found = np.array(function(X), dtype=np.float64)
+    d = basis.shape[1]
+    if found.shape != (d, d):
+        raise ValueError(
+            f"similarity returned an array of shape {found.shape} for {d} columns; it must return "
+            f"one similarity for every pair, of shape ({d}, {d})."
+        )
+    if not np.isfinite(found).all() or found.min() < -1e-9 or found.max() > 1 + 1e-9:
+        raise ValueError(
+            f"similarity returned values from {found.min():g} to {found.max():g}; they must lie "
+            "between 0 and 1."
+        )
+    found = np.clip((found + found.T) / 2, 0, 1)
+    np.fill_diagonal(found, 1)
+    return found
+
+
+def expected_squares(a: IntArray, b: IntArray) -> FloatArray:
+    """Find what chance gives first canonical correlations of features of so many dimensions.
+
+    The mean largest squared singular value of a Gaussian matrix, over the rows; (m,) and (n,) to
+    (m, n).
+    """
+    sizes = np.unique(np.concatenate([a, b]))
+    found = np.array([[_largest_square(*sorted((int(i), int(j)))) for j in sizes] for i in sizes])
+    return found[np.searchsorted(sizes, a)][:, np.searchsorted(sizes, b)]
+
+
+@lru_cache(maxsize=4096)
+def _largest_square(a: int, b: int) -> float:
+    if a <= 1:
+        return float(b)
+    n_draws = min(MOST_DRAWS, max(50, DRAWN_NUMBERS // (a * b)))
+    G = np.random.default_rng([a, b]).standard_normal((n_draws, a, b))
+    return float(np.linalg.eigvalsh(G @ G.transpose(0, 2, 1))[:, -1].mean())

@@ -1,0 +1,192 @@
+"""Similarities of features of any kinds, held to the literal ones, pair by pair."""
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata, spearmanr
+from sklearn.metrics import mutual_info_score
+
+from groupfs.data.feature_basis import make_basis
+from groupfs.graphs.feature_similarity import expected_squares, similarities
+from tests.reference import canonical_correlation, distance_correlation
+
+N = 150
+
+
+def indicators(codes):
+    found = np.eye(int(np.nanmax(codes)) + 1)[np.nan_to_num(codes).astype(int)]
+    found[np.isnan(codes)] = np.nan
+    return found
+
+
+@pytest.fixture
+def columns():
+    """Numbers, categories and a date's parts around one factor; gaps in all but one."""
+    rng = np.random.default_rng(0)
+    factor = rng.standard_normal(N)
+
+    def noisy():
+        return factor + rng.standard_normal(N)
+
+    values, kinds = [], []
+    for _ in range(3):
+        values.append(noisy()[:, None])
+        kinds.append("number")
+    for n_levels in (3, 6):
+        codes = np.digitize(noisy(), np.linspace(-1.5, 1.5, n_levels - 1)).astype(float)
+        values.append(indicators(rng.permutation(n_levels)[codes.astype(int)].astype(float)))
+        kinds.append("category")
+    values.append(np.column_stack([noisy(), noisy(), rng.standard_normal(N)]))
+    kinds.append("date")
+    for x in values[1:]:
+        x[rng.random(N) < 0.15] = np.nan
+    return values, kinds
+
+
+def literal(values, kinds, i, j, dims):
+    both = ~(np.isnan(values[i][:, 0]) | np.isnan(values[j][:, 0]))
+    n = both.sum()
+    r = canonical_correlation(values[i][both], values[j][both])
+    chance = expected_squares(dims[[i]], dims[[j]])[0, 0]
+    bias = max(chance / (n - 1) - 1 / (N - 1), 0)
+    expected = np.prod([(~np.isnan(values[k][:, 0])).sum() for k in (i, j)]) / N
+    return np.sqrt(max((r**2 - bias) / (1 - bias), 0)) * min(1, np.sqrt(n / expected))
+
+
+def test_pairs_are_compared_by_the_rows_both_have(columns):
+    values, kinds = columns
+    basis = make_basis(values, kinds, "correlation")
+    found = similarities(basis)
+    assert basis.dims.tolist() == [1, 1, 1, 2, 5, 3]
+    for i in range(6):
+        for j in range(i):
+            # a date's parts are made uncorrelated by its own rows, not by those of the pair
+            close = 0.05 if "date" in (kinds[i], kinds[j]) else 1e-9
+            expected = literal(values, kinds, i, j, basis.dims)
+            assert abs(found[i, j]) == pytest.approx(expected, abs=close), (i, j)
+    assert np.allclose(found, found.T) and (np.diag(found) == 1).all()
+
+
+def test_without_gaps_dates_are_exact_too(columns):
+    values, kinds = columns
+    first = [np.eye(x.shape[1])[0] if kind == "category" else 0 for x, kind in zip(*columns)]
+    whole = [np.where(np.isnan(x), fill, x) for x, fill in zip(values, first)]
+    basis = make_basis(whole, kinds, "correlation")
+    found = similarities(basis)
+    for j in range(5):
+        expected = literal(whole, kinds, 5, j, basis.dims)
+        assert found[5, j] == pytest.approx(expected, abs=1e-9)
+
+
+def test_numbers_keep_their_sign():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((N, 4))
+    x[:, 1] -= 2 * x[:, 0]
+    found = similarities(make_basis(list(x.T[:, :, None]), ["number"] * 4, "correlation"))
+    np.testing.assert_allclose(found, np.corrcoef(x.T), atol=1e-12)
+    ranked = similarities(make_basis(list(x.T[:, :, None]), ["number"] * 4, "rank"))
+    np.testing.assert_allclose(ranked, spearmanr(x).statistic, atol=1e-12)
+
+
+def test_blocks_are_rows_of_the_matrix(columns):
+    values, kinds = columns
+    for similarity in ("correlation", "rank", "distance", "mutual_information"):
+        basis = make_basis(values, kinds, similarity)
+        whole = similarities(basis)
+        parts = [similarities(basis, 0, 2), similarities(basis, 2, 5), similarities(basis, 5, 6)]
+        np.testing.assert_allclose(np.concatenate(parts), whole, atol=1e-12)
+        assert whole.min() >= -1 and whole.max() <= 1
+
+
+@pytest.mark.parametrize("similarity", ["correlation", "distance", "mutual_information"])
+def test_chance_gives_features_of_many_levels_no_more_than_numbers(similarity):
+    rng = np.random.default_rng(1)
+    n = 300
+    values = [rng.standard_normal((n, 1)) for _ in range(40)]
+    values += [indicators(rng.integers(0, 12, n).astype(float)) for _ in range(40)]
+    found = similarities(make_basis(values, ["number"] * 40 + ["category"] * 40, similarity)) ** 2
+    off = ~np.eye(40, dtype=bool)
+    numbers, categories = found[:40, :40][off].mean(), found[40:, 40:][off].mean()
+    assert numbers < 4 / n
+    assert categories < 3 * numbers + 1 / n and found[:40, 40:].mean() < 3 * numbers + 1 / n
+
+
+def test_the_first_canonical_correlation_of_chance():
+    rng = np.random.default_rng(2)
+    n = 400
+    squares = [
+        canonical_correlation(
+            indicators(rng.integers(0, 4, n).astype(float)),
+            indicators(rng.integers(0, 6, n).astype(float)),
+        )
+        ** 2
+        for _ in range(300)
+    ]
+    expected = expected_squares(np.array([3]), np.array([5]))[0, 0]
+    assert n * np.mean(squares) == pytest.approx(expected, rel=0.06)
+    assert expected_squares(np.array([1]), np.array([1, 7])).tolist() == [[1.0, 7.0]]
+
+
+@pytest.mark.parametrize("related", ["line", "parabola", "noise"])
+def test_distance_is_the_distance_correlation_of_ranks(related):
+    rng = np.random.default_rng(0)
+    n = 800
+    x = rng.standard_normal(n)
+    y = {"line": x, "parabola": x**2, "noise": 0 * x}[related] + 0.7 * rng.standard_normal(n)
+    basis = make_basis([x[:, None], y[:, None]], ["number"] * 2, "distance")
+    expected = distance_correlation(rankdata(x), rankdata(y))
+    assert similarities(basis)[0, 1] ** 2 == pytest.approx(expected, abs=0.012)
+
+
+def test_information_is_that_of_the_table_of_counts():
+    rng = np.random.default_rng(0)
+    n = 2000
+    a = rng.integers(0, 5, n)
+    b = np.where(rng.random(n) < 0.5, a, rng.integers(0, 5, n))
+    values = [indicators(a.astype(float)), indicators(b.astype(float))]
+    found = similarities(make_basis(values, ["category"] * 2, "mutual_information"))[0, 1]
+    shared = mutual_info_score(a, b) - 16 / (2 * n) + 1 / (2 * n)
+    entropy = min(mutual_info_score(a, a), mutual_info_score(b, b))
+    assert found**2 == pytest.approx(np.expm1(-2 * shared) / np.expm1(-2 * entropy), abs=1e-9)
+
+
+def test_information_of_normal_numbers_is_near_their_correlation():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal(5000)
+    y = 0.8 * x + 0.6 * rng.standard_normal(5000)
+    basis = make_basis([x[:, None], y[:, None]], ["number"] * 2, "mutual_information")
+    assert similarities(basis)[0, 1] == pytest.approx(0.8, abs=0.05)
+
+
+def test_pairs_with_hardly_a_row_in_common_say_nothing():
+    x = np.random.default_rng(0).standard_normal((60, 1))
+    first, second = x.copy(), x.copy()
+    first[:28], second[36:] = np.nan, np.nan
+    found = similarities(make_basis([first, second], ["number"] * 2, "correlation"))
+    assert found[0, 1] == 0
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (lambda X: np.ones(3), r"shape \(3,\) for 3 columns"),
+        (lambda X: np.full((3, 3), 1.5), "from 1.5 to 1.5"),
+        (lambda X: np.full((3, 3), np.nan), "between 0 and 1"),
+    ],
+)
+def test_functions_are_held_to_what_is_agreed(function, words):
+    x = np.random.default_rng(0).standard_normal((30, 3))
+    with pytest.raises(ValueError, match=words):
+        similarities(make_basis(list(x.T[:, :, None]), ["number"] * 3, function))
+
+
+def test_functions_see_gaps():
+    x = np.random.default_rng(0).standard_normal((30, 3))
+    x[4, 1] = np.nan
+    seen = []
+
+    def function(X):
+        seen.append(X)
+        return np.eye(3)
+
+    similarities(make_basis(list(x.T[:, :, None]), ["number"] * 3, function))
+    assert np.isnan(seen[0]).sum() == 1 and np.isnan(seen[0][4, 1])
