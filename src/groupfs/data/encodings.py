@@ -1,0 +1,126 @@
+"""How levels and dates become numbers; N rows, a columns each, NaN where a value is missing.
+
+Every function returns the kind, "number", "category" or "date", and the values, (N, a).
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from groupfs.data.refused_columns import RefusedColumn
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+#: A level of fewer rows says nothing of the others; it is merged with those like it.
+FEWEST_ROWS = 5
+#: More levels than this are no category; ids and free text have so many.
+MOST_LEVELS = 100
+#: So many values that all differ may be chance in a small table; more are ids.
+MOST_DIFFERENT = 10
+DAY = np.timedelta64(1, "D")
+#: Days, two years, that dates must span for seasons to be told from a trend.
+TWO_YEARS = 730
+#: Points on a circle whose mean is so long are one: within 3 days of the year, 10 minutes of the
+#: day. The same date has two places in the year, by whether it is a leap year.
+ONE_POINT = 0.999
+
+Encoded = tuple[str, FloatArray]
+
+
+def encode_numbers(values: NDArray[np.generic]) -> Encoded:
+    """Return numbers as a column of their own, copied."""
+    return "number", np.array(values, dtype=np.float64).reshape(-1, 1)
+
+
+def encode_order(codes: IntArray) -> Encoded:
+    """Return places in an order; -1 stands for a missing value."""
+    return encode_numbers(np.where(codes < 0, np.nan, codes))
+
+
+def encode_levels(codes: IntArray, names: Sequence[str]) -> Encoded:
+    """Return 0/1 columns of the levels, or one column if there are but two.
+
+    Parameters
+    ----------
+    codes : (N,)
+        The level of every row by its place in ``names``; -1 stands for a missing value.
+    names : sequence of str
+        Of the levels, in any order; blank ones are missing, equal ones are one.
+    """
+    known = sorted({name for name in names if name.strip()})
+    place = {name: i for i, name in enumerate(known)}
+    codes = np.array([*(place.get(name, -1) for name in names), -1])[codes]
+    present, codes = np.unique(codes, return_inverse=True)
+    if len(present) and present[0] < 0:
+        codes -= 1
+    counts = np.bincount(codes[codes >= 0])
+    _refuse_too_many(counts)
+    if len(counts) > 2:
+        codes, counts = _merge_rare(codes, counts)
+    if len(counts) <= 2:
+        return encode_order(codes)
+    indicators = (codes[:, None] == np.arange(len(counts))).astype(np.float64)
+    indicators[codes < 0] = np.nan
+    return "category", indicators
+
+
+def encode_dates(times: NDArray[np.datetime64]) -> Encoded:
+    """Return days since the first date, and places in the year and in the day where they matter.
+
+    A place is a point on a circle, two columns, as the end of a year is next to its beginning.
+    """
+    times = times.astype("datetime64[us]")  # nanoseconds end in the middle of a year
+    present = ~np.isnat(times)
+    known = times[present]
+    if not len(known):
+        return "date", np.full((len(times), 1), np.nan)
+    days = (known - known.min()) / DAY
+    columns = [days]
+    if days.max() >= TWO_YEARS:
+        year = known.astype("datetime64[Y]")
+        start, end = year.astype("datetime64[D]"), (year + 1).astype("datetime64[D]")
+        columns += _on_circle((known - start) / (end - start))
+    if days.max() >= 2:
+        columns += _on_circle((known - known.astype("datetime64[D]")) / DAY)
+    return "date", _fill_rows(np.column_stack(columns), present)
+
+
+def _refuse_too_many(counts: IntArray) -> None:
+    n_levels = len(counts)
+    if MOST_DIFFERENT < n_levels == counts.sum():
+        raise RefusedColumn("levels", f"{n_levels} values that all differ")
+    if n_levels > MOST_LEVELS:
+        raise RefusedColumn("levels", f"{n_levels} different values")
+
+
+def _merge_rare(codes: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
+    """Merge rare levels into the last one, and that with another if it is rare still.
+
+    The most frequent level stays apart, so that small tables keep two levels.
+    """
+    by_rows = np.argsort(counts, kind="stable")
+    others = by_rows[:-1]
+    rare = others[counts[others] < FEWEST_ROWS]
+    if not len(rare):
+        return codes, counts
+    if counts[rare].sum() < FEWEST_ROWS:
+        rare = others[: len(rare) + 1]
+    kept = np.setdiff1d(np.arange(len(counts)), rare)
+    place = np.full(len(counts) + 1, len(kept))
+    place[kept] = np.arange(len(kept))
+    place[-1] = -1  # where a code of -1, missing, looks
+    codes = place[codes]
+    return codes, np.bincount(codes[codes >= 0])
+
+
+def _on_circle(share: FloatArray) -> list[FloatArray]:
+    """Return sine and cosine of shares of a full turn; nothing if they are at one point."""
+    angle = 2 * np.pi * share
+    sine, cosine = np.sin(angle), np.cos(angle)
+    return [sine, cosine] if np.hypot(sine.mean(), cosine.mean()) < ONE_POINT else []
+
+
+def _fill_rows(values: FloatArray, present: BoolArray) -> FloatArray:
+    filled = np.full((len(present), values.shape[1]), np.nan)
+    filled[present] = values
+    return filled
