@@ -60,7 +60,7 @@ def test_how_far_halves_agree_on_the_number_of_groups_comes_along(table, tmp_pat
     assert (loaded.select().support == selector.get_support()).all()
 
 
-def test_what_was_done_to_the_columns_comes_along(table, selector, tmp_path):
+def test_which_columns_were_used_and_as_what_comes_along(table, selector, tmp_path):
     preparation = learn_columns(table.assign(x1_1=np.where(table["x1_1"] > 0, "f", "m")))
     preparation = dataclasses.replace(preparation, header=False)
     persistence.save(selector, tmp_path / "m.skops", preparation=preparation)
@@ -143,7 +143,7 @@ def test_a_missing_file_is_named(tmp_path):
     ("wrong", "says"),
     [
         ({"format": "other"}, "not a model that groupfs wrote"),
-        ({"version": 99}, "version 99, but this groupfs reads version 4; .* upgrade"),
+        ({"version": 99}, "version 99, but this groupfs reads version 5; .* upgrade"),
         ({"selector": GroupFS()}, "not fitted"),
         ({"selector": StandardScaler()}, "StandardScaler is neither GroupFS nor GroupFSPath"),
         ({"columns": "{}"}, "broken or not a model"),

@@ -9,7 +9,7 @@ from typing import Any
 from groupfs.tables.columns import Preparation
 from groupfs.utils.text import join_names, one_line
 
-FORMAT, VERSION = "groupfs-model", 4
+FORMAT, VERSION = "groupfs-model", 5
 #: Besides the types of numpy, scipy and scikit-learn that skops trusts, a model may hold these.
 TRUSTED = (
     "groupfs.GroupFS",
@@ -39,8 +39,7 @@ def save(
     path : str or path-like
         Where to; by custom it ends in ``.skops``.
     preparation : Preparation or None
-        What was done to the columns of a file before, so that :func:`load_model` can do it to
-        another.
+        Which columns of a file were used, and as what; :func:`load_model` gives it back.
 
     Examples
     --------
@@ -81,7 +80,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
-    """Read a selector and what is to be done to the columns of a file before it is used."""
+    """Read a selector, and which columns of a file it was fitted on and as what."""
     _import_skops()
     try:
         return _load_model(path)

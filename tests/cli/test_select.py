@@ -30,7 +30,7 @@ def test_select_finds_the_groups_and_has_a_reason_for_every_feature(selected):
     assert set(pd.read_csv(out / "selected.csv")["feature"]) == set(CHOSEN)
     groups = pd.read_csv(out / "groups.csv")
     assert tuple(groups.columns) == GROUPS_COLUMNS
-    assert len(groups) == 17 and groups["reason"].str.len().min() > 10
+    assert len(groups) == 15 and groups["reason"].str.len().min() > 10
     assert groups["kept"].sum() == 8
 
 
@@ -38,10 +38,23 @@ def test_every_decision_on_columns_is_printed_and_stored(selected):
     result, out = selected
     notes = json.loads((out / "result.json").read_text())["table"]["notes"]
     printed = " ".join(result.stderr.split())
-    assert len(notes) == 5 and all(note in printed for note in notes)
-    for word in ("(--use NAME keeps one): person_id", "sex (f = 0, m = 1)", "job (3 values)"):
+    assert len(notes) == 4 and all(note in printed for note in notes)
+    for word in ("(--use NAME keeps one): person_id", "sex (2 values), job (3 values)"):
         assert any(word in note for note in notes)
     assert any("Set outcome aside" in note for note in notes)
+
+
+def test_a_table_is_prepared_with_gaps_and_categories_as_they_are(folder):
+    frame = people()
+    frame.loc[3, "u0"] = np.nan
+    frame.loc[5, "job"] = None
+    frame.to_csv(folder / "as_it_is.csv", index=False)
+    prepared = prepare(read_table(folder / "as_it_is.csv"), Request(folder, label="outcome"))
+    expected = frame.drop(columns=["person_id", "outcome"])
+    expected = expected.astype({"sex": "category", "job": "category"})
+    pd.testing.assert_frame_equal(prepared.X, expected, rtol=1e-12)
+    assert any("Found gaps in 2 columns" in note for note in prepared.notes)
+    assert any(note.endswith(": u0 (1), job (1).") for note in prepared.notes)
 
 
 def test_constant_columns_are_noted_once(tmp_path):

@@ -173,7 +173,8 @@ def test_two_years_of_dates_have_a_place_in_the_year():
     assert values[:4, 0].tolist() == [0, 182, 457, 731]
     expected = [[0, 1], [0, -1], [1, 0], [0, 1], [NAN, NAN]]
     np.testing.assert_allclose(values[:, 1:], expected, atol=0.02)
-    assert encode(dates("2020-01-01", "2021-12-30"))[1].shape == (2, 1)
+    assert encode(dates("2020-01-01", "2020-07-01", "2021-12-31"))[1].shape == (3, 3)
+    assert encode(dates("2020-01-01", "2020-07-01", "2021-12-30"))[1].shape == (3, 1)
 
 
 def test_the_same_day_of_every_year_is_no_place_in_the_year():
@@ -206,12 +207,13 @@ def test_times_of_day_that_say_nothing_are_left_out(times):
     assert encode(dates(*times))[1].shape == (2, 1)
 
 
-def test_dates_at_the_ends_of_what_pandas_can_tell_are_finite():
-    ends = pd.Series([pd.Timestamp.min, pd.Timestamp.max])
-    old = pd.Series(pd.PeriodIndex(["1500-01", "2020-03"], freq="M"))
-    for column in (ends, old):
-        values = encode(column)[1]
-        assert np.isfinite(values).all() and (np.abs(values[:, 1:]) <= 1).all()
+def test_dates_at_the_ends_of_what_pandas_can_tell_are_where_they_belong():
+    _, values = encode(dates("1677-09-22", "2262-04-11"))
+    assert values[:, 0].tolist() == [0, (dt.date(2262, 4, 11) - dt.date(1677, 9, 22)).days]
+    angle = 2 * np.pi * np.array([264, 100]) / 365
+    np.testing.assert_allclose(values[:, 1:], np.column_stack([np.sin(angle), np.cos(angle)]))
+    _, values = encode(pd.Series(pd.PeriodIndex(["1500-01", "2020-03"], freq="M")))
+    assert values[1, 0] == (dt.date(2020, 3, 1) - dt.date(1500, 1, 1)).days
 
 
 @pytest.mark.parametrize(
@@ -282,6 +284,12 @@ def test_as_many_values_as_can_be_are_taken():
     assert levels("abcdefghij") == [1, 9]
     with pytest.raises(ValueError, match="11 values that all differ"):
         encode(list("abcdefghijk"))
+
+
+def test_whoever_changes_the_numbers_does_not_change_the_frame():
+    frame = pd.DataFrame({"x": [1.0, 2.0]})
+    encode_columns(frame).values[0][:] = 7
+    assert frame["x"].tolist() == [1, 2]
 
 
 def test_columns_of_one_name_are_told_apart_by_place():

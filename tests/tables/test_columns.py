@@ -1,4 +1,4 @@
-"""Columns of a file to columns of numbers: what is ignored, encoded and filled in, and said."""
+"""Columns of a file: which are ignored, what kind the others are, and what is said of it."""
 
 import json
 
@@ -25,7 +25,15 @@ def test_numbers_are_taken_as_they_are(rng):
     preparation, table = learn(a=values, b=rng.integers(5, size=20), c=values > 0)
     assert list(table.columns) == ["a", "b", "c"] and not preparation.notes
     np.testing.assert_array_equal(table["a"], values)
-    assert set(table["c"]) == {0.0, 1.0}
+    np.testing.assert_array_equal(table["c"], values > 0)
+    assert (table.dtypes == np.float64).all()
+
+
+def test_durations_are_seconds():
+    hours = pd.to_timedelta([1, None, 2, 1], unit="h")
+    preparation, table = learn(c=hours, x=[1.5, 2, 0, 1])
+    np.testing.assert_array_equal(table["c"], [3600, np.nan, 7200, 3600])
+    assert notes_with(preparation, "gaps")[0].endswith(": c (1).")
 
 
 @pytest.mark.parametrize(
@@ -64,20 +72,30 @@ DAYS = ["1970-01-03", None, "1970-01-02", "1970-01-02", "1970-01-06", "1970-01-0
 
 
 @pytest.mark.parametrize("dtype", ["object", "datetime64[ns]", "datetime64[ns, UTC]", "category"])
-def test_dates_are_ignored_and_days_when_asked_for(dtype):
+def test_dates_are_ignored_and_dates_when_asked_for(dtype):
     frame = pd.DataFrame({"day": pd.Series(DAYS).astype(dtype), "x": [1.5, 2, 0, 1, 3, 3]})
     ignoring = learn_columns(frame)
     assert ignoring.names == ["x"] and notes_with(ignoring, "of dates")[0].endswith(": day.")
     using = learn_columns(frame, use=["day"])
-    assert using.apply(frame)[0]["day"].tolist() == [2, 2, 1, 1, 5, 2]
-    assert notes_with(using, "days since 1970") and "day (1)" in notes_with(using, "median")[0]
+    pd.testing.assert_series_equal(
+        using.apply(frame)[0]["day"], pd.Series(DAYS, dtype="datetime64[ns]", name="day")
+    )
+    assert notes_with(using, "for dates, as asked") and "day (1)" in notes_with(using, "gaps")[0]
 
 
-def test_days_are_taken_alike_from_text_and_from_dates():
+def test_the_time_of_day_is_that_on_the_clock_there():
+    noon = pd.date_range("2020-03-01 12:00", periods=4, tz="Asia/Tokyo")
+    frame = pd.DataFrame({"time": noon})
+    table, _ = learn_columns(frame, use=["time"]).apply(frame)
+    assert (table["time"].dt.hour == 12).all()
+
+
+def test_dates_are_taken_alike_from_text_and_from_dates():
     preparation = learn_columns(pd.DataFrame({"day": DAYS}), use=["day"])
     other = pd.DataFrame({"day": ["1970-01-09 12:00", "soon"]})
     table, notes = preparation.apply(other)
-    assert table["day"].tolist() == [8.5, 2] and "day (1)" in notes[0]
+    assert table["day"].tolist() == [pd.Timestamp("1970-01-09 12:00"), pd.NaT]
+    assert "day (1)" in notes[0]
 
 
 def test_dates_that_no_calendar_has_are_no_values():
@@ -92,7 +110,6 @@ def test_what_is_ignored_is_named_with_its_reason(rng):
         "too many different values": [f"remark {i % 30}" for i in range(n)],
         "neither numbers nor text": [[i] for i in range(n)],
         "with neither": np.arange(n) * 1j,
-        "numbers nor": pd.to_timedelta(np.arange(n) % 7, unit="h"),
         "without any value": [np.nan] * n,
         "without any": [" "] * n,
         "one value only": ["yes"] * n,
@@ -104,48 +121,65 @@ def test_what_is_ignored_is_named_with_its_reason(rng):
 
 
 SIZES = pd.Categorical(["big", "small", "mid", "mid"], ["small", "mid", "big"], ordered=True)
-RARE = ["0"] * 190 + ["H178P"] * 8 + ["rare0", "rare1"]
 
 
 @pytest.mark.parametrize(
-    ("values", "names", "note"),
+    ("values", "levels", "note"),
     [
-        (["m", "f", "f", "m"], ["c"], "text with two values as 0 and 1: c (f = 0, m = 1)."),
-        (SIZES, ["c"], "by their place in the order: c (small = 0, mid = 1, big = 2)."),
-        (list("qrqprp"), ["c=p", "c=q", "c=r"], "each frequent value: c (3 values)."),
-        (RARE, ["c=0", "c=H178P"], "for each frequent value: c (2 of 4 values)."),
-        (["1", "2", "4ER+", "4ER-"] * 5, ["c=1", "c=2", "c=4ER+", "c=4ER-"], "c (4 values)."),
-        (
-            [f"v{i:02d}" for i in range(15) for _ in range(20 - i)],
-            [f"c=v{i:02d}" for i in range(10)],
-            "c (10 of 15 values).",
-        ),
+        (["m", "f", "f", "m"], "f m", "Took 1 column of text for categories: c (2 values)."),
+        (list("qrqprp"), "p q r", "Took 1 column of text for categories: c (3 values)."),
+        (["1", "2", "4ER+", "4ER-"] * 5, "1 2 4ER+ 4ER-", "c (4 values)."),
+        (pd.Categorical([3, 1, 2, 1]), "1 2 3", "c (3 values)."),
+        (SIZES, "small mid big", "Took 1 column for ordered categories: c (small < mid < big)."),
     ],
 )
-def test_text_becomes_codes_or_a_column_for_each_frequent_value(values, names, note):
+def test_text_is_one_category_under_the_name_of_its_column(values, levels, note):
     preparation, table = learn(c=values)
-    assert list(table.columns) == names and preparation.notes[0].endswith(note)
-    column = preparation.columns[0]
-    for cell, row in zip(map(str, values), table.to_numpy(), strict=True):
-        one_hot = [float(cell == value) for value in column.values]
-        assert row.tolist() == ([one_hot.index(1)] if len(names) == 1 else one_hot)
+    assert list(table.columns) == ["c"] and preparation.notes[0].endswith(note)
+    dtype = pd.CategoricalDtype(levels.split(), ordered=values is SIZES)
+    expected = pd.Series([str(value) for value in values], name="c").astype(dtype)
+    pd.testing.assert_series_equal(table["c"], expected)
 
 
-def test_a_few_words_among_numbers_are_missing_values():
+@pytest.mark.parametrize(
+    ("values", "n_rows"),
+    [
+        ([f"v{i}" for i in range(12)], 12),  # ids
+        ([f"v{i % 101}" for i in range(900)], 900),  # too many for a category, however often
+    ],
+)
+def test_text_that_is_no_category_is_ignored_and_refused_when_asked_for(values, n_rows):
+    frame = pd.DataFrame({"c": values})
+    assert learn_columns(frame).names == []
+    says = rf"use='c': \d+ different values in {n_rows} rows are no category; .* at most 100"
+    with pytest.raises(ColumnsError, match=says) as caught:
+        learn_columns(frame, use=["c"])
+    assert caught.value.parameter == "use"
+
+
+def test_a_hundred_values_that_occur_often_are_a_category():
+    assert len(learn(c=[f"v{i % 100}" for i in range(900)])[0].columns[0].values) == 100
+
+
+def test_a_few_words_among_numbers_are_gaps():
     values = [str(v) for v in range(10, 49)] + ["unknown"]
     preparation, table = learn(age=values)
-    assert table["age"].iloc[-1] == np.median(np.arange(10, 49))
+    np.testing.assert_array_equal(table["age"], [*range(10, 49), np.nan])
     assert "age (1 x unknown)" in notes_with(preparation, "numbers and words")[0]
-    assert "age (1)" in notes_with(preparation, "median")[0]
+    assert "age (1)" in notes_with(preparation, "Found gaps")[0]
 
 
-def test_gaps_become_the_median_or_the_most_frequent_value():
+def test_gaps_stay_gaps_and_are_counted():
     preparation, table = learn(
-        x=[1.0, 2, np.nan, 10], y=["b", None, "a", "b"], z=["p", "q", "r", "r"]
+        x=[1.0, 2, np.nan, 10], y=["b", None, "a", " "], z=["p", "q", "r", "r"], t=[True, None] * 2
     )
-    assert table["x"].tolist() == [1, 2, 2, 10] and table["y"].tolist() == [1, 1, 0, 1]
-    assert "x (1)" in notes_with(preparation, "median")[0]
-    assert "y (1)" in notes_with(preparation, "most frequent")[0]
+    np.testing.assert_array_equal(table["x"], [1, 2, np.nan, 10])
+    assert table["y"].isna().tolist() == [False, True, False, True]
+    np.testing.assert_array_equal(table["t"], [1, np.nan] * 2)
+    assert preparation.notes[-1] == (
+        "Found gaps in 3 columns; similarities use the rows that are there (how many gaps): "
+        "x (1), y (2), t (2)."
+    )
 
 
 @pytest.mark.parametrize("drop", [["*_mut", "c,d"], ["p_mut, q_mut", "c,d"]])
@@ -166,12 +200,6 @@ def test_a_name_that_does_not_exist_is_refused_with_a_guess():
     assert caught.value.parameter == "drop"
 
 
-def test_encoded_names_that_clash_are_refused():
-    frame = pd.DataFrame({"a": list("pqrpqr"), "a=p": [1.0, 2, 3, 1, 2, 3]})
-    with pytest.raises(ColumnsError, match="same name as others: a=p"):
-        learn_columns(frame)
-
-
 @pytest.fixture
 def people():
     return pd.DataFrame(
@@ -179,14 +207,17 @@ def people():
     )
 
 
-def test_another_table_is_encoded_as_the_first_was(people):
-    other = pd.DataFrame({"age": [np.nan, 99], "job": ["p", "new"], "sex": ["m", "x"]})
-    table, notes = learn_columns(people).apply(other)
-    assert list(table.columns) == ["sex", "job=p", "job=q", "job=r", "age"]
-    assert table.to_numpy().tolist() == [[1, 1, 0, 0, 40], [0, 0, 0, 0, 99]]
+def test_another_table_gets_the_kinds_of_the_first(people):
+    other = pd.DataFrame({"age": ["?", 99], "job": ["p", "new"], "sex": ["m", None], "more": 1})
+    preparation = learn_columns(people)
+    table, notes = preparation.apply(other)
+    pd.testing.assert_series_equal(table.dtypes, preparation.apply(people)[0].dtypes)
+    assert list(table.columns) == ["sex", "job", "age"]
+    np.testing.assert_array_equal(table["age"], [np.nan, 99])
+    assert table["sex"].tolist() == ["m", np.nan] and table["job"].tolist() == ["p", np.nan]
     assert notes == [
-        "Replaced missing or unknown values (how many): sex (1), age (1).",
-        "Left all 0 for values without a column of their own (how many): job (1).",
+        "Took values of 2 columns that the first file has not for gaps (how many): job (1), "
+        "age (1)."
     ]
 
 
@@ -210,19 +241,16 @@ def test_a_gap_in_a_file_changes_no_other_cell(tmp_path):
     second = read_table(tmp_path / "second.csv").values
     preparation = learn_columns(first)
     (before, _), (after, notes) = preparation.apply(first), preparation.apply(second)
-    for column in preparation.columns:
-        kept = (gappy[column.name] != "").to_numpy()
-        np.testing.assert_array_equal(after.loc[kept, column.outputs], before[column.outputs][kept])
-    counted = "flag (1), shout (5), code (5), padded (5), count (1), sex (1)"
-    assert notes == [f"Replaced missing or unknown values (how many): {counted}."]
+    for name in preparation.names:
+        kept = (gappy[name] != "").to_numpy()
+        pd.testing.assert_series_equal(after.loc[kept, name], before.loc[kept, name])
+        assert after.loc[~kept, name].isna().all()
+    assert preparation.names == list(frame.columns) and notes == []
 
 
-def test_only_what_is_wanted_must_be_there(people):
-    preparation = learn_columns(people)
-    table, _ = preparation.apply(people[["job"]], ["job=q"])
-    assert list(table.columns) == ["job=q"]
+def test_columns_that_are_not_there_are_named(people):
     with pytest.raises(ColumnsError, match="2 of the 3 columns that are needed are missing: sex"):
-        preparation.apply(people[["job"]])
+        learn_columns(people).apply(people[["job"]])
 
 
 def test_a_preparation_survives_json(people):
@@ -231,6 +259,7 @@ def test_a_preparation_survives_json(people):
     assert Preparation.from_dict(stored) == preparation
 
 
-def test_text_where_numbers_were_promised_is_refused():
-    with pytest.raises(ColumnsError, match="a holds text"):
-        numeric_columns(["a"]).apply(pd.DataFrame({"a": ["1", "two"]}))
+def test_numbers_that_are_taken_as_they_are_have_gaps_for_words():
+    table, notes = numeric_columns(["a"]).apply(pd.DataFrame({"a": ["1", "two"]}))
+    np.testing.assert_array_equal(table["a"], [1, np.nan])
+    assert notes[0].endswith(": a (1).")

@@ -83,7 +83,7 @@ def test_a_damaged_table_is_read_or_refused(kind, tmp_path):
             table = read_table(path)
             assert table.values.shape[1] == len(set(table.names)) and table.n_rows
             if not sp.issparse(table.values):
-                learn_columns(table.values)
+                learn_columns(table.values).apply(table.values)
         except (TableError, ColumnsError) as error:
             one_sentence(error)
             n_refused += 1

@@ -8,8 +8,8 @@ from typing import Any
 from groupfs import persistence
 from groupfs.cli.result_folder import check_file
 from groupfs.cli.select import find_column
-from groupfs.tables import Table, read_table
-from groupfs.tables.columns import ColumnsError, Preparation, numeric_columns
+from groupfs.tables import read_table
+from groupfs.tables.columns import ColumnsError, numeric_columns
 from groupfs.tables.table import numbered
 from groupfs.utils.atomic_files import OutputError, write_file
 
@@ -20,14 +20,13 @@ def apply(
     out: Path | None,
     *,
     keep: Sequence[str] = (),
-    as_is: bool = False,
     header: bool | None = None,
     force: bool = False,
     note: Callable[[str], None],
 ) -> tuple[int, int]:
     """Select the model's columns of another file, and return the shape of what was written.
 
-    ``note`` takes the sentences on what was done to values.
+    ``note`` takes the sentences on how the file was read. Values are written as it has them.
     """
     if out is not None:
         check_file(out, force)
@@ -48,8 +47,9 @@ def apply(
         )
     support = selector.get_support()
     names = [name for name, kept in zip(preparation.names, support, strict=True) if kept]
-    selected, notes = _select(table, preparation, names, as_is)
-    for sentence in [*table.notes, *notes]:
+    preparation.refuse_missing(table.names, names)
+    selected = table.frame(names).copy()
+    for sentence in table.notes:
         note(sentence)
     for name in reversed([name for name in dict.fromkeys(keep) if name not in selected.columns]):
         selected.insert(0, name, find_column(table, name, "--keep").to_numpy())
@@ -59,24 +59,6 @@ def apply(
     else:
         write_file(out, lambda aside: _writer(out)(selected, aside))
     return selected.shape
-
-
-def _select(
-    table: Table, preparation: Preparation, names: list[str], as_is: bool
-) -> tuple[Any, list[str]]:
-    preparation.refuse_missing(table.names, names)
-    frame = table.frame(preparation.needed(names))
-    if as_is:
-        return frame.copy(), []
-    selected, notes = preparation.apply(frame, names)
-    source = {name: column.name for column in preparation.columns for name in column.outputs}
-    # what was counted or coded is written without a decimal point
-    whole = {
-        name: "int64"
-        for name in names
-        if frame[source[name]].dtype.kind != "f" and (selected[name] % 1 == 0).all()
-    }
-    return selected.astype(whole), notes
 
 
 def _write_npy(frame: Any, path: Path) -> None:

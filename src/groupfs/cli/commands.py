@@ -78,8 +78,8 @@ def select(
 ) -> None:
     """Find the groups of a table's columns and select those that matter.
 
-    Ids, free text and dates are ignored, text is encoded, gaps are filled;
-    you are told what was done to which column. A folder appears with
+    Ids, free text and dates are ignored, other text is taken for categories,
+    and gaps stay gaps; you are told so by column. A folder appears with
 
       [bold]report.html[/bold]    what was found; open it in a browser
       [bold]selected.csv[/bold]   the selected features by name; groupfs apply gives their columns
@@ -138,7 +138,6 @@ def apply(
     model: options.Model,
     table: options.Table,
     keep: options.Keep = None,
-    as_is: options.AsIs = False,
     no_header: options.NoHeader = False,
     out: options.OutTable = None,
     force: options.Force = False,
@@ -146,7 +145,7 @@ def apply(
 ) -> None:
     """Select the same columns of another table.
 
-    Text is encoded and gaps are filled as they were when the model was made.
+    Their values are written as the file has them.
     Only the selected columns need to be there; missing ones are named.
     Loading a model never runs code from it.
 
@@ -163,7 +162,6 @@ def apply(
             table,
             out,
             keep=keep or (),
-            as_is=as_is,
             header=False if no_header else None,
             force=force,
             note=note,

@@ -15,7 +15,6 @@ HELP = {
         "--use COLUMN": "Use a column although it looks like an id, a date or free text.",
         "--keep COLUMN": "Carry a column along, e.g. an id; repeat it for more.",
         "--no-header": "The first line of the csv is data, not names.",
-        "--as-is": "Columns as the file has them: nothing encoded, nothing filled in.",
         "--image HxW": "Columns are the pixels of images, column by column, e.g. 32x24.",
     },
     "What to look for": {
@@ -70,7 +69,6 @@ Drop = Annotated[list[str] | None, _option("--drop COLUMN")]
 Use = Annotated[list[str] | None, _option("--use COLUMN")]
 Keep = Annotated[list[str] | None, _option("--keep COLUMN")]
 NoHeader = Annotated[bool, _option("--no-header")]
-AsIs = Annotated[bool, _option("--as-is")]
 Image = Annotated[str | None, _option("--image HxW")]
 
 Budget = Annotated[str | None, _option("--budget N")]

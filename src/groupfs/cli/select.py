@@ -125,7 +125,7 @@ def command_line(source: str, request: Request) -> str:
 
 
 def prepare(table: Table, request: Request) -> Prepared:
-    """Set the label aside before anything else, then turn columns into numbers."""
+    """Set the label aside before anything else, then give every column its kind."""
     labels, notes = _labels(table, request.label)
     if table.is_sparse:  # numbers already
         preparation = numeric_columns(table.names, drop=request.drop, label=request.label)

@@ -228,11 +228,20 @@ def _information(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
     second = np.add.reduceat(xlogy(of_b, of_b), starts, axis=1)
     entropies = [np.log(n) - part / n for part in (first, second)]
     shared = (together - first - second) / n + np.log(n)
-    cells = np.outer(basis.dims[start:stop], basis.dims)
-    bias = np.maximum(cells / (2 * n) - 1 / (2 * len(basis.E)), 0)
+    by_chance = np.outer(basis.dims[start:stop], basis.dims) / (2 * n)
+    # the next term of its expansion: rare levels make more of chance (Williams 1976)
+    rare_a = n * np.add.reduceat(_inverse(of_a), own, axis=0) - 1
+    rare_b = n * np.add.reduceat(_inverse(of_b), starts, axis=1) - 1
+    by_chance = by_chance + rare_a * rare_b / (12 * np.square(n))
+    bias = np.maximum(by_chance - 1 / (2 * len(basis.E)), 0)
     most = -np.expm1(-2 * np.minimum(*entropies))
     squared = -np.expm1(-2 * np.maximum(shared - bias, 0)) / np.maximum(most, 1e-12)
     return sums.certain(np.sqrt(np.clip(squared, 0, 1)))
+
+
+def _inverse(counts: FloatArray) -> FloatArray:
+    """Divide one by counts, levels without rows left out."""
+    return np.divide(1, counts, where=counts > 0, out=np.zeros_like(counts))
 
 
 def _by_function(basis: FeatureBasis, function: Callable[[FloatArray], FloatArray]) -> FloatArray:

@@ -2,7 +2,7 @@
 
 ``read_table`` does it all: ``file_content`` finds and decompresses a file; ``delimited_text`` (csv
 and its relatives), ``numpy_and_matlab`` and ``parquet_feather_h5ad`` read their kinds, some of them
-in a ``child_process``; ``columns`` makes numbers of what was read.
+in a ``child_process``; ``columns`` decides which columns are used and as what.
 """
 
 from groupfs.tables.read import read_table

@@ -1,4 +1,4 @@
-"""One column of a file: its kind, decided from its name and values, and the numbers it becomes."""
+"""One column of a file: its kind, decided from its name and values, and its values as that kind."""
 
 import re
 from collections.abc import Sequence
@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from groupfs.data.encodings import MOST_DIFFERENT, MOST_LEVELS
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray
 
-#: The most values of a text column that get a 0/1 column each.
-MOST_INDICATORS = 10
-#: A value gets a column of its own only if at least this share of the rows hold it.
-FEWEST_ROWS = 0.01
+#: So many different values may be those of a category in the shortest file.
+FEW_VALUES = 10
 #: A column of text is taken for numbers if at least this share of it reads as numbers.
 MOSTLY_NUMBERS = 0.95
 #: Dates as text, with or without the time of day.
@@ -30,19 +29,16 @@ SENTENCES = {
     "dropped": "Left out {}, as asked",
     "id": "Ignored {} taken for ids (use=[NAME] keeps one)",
     "text": "Ignored {} of text with too many different values (use=[NAME] keeps one)",
-    "date": "Ignored {} of dates (use=[NAME] takes one as days since 1970)",
-    "days": "Took {} of dates for days since 1970, as asked",
+    "date": "Ignored {} of dates (use=[NAME] keeps one)",
+    "used_date": "Took {} for dates, as asked",
     "object": "Ignored {} with neither numbers nor text",
     "empty": "Ignored {} without any value",
     "one_value": "Ignored {} of text with one value only",
-    "mixed": "Took {} of numbers and words for numbers, and the words for missing values",
-    "codes": "Encoded {} of text with two values as 0 and 1",
-    "ordered": "Encoded {} of ordered categories by their place in the order",
-    "indicators": "Encoded {} of text with a 0/1 column for each frequent value",
-    "median": "Filled in missing values of {} with the median (how many)",
-    "most_frequent": "Filled in missing values of {} with the most frequent value (how many)",
-    "replaced": "Replaced missing or unknown values (how many)",
-    "no_indicator": "Left all 0 for values without a column of their own (how many)",
+    "mixed": "Took {} of numbers and words for numbers, and the words for gaps",
+    "category": "Took {} of text for categories",
+    "ordered": "Took {} for ordered categories",
+    "gaps": "Found gaps in {}; similarities use the rows that are there (how many gaps)",
+    "unknown": "Took values of {} that the first file has not for gaps (how many)",
 }
 
 
@@ -55,23 +51,12 @@ class ColumnsError(ParameterError):
 
 @dataclass(frozen=True)
 class Column:
-    """The kind of one column of a file, and how its values become numbers."""
+    """The kind of one column of a file."""
 
     name: str
-    #: "number", "date", "codes" (indices into ``values``), "indicators" (one per value), "ignored"
-    kind: str
-    values: tuple[str, ...] = ()
-    fill: float | str | None = None  #: replaces a missing value, here and in other files
+    kind: str  #: "number", "category", "ordered", "date" or "ignored"
+    values: tuple[str, ...] = ()  #: of a category, in alphabetical order or in their own
     why: str = ""  #: of an ignored column
-
-    @property
-    def outputs(self) -> list[str]:
-        """Names of the columns of numbers it becomes."""
-        if self.kind == "ignored":
-            return []
-        if self.kind == "indicators":
-            return [f"{self.name}={value}" for value in self.values]
-        return [self.name]
 
 
 class DecisionLog:
@@ -111,23 +96,20 @@ def decide(name: str, series: Any, use: bool, log: DecisionLog) -> Column:
     if series.isna().all():
         return log.ignore(name, "empty")
     if _is_numeric(series):
-        return _number(name, _to_floats(series), use, log)
+        return _number(name, _to_numbers(series), use, log)
     text = _to_text(series)
     present = text.dropna()
     if len(present) and all(map(ISO_DATE.fullmatch, present)):
-        days = _to_days(series)
-        if not use or np.isnan(days).all():  # such as 0000-00-00
-            return log.ignore(name, "empty" if use else "date")
-        log.add("days", name)
-        return _number(name, days, True, log, "date")
+        return _date(name, _to_dates(series), use, log)
     if not _is_text(series):
         return log.ignore(name, "object")
     if not len(present):  # nothing but blanks
         return log.ignore(name, "empty")
-    if getattr(series.dtype, "ordered", False) and len(series.dtype.categories) > 1:
-        order = [str(value).strip() for value in series.dtype.categories]
-        return _coded(name, text, order, "ordered", log)
-    numbers = _to_floats(text)
+    if series.dtype == "category":  # also one of numbers: somebody has said so
+        if series.dtype.ordered and len(series.dtype.categories) > 1:
+            return _ordered(name, text, series.dtype.categories, log)
+        return _category(name, text, use, log)
+    numbers = _to_numbers(text)
     finite = np.isfinite(numbers)
     share = finite.sum() / len(present)
     if share == 1:
@@ -136,33 +118,39 @@ def decide(name: str, series: Any, use: bool, log: DecisionLog) -> Column:
         odd = text[text.notna() & ~finite]
         log.add("mixed", f"{name} ({len(odd)} x {join_names(sorted(set(odd)), 2)})")
         return _number(name, numbers, use, log)
-    return _text(name, text, use, log)
+    return _category(name, text, use, log)
 
 
-def encode(column: Column, series: Any) -> tuple[list[FloatArray], int]:
-    """Return the columns of numbers a column becomes, and how many of its values were replaced."""
-    if column.kind in ("number", "date"):
-        numbers = _to_days(series) if column.kind == "date" else _to_numbers(series)
-        missing = np.isnan(numbers)
-        if column.fill is None:  # nothing is filled in, so nothing may be lost either
-            if (missing & series.notna().to_numpy()).any():
-                raise ColumnsError(f"{column.name} holds text; it must hold numbers alone.")
-            return [numbers], 0
-        return [np.where(missing, column.fill, numbers)], int(missing.sum())
-    values = _spell_as_learned(_to_text(series), column.values)
-    missing = ~values.isin(column.values) if column.kind == "codes" else values.isna()
-    values = values.where(~missing, str(column.fill))
-    indicators = [(values == value).to_numpy(dtype=float) for value in column.values]
-    if column.kind == "codes":
-        return [sum(code * indicator for code, indicator in enumerate(indicators))], missing.sum()
-    return indicators, missing.sum()
+def convert(column: Column, series: Any) -> tuple[Any, int]:
+    """Return a column as the kind it has, and how many of its values that kind has no place for.
 
-
-def _to_floats(series: Any) -> FloatArray:
+    Numbers and truth values become floats, categories pandas' own with the levels of the first
+    file, and dates those of pandas. What has no place becomes a gap, as gaps stay gaps.
+    """
     import pandas as pd
 
+    if column.kind == "number":
+        converted = pd.Series(_to_numbers(series), series.index)
+    elif column.kind == "date":
+        converted = _to_dates(series)
+    else:
+        text = _spell_as_learned(_to_text(series), column.values)
+        dtype = pd.CategoricalDtype(list(column.values), ordered=column.kind == "ordered")
+        converted = text.where(text.isin(column.values)).astype(dtype)
+    lost = _to_text(series[converted.isna() & series.notna()])  # or blank before
+    return converted, lost.count()
+
+
+def _to_numbers(series: Any) -> FloatArray:
+    """Return numbers, also of True and False, of which one gap in a file makes words."""
+    import pandas as pd
+
+    if series.dtype.kind == "m":
+        return (series / pd.Timedelta(seconds=1)).to_numpy(dtype=np.float64)
     if not _is_numeric(series):
-        series = pd.to_numeric(series, errors="coerce")
+        truth = {"true": "1", "false": "0"}
+        text = _to_text(series).map(lambda v: truth.get(v.lower(), v), na_action="ignore")
+        series = pd.to_numeric(text, errors="coerce")
     numbers: FloatArray = series.to_numpy(dtype=np.float64, na_value=np.nan)
     return numbers
 
@@ -173,20 +161,14 @@ def _to_text(series: Any) -> Any:
     return text.where(text.notna() & (text != ""), None)
 
 
-def _to_numbers(series: Any) -> FloatArray:
-    """Return numbers also of True and False, of which one gap in the column makes words."""
-    if _is_numeric(series):
-        return _to_floats(series)
-    truth = {"true": "1", "false": "0"}
-    return _to_floats(_to_text(series).map(lambda v: truth.get(v.lower(), v), na_action="ignore"))
-
-
-def _to_days(series: Any) -> FloatArray:
-    """Return days since 1970, NaN for what is no date."""
+def _to_dates(series: Any) -> Any:
+    """Return dates by their own clock, of text by Greenwich's where it says how far off that is."""
     import pandas as pd
 
-    stamps = pd.to_datetime(_to_text(series), errors="coerce", utc=True, format="ISO8601")
-    return _to_floats((stamps - pd.Timestamp(0, tz="UTC")) / pd.Timedelta(days=1))
+    if series.dtype.kind == "M":
+        return series.dt.tz_localize(None)
+    text = _to_text(series)
+    return pd.to_datetime(text, errors="coerce", utc=True, format="ISO8601").dt.tz_localize(None)
 
 
 def _spell_as_learned(text: Any, known: Sequence[str]) -> Any:
@@ -204,10 +186,9 @@ def _plain(word: str) -> str:
 
 
 def _is_numeric(series: Any) -> bool:
-    from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+    from pandas.api.types import is_numeric_dtype
 
-    dtype = series.dtype
-    return is_bool_dtype(dtype) or (is_numeric_dtype(dtype) and not is_complex_dtype(dtype))
+    return series.dtype.kind == "m" or is_numeric_dtype(series.dtype) and series.dtype.kind != "c"
 
 
 def _is_text(series: Any) -> bool:
@@ -216,15 +197,22 @@ def _is_text(series: Any) -> bool:
     return all(isinstance(value, simple) for value in first)
 
 
-def _number(
-    name: str, numbers: FloatArray, use: bool, log: DecisionLog, kind: str = "number"
-) -> Column:
+def _number(name: str, numbers: FloatArray, use: bool, log: DecisionLog) -> Column:
     missing = np.isnan(numbers)
-    present = numbers[~missing]
-    if not use and _is_id(name, present):
+    if not use and _is_id(name, numbers[~missing]):
         return log.ignore(name, "id")
-    log.add_count("median", name, missing.sum())
-    return Column(name, kind, fill=float(np.median(present)))
+    log.add_count("gaps", name, missing.sum())
+    return Column(name, "number")
+
+
+def _date(name: str, dates: Any, use: bool, log: DecisionLog) -> Column:
+    if dates.isna().all():  # such as 0000-00-00
+        return log.ignore(name, "empty")
+    if not use:
+        return log.ignore(name, "date")
+    log.add("used_date", name)
+    log.add_count("gaps", name, dates.isna().sum())
+    return Column(name, "date")
 
 
 def _is_id(name: str, present: FloatArray) -> bool:
@@ -236,34 +224,29 @@ def _is_id(name: str, present: FloatArray) -> bool:
     return counts or bool(ID_NAME.search(name))
 
 
-def _text(name: str, text: Any, use: bool, log: DecisionLog) -> Column:
-    counts = text.value_counts()
-    n_present, n_values = int(counts.sum()), len(counts)
+def _ordered(name: str, text: Any, order: Sequence[Any], log: DecisionLog) -> Column:
+    values = [v for v in dict.fromkeys(str(value).strip() for value in order) if v]
+    log.add("ordered", f"{name} ({' < '.join(values)})")
+    log.add_count("gaps", name, text.isna().sum())
+    return Column(name, "ordered", tuple(values))
+
+
+def _category(name: str, text: Any, use: bool, log: DecisionLog) -> Column:
+    values, n_present = sorted(text.dropna().unique()), text.count()
+    n_values = len(values)
     if n_values == 1:
         return log.ignore(name, "one_value")
     if not use and n_values > 2:
         if n_values == n_present:
             return log.ignore(name, "id")
-        if n_values > max(MOST_INDICATORS, n_present / 2):
+        if n_values > min(max(FEW_VALUES, n_present / 2), MOST_LEVELS):
             return log.ignore(name, "text")
-    if n_values == 2:
-        return _coded(name, text, sorted(counts.index), "codes", log)
-    log.add_count("most_frequent", name, text.isna().sum())
-    ranked = _by_frequency(counts)
-    enough = max(2, FEWEST_ROWS * n_present)
-    frequent = [v for v in ranked[:MOST_INDICATORS] if counts[v] >= enough] or ranked[:1]
-    share = "" if len(frequent) == n_values else f"{len(frequent)} of "
-    log.add("indicators", f"{name} ({share}{n_values} values)")
-    return Column(name, "indicators", values=tuple(sorted(frequent)), fill=ranked[0])
-
-
-def _coded(name: str, text: Any, order: Sequence[str], decision: str, log: DecisionLog) -> Column:
-    meaning = ", ".join(f"{value} = {code}" for code, value in enumerate(order))
-    log.add(decision, f"{name} ({meaning})")
-    log.add_count("most_frequent", name, text.isna().sum())
-    return Column(name, "codes", tuple(order), fill=_by_frequency(text.value_counts())[0])
-
-
-def _by_frequency(counts: Any) -> list[str]:
-    """Return the values, the most frequent first and in alphabetical order among equals."""
-    return sorted(counts.index, key=lambda value: (-counts[value], value))
+    if n_values > MOST_LEVELS or MOST_DIFFERENT < n_values == n_present:
+        raise ColumnsError(
+            f"use={name!r}: {n_values} different values in {n_present} rows are no category; cut "
+            f"them down to at most {MOST_LEVELS} that occur again, or leave the column out.",
+            "use",
+        )
+    log.add("category", f"{name} ({n_values} values)")
+    log.add_count("gaps", name, text.isna().sum())
+    return Column(name, "category", tuple(values))

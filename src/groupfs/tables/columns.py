@@ -1,19 +1,17 @@
-"""Turn the columns of a file into columns of numbers, and those of other files in the same way.
+"""Decide which columns of a file are used and what kind each is, in other files as in the first.
 
 A column's kind is decided from its own values and its name, never from other columns or from
-labels, and every decision is reported in the notes.
+labels, and every decision is reported in the notes. Every column that is used is one feature under
+its own name; nothing is encoded or filled in here.
 """
 
 import difflib
 import fnmatch
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from groupfs.tables.column_kinds import Column, ColumnsError, DecisionLog, decide, encode
+from groupfs.tables.column_kinds import Column, ColumnsError, DecisionLog, convert, decide
 from groupfs.utils.text import join_names
 
 __all__ = ["Column", "ColumnsError", "Preparation", "learn_columns", "matching", "numeric_columns"]
@@ -30,13 +28,13 @@ class Preparation:
     >>> people = pd.DataFrame({"id": [7, 3, 9, 4], "sex": list("fmmf"), "age": [31, 28, None, 60]})
     >>> preparation = learn_columns(people)
     >>> preparation.apply(people)[0]
-       sex   age
-    0  0.0  31.0
-    1  1.0  28.0
-    2  1.0  31.0
-    3  0.0  60.0
+      sex   age
+    0   f  31.0
+    1   m  28.0
+    2   m   NaN
+    3   f  60.0
     >>> print(preparation.notes[1])
-    Encoded 1 column of text with two values as 0 and 1: sex (f = 0, m = 1).
+    Took 1 column of text for categories: sex (2 values).
     """
 
     columns: tuple[Column, ...]
@@ -45,44 +43,34 @@ class Preparation:
 
     @property
     def names(self) -> list[str]:
-        """Names of the columns of numbers, in order."""
-        return [name for column in self.columns for name in column.outputs]
+        """Names of the columns that are used, in order."""
+        return [column.name for column in self.columns if column.kind != "ignored"]
 
-    def needed(self, outputs: Iterable[str]) -> list[str]:
-        """Return the file's columns that these columns of numbers come from."""
-        wanted = set(outputs)
-        return [column.name for column in self.columns if wanted & set(column.outputs)]
+    def apply(self, frame: Any) -> tuple[Any, list[str]]:
+        """Return the columns that are used as the kinds they have, and notes on new gaps.
 
-    def apply(self, frame: Any, outputs: Iterable[str] | None = None) -> tuple[Any, list[str]]:
-        """Return the columns of numbers, and notes on values that had to be replaced.
+        Numbers are floats, categories and dates those of pandas; what was missing stays so, and
+        values that a column of the first file could not have become gaps too.
 
         Parameters
         ----------
         frame : DataFrame
             A table with these columns; their order and further columns do not matter.
-        outputs : iterable of str or None
-            Names of the columns of numbers that are wanted; None wants all.
         """
         import pandas as pd
 
-        wanted = set(self.names if outputs is None else outputs)
-        self.refuse_missing(frame.columns, wanted)
-        encoded: dict[str, Any] = {}
+        self.refuse_missing(frame.columns, self.names)
+        converted: dict[str, Any] = {}
         log = DecisionLog()
         for column in self.columns:
-            if wanted & set(column.outputs):
-                numbers, n_replaced = encode(column, frame[column.name])
-                encoded.update(zip(column.outputs, numbers, strict=True))
-                log.add_count("replaced", column.name, n_replaced)
-                if column.kind == "indicators":
-                    n_zero = int((np.sum(numbers, axis=0) == 0).sum())
-                    log.add_count("no_indicator", column.name, n_zero)
-        table = pd.DataFrame(encoded, index=frame.index)
-        return table[[name for name in table.columns if name in wanted]], log.sentences()
+            if column.kind != "ignored":
+                converted[column.name], n_unknown = convert(column, frame[column.name])
+                log.add_count("unknown", column.name, n_unknown)
+        return pd.DataFrame(converted, index=frame.index), log.sentences()
 
-    def refuse_missing(self, names: Iterable[str], outputs: Iterable[str]) -> None:
+    def refuse_missing(self, names: Iterable[str], needed: Sequence[str]) -> None:
         """Raise an error that names the columns that are needed but not among ``names``."""
-        needed, given = self.needed(outputs), set(names)
+        given = set(names)
         missing = [name for name in needed if name not in given]
         if missing:
             raise ColumnsError(
@@ -104,12 +92,11 @@ class Preparation:
 def learn_columns(
     frame: Any, *, drop: Sequence[str] = (), use: Sequence[str] = (), label: str | None = None
 ) -> Preparation:
-    """Decide how every column of a table becomes numbers.
+    """Decide which columns of a table are used, and what kind each is.
 
     Ids (columns named so, or of text, whose values all differ; row numbers), free text and dates
-    are ignored. Text with two values becomes 0 and 1 in alphabetical order; text with more becomes
-    a 0/1 column for each of its frequent values, at most 10. Missing numbers become the median,
-    missing text the most frequent value. Dates that are asked for become days since 1970.
+    are ignored. Other text is a category, also if it is stored as one of numbers; text that is
+    mostly numbers is numbers, and its words are gaps.
 
     Parameters
     ----------
@@ -127,8 +114,8 @@ def learn_columns(
     >>> import pandas as pd
     >>> from groupfs.tables.columns import learn_columns
     >>> table = pd.DataFrame({"job": ["cook", "smith", "baker", "cook", "baker", "smith"]})
-    >>> learn_columns(table).names
-    ['job=baker', 'job=cook', 'job=smith']
+    >>> learn_columns(table).columns[0]
+    Column(name='job', kind='category', values=('baker', 'cook', 'smith'), why='')
     """
     used = matching(use, list(frame.columns), "use")
     return _prepare(
@@ -163,14 +150,7 @@ def _prepare(
             columns.append(log.ignore(name, "dropped"))
         else:
             columns.append(decide_kind(name, log))
-    preparation = Preparation(tuple(columns), tuple(log.sentences()))
-    twice = [name for name, times in Counter(preparation.names).items() if times > 1]
-    if twice:
-        raise ColumnsError(
-            f"Encoding text gives columns of the same name as others: {join_names(twice)}; rename "
-            "one."
-        )
-    return preparation
+    return Preparation(tuple(columns), tuple(log.sentences()))
 
 
 def matching(patterns: Sequence[str], names: Sequence[str], parameter: str) -> set[str]:

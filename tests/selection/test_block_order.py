@@ -1,0 +1,65 @@
+"""The order of features of several columns, held to regressions."""
+
+import numpy as np
+import pytest
+
+from groupfs.data.feature_basis import make_basis
+from groupfs.data.feature_rows import FeatureRows, sample_columns
+from groupfs.graphs.feature_similarity import similarities
+from groupfs.selection.block_order import order_blocks
+
+
+def table(similarity="correlation"):
+    rng = np.random.default_rng(0)
+    n = 120
+    factor = rng.standard_normal((n, 2))
+    values, kinds = [], []
+    for i in range(7):
+        x = factor[:, i % 2] + 0.7 * rng.standard_normal(n)
+        if i % 3 == 0:
+            codes = rng.permutation(4)[np.digitize(x, [-0.7, 0, 0.7])]
+            values.append(np.eye(4)[codes])
+            kinds.append("category")
+        else:
+            values.append(x[:, None])
+            kinds.append("number")
+    Z, owner = sample_columns(values, kinds, True)
+    return FeatureRows(Z, owner, make_basis(values, kinds, similarity)), values
+
+
+def explained(values, chosen, weights):
+    """Weighted mean of R squared of all features; of several columns, over their directions."""
+    X = np.hstack([values[i] - values[i].mean(0) for i in chosen])
+    total = 0.0
+    for target, weight in zip(values, weights, strict=True):
+        U, lengths, _ = np.linalg.svd(target - target.mean(0), full_matrices=False)
+        U = U[:, lengths > 1e-9 * lengths[0]]
+        fitted = X @ np.linalg.lstsq(X, U, rcond=None)[0]
+        total += weight * np.square(fitted).sum() / U.shape[1]
+    return total
+
+
+def test_every_choice_is_the_best_addition():
+    rows, values = table()
+    weights = np.random.default_rng(1).uniform(0.5, 1, 7)
+    weights /= weights.sum()
+    order, gains = order_blocks(rows, weights, [np.arange(5), np.arange(5, 7)], 100)
+    assert set(order[:5].tolist()) == set(range(5))
+    chosen = []
+    for feature, total in zip(order.tolist(), np.cumsum(gains), strict=True):
+        candidates = set(range(5)) - set(chosen) or set(range(5, 7)) - set(chosen)
+        best = max(explained(values, [*chosen, c], weights) for c in candidates)
+        chosen.append(feature)
+        assert total == pytest.approx(explained(values, chosen, weights), abs=1e-8)
+        assert total == pytest.approx(best, abs=1e-8)
+    assert gains.sum() == pytest.approx(1)
+
+
+def test_without_residuals_the_most_alike_chosen_one_explains():
+    rows, _ = table("mutual_information")
+    weights = np.full(7, 1 / 7)
+    order, gains = order_blocks(rows, weights, [np.arange(7)], 100)
+    squared = np.square(similarities(rows.basis))
+    assert order[0] == (squared @ weights).argmax()
+    np.testing.assert_allclose(np.cumsum(gains)[2], weights @ squared[order[:3]].max(0))
+    assert sorted(order.tolist()) == list(range(7)) and gains.sum() == pytest.approx(1)
