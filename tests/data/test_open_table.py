@@ -32,8 +32,8 @@ def refusal(X, **parameters):
 def test_missing_values_are_named(X):
     frame = pd.DataFrame(X.copy(), columns=[f"gene{i}" for i in range(14)])
     frame.loc[3, "gene2"] = frame.loc[0, "gene7"] = np.nan
-    message = refusal(frame)
-    assert "NaN in 2 columns (gene2, gene7)" in message and "SimpleImputer" in message
+    with pytest.raises(ValueError, match=r"NaN in 2 columns \(gene2, gene7\).*SimpleImputer"):
+        LaplacianScore().fit(frame)
     sparse = sp.csr_array(np.where(np.isnan(frame.to_numpy()), np.nan, 0))
     assert "NaN in 2 columns (x2, x7)" in refusal(sparse)
     X = X.copy()
@@ -46,8 +46,8 @@ def test_missing_values_are_named(X):
 @pytest.mark.parametrize("library", [pd, pl])
 def test_text_columns_are_named(X, library):
     frame = library.DataFrame({"age": X[:, 0], "sex": ["f", "m"] * 30, "weight": X[:, 1]})
-    message = refusal(frame)
-    assert "1 column(s) that are not numbers: sex" in message and "OrdinalEncoder" in message
+    with pytest.raises(ValueError, match="1 column.*not numbers: sex.*OrdinalEncoder"):
+        LaplacianScore().fit(frame)
 
 
 def test_text_in_arrays_is_refused(X):
@@ -124,8 +124,8 @@ def test_numbers_in_odd_columns_are_numbers(X):
     frame["f1"] = (frame["f1"] > 0).astype(int).astype("category")
     frame["f2"] = frame["f2"].round().astype("Int64")
     GroupFS(**QUICK).fit(frame)
-    frame["f3"] = pd.date_range("2020-01-01", periods=len(X))
-    assert "f3 (datetime64" in refusal(frame)
+    with pytest.raises(ValueError, match=r"f3 \(datetime64"):
+        LaplacianScore().fit(frame.assign(f3=pd.date_range("2020-01-01", periods=len(X))))
 
 
 def test_a_device_is_a_name_or_one_of_torch(X):

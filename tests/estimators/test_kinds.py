@@ -1,0 +1,299 @@
+"""Tables of mixed kinds, with gaps: what is found, what comes back, what is refused."""
+
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
+
+from benchmarks.kinds import as_codes, judged, mixed_table, students
+from benchmarks.tables import TablesMissing
+from groupfs import GroupFS, GroupFSPath, persistence
+from groupfs.report import summarize
+from groupfs.utils.warn import ConstantColumnsWarning
+
+QUICK = {"max_epochs": 2, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return mixed_table(5)
+
+
+@pytest.fixture(scope="module")
+def fitted(drawn):
+    return GroupFS(**QUICK).fit(drawn[0])
+
+
+def test_planted_groups_of_mixed_kinds_are_found(drawn, fitted):
+    _, truth = drawn
+    planted = truth >= 0
+    assert adjusted_rand_score(truth[planted], fitted.group_labels_[planted]) > 0.95
+    assert (fitted.group_labels_[~planted] < 0).mean() >= 0.9
+    assert fitted.group_selected_[np.unique(fitted.group_labels_[planted])].all()
+    assert set(fitted.feature_kinds_) == {"number", "category"}
+
+
+@pytest.mark.slow
+def test_codes_and_means_find_less():
+    found = np.array(
+        [
+            [judged(X, truth)[0], judged(as_codes(X), truth)[0]]
+            for X, truth in map(mixed_table, range(4))
+        ]
+    )
+    assert found[:, 0].min() > 0.9
+    assert found[:, 1].mean() < found[:, 0].mean() - 0.05
+
+
+def test_noise_of_mixed_kinds_is_noise():
+    frame, _ = mixed_table(1, n_groups=0)
+    with pytest.warns(UserWarning, match="nothing is selected"):
+        selector = GroupFS(**QUICK).fit(frame)
+    assert not selector.get_support().any()
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_selected_columns_come_back_untouched(drawn, fitted, library):
+    frame, _ = drawn
+    X = frame if library == "pandas" else _to_polars(frame)
+    selector = fitted if library == "pandas" else GroupFS(**QUICK).fit(X)
+    selected = selector.transform(X)
+    names = [str(name) for name in selector.get_feature_names_out()]
+    if library == "pandas":
+        pd.testing.assert_frame_equal(selected, frame[names])
+    else:
+        assert selected.equals(X.select(names)) and selected.schema == X.select(names).schema
+        np.testing.assert_array_equal(selector.get_support(), fitted.get_support())
+
+
+def _to_polars(frame):
+    """Ordered categories as Enum, others as text."""
+    columns = {}
+    for name, column in frame.items():
+        if isinstance(column.dtype, pd.CategoricalDtype):
+            values = [None if v is np.nan else v for v in column.astype(object)]
+            kind = pl.Enum(list(column.cat.categories)) if column.cat.ordered else pl.String
+            columns[name] = pl.Series(values, dtype=kind)
+        else:
+            columns[name] = pl.Series(column.to_numpy()).fill_nan(None)
+    return pl.DataFrame(columns)
+
+
+def test_the_order_of_columns_rows_and_levels_does_not_matter(drawn, fitted):
+    frame, _ = drawn
+    rng = np.random.default_rng(0)
+    moved = frame[rng.permutation(frame.columns)]
+    category = next(
+        n
+        for n in frame
+        if str(frame[n].dtype) == "category"
+        and not frame[n].cat.ordered
+        and len(frame[n].cat.categories) > 2
+    )
+    new_names = dict(zip(frame[category].cat.categories, "zyxwvutsrqpo", strict=False))
+    moved = moved.assign(**{category: frame[category].cat.rename_categories(new_names)})
+    again = GroupFS(**QUICK).fit(moved)
+    place = [list(moved.columns).index(name) for name in frame.columns]
+    found = again.group_labels_[place]
+    assert adjusted_rand_score(found, fitted.group_labels_) == 1
+    np.testing.assert_array_equal(again.get_support()[place], fitted.get_support())
+
+
+def test_a_category_of_many_levels_weighs_as_much_as_a_number():
+    """Twelve levels that say what a number says neither come first nor make samples their own."""
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((300, 8))
+    x[:, 1:4] += 2 * x[:, :1]
+    x[:, 5:] += 2 * x[:, 4:5]
+    levels = np.searchsorted(np.quantile(x[:, 3], np.arange(1, 12) / 12), x[:, 3])
+    frame = pd.DataFrame(x, columns=list("abcdefgh"))
+    frame["d"] = pd.Categorical.from_codes(rng.permutation(12)[levels], list("mnopqrstuvwx"))
+    selector = GroupFS(**QUICK).fit(frame)
+    assert sorted(map(len, selector.groups_)) == [4, 4]
+    d, others = 3, [0, 1, 2]
+    assert selector.centrality_[d] < selector.centrality_[others].max() + 0.02
+    from groupfs.data.open_table import open_table
+
+    rows = open_table(selector, frame, True, reset=False, any_kind=True).rows
+    variance = np.bincount(rows.owner, np.nanmean(np.square(rows.Z), axis=0))
+    np.testing.assert_allclose(variance, 1, atol=1e-9)
+
+
+def test_gaps_alone_leave_groups_as_they_are():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((300, 20))
+    X[:, :5] += 1.5 * rng.standard_normal((300, 1))
+    X[:, 5:10] += 1.5 * rng.standard_normal((300, 1))
+    whole = GroupFS(**QUICK).fit(X)
+    X[rng.random(X.shape) < 0.25] = np.nan
+    gappy = GroupFS(**QUICK).fit(X)
+    inside = whole.group_labels_ >= 0
+    assert adjusted_rand_score(whole.group_labels_[inside], gappy.group_labels_[inside]) > 0.9
+    assert np.isfinite(gappy.explained_).all() and gappy.explained_[-1] == 1
+    selected = gappy.transform(X)
+    np.testing.assert_array_equal(selected, X[:, gappy.get_support()])
+
+
+def test_gaps_in_the_same_rows_make_no_group():
+    """Columns that are missing together, and have nothing else in common."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((200, 12))
+    X[:80, :6] = np.nan
+    with pytest.warns(UserWarning, match="nothing is selected"):
+        GroupFS(**QUICK).fit(X)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [{"preset": "paper"}, {"learn_memberships": True}, {"sparsity": 0.7}, {"signed": True}],
+)
+def test_other_ways_to_train_take_all_kinds(drawn, parameters):
+    frame, _ = drawn
+    selector = GroupFS(n_groups=6, **{**QUICK, **parameters}).fit(frame)
+    assert selector.n_groups_ >= 2 and np.isfinite(selector.loss_)
+    assert np.isfinite(selector.group_scores_).all()
+
+
+def test_paths_and_resamples_take_all_kinds(drawn):
+    frame, truth = drawn
+    path = GroupFSPath(sparsities=[0.5, 1], n_init=1, n_resamples=2, **QUICK).fit(frame)
+    planted = truth >= 0
+    assert adjusted_rand_score(truth[planted], path.group_labels_[planted]) > 0.9
+    assert path.stability_.labels.shape == (2, frame.shape[1])
+
+
+def test_known_groups_of_all_kinds(drawn):
+    frame, truth = drawn
+    selector = GroupFS(groups=truth + 1, **QUICK).fit(frame)
+    assert selector.n_groups_ == truth.max() + 2
+    noise = selector.group_names_.index(0)
+    assert selector.group_pvalues_[noise] > 0.05 and not selector.group_selected_[noise]
+
+
+def test_reports_and_files_know_all_kinds(drawn, fitted, tmp_path):
+    frame, _ = drawn
+    summary = summarize(fitted, frame)
+    assert len(summary["features"]["group"]) == frame.shape[1]
+    persistence.save(fitted, tmp_path / "model.skops")
+    again = persistence.load(tmp_path / "model.skops")
+    pd.testing.assert_frame_equal(again.transform(frame), fitted.transform(frame))
+
+
+@pytest.mark.slow
+def test_groups_of_the_students_read_like_the_papers():
+    try:
+        frame, _ = students()
+    except TablesMissing as reason:
+        pytest.skip(str(reason))
+    selector = GroupFS(random_state=0).fit(frame)
+    groups = [set(frame.columns[g]) for g in selector.groups_]
+    for together in (
+        {"Medu", "Fedu", "Mjob", "Fjob"},
+        {"Dalc", "Walc", "goout"},
+        {"school", "address", "traveltime"},
+    ):
+        assert any(together <= group for group in groups), together
+    assert selector.group_selected_.all() and selector.group_reliability_.min() > 0.5
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        ([[1, 2]] * 40, ["[1, 2]"]),
+        ([{"a": 1}] * 40, ["{'a': 1}"]),
+        ([f"text {i}" for i in range(40)], ["text", "id"]),
+        ([1 + 2j] * 40, ["complex"]),
+        ([1, "two"] * 20, ["mixes"]),
+    ],
+)
+def test_bad_columns_are_refused_by_name_with_a_remedy(column, words):
+    frame = pd.DataFrame({"a": np.arange(40.0), "strange": column, "b": np.arange(40.0) ** 2})
+    with pytest.raises(ValueError, match="strange") as caught:
+        GroupFS(**QUICK).fit(frame)
+    message = str(caught.value)
+    assert any(word in message for word in words), message
+    assert any(word in message for word in ("drop", "make it", "cut", "columns of their own")), (
+        message
+    )
+
+
+def test_ten_thousand_levels_are_refused():
+    frame = pd.DataFrame({"a": np.arange(20_000.0), "code": np.arange(20_000) // 2})
+    frame["code"] = frame["code"].astype(str).astype("category")
+    with pytest.raises(ValueError, match=r"code .*10,?000"):
+        GroupFS(**QUICK).fit(frame)
+
+
+def test_infinity_is_refused_by_name_beside_gaps(drawn):
+    frame, _ = drawn
+    number = next(name for name in frame if frame[name].dtype == float)
+    frame = frame.assign(**{number: frame[number].mask(frame.index == 3, np.inf)})
+    with pytest.raises(ValueError, match=rf"infinity .*{number}"):
+        GroupFS(**QUICK).fit(frame)
+
+
+def test_columns_without_a_value_are_left_out():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 6))
+    X[:, 1:3] += 3 * X[:, :1]
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["f"] = np.nan
+    frame["e"] = pd.Series([None] * 100, dtype=object)
+    with pytest.warns(ConstantColumnsWarning, match="e, f"):
+        selector = GroupFS(**QUICK).fit(frame)
+    assert selector.group_labels_[[4, 5]].tolist() == [-1, -1]
+
+
+def _columns(n_rows):
+    """Columns of any kind, some of them odd: one value, all missing, all rows different."""
+    text = st.sampled_from(["a", "b", "c", "", " ", "ä"])
+    return st.one_of(
+        st.lists(st.floats(-1e6, 1e6) | st.none(), min_size=n_rows, max_size=n_rows).map(
+            lambda v: pd.Series(v, dtype=float)
+        ),
+        st.lists(st.booleans(), min_size=n_rows, max_size=n_rows).map(pd.Series),
+        st.lists(st.integers(-3, 3), min_size=n_rows, max_size=n_rows).map(
+            lambda v: pd.Series(v, dtype="Int64").mask(pd.Series(v) == 3)
+        ),
+        st.lists(text | st.none(), min_size=n_rows, max_size=n_rows).map(
+            lambda v: pd.Series(v, dtype=object)
+        ),
+        st.lists(text, min_size=n_rows, max_size=n_rows).map(
+            lambda v: pd.Series(pd.Categorical(v, ordered=len(set(v)) % 2 == 0))
+        ),
+        st.lists(
+            st.datetimes(pd.Timestamp("1990-01-01"), pd.Timestamp("2030-01-01")) | st.none(),
+            min_size=n_rows,
+            max_size=n_rows,
+        ).map(lambda v: pd.Series(v, dtype="datetime64[us]")),
+    )
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_any_frame_is_fitted_or_refused_in_words(data):
+    n_rows = data.draw(st.integers(2, 40))
+    columns = data.draw(st.lists(_columns(n_rows), min_size=2, max_size=8))
+    frame = pd.DataFrame({f"x{i}": column for i, column in enumerate(columns)})
+    similarity = data.draw(
+        st.sampled_from(["correlation", "rank", "distance", "mutual_information"])
+    )
+    before = frame.copy(deep=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            selector = GroupFS(similarity=similarity, n_features_to_select=1, **QUICK).fit(frame)
+        except ValueError as refusal:
+            assert str(refusal).strip().endswith(".") and "x" in str(refusal).lower()
+            return
+    pd.testing.assert_frame_equal(frame, before)
+    assert selector.transform(frame).shape == (n_rows, 1)
+    for name in ("group_scores_", "centrality_", "explained_", "feature_weights_"):
+        assert np.isfinite(getattr(selector, name)).all(), name
