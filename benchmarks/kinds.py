@@ -127,10 +127,13 @@ def students() -> tuple[pd.DataFrame, np.ndarray]:
 
 def patients() -> tuple[pd.DataFrame, np.ndarray]:
     """Read the patients' table as published, categories declared, and whether they are ill."""
-    names = "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal num".split()
+    names = [
+        *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"),
+        *("thalach", "exang", "oldpeak", "slope", "ca", "thal", "num"),
+    ]
     table = pd.read_csv(folder() / "processed.cleveland.data", names=names, na_values="?")
     label = (table.pop("num") > 0).to_numpy()
-    return table.astype({name: "category" for name in ("cp", "restecg", "thal")}), label
+    return table.astype(dict.fromkeys(("cp", "restecg", "thal"), "category")), label
 
 
 def real() -> None:

@@ -68,8 +68,10 @@ def test_pairs_are_compared_by_the_rows_both_have(columns):
 
 def test_without_gaps_dates_are_exact_too(columns):
     values, kinds = columns
-    first = [np.eye(x.shape[1])[0] if kind == "category" else 0 for x, kind in zip(*columns)]
-    whole = [np.where(np.isnan(x), fill, x) for x, fill in zip(values, first)]
+    whole = [np.nan_to_num(x) for x in values]
+    for x, kind in zip(whole, kinds, strict=True):
+        if kind == "category":
+            x[x.sum(1) == 0, 0] = 1
     basis = make_basis(whole, kinds, "correlation")
     found = similarities(basis)
     for j in range(5):
