@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from groupfs.models.fixed_walk import FixedWalk
 from groupfs.utils.types import IntArray
 
 
@@ -73,5 +74,5 @@ def _from_array(products: NDArray[Any], n_features: int) -> GroupProducts:
     return GroupProducts(torch.tensor(products), n_features)
 
 
-#: Rows, (B, d), or their products over groups.
-Samples = Tensor | GroupProducts
+#: Rows, (B, d), their products over groups, or their columns along a walk that is known.
+Samples = Tensor | GroupProducts | FixedWalk
