@@ -16,9 +16,10 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.data.block_sources import as_source, is_lazy, read_columns
 from groupfs.data.memory_plan import PER_PRODUCT
 from groupfs.estimators.feature_selection import FeatureSelection, refuse_conflicts
+from groupfs.graphs.sample_graph import METRICS, check_metric
 from groupfs.training.settings import PRESETS, Settings
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.sklearn_compat import Interval, RealNotInt, StrOptions
+from groupfs.utils.sklearn_compat import HasMethods, Interval, RealNotInt, StrOptions
 from groupfs.utils.text import format_bytes
 from groupfs.utils.types import TorchDevice
 from groupfs.utils.warn import SelectionWarning, warn
@@ -37,6 +38,8 @@ FEATURES_PER_GROUP = 4
 class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
     """Base of ``GroupFS`` and ``GroupFSPath``; subclasses write ``__init__`` and ``fit``."""
 
+    metric: Any
+
     _parameter_constraints: dict[str, list[Any]] = {
         "n_groups": [Integral, StrOptions({"auto", "replication", "distortion"})],
         "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
@@ -53,6 +56,12 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
             None,
         ],
         "signed": ["boolean", None],
+        "metric": [
+            StrOptions(set(METRICS)),
+            "array-like",
+            "sparse matrix",
+            HasMethods("kneighbors_graph"),
+        ],
         "keep_unrelated": ["boolean", None],
         "learn_memberships": ["boolean", None],
         "output": [StrOptions({"features", "representatives"})],
@@ -174,9 +183,9 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
         plan = table.rows.plan
         most_rows = None if plan is None else int(plan.batch_rows)
         most_dense = None if plan is None else int(np.sqrt(2 * plan.slab_bytes / PER_PRODUCT))
-        settings = Settings.resolve(
-            self.get_params(deep=False), n_samples, n_features, most_rows, most_dense
-        )
+        parameters = self.get_params(deep=False)
+        parameters["metric"] = check_metric(self.metric, n_samples)
+        settings = Settings.resolve(parameters, n_samples, n_features, most_rows, most_dense)
         self._refuse_too_large(table, settings)
         if self.end_temperature > settings.start_temperature:
             raise ParameterError(

@@ -5,7 +5,9 @@ Axes: S shuffles, B samples, d features of a group.
 A group's raw score is :math:`s = \mathrm{tr}(X_j^\top P_j^t X_j) / (B d_j)` with :math:`P_j` the
 walk built from its columns alone. One feature is always smooth on its own graph, so the score is
 compared with that of the same columns shuffled independently, which keeps each column and destroys
-what they have in common: the difference is the *excess*.
+what they have in common: the difference is the *excess*. Shuffled columns get a graph by the same
+metric. A graph that is known beforehand stays as it is when columns are shuffled; there a single
+feature has an excess, too.
 """
 
 import math
@@ -16,7 +18,9 @@ import torch
 from torch import Tensor
 
 from groupfs.data.rows import Rows
-from groupfs.graphs.affinity import plain_affinity
+from groupfs.graphs.sample_graph import SampleGraph
+from groupfs.graphs.sample_metrics import rank_columns, sample_affinity
+from groupfs.scoring.known_graph import smoothness_on_graph
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -38,18 +42,35 @@ class GroupScores:
 
 
 def score_on_rows(
-    rows: Rows, groups: list[IntArray], *, n_neighbors: int, steps: int, n_shuffles: int, seed: int
+    rows: Rows,
+    groups: list[IntArray],
+    *,
+    n_neighbors: int,
+    steps: int,
+    n_shuffles: int,
+    seed: int,
+    metric: str | SampleGraph = "euclidean",
 ) -> GroupScores:
     """Score every group on some random rows of a table."""
+    if isinstance(metric, SampleGraph):
+        return _score_on_graph(rows, groups, metric, steps, seed)
     X = rows.random_rows(SCORED_ROWS, np.random.default_rng(seed))
     return score_groups(
-        X, groups, n_neighbors=n_neighbors, steps=steps, n_shuffles=n_shuffles, seed=seed
+        X,
+        groups,
+        n_neighbors=n_neighbors,
+        steps=steps,
+        n_shuffles=n_shuffles,
+        seed=seed,
+        metric=metric,
     )
 
 
-def own_graph_smoothness(X: Tensor, n_neighbors: int, steps: int) -> Tensor:
+def own_graph_smoothness(
+    X: Tensor, n_neighbors: int, steps: int, metric: str = "euclidean"
+) -> Tensor:
     """Compute s for each of a stack of tables, (S, B, d) to (S,)."""
-    affinity = plain_affinity(X @ X.mT, n_neighbors)
+    affinity = sample_affinity(X, n_neighbors, metric)
     degree = affinity.sum(-1, keepdim=True)
     smoothed = X
     for _ in range(steps):
@@ -65,8 +86,11 @@ def score_groups(
     steps: int,
     n_shuffles: int,
     seed: int,
+    metric: str = "euclidean",
 ) -> GroupScores:
     """Score every group on the rows of X, (B, d)."""
+    if metric == "rank":  # the ranks of a shuffled column are those of the column, shuffled
+        X, metric = rank_columns(X), "euclidean"
     noise = CounterNoise([seed], X.device)
     smoothness = np.zeros(len(groups))
     excess = np.zeros(len(groups))
@@ -75,18 +99,38 @@ def score_groups(
         if not len(group):
             continue
         columns = X[:, torch.as_tensor(group, device=X.device)]
-        smoothness[j] = own_graph_smoothness(columns[None], n_neighbors, steps).item()
+        smoothness[j] = own_graph_smoothness(columns[None], n_neighbors, steps, metric).item()
         if len(group) == 1:
             continue  # a single column shuffled is the same column: no excess
-        chance = _chance_smoothness(columns, n_neighbors, steps, n_shuffles, noise)
+        chance = _chance_smoothness(columns, n_neighbors, steps, n_shuffles, noise, metric)
         excess[j] = smoothness[j] - chance.mean()
         spread = chance.std(ddof=1) * np.sqrt(1 + 1 / n_shuffles)
         z[j] = excess[j] / max(spread, SMALLEST_SPREAD)
     return GroupScores(smoothness, excess, z)
 
 
+def _score_on_graph(
+    rows: Rows, groups: list[IntArray], graph: SampleGraph, steps: int, seed: int
+) -> GroupScores:
+    """Average over the columns of every group what they are on a graph that is known."""
+    found = smoothness_on_graph(rows, graph, steps, seed)
+    smoothness, excess, z = (np.zeros(len(groups)) for _ in range(3))
+    for j, group in enumerate(groups):
+        if len(group):
+            smoothness[j] = found.smoothness[group].mean()
+            excess[j] = smoothness[j] - found.chance[group].mean()
+            spread = np.linalg.norm(found.spread[group]) / len(group)
+            z[j] = excess[j] / max(spread, SMALLEST_SPREAD)
+    return GroupScores(smoothness, excess, z)
+
+
 def _chance_smoothness(
-    columns: Tensor, n_neighbors: int, steps: int, n_shuffles: int, noise: CounterNoise
+    columns: Tensor,
+    n_neighbors: int,
+    steps: int,
+    n_shuffles: int,
+    noise: CounterNoise,
+    metric: str,
 ) -> FloatArray:
     """Compute s of shuffled columns, (S,), a few shuffles at a time."""
     entries = len(columns) * max(columns.shape)
@@ -95,7 +139,8 @@ def _chance_smoothness(
     for start in range(0, n_shuffles, at_once):
         size = min(at_once, n_shuffles - start)
         shuffled = _shuffle_columns(columns, size, noise)
-        values.append(own_graph_smoothness(shuffled, n_neighbors, steps).double().cpu().numpy())
+        smoothness = own_graph_smoothness(shuffled, n_neighbors, steps, metric)
+        values.append(smoothness.double().cpu().numpy())
     return np.concatenate(values)
 
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from groupfs.data.rows import Rows
 from groupfs.models.gated_model import GatedModel
+from groupfs.models.group_products import Samples
 from groupfs.models.memberships import FixedMemberships
 from groupfs.models.noise import Noise, NoiseSource
 from groupfs.models.objective import Objective
@@ -73,11 +74,14 @@ def measure_start(
     """
     first = model.select(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
     known = first.memberships if isinstance(first.memberships, FixedMemberships) else None
-    if isinstance(rows, RowPool):
-        assert known is not None
+    if isinstance(rows, RowPool) and known is not None:
         return _measure_on_pool(first, known, objective, rows, seed)
     noise = NoiseSource([seed], objective.gate_noise, first.mu.device)
-    batches = _batches(rows, batch_size, seed)
+    batches: Iterator[Samples]
+    if isinstance(rows, RowPool):
+        batches = itertools.cycle(rows)
+    else:
+        batches = _batches(rows, batch_size, seed)
     draws: list[list[float]] = []
     while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
         draw = first.draw(noise)

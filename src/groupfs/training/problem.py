@@ -24,6 +24,7 @@ from groupfs.training.discovery import (
     discover,
     evidence_for_known,
 )
+from groupfs.training.metric_pool import metric_pool
 from groupfs.training.row_pool import RowPool
 from groupfs.training.settings import Settings
 from groupfs.utils.device import DTYPE, memory_for_models
@@ -119,7 +120,9 @@ def prepare(
         walk=walk,
     )
     pool = None
-    if start.fixed and settings.pools_rows:
+    if settings.metric != "euclidean":
+        pool = metric_pool(rows, start, settings, seeds[0], model_memory(rows, device))
+    elif start.fixed and settings.pools_rows:
         pool = RowPool.of(
             rows,
             start.clusters[0],
@@ -197,6 +200,7 @@ def _gate_starts(
             steps=settings.diffusion_steps,
             n_shuffles=FINAL_SHUFFLES if start.fixed else START_SHUFFLES,
             seed=seed,
+            metric=settings.metric,
         )
         first = scores.excess if first is None else first
         excess = np.maximum(scores.excess, 0)

@@ -8,15 +8,24 @@ much as all. The same batches are used in turn, so what a step needs of them is 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import torch
 
-from groupfs.data.rows import Rows
 from groupfs.models.group_products import GroupProducts, Samples
 from groupfs.models.losses import columns_are_cheaper
 from groupfs.training.settings import MOST_BATCHES, POOL_ENTRIES
 from groupfs.utils.types import IntArray
+
+
+class RandomRows(Protocol):
+    """Rows that batches are drawn from."""
+
+    shape: tuple[int, int]
+
+    def random_rows(self, n_rows: int, rng: np.random.Generator) -> torch.Tensor:
+        """Return random rows, or all where there are no more, (n_rows, d)."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +37,8 @@ class RowPool:
     @classmethod
     def of(
         cls,
-        rows: Rows,
-        labels: IntArray,
+        rows: RandomRows,
+        labels: IntArray | None,
         n_groups: int,
         batch_size: int,
         steps: int,
@@ -37,6 +46,8 @@ class RowPool:
         n_bytes: int,
     ) -> "RowPool":
         """Draw batches; ``labels`` (d,) are the groups, ``steps`` those of the walk.
+
+        Without labels rows are kept, as where groups are learned.
 
         Rows and their products over groups may take up to ``n_bytes``, beside at least one batch.
         """
@@ -50,7 +61,7 @@ class RowPool:
         order = torch.from_numpy(np.resize(np.arange(len(X)), n_batches * size)).to(X.device)
         batches = [X[part] for part in order.split(size)]
         entries = n_batches * n_groups * size**2
-        if entries > most_entries or columns_are_cheaper(size, d, steps):
+        if labels is None or entries > most_entries or columns_are_cheaper(size, d, steps):
             return cls(list(batches))
         return cls([GroupProducts.of(batch, labels, n_groups) for batch in batches])
 
@@ -68,7 +79,7 @@ class RowPool:
     @property
     def n_bytes(self) -> int:
         """How much the batches take."""
-        tensors = [b.products if isinstance(b, GroupProducts) else b for b in self.batches]
+        tensors = [b if isinstance(b, torch.Tensor) else b.products for b in self.batches]
         return sum(tensor.element_size() * tensor.numel() for tensor in tensors)
 
     def to(self, device: torch.device) -> "RowPool":
