@@ -38,7 +38,7 @@ from groupfs import GroupFS
 N_SAMPLES, N_FEATURES, N_TRUE = 1000, 40, 6
 TABLES = ("circles", "roll", "circles, outliers", "circles, brightness")
 #: Standard deviation of the noise on the features of the true group, whose own is one.
-NOISE = (0.5, 1.0, 2.0)
+NOISE = (1.0, 2.0)
 KNOWN_GRAPH = "known graph"
 METRICS = ("euclidean", "cosine", "rank", "geodesic", "diffusion", KNOWN_GRAPH)
 NEIGHBORS = 15

@@ -93,16 +93,21 @@ def geodesic_affinity(points, n_neighbors):
     for i in range(n):
         for j in np.argsort(D[i])[1 : n_neighbors + 1]:
             edges[i, j] = edges[j, i] = D[i, j]
-    inside = {0}  # Prim's spanning tree
-    while len(inside) < n:
-        pairs = [(D[i, j], i, j) for i in inside for j in range(n) if j not in inside]
-        length, i, j = min(pairs)
-        edges[i, j] = edges[j, i] = length
-        inside.add(j)
     np.fill_diagonal(edges, 0)
-    for k in range(n):
+    paths = _all_paths(edges)
+    while np.isinf(paths).any():  # the nearest two samples of different parts
+        length, i, j = min(
+            (D[i, j], i, j) for i in range(n) for j in range(n) if np.isinf(paths[i, j])
+        )
+        edges[i, j] = edges[j, i] = length
+        paths = _all_paths(edges)
+    return affinity_of_distances(paths**2, n_neighbors)
+
+
+def _all_paths(edges):
+    for k in range(len(edges)):
         edges = np.minimum(edges, edges[:, [k]] + edges[[k]])
-    return affinity_of_distances(edges**2, n_neighbors)
+    return edges
 
 
 def diffusion_affinity(points, n_neighbors, steps):

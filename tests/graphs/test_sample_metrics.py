@@ -35,6 +35,15 @@ def test_affinities_equal_the_literal_ones(metric, rng):
         np.testing.assert_allclose(found, LITERAL[metric](table, 3), rtol=1e-6, atol=1e-12)
 
 
+def test_parts_that_neighbours_leave_apart_are_linked_where_they_are_nearest(rng):
+    X = torch.from_numpy(rng.standard_normal((24, 3)))
+    X[:8] += 5
+    X[8:12] -= 9
+    literal = reference.geodesic_affinity(X, 3)
+    np.testing.assert_allclose(affinity(X, "geodesic"), literal, rtol=1e-6, atol=1e-12)
+    assert literal[0, 12:].max() > 1e-12
+
+
 def test_lengths_of_samples_do_not_matter_to_the_cosine(rng):
     X = rng.standard_normal((30, 4))
     stretched = X * rng.uniform(0.1, 10, (30, 1))

@@ -8,8 +8,8 @@ distances that these are made of:
 - *euclidean*: :math:`\|x_i - x_j\|`.
 - *cosine*: the chord of the angle between two samples, :math:`\sqrt{2 - 2\cos(x_i, x_j)}`.
 - *rank*: euclidean, every column replaced by its ranks.
-- *geodesic*: the length of the shortest path along the nearest-neighbour graph. It is joined with
-  the minimum spanning tree, so that parts which do not touch are linked where they are nearest.
+- *geodesic*: the length of the shortest path along the nearest-neighbour graph. Parts of it that do
+  not touch are linked where they are nearest, by edges of the minimum spanning tree.
 - *diffusion*: how far apart :math:`\tau` steps of the walk on the euclidean graph lead,
   :math:`\sum_k (P^\tau_{ik} - P^\tau_{jk})^2 / d_k` with degrees d; nearness by many short ways
   rather than by the shortest.
@@ -18,7 +18,7 @@ distances that these are made of:
 import numpy as np
 import torch
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import minimum_spanning_tree, shortest_path
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree, shortest_path
 from scipy.stats import rankdata
 from torch import Tensor
 
@@ -56,10 +56,16 @@ def sample_affinity(
 
 
 def transform_rows(X: Tensor, metric: str) -> Tensor:
-    """Replace the rows by those whose euclidean distances the metric looks at, (..., B, m)."""
+    """Replace the rows by those whose euclidean distances the metric looks at, (..., B, m).
+
+    Where lengths or values are not to count in distances, they are not to count in what varies
+    smoothly either: scores and training see these rows in place of their own, once, from all
+    features that take part. To shuffle columns of rows that were not scaled would part the lengths
+    of their values, and what was left to compare with had other angles altogether.
+    """
     if metric == "rank":
         return rank_columns(X)
-    return unit_rows(X) if metric == "cosine" else X
+    return X * unit_scale(X) if metric == "cosine" else X
 
 
 def rank_columns(X: Tensor) -> Tensor:
@@ -73,10 +79,13 @@ def rank_columns(X: Tensor) -> Tensor:
     return ranks.div_(spread.clamp_(min=TINY)).to(X)
 
 
-def unit_rows(X: Tensor) -> Tensor:
-    """Scale every row to the length that standardised columns give it on average, the root of m."""
+def unit_scale(X: Tensor) -> Tensor:
+    """Find what brings every row to the length of standardised columns, the root of m, (..., B, 1).
+
+    Rows would rather have length one; this way columns keep a variance of about one.
+    """
     length = X.norm(dim=-1, keepdim=True).clamp_(min=TINY)
-    return X * (X.shape[-1] ** 0.5 / length)
+    return X.shape[-1] ** 0.5 / length
 
 
 def geodesic_distances(distances: Tensor, n_neighbors: int) -> Tensor:
@@ -105,6 +114,11 @@ def _shortest_paths(distances: FloatArray, n_neighbors: int) -> FloatArray:
     nearest = np.argpartition(distances, n_neighbors - 1, axis=1)[:, :n_neighbors]
     own = np.repeat(np.arange(B), n_neighbors)
     edges = csr_array((distances[own, nearest.ravel()], (own, nearest.ravel())), shape=(B, B))
-    np.fill_diagonal(distances, 0)
-    links = csr_array(minimum_spanning_tree(distances))
-    return np.asarray(shortest_path(edges.maximum(links), method="D", directed=False))
+    n_parts, part = connected_components(edges, directed=False)
+    if n_parts > 1:
+        np.fill_diagonal(distances, 0)
+        tree = minimum_spanning_tree(distances).tocoo()
+        links = part[tree.row] != part[tree.col]
+        ends = (tree.row[links], tree.col[links])
+        edges = edges + csr_array((tree.data[links], ends), shape=(B, B))
+    return np.asarray(shortest_path(edges, method="D", directed=False))

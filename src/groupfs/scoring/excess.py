@@ -19,7 +19,7 @@ from torch import Tensor
 
 from groupfs.data.rows import Rows
 from groupfs.graphs.sample_graph import SampleGraph
-from groupfs.graphs.sample_metrics import rank_columns, sample_affinity
+from groupfs.graphs.sample_metrics import sample_affinity, transform_rows
 from groupfs.scoring.known_graph import smoothness_on_graph
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.types import FloatArray, IntArray
@@ -89,8 +89,9 @@ def score_groups(
     metric: str = "euclidean",
 ) -> GroupScores:
     """Score every group on the rows of X, (B, d)."""
+    X = transform_rows(X, metric)  # before shuffles, which would part the lengths of rows
     if metric == "rank":  # the ranks of a shuffled column are those of the column, shuffled
-        X, metric = rank_columns(X), "euclidean"
+        metric = "euclidean"
     noise = CounterNoise([seed], X.device)
     smoothness = np.zeros(len(groups))
     excess = np.zeros(len(groups))

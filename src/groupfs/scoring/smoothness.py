@@ -4,7 +4,7 @@ Axes: B samples, d features.
 
 :math:`s_j = \sum_i x_{ij} (Px)_{ij} / \sum_i x_{ij}^2` with P the walk of the sample graph without
 steps that stay: 1 for a feature that is the same in neighbouring samples, about 0 for noise. By the
-metric "rank" features are ranks here, too.
+metrics "rank" and "cosine" x are ranks, and rows scaled to one length.
 """
 
 import numpy as np
@@ -13,7 +13,12 @@ from torch import Tensor
 
 from groupfs.data.rows import Rows
 from groupfs.graphs.sample_graph import SampleGraph
-from groupfs.graphs.sample_metrics import FIXED_METRICS, rank_columns, sample_affinity
+from groupfs.graphs.sample_metrics import (
+    FIXED_METRICS,
+    rank_columns,
+    sample_affinity,
+    unit_scale,
+)
 from groupfs.scoring.known_graph import walked_rows
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -41,6 +46,8 @@ def feature_smoothness(
     if metric == "rank":
         X, metric = rank_columns(X), "euclidean"
     seen = X[:, torch.as_tensor(among, device=X.device)]
+    if metric == "cosine":
+        X = X * unit_scale(seen)
     affinity = sample_affinity(seen, min(n_neighbors, len(X) - 1), metric, torch.float64)
     affinity.fill_diagonal_(0)
     walk = (affinity / affinity.sum(1, keepdim=True).clamp(min=1e-300)).to(X.dtype)
