@@ -16,7 +16,7 @@ def knn(X, k=5):
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3])
-@pytest.mark.parametrize("most_entries", [1, 150, 10**6], ids=["rows one by one", "parts", "whole"])
+@pytest.mark.parametrize("most_entries", [1, 120, 10**6], ids=["reaches all", "parts", "whole"])
 def test_the_walk_of_some_rows_is_that_of_the_whole_graph(steps, most_entries, rng):
     X = rng.standard_normal((80, 3))
     graph = check_metric(knn(X), 80)
@@ -32,8 +32,10 @@ def test_the_walk_of_some_rows_is_that_of_the_whole_graph(steps, most_entries, r
     found = graph.smoothed(take, index, steps, most_entries)
     np.testing.assert_array_equal(found[0], X[index])
     np.testing.assert_allclose(found[1], (np.linalg.matrix_power(P, steps) @ X)[index], atol=1e-12)
-    if most_entries == 150 and steps == 1:
-        assert max(read) * 3 <= 150
+    if steps == 1:
+        most_read = {1: 80, 120: 40, 10**6: 80}
+        assert max(read) <= most_read[most_entries]
+        assert len([n for n in read if n > 1]) == 1 or most_entries == 120
 
 
 def test_the_larger_affinity_of_a_pair_counts_and_the_diagonal_does_not():

@@ -28,29 +28,22 @@ def known(X, **parameters):
 
 
 @pytest.mark.parametrize("metric", NAMED)
-def test_the_sample_term_is_that_of_the_metric_and_so_is_its_gradient(metric, rng):
-    problem = known(table(rng), metric=metric)
+@pytest.mark.parametrize("learned", [False, True])
+def test_the_sample_term_is_that_of_the_metric_and_so_is_its_gradient(metric, learned, rng):
+    problem = known(table(rng), metric=metric, learn_memberships=learned)
     (batch,) = problem.pool
-    Z = torch.from_numpy(problem.table.rows.Z)  # in another order of rows, which is all the same
-    weight = torch.rand(2, Z.shape[1], dtype=torch.float32)
-    squared = weight.square()
-    if isinstance(batch, GroupProducts):  # one weight for each group
-        own = torch.as_tensor(problem.start.clusters[0])
-        weight = torch.rand(2, problem.n_groups)
-        squared, weight = weight.square(), weight[:, own]
-    value, gradient = sample_term(problem.objective, batch, squared)
+    n_weights = problem.n_groups if isinstance(batch, GroupProducts) else 12
+    owner = problem.start.clusters[0] if n_weights < 12 else np.arange(12)
+    weight = torch.from_numpy(rng.uniform(size=(2, n_weights)))
+    value, gradient = sample_term(problem.objective, batch, weight.square().float())
+    Z = torch.from_numpy(problem.table.rows.Z)  # rows of the batch are in another order
     for r in range(2):
-        leaf = weight[r].double().requires_grad_()
-        literal = literal_term(metric, Z, leaf)
+        leaf = weight[r].clone().requires_grad_()
+        literal = literal_term(metric, Z, leaf[owner])
         (expected,) = torch.autograd.grad(literal, leaf)
         assert value[r].item() == pytest.approx(literal.item(), rel=1e-4)
-        mine = 2 * weight[r] * (gradient[r] if gradient.shape[1] == len(leaf) else np.nan)
-        if isinstance(batch, GroupProducts):
-            mine = 2 * squared[r].sqrt() * gradient[r]
-            expected = torch.zeros(problem.n_groups, dtype=torch.float64).index_add(
-                0, own, expected
-            )
-        np.testing.assert_allclose(mine, expected, rtol=2e-3, atol=1e-6)
+        # the gradient is with respect to squared weights
+        np.testing.assert_allclose(2 * weight[r] * gradient[r], expected, rtol=2e-3, atol=1e-6)
 
 
 def literal_term(metric, Z, weight):

@@ -26,6 +26,8 @@ METRICS = ("euclidean", "cosine", "rank", "geodesic", "diffusion")
 #: Rows that a column is compared with its walk at, and numbers of the rows it reaches that are held
 #: at a time.
 MOST_ROWS, MOST_ENTRIES = 4096, 2**24
+#: Rows that a part has about, at least: the fewer they are, the more often the same rows are read.
+FEWEST_IN_PART = 4
 
 
 class SampleGraph:
@@ -78,22 +80,30 @@ class SampleGraph:
     ) -> tuple[FloatArray, FloatArray]:
         """Return some rows, and where the walk on the whole graph takes them, (B, d) each.
 
-        ``take`` gives rows of the table by index, ascending.
+        ``take`` gives rows of the table by index, ascending. Rows are looked at in parts, so that
+        those they reach hold at most ``most_entries`` numbers; where a single row reaches too many
+        for that to help, as in a graph of all pairs or after many steps, all are held at once.
         """
-        reached = [np.unique(index)]
-        for _ in range(steps):
-            neighbors = self.walk[reached[-1]].indices
-            reached.append(np.union1d(reached[-1], neighbors))
-        half = len(index) // 2
+        reached = self._reached(index, steps)
         d = take(index[:1]).shape[1]
-        if half and len(reached[-1]) * d > most_entries:
-            parts = (index[:half], index[half:])
+        most_rows = most_entries // d
+        of_one = len(self._reached(index[:1], steps)[-1])
+        if len(reached[-1]) > most_rows >= FEWEST_IN_PART * of_one and len(index) > 1:
+            parts = np.array_split(index, 2)
             both = [self.smoothed(take, part, steps, most_entries) for part in parts]
             return np.concatenate([x for x, _ in both]), np.concatenate([y for _, y in both])
         X = smooth = take(reached[-1])
         for inner, outer in zip(reached[-2::-1], reached[:0:-1], strict=True):
             smooth = self.walk[inner][:, outer] @ smooth
         return X[np.searchsorted(reached[-1], index)], smooth[np.searchsorted(reached[0], index)]
+
+    def _reached(self, index: IntArray, steps: int) -> list[IntArray]:
+        """Find the samples that a walk reaches in 0, 1, ... steps at most, ascending."""
+        reached = [np.unique(index)]
+        for _ in range(steps):
+            neighbors = self.walk[reached[-1]].indices
+            reached.append(np.union1d(reached[-1], neighbors))
+        return reached
 
 
 def check_metric(metric: Any, n_samples: int) -> str | SampleGraph:
