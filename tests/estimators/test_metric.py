@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 from sklearn.neighbors import KNeighborsTransformer, NearestNeighbors, kneighbors_graph
 
-from groupfs import GroupFS, GroupFSPath
+from groupfs import GroupFS, GroupFSPath, persistence
 from groupfs.datasets import load_two_moons
 from groupfs.graphs.sample_graph import METRICS
 
@@ -100,6 +100,16 @@ def test_a_killed_path_goes_on_only_with_the_same_graph(tmp_path):
     other = GRAPH.copy()
     other.data[0] = 2
     assert name(GRAPH) == name(GRAPH.toarray()) != name(other)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array, sp.csr_matrix.toarray])
+def test_a_selector_with_a_graph_is_drawn_and_stored(kind, tmp_path):
+    selector = fitted(metric=kind(GRAPH), max_epochs=1)
+    assert "metric" in repr(selector) and "metric" in selector._repr_html_()
+    assert selector.metric.shape == (400, 400)  # drawing leaves it alone
+    persistence.save(selector, tmp_path / "model.skops")
+    loaded = persistence.load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.transform(X), selector.transform(X))
 
 
 def test_what_is_no_metric_is_refused_in_words():

@@ -3,12 +3,14 @@
 What needs torch is imported inside the methods of a fit: estimators can be made without it.
 """
 
+import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -127,7 +129,10 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
 
     def _repr_html_inner(self) -> str:
         """Draw scikit-learn's diagram, and below it the groups once there are any."""
-        diagram = str(super()._repr_html_inner())
+        drawn = copy.copy(self)
+        if issparse(self.metric):  # scikit-learn compares it with the default, which scipy refuses
+            drawn.metric = repr(self.metric)
+        diagram = str(super(GroupSelector, drawn)._repr_html_inner())
         if not hasattr(self, "_support_mask"):
             return diagram
         from groupfs.estimators.notebook_view import groups_html
