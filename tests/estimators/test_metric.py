@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsTransformer, NearestNeighbors, kneighbor
 from groupfs import GroupFS, GroupFSPath, persistence
 from groupfs.datasets import load_two_moons
 from groupfs.graphs.sample_graph import METRICS
+from tests.support.sliced import Sliced, streaming
 
 QUICK = {"max_epochs": 5, "random_state": 0}
 X = load_two_moons(400, random_state=0).data
@@ -62,6 +63,17 @@ def test_sparse_tables_and_graphs_go_together():
     table = np.maximum(X, 0)
     one, other = (fitted(kind(table), metric=GRAPH) for kind in (np.asarray, sp.csr_array))
     np.testing.assert_allclose(one.group_scores_, other.group_scores_, rtol=1e-4)
+
+
+@pytest.mark.parametrize("metric", ["rank", "diffusion", GRAPH], ids=["rank", "diffusion", "graph"])
+def test_tables_that_are_read_in_blocks_are_looked_at_by_the_metric(metric):
+    in_memory = fitted(metric=metric)
+    with streaming():
+        streamed = fitted(Sliced(X), metric=metric)
+    assert [group.tolist() for group in streamed.groups_] == [
+        group.tolist() for group in in_memory.groups_
+    ]
+    np.testing.assert_allclose(streamed.group_scores_, in_memory.group_scores_, atol=0.05)
 
 
 @pytest.mark.parametrize(
