@@ -4,8 +4,8 @@
 have one shape: straight lines; parabolas (a feature and noisy squares of it); circles (coordinates
 of points on a circle, no two of them correlated); a bent, monotone line with outliers. Printed are
 the adjusted Rand index of the groups of the planted features (a feature in no group counts as one
-of its own) and features of noise in groups. Three questionnaires and tests with known groups follow,
-with the time of a fit as a multiple of that by correlation, all in one run.
+of its own) and features of noise in groups. Three questionnaires and tests with known groups
+follow, with the time of a fit as a multiple of that by correlation, all in one run.
 """
 
 from __future__ import annotations

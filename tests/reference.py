@@ -52,6 +52,76 @@ def sample_loss(X, feature_weights, n_neighbors, steps, detach_bandwidth):
     return -torch.trace(gated.T @ torch.linalg.matrix_power(P, steps) @ gated) / (B * d)
 
 
+def fixed_walk_loss(X, feature_weights, P, steps):
+    """The sample term on a graph that does not depend on the weights."""
+    gated = X * feature_weights
+    return -torch.trace(gated.T @ torch.linalg.matrix_power(P, steps) @ gated) / X.numel()
+
+
+def affinity_of_distances(squared, n_neighbors):
+    """W_ij = exp(-d_ij^2 / (g_i g_j)), from squared distances."""
+    kth = torch.stack([row.sort().values[n_neighbors] for row in torch.as_tensor(squared)])
+    return torch.exp(-torch.as_tensor(squared) / torch.sqrt(kth[:, None] * kth[None, :]))
+
+
+def cosine_affinity(points, n_neighbors):
+    """Self-tuning affinities with 2 - 2 cos in place of the squared distance."""
+    n = len(points)
+    squared = torch.zeros(n, n, dtype=points.dtype)
+    for i in range(n):
+        for j in range(n):
+            length = torch.sqrt((points[i] ** 2).sum() * (points[j] ** 2).sum())
+            squared[i, j] = 2 - 2 * (points[i] @ points[j]) / length if i != j else 0
+    return affinity_of_distances(squared, n_neighbors)
+
+
+def ranks(X):
+    """Number of values below plus half of the equal ones, centred, with variance one."""
+    X = np.asarray(X)
+    counts = [
+        [(X[:, k] < x).sum() + (X[:, k] == x).sum() / 2 for x in X[:, k]] for k in range(X.shape[1])
+    ]
+    found = np.array(counts).T
+    return torch.from_numpy((found - found.mean(0)) / found.std(0))
+
+
+def geodesic_affinity(points, n_neighbors):
+    """Shortest paths (Floyd and Warshall) along nearest neighbours; parts linked where nearest."""
+    n = len(points)
+    D = np.array([[float(torch.sqrt(((p - q) ** 2).sum())) for q in points] for p in points])
+    edges = np.full((n, n), np.inf)
+    for i in range(n):
+        for j in np.argsort(D[i])[1 : n_neighbors + 1]:
+            edges[i, j] = edges[j, i] = D[i, j]
+    np.fill_diagonal(edges, 0)
+    paths = _all_paths(edges)
+    while np.isinf(paths).any():  # the nearest two samples of different parts
+        length, i, j = min(
+            (D[i, j], i, j) for i in range(n) for j in range(n) if np.isinf(paths[i, j])
+        )
+        edges[i, j] = edges[j, i] = length
+        paths = _all_paths(edges)
+    return affinity_of_distances(paths**2, n_neighbors)
+
+
+def _all_paths(edges):
+    for k in range(len(edges)):
+        edges = np.minimum(edges, edges[:, [k]] + edges[[k]])
+    return edges
+
+
+def diffusion_affinity(points, n_neighbors, steps):
+    """Distances between where the walk leads from two points, rare places counting more."""
+    W = self_tuning_affinity(points, n_neighbors)
+    after = torch.linalg.matrix_power(random_walk(W), steps)
+    n = len(points)
+    squared = torch.zeros(n, n, dtype=points.dtype)
+    for i in range(n):
+        for j in range(n):
+            squared[i, j] = ((after[i] - after[j]) ** 2 / W.sum(1)).sum()
+    return affinity_of_distances(squared, n_neighbors)
+
+
 def gated_laplacian_loss(X, gates, mu, n_neighbors, factor, sigma, penalty):
     """DUFS: the ratio of the two terms where ``penalty`` is None, else their weighted sum."""
     gated = X * gates

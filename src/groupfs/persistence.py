@@ -18,6 +18,7 @@ TRUSTED = (
     "groupfs.Replication",
     "groupfs.Stability",
     "scipy.sparse._csr.csr_array",  # memberships, where few of each feature are kept
+    "scipy.sparse._csr.csr_matrix",  # a graph of the samples given as metric
 )
 
 

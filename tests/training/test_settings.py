@@ -1,5 +1,6 @@
 from dataclasses import FrozenInstanceError
 
+import numpy as np
 import pytest
 
 from groupfs import GroupFS
@@ -83,5 +84,5 @@ def test_the_preset_says_how_the_number_of_groups_is_found():
 
 
 def test_fewer_rows_have_smaller_batches_and_fewer_neighbours():
-    part = resolve(1000, verbose=1).for_rows(5)
+    part = resolve(1000, verbose=1).for_rows(np.arange(5))
     assert (part.batch_size, part.n_neighbors, part.verbose) == (5, 4, False)

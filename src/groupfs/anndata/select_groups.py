@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groupfs.anndata.cell_graph import find_graph
 from groupfs.anndata.matrix import blocks_of, check_expression, find_matrix
 from groupfs.data.checks import find_missing, refuse_missing, report_constant
 from groupfs.data.known_groups import parse_groups
@@ -61,7 +62,8 @@ def select_groups(
         As in :class:`groupfs.GroupFS`; the same result every time, as in scanpy.
     **settings
         Parameters of :class:`groupfs.GroupFS`, e.g. ``n_groups``, ``sparsity``,
-        ``n_features_to_select`` or ``groups`` (by names of genes).
+        ``n_features_to_select`` or ``groups`` (by names of genes). ``metric`` may also name a graph
+        of the cells in ``adata.obsp``, e.g. "connectivities" after ``scanpy.pp.neighbors``.
 
     Returns
     -------
@@ -125,6 +127,8 @@ def select_groups(
     moments = _measure(X, genes)
     varies = checked_spread(moments, genes) > 0
     settings, known = _known_groups(settings, names, columns[varies], columns)
+    metric = settings.get("metric", "euclidean")
+    settings = {**settings, "metric": find_graph(adata, metric)}
     selector = GroupFS(random_state=random_state, **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnsWarning)  # does not know the genes' names
@@ -132,6 +136,7 @@ def select_groups(
     report_constant(varies, genes, "left out of every group")
     scores = _cell_scores(X, moments, selector)
     params = {"layer": layer, "mask_var": mask_var, **selector.get_params(deep=False)}
+    params["metric"] = metric
     _write(adata, key_added, selector, columns, known, scores, params)
     if subset:
         adata._inplace_subset_var(adata.var[f"{key_added}_selected"].to_numpy())

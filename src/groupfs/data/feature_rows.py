@@ -32,6 +32,8 @@ class FeatureRows(RowsInMemory):
         What similarities are worked out from.
     """
 
+    owner: IntArray
+
     def __init__(self, Z: FloatArray, owner: IntArray, basis: FeatureBasis) -> None:
         self.samples = DenseRows(Z)
         self.Z = Z

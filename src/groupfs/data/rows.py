@@ -26,6 +26,10 @@ class Rows(Protocol):
     column_norms: FloatArray  #: squared norm of every column, (d,)
 
     @property
+    def owner(self) -> IntArray | None:
+        """Feature of every column, where features own several, (p,)."""
+
+    @property
     def plan(self) -> Plan | None:
         """How many rows may be held at a time; None for rows that are all in memory."""
 
@@ -82,6 +86,7 @@ class RowsInMemory(Rows, ABC):
 
     plan: Plan | None = None
     is_exact: bool = True
+    owner: IntArray | None = None
     block_entries: int = BLOCK_ENTRIES
 
     @abstractmethod

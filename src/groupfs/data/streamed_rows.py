@@ -41,6 +41,8 @@ from groupfs.utils.types import FloatArray, IntArray
 class StreamRows:
     """Rows of a table that is read in blocks, or worked on where its blocks are."""
 
+    owner = None  # every feature is a column
+
     source: Source  #: the table as it came
     units: ColumnUnits  #: which of its columns are used, their means and scales
     column_norms: FloatArray  #: squared norms of the standardised columns

@@ -3,12 +3,14 @@
 What needs torch is imported inside the methods of a fit: estimators can be made without it.
 """
 
+import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
@@ -17,9 +19,11 @@ from groupfs.data.block_sources import as_source, is_lazy, read_columns
 from groupfs.data.kinds import has_kinds
 from groupfs.data.memory_plan import PER_PRODUCT
 from groupfs.estimators.feature_selection import FeatureSelection, refuse_conflicts
+from groupfs.graphs.sample_graph import METRICS, check_metric
 from groupfs.training.settings import PRESETS, Settings, is_signed
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import (
+    HasMethods,
     Interval,
     RealNotInt,
     StrOptions,
@@ -43,6 +47,8 @@ FEATURES_PER_GROUP = 4
 class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
     """Base of ``GroupFS`` and ``GroupFSPath``; subclasses write ``__init__`` and ``fit``."""
 
+    metric: Any
+
     _parameter_constraints: dict[str, list[Any]] = {
         "n_groups": [Integral, StrOptions({"auto", "replication", "distortion"})],
         "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
@@ -62,6 +68,12 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
         "similarity": [
             StrOptions({"correlation", "rank", "distance", "mutual_information"}),
             callable,
+        ],
+        "metric": [
+            StrOptions(set(METRICS)),
+            "array-like",
+            "sparse matrix",
+            HasMethods("kneighbors_graph"),
         ],
         "keep_unrelated": ["boolean", None],
         "learn_memberships": ["boolean", None],
@@ -144,7 +156,10 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
 
     def _repr_html_inner(self) -> str:
         """Draw scikit-learn's diagram, and below it the groups once there are any."""
-        diagram = str(super()._repr_html_inner())
+        drawn = copy.copy(self)
+        if issparse(self.metric):  # scikit-learn compares it with the default, which scipy refuses
+            drawn.metric = repr(self.metric)
+        diagram = str(super(GroupSelector, drawn)._repr_html_inner())
         if not hasattr(self, "_support_mask"):
             return diagram
         from groupfs.estimators.notebook_view import groups_html
@@ -223,9 +238,9 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
         plan = table.rows.plan
         most_rows = None if plan is None else int(plan.batch_rows)
         most_dense = None if plan is None else int(np.sqrt(2 * plan.slab_bytes / PER_PRODUCT))
-        settings = Settings.resolve(
-            self.get_params(deep=False), n_samples, n_features, most_rows, most_dense
-        )
+        parameters = self.get_params(deep=False)
+        parameters["metric"] = check_metric(self.metric, n_samples)
+        settings = Settings.resolve(parameters, n_samples, n_features, most_rows, most_dense)
         self._refuse_too_large(table, settings)
         if self.end_temperature > settings.start_temperature:
             raise ParameterError(

@@ -17,6 +17,7 @@ from groupfs.utils.warn import SelectionWarning, warn
 if TYPE_CHECKING:
     from groupfs.data.table import Table
     from groupfs.graphs.relatedness import Relatedness
+    from groupfs.graphs.sample_graph import SampleGraph
 
 #: Two ways to say how many features.
 BUDGETS = ("n_features_to_select", "explain")
@@ -96,7 +97,13 @@ class FeatureSelection(GroupAttributes):
         self.group_selected_ = selection.groups
         self._support_mask = selection.support
 
-    def _order(self, table: "Table", relatedness: "Relatedness | None", seed: int) -> None:
+    def _order(
+        self,
+        table: "Table",
+        relatedness: "Relatedness | None",
+        seed: int,
+        metric: "str | SampleGraph",
+    ) -> None:
         """Set the order of the features and what the first of them explain."""
         from groupfs.scoring.smoothness import feature_smoothness
         from groupfs.selection.feature_order import order_features
@@ -108,7 +115,7 @@ class FeatureSelection(GroupAttributes):
             last = np.flatnonzero(~relatedness.related)
             last = last[np.argsort(relatedness.p_values[last], kind="stable")]
         weights = np.zeros(d)
-        smooth = feature_smoothness(table.rows, related, self.n_neighbors, seed)
+        smooth = feature_smoothness(table.rows, related, self.n_neighbors, seed, metric)
         weights[related] = smooth[related] if smooth[related].any() else 1.0
         comes_first = self._first_features(relatedness is not None)[table.columns[related]]
         stages = [related[comes_first], related[~comes_first]]

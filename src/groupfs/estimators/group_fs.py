@@ -112,6 +112,15 @@ class GroupFS(GroupSelector):
         bins) find any relation, in tables of a few thousand features; they have no sign, and
         features are explained by the most alike one. A callable takes the standardised columns,
         (n_samples, n_features), gaps as NaN, and returns similarities, (n_features, n_features).
+    metric : str, array, sparse matrix or fitted neighbours of the samples, default="euclidean"
+        The geometry of the samples, in which groups and features are smooth or not. "cosine"
+        compares angles of samples, "rank" the ranks of their values, which outliers do not move,
+        "geodesic" goes along the graph of nearest neighbours, "diffusion" along many short ways of
+        the euclidean graph. Or a graph of the samples that is known: affinities of all pairs,
+        (n_samples, n_samples), larger for nearer samples and 0 for none, as
+        ``adata.obsp["connectivities"]``, or a NearestNeighbors or KNeighborsTransformer that was
+        fitted on the same samples. Where the affinities of a pair differ the larger one counts; the
+        diagonal does not count.
     keep_unrelated : bool or None, default=None
         Whether features that go with no other beyond chance are put into groups, too. False leaves
         them out first, except in tables of more than 20,000 features, and where ``n_groups`` asks
@@ -298,6 +307,7 @@ class GroupFS(GroupSelector):
     preset: str = "default"
     signed: bool | None = None
     similarity: "str | SimilarityFunction" = "correlation"
+    metric: Any = "euclidean"
     keep_unrelated: bool | None = None
     learn_memberships: bool | None = None
     bandwidth_gradient: str | None = None
@@ -392,14 +402,14 @@ class GroupFS(GroupSelector):
         except NoGroups:
             self._describe_nothing()
             self.group_names_ = None
-            self._order(table, relatedness, seeds[0])
+            self._order(table, relatedness, seeds[0], settings.metric)
             self._select()
             return
         problem, trained = solution.problem, solution.trained
         result = describe(problem, trained, trained.best_seed(0), 0)
         self._describe(problem, result)
         self.group_names_ = [names[j] for j in result.order] if names else None
-        self._order(table, relatedness, seeds[0])
+        self._order(table, relatedness, seeds[0], settings.metric)
         self._select()
 
     def _sparsity_weights(self, critical: float) -> FloatArray:

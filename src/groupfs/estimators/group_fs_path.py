@@ -61,7 +61,7 @@ class GroupFSPath(GroupSelector):
         What was kept is removed when ``fit`` has ended; damaged files and those of other tables or
         parameters are not used. Needs a ``random_state``.
     smoothness_weight, n_features_to_select, explain, allocation, n_groups_to_select, output,
-    ranking, alpha, preset, signed, similarity, keep_unrelated, learn_memberships,
+    ranking, alpha, preset, signed, similarity, metric, keep_unrelated, learn_memberships,
     bandwidth_gradient, gate_start, start_temperature, end_temperature, batch_size, max_epochs,
     early_stopping, learning_rate, n_neighbors, feature_neighbors, diffusion_steps, gate_noise,
     standardize, device, max_memory, random_state, verbose
@@ -109,6 +109,7 @@ class GroupFSPath(GroupSelector):
     preset: str = "default"
     signed: bool | None = None
     similarity: "str | SimilarityFunction" = "correlation"
+    metric: Any = "euclidean"
     keep_unrelated: bool | None = None
     learn_memberships: bool | None = None
     bandwidth_gradient: str | None = None
@@ -204,7 +205,7 @@ class GroupFSPath(GroupSelector):
             self._describe_nothing()
             self.gains_by_n_groups_, self.sparsity_ = {}, 0.0
             self.path_ = self.stability_ = None
-            self._order(table, relatedness, seeds[0])
+            self._order(table, relatedness, seeds[0], settings.metric)
             self._select()
             return
         problem, trained = solution.problem, solution.trained
@@ -214,7 +215,7 @@ class GroupFSPath(GroupSelector):
         result = describe(problem, trained, seed, best)
 
         self._describe(problem, result)
-        self._order(table, relatedness, seeds[0])
+        self._order(table, relatedness, seeds[0], settings.metric)
         self._select()
         self.sparsity_ = float(sparsities[best])
         self.path_ = describe_path(

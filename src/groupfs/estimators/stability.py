@@ -122,7 +122,7 @@ def refit(
 ) -> Refit:
     """Find groups and selection on some of the rows, (d,) each, in the table's own order."""
     part = replace(table, rows=table.rows.resampled(index, settings.standardize))
-    settings = settings.for_rows(len(index))
+    settings = settings.for_rows(index)
     problem = prepare(part, settings, [seed], device, n_candidates=n_candidates)
     trained = train_models(problem, np.array([sparsity * problem.critical_sparsity_weight]))
     result = describe(problem, trained, 0, 0)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from groupfs.graphs.affinity import fill_gaps, gram
+from groupfs.models.fixed_walk import FixedWalk
 from groupfs.utils.types import IntArray
 
 
@@ -145,5 +146,6 @@ def _from_array(products: NDArray[Any], n_features: int) -> GroupProducts:
     return GroupProducts(torch.tensor(products), n_features)
 
 
-#: Rows, (B, d), their products over groups, or rows of features of any kind.
-Samples = Tensor | GroupProducts | FeatureProducts
+#: Rows, (B, d), their products over groups, rows of features of any kind, or columns along a walk
+#: that is known.
+Samples = Tensor | GroupProducts | FeatureProducts | FixedWalk

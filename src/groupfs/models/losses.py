@@ -21,6 +21,7 @@ from groupfs.graphs.affinity import (
     squared_distances,
 )
 from groupfs.graphs.feature_graph import apply_laplacian
+from groupfs.models.fixed_walk import FixedWalk
 from groupfs.models.group_products import FeatureProducts, GroupProducts, Samples
 from groupfs.models.objective import Objective
 
@@ -113,6 +114,8 @@ def sample_term(
     The squared weights and their gradient are those of the features, (R, d), or of the groups,
     (R, C), where X holds products of their rows.
     """
+    if isinstance(X, FixedWalk):
+        return X.smoothness(squared_weight)
     if isinstance(X, (GroupProducts, FeatureProducts)):
         measure: Callable[..., tuple[Tensor, Tensor]] = grouped_smoothness
         entries = X.n_rows**2

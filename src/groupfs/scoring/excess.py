@@ -5,7 +5,9 @@ Axes: S shuffles, B samples, d features of a group.
 A group's raw score is :math:`s = \mathrm{tr}(X_j^\top P_j^t X_j) / (B d_j)` with :math:`P_j` the
 walk built from its columns alone. One feature is always smooth on its own graph, so the score is
 compared with that of the same columns shuffled independently, which keeps each column and destroys
-what they have in common: the difference is the *excess*.
+what they have in common: the difference is the *excess*. Shuffled columns get a graph by the same
+metric. A graph that is known beforehand stays as it is when columns are shuffled; there a single
+feature has an excess, too.
 """
 
 import math
@@ -16,9 +18,11 @@ import torch
 from torch import Tensor
 
 from groupfs.data.feature_basis import columns_of
-from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
-from groupfs.graphs.affinity import fill_gaps, gram, plain_affinity
+from groupfs.graphs.affinity import fill_gaps
+from groupfs.graphs.sample_graph import SampleGraph
+from groupfs.graphs.sample_metrics import sample_affinity, transform_rows
+from groupfs.scoring.known_graph import smoothness_on_graph
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -40,19 +44,36 @@ class GroupScores:
 
 
 def score_on_rows(
-    rows: Rows, groups: list[IntArray], *, n_neighbors: int, steps: int, n_shuffles: int, seed: int
+    rows: Rows,
+    groups: list[IntArray],
+    *,
+    n_neighbors: int,
+    steps: int,
+    n_shuffles: int,
+    seed: int,
+    metric: str | SampleGraph = "euclidean",
 ) -> GroupScores:
     """Score every group on some random rows of a table."""
+    if isinstance(metric, SampleGraph):
+        return _score_on_graph(rows, groups, metric, steps, seed)
     X = rows.random_rows(SCORED_ROWS, np.random.default_rng(seed))
-    owner = rows.owner if isinstance(rows, FeatureRows) else None
     return score_groups(
-        X, groups, owner, n_neighbors=n_neighbors, steps=steps, n_shuffles=n_shuffles, seed=seed
+        X,
+        groups,
+        rows.owner,
+        n_neighbors=n_neighbors,
+        steps=steps,
+        n_shuffles=n_shuffles,
+        seed=seed,
+        metric=metric,
     )
 
 
-def own_graph_smoothness(X: Tensor, n_neighbors: int, steps: int) -> Tensor:
+def own_graph_smoothness(
+    X: Tensor, n_neighbors: int, steps: int, metric: str = "euclidean"
+) -> Tensor:
     """Compute s for each of a stack of tables, (S, B, d) to (S,)."""
-    affinity = plain_affinity(gram(X), n_neighbors)
+    affinity = sample_affinity(X, n_neighbors, metric)
     degree = affinity.sum(-1, keepdim=True)
     X = fill_gaps(X)
     smoothed = X
@@ -70,12 +91,16 @@ def score_groups(
     steps: int,
     n_shuffles: int,
     seed: int,
+    metric: str = "euclidean",
 ) -> GroupScores:
     """Score every group on the rows of X, (B, d).
 
     Where features own several columns, ``owner`` is the feature of every column; the columns of a
     feature are shuffled together.
     """
+    X = transform_rows(X, metric)  # before shuffles, which would part the lengths of rows
+    if metric == "rank":  # the ranks of a shuffled column are those of the column, shuffled
+        metric = "euclidean"
     noise = CounterNoise([seed], X.device)
     smoothness = np.zeros(len(groups))
     excess = np.zeros(len(groups))
@@ -86,14 +111,30 @@ def score_groups(
         index, own = (group, None) if owner is None else columns_of(owner, group)
         columns = X[:, torch.as_tensor(index, device=X.device)]
         per_feature = len(index) / len(group)
-        smoothness[j] = per_feature * own_graph_smoothness(columns[None], n_neighbors, steps).item()
+        smooth = own_graph_smoothness(columns[None], n_neighbors, steps, metric).item()
+        smoothness[j] = per_feature * smooth
         if len(group) == 1:
             continue  # a single column shuffled is the same column: no excess
-        chance = _chance_smoothness(columns, n_neighbors, steps, n_shuffles, noise, own)
+        chance = _chance_smoothness(columns, n_neighbors, steps, n_shuffles, noise, metric, own)
         chance *= per_feature
         excess[j] = smoothness[j] - chance.mean()
         spread = chance.std(ddof=1) * np.sqrt(1 + 1 / n_shuffles)
         z[j] = excess[j] / max(spread, SMALLEST_SPREAD)
+    return GroupScores(smoothness, excess, z)
+
+
+def _score_on_graph(
+    rows: Rows, groups: list[IntArray], graph: SampleGraph, steps: int, seed: int
+) -> GroupScores:
+    """Average over the columns of every group what they are on a graph that is known."""
+    found = smoothness_on_graph(rows, graph, steps, seed)
+    smoothness, excess, z = (np.zeros(len(groups)) for _ in range(3))
+    for j, group in enumerate(groups):
+        if len(group):
+            smoothness[j] = found.smoothness[group].mean()
+            excess[j] = smoothness[j] - found.chance[group].mean()
+            spread = np.linalg.norm(found.spread[group]) / len(group)
+            z[j] = excess[j] / max(spread, SMALLEST_SPREAD)
     return GroupScores(smoothness, excess, z)
 
 
@@ -103,6 +144,7 @@ def _chance_smoothness(
     steps: int,
     n_shuffles: int,
     noise: CounterNoise,
+    metric: str,
     owner: IntArray | None,
 ) -> FloatArray:
     """Compute s of shuffled columns, (S,), a few shuffles at a time."""
@@ -112,7 +154,8 @@ def _chance_smoothness(
     for start in range(0, n_shuffles, at_once):
         size = min(at_once, n_shuffles - start)
         shuffled = _shuffle_columns(columns, size, noise, owner)
-        values.append(own_graph_smoothness(shuffled, n_neighbors, steps).double().cpu().numpy())
+        smoothness = own_graph_smoothness(shuffled, n_neighbors, steps, metric)
+        values.append(smoothness.double().cpu().numpy())
     return np.concatenate(values)
 
 

@@ -132,6 +132,7 @@ def _scores(
         steps=settings.diffusion_steps,
         n_shuffles=FINAL_SHUFFLES,
         seed=problem.seeds[0],
+        metric=settings.metric,
     ).excess
 
 

@@ -77,7 +77,11 @@ def measure_start(
     if isinstance(rows, RowPool) and known is not None:
         return _measure_on_pool(first, known, objective, rows, seed)
     noise = NoiseSource([seed], objective.gate_noise, first.mu.device)
-    batches = _batches(rows, batch_size, seed)
+    batches: Iterator[Samples]
+    if isinstance(rows, RowPool):
+        batches = itertools.cycle(rows)
+    else:
+        batches = _batches(rows, batch_size, seed)
     draws: list[list[float]] = []
     while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
         draw = first.draw(noise)

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
 from groupfs.data.table import Table
 from groupfs.graphs.feature_clusters import as_groups
@@ -25,6 +24,7 @@ from groupfs.training.discovery import (
     discover,
     evidence_for_known,
 )
+from groupfs.training.metric_pool import metric_pool
 from groupfs.training.row_pool import RowPool
 from groupfs.training.settings import Settings
 from groupfs.utils.device import DTYPE, memory_for_models
@@ -121,7 +121,9 @@ def prepare(
     )
     pool = None
     # rows of features of any kind are always prepared: batches of them cannot be written over
-    if (start.fixed and settings.pools_rows) or isinstance(rows, FeatureRows):
+    if settings.metric != "euclidean":
+        pool = metric_pool(rows, start, settings, seeds[0], model_memory(rows, device))
+    elif (start.fixed and settings.pools_rows) or rows.owner is not None:
         pool = RowPool.of(
             rows,
             start.clusters[0] if start.fixed else None,
@@ -199,6 +201,7 @@ def _gate_starts(
             steps=settings.diffusion_steps,
             n_shuffles=FINAL_SHUFFLES if start.fixed else START_SHUFFLES,
             seed=seed,
+            metric=settings.metric,
         )
         first = scores.excess if first is None else first
         excess = np.maximum(scores.excess, 0)

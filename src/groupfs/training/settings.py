@@ -3,6 +3,9 @@
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from groupfs.graphs.sample_graph import SampleGraph
+from groupfs.utils.types import IntArray
+
 #: Rows of a step. On weakly structured tables a hundred leave mostly noise in the order of the
 #: groups. Tables up to a quarter larger are taken whole.
 LARGE_BATCH = 512
@@ -65,6 +68,7 @@ class Settings:
 
     n_groups: int | str  #: a number, "replication" or "distortion"
     signed: bool
+    metric: str | SampleGraph  #: of the samples; their graph where it is known
     keep_unrelated: bool
     learn_memberships: bool
     n_groups_to_select: int | str  #: a number, "significant" or "open"
@@ -74,7 +78,7 @@ class Settings:
     start_temperature: float
     end_temperature: float
     batch_size: int
-    pools_rows: bool  #: whether gates of groups that stay as they are see a pool of rows only
+    pools_rows: bool  #: whether a pool of rows is all that gates see, and learned groups
     max_epochs: int
     steps_per_epoch: int | None  #: at most; None goes through all rows
     early_stopping: bool
@@ -110,10 +114,11 @@ class Settings:
         if values["n_groups"] == "auto":
             values["n_groups"] = preset["n_groups"]
         values["n_groups_to_select"] = groups_to_select(parameters)
-        pools_rows = values["batch_size"] == "auto" and not values["learn_memberships"]
+        auto, learned = values["batch_size"] == "auto", values["learn_memberships"]
+        pools_rows = values["metric"] != "euclidean" or (auto and not learned)
         values["pools_rows"] = pools_rows
-        if values["batch_size"] == "auto":
-            size = POOLED_BATCH if pools_rows else LARGE_BATCH
+        if auto:
+            size = LARGE_BATCH if learned else POOLED_BATCH
             values["batch_size"] = min(large_batch(n_samples, size), most_rows or n_samples)
         values["steps_per_epoch"] = None
         if values["max_epochs"] == "auto":
@@ -147,11 +152,17 @@ class Settings:
         """Whether gates say which groups are kept or how they are ranked."""
         return self.n_groups_to_select == "open" or self.ranking != "excess"
 
-    def for_rows(self, n_rows: int) -> "Settings":
-        """Adapt to fewer rows, as of a resample: smaller batches, fewer neighbours, no bar."""
-        batch_size = min(self.batch_size, n_rows)
-        n_neighbors = min(self.n_neighbors, batch_size - 1)
-        return replace(self, batch_size=batch_size, n_neighbors=n_neighbors, verbose=False)
+    def for_rows(self, index: IntArray) -> "Settings":
+        """Adapt to some of the rows, a resample: smaller batches, fewer neighbours, no bar."""
+        metric = self.metric
+        batch_size = min(self.batch_size, len(index))
+        return replace(
+            self,
+            metric=metric.restricted(index) if isinstance(metric, SampleGraph) else metric,
+            batch_size=batch_size,
+            n_neighbors=min(self.n_neighbors, batch_size - 1),
+            verbose=False,
+        )
 
 
 def groups_to_select(parameters: dict[str, Any]) -> int | str:
