@@ -7,6 +7,8 @@ first.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from groupfs import GroupFS
@@ -21,8 +23,8 @@ from groupfs.utils.types import BoolArray
 class WithoutRelatedness(GroupFS):
     """All features count and may be chosen, in groups or not."""
 
-    def _order(self, table: Table, relatedness: Relatedness | None, seed: int) -> None:
-        super()._order(table, None, seed)
+    def _order(self, table: Table, relatedness: Relatedness | None, seed: int, metric: Any) -> None:
+        super()._order(table, None, seed, metric)
 
     def _first_features(self, unrelated_left_out: bool) -> BoolArray:
         return np.ones(self.n_features_in_, dtype=bool)
@@ -38,8 +40,8 @@ class WithoutGroups(GroupFS):
 class WithoutWeights(GroupFS):
     """Every related feature counts the same, smooth or not."""
 
-    def _order(self, table: Table, relatedness: Relatedness | None, seed: int) -> None:
-        super()._order(table, relatedness, seed)
+    def _order(self, table: Table, relatedness: Relatedness | None, seed: int, metric: Any) -> None:
+        super()._order(table, relatedness, seed, metric)
         counts = (self.feature_weights_[table.columns] > 0).astype(float)
         grouped = self.group_labels_[table.columns] >= 0
         stages = [np.flatnonzero(grouped), np.flatnonzero(~grouped & (counts > 0))]

@@ -50,7 +50,7 @@ class KeptPath(GroupFSPath):
         gain = self.trained_.gain
         seed, weight = map(int, np.unravel_index(int(gain.argmax()), gain.shape))
         self._describe(self.problem_, describe(self.problem_, self.trained_, seed, weight))
-        self._order(table, relatedness, seeds[0])
+        self._order(table, relatedness, seeds[0], settings.metric)
         self._select()
         return self
 

@@ -41,8 +41,8 @@ BUDGETS, SHARES = (20, 35, 50, 75, 100, 150, 200, 300), (0.15, 0.25, 0.35, 0.5, 
 class KeptTable(GroupFS):
     """A selector that keeps its table, to order the features in other ways."""
 
-    def _order(self, table: Table, relatedness: Relatedness | None, seed: int) -> None:
-        super()._order(table, relatedness, seed)
+    def _order(self, table: Table, relatedness: Relatedness | None, seed: int, metric: Any) -> None:
+        super()._order(table, relatedness, seed, metric)
         self.table_, self.seed_ = table, seed
         varies = np.zeros(self.n_features_in_, dtype=bool)
         varies[table.columns] = True

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
+from scipy.stats import rankdata
 from torch import Tensor
 
 from groupfs.data.feature_basis import FeatureBasis, columns_of
@@ -82,6 +83,16 @@ class FeatureRows(RowsInMemory):
         rows = DenseRows(self.basis.E - self.basis.E.mean(0))
         rows.device = self.device
         return rows
+
+    def ranked(self) -> "FeatureRows":
+        """Put ranks in place of the values of numbers; other features and gaps stay."""
+        sizes = np.bincount(self.owner)
+        single = sizes[self.owner] == 1
+        Z = self.Z.copy()
+        Z[:, single] = rankdata(Z[:, single], axis=0, nan_policy="omit")
+        Z[:, single] -= _mean(Z[:, single])
+        Z[:, single] /= np.sqrt(np.nanmean(np.square(Z[:, single]), axis=0))
+        return self._like(Z, self.owner, self.basis)
 
     def _like(self, Z: FloatArray, owner: IntArray, basis: FeatureBasis) -> "FeatureRows":
         rows = FeatureRows(np.ascontiguousarray(Z), owner, basis)

@@ -174,6 +174,7 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
 
     def _open_table(self, X: Any) -> "Table":
         """Check and standardise X, whatever it is."""
+        from groupfs.data.feature_rows import FeatureRows
         from groupfs.data.open_table import open_table
 
         linear = self.similarity in ("correlation", "rank")
@@ -193,7 +194,13 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
             similarity=self.similarity,
         )
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
+        if isinstance(table.rows, FeatureRows) and self._metric_is_rank:
+            table = replace(table, rows=table.rows.ranked())
         return table
+
+    @property
+    def _metric_is_rank(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "rank"
 
     def _relatedness(self, table: "Table", settings: Settings, seed: int) -> "Relatedness | None":
         """Measure which features go with others; None where all features shall take part."""
@@ -240,6 +247,8 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
         most_dense = None if plan is None else int(np.sqrt(2 * plan.slab_bytes / PER_PRODUCT))
         parameters = self.get_params(deep=False)
         parameters["metric"] = check_metric(self.metric, n_samples)
+        if table.rows.owner is not None and self._metric_is_rank:  # numbers are ranks already
+            parameters["metric"] = "euclidean"
         settings = Settings.resolve(parameters, n_samples, n_features, most_rows, most_dense)
         self._refuse_too_large(table, settings)
         if self.end_temperature > settings.start_temperature:

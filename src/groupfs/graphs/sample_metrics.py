@@ -71,15 +71,14 @@ def transform_rows(X: Tensor, metric: str) -> Tensor:
 
 
 def rank_columns(X: Tensor) -> Tensor:
-    """Replace every column by its ranks, centred, with the variance that the column has.
+    """Replace every column by its ranks, centred, with variance one where ranks differ.
 
-    Equal values have the mean of their ranks; gaps stay gaps.
+    Equal values have the mean of their ranks.
     """
-    ranks = torch.from_numpy(rankdata(X.cpu().numpy(), axis=-2, nan_policy="omit"))
-    ranks -= ranks.nanmean(-2, keepdim=True)
-    spread = ranks.square().nanmean(-2, keepdim=True).sqrt_()
-    own = (X - X.nanmean(-2, keepdim=True)).square().nanmean(-2, keepdim=True).sqrt_()
-    return ranks.div_(spread.clamp_(min=TINY)).to(X) * own
+    ranks = torch.from_numpy(rankdata(X.cpu().numpy(), axis=-2))
+    ranks -= (X.shape[-2] + 1) / 2
+    spread = ranks.square().mean(-2, keepdim=True).sqrt_()
+    return ranks.div_(spread.clamp_(min=TINY)).to(X)
 
 
 def unit_scale(X: Tensor) -> Tensor:
