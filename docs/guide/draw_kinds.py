@@ -1,0 +1,87 @@
+"""Draw the pictures of the pages on kinds of columns and on similarities.
+
+``python docs/guide/draw_kinds.py`` writes them to docs/images. The students' table is looked for as
+in the benchmarks: GROUPFS_DATA, or ../shared/data beside the project.
+"""
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from benchmarks.kinds import students
+from benchmarks.relations import SIMILARITIES, related_table
+from groupfs import GroupFS
+from groupfs.data.feature_basis import make_basis
+from groupfs.data.kinds import encode_columns
+from groupfs.graphs.feature_similarity import similarities
+from groupfs.utils.fitted_selector import by_centrality
+
+IMAGES = Path(__file__).parents[1] / "images"
+#: Two features of the first group of each shape.
+PAIRS = {"line": (0, 1), "parabola": (0, 1), "circle": (0, 1), "bent, outliers": (0, 1)}
+
+
+def draw_students() -> None:
+    """Draw similarities of the students' columns, sorted by group."""
+    frame, _ = students()
+    selector = GroupFS(random_state=0).fit(frame)
+    encoded = encode_columns(frame)
+    alike = np.abs(similarities(make_basis(encoded.values, encoded.kinds, "correlation")))
+    groups = [by_centrality(selector, group) for group in selector.groups_]
+    rest = np.flatnonzero(selector.group_labels_ < 0)
+    order = np.concatenate([*groups, rest])
+    figure, axes = plt.subplots(figsize=(7.2, 6.4), layout="constrained")
+    shown = alike[np.ix_(order, order)]
+    np.fill_diagonal(shown, np.nan)
+    image = axes.imshow(shown, cmap="Blues", vmin=0, vmax=0.6)
+    start = -0.5
+    for group in groups:
+        size = len(group)
+        axes.add_patch(
+            plt.Rectangle((start, start), size, size, fill=False, edgecolor="#b3391f", lw=1.6)
+        )
+        start += size
+    kinds = {"category": " (category)", "number": ""}
+    names = [f"{frame.columns[i]}{kinds[encoded.kinds[i]]}" for i in order]
+    axes.set_yticks(range(len(order)), names, fontsize=8)
+    axes.set_xticks([])
+    axes.tick_params(length=0)
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    figure.colorbar(image, ax=axes, shrink=0.6, label="similarity")
+    figure.savefig(IMAGES / "kinds-students.png", dpi=150, bbox_inches="tight")
+
+
+def draw_relations() -> None:
+    """Draw a pair of features of each shape, with their similarity by each measure."""
+    figure, all_axes = plt.subplots(1, 4, figsize=(11, 3.9), layout="constrained")
+    for axes, (shape, (i, j)) in zip(all_axes, PAIRS.items(), strict=True):
+        X, _ = related_table(shape, 0)
+        x, y = X[:, i], X[:, j]
+        axes.scatter(x, y, s=4, color="#1d5b8f", alpha=0.6, linewidths=0)
+        for values, limit in ((x, axes.set_xlim), (y, axes.set_ylim)):
+            low, high = np.quantile(values, [0, 0.985 if shape == "bent, outliers" else 1])
+            limit(low - 0.05 * (high - low), high + 0.05 * (high - low))
+        axes.set_title(shape.replace("bent", "bent line"), fontsize=11)
+        axes.set_xticks([])
+        axes.set_yticks([])
+        values = list(X.T[:, :, None])
+        measured = [
+            (name, abs(similarities(make_basis(values, ["number"] * len(values), name))[i, j]))
+            for name in SIMILARITIES
+        ]
+        words = "\n".join(f"{name.replace('_', ' '):<19} {value:.2f}" for name, value in measured)
+        axes.text(
+            0.02, -0.06, words, transform=axes.transAxes, va="top", family="monospace", fontsize=8.5
+        )
+    figure.savefig(IMAGES / "similarities.png", dpi=150, bbox_inches="tight")
+
+
+if __name__ == "__main__":
+    draw_students()
+    draw_relations()
