@@ -14,6 +14,7 @@ from groupfs.data.checks import find_missing, refuse_missing, report_constant
 from groupfs.data.known_groups import parse_groups
 from groupfs.data.standardize import ColumnMoments, checked_spread
 from groupfs.estimators.group_fs import GroupFS
+from groupfs.scoring.sample_scores import score_weights
 from groupfs.selection.membership_table import place_rows
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -201,15 +202,9 @@ def _measure(X: Any, genes: list[str]) -> ColumnMoments:
 
 def _cell_scores(X: Any, moments: ColumnMoments, selector: GroupFS) -> FloatArray:
     """Average z-scores of each group's genes, weighted by centrality and sign, (n_obs, C)."""
-    deviation = moments.spread
-    combine = np.zeros((len(deviation), selector.n_groups_))
-    for rank, group in enumerate(selector.groups_):
-        weight = np.abs(selector.centrality_[group])
-        if weight.sum() < 1e-9:  # genes that cancel out have no middle: none weighs more
-            combine[group, rank] = 1 / len(group) / deviation[group]
-            continue
-        signed = selector.group_signs_[group] * weight / weight.sum()
-        combine[group, rank] = signed / deviation[group]
+    weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
+    spread = moments.spread[:, None]
+    combine = np.divide(weights, spread, out=np.zeros_like(weights), where=spread > 0)
     return np.concatenate([block @ combine for block in blocks_of(X)]) - moments.mean @ combine
 
 

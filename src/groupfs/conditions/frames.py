@@ -1,0 +1,74 @@
+"""Tables of comparisons and curves, and what is printed of them: rows of plain values."""
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from groupfs.conditions.estimates import Change, Estimate
+from groupfs.utils.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The estimates of a result, in the order of the columns.
+ESTIMATES = ("score", "cohesion", "correlation", "mean")
+
+
+class Result(Protocol):
+    """What comparisons and curves have in common."""
+
+    groups: list[Any]
+    representatives: list[str]
+    sizes: list[int]
+    n_samples: IntArray | FloatArray
+    cohesion: Estimate
+    correlation: Estimate
+    mean: Estimate
+    mean_change: Change
+    cohesion_change: Change
+    alpha: float
+
+
+def values_frame(result: Any, heading: str, places: Any) -> "pd.DataFrame":
+    """Lay out a row per group and condition, or per group and place along a number."""
+    import pandas as pd
+
+    C, K = len(result.groups), len(places)
+    columns: dict[str, Any] = {
+        "group": np.repeat(np.array(result.groups, dtype=object), K),
+        "representative": np.repeat(np.array(result.representatives, dtype=object), K),
+        heading: [place for _ in range(C) for place in places],
+        "n_samples": np.tile(result.n_samples, C),
+    }
+    for name in ESTIMATES:
+        if hasattr(result, name):
+            estimate = getattr(result, name)
+            columns[name] = estimate.value.ravel()
+            columns[f"{name}_low"], columns[f"{name}_high"] = (
+                estimate.low.ravel(),
+                estimate.high.ravel(),
+            )
+    frame = pd.DataFrame(columns)
+    return frame.infer_objects()
+
+
+def changes_frame(result: Result) -> "pd.DataFrame":
+    """Lay out a row per group: p-values, q-values and what they say."""
+    import pandas as pd
+
+    columns: dict[str, Any] = {
+        "group": result.groups,
+        "representative": result.representatives,
+        "size": result.sizes,
+    }
+    for name, change in (("mean", result.mean_change), ("cohesion", result.cohesion_change)):
+        columns[f"{name}_p_value"] = change.p_values
+        columns[f"{name}_q_value"] = change.q_values
+        columns[f"{name}_changes"] = change.found(result.alpha)
+    return pd.DataFrame(columns)
+
+
+def checked_share(what: str, value: float) -> None:
+    """Refuse what is no share between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{what}={value} is no share; give a number between 0 and 1.")
