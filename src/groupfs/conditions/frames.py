@@ -1,32 +1,14 @@
-"""Tables of comparisons and curves, and what is printed of them: rows of plain values."""
+"""Tables of comparisons and curves: a row per group and condition, a row per group."""
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from groupfs.conditions.estimates import Change, Estimate
-from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
 #: The estimates of a result, in the order of the columns.
 ESTIMATES = ("score", "cohesion", "correlation", "mean")
-
-
-class Result(Protocol):
-    """What comparisons and curves have in common."""
-
-    groups: list[Any]
-    representatives: list[str]
-    sizes: list[int]
-    n_samples: IntArray | FloatArray
-    cohesion: Estimate
-    correlation: Estimate
-    mean: Estimate
-    mean_change: Change
-    cohesion_change: Change
-    alpha: float
 
 
 def values_frame(result: Any, heading: str, places: Any) -> "pd.DataFrame":
@@ -48,11 +30,10 @@ def values_frame(result: Any, heading: str, places: Any) -> "pd.DataFrame":
                 estimate.low.ravel(),
                 estimate.high.ravel(),
             )
-    frame = pd.DataFrame(columns)
-    return frame.infer_objects()
+    return pd.DataFrame(columns).infer_objects()
 
 
-def changes_frame(result: Result) -> "pd.DataFrame":
+def changes_frame(result: Any) -> "pd.DataFrame":
     """Lay out a row per group: p-values, q-values and what they say."""
     import pandas as pd
 

@@ -30,10 +30,8 @@ def score_in_condition(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Score groups and return values, lower and upper ends, (C,) each; NaN without an interval."""
     rows = rng.permutation(len(Z))[:SCORED_ROWS]
-    X, units = (
-        torch.from_numpy(standardized_within(Z[rows], np.zeros(len(rows), np.int64))),
-        units[rows],
-    )
+    units, one = units[rows], np.zeros(len(rows), np.int64)
+    X = torch.from_numpy(standardized_within(Z[rows], one))
     folds = _folds(units, rng)
     smallest = min(int((folds != fold).sum()) for fold in range(folds.max() + 1))
     n_neighbors = max(1, min(n_neighbors, smallest - 2))

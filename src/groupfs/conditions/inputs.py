@@ -58,8 +58,8 @@ def read_samples(
     check_is_fitted(selector)
     if not selector.n_groups_:
         raise ValueError(
-            "the selector has found no groups, so there is nothing to compare; fit a table in which "
-            "features go together."
+            "the selector has found no groups, so there is nothing to compare; fit a table in "
+            "which features go together."
         )
     most = min(MOST_ROWS, max(500, MOST_NUMBERS // selector.n_features_in_))
     Z, n_rows, rows = read_rows(selector, X, most)

@@ -14,7 +14,7 @@ from groupfs.utils.types import FloatArray
 
 #: Places at which curves are drawn, between these quantiles of the number: beyond lie few samples.
 N_PLACES, ENDS = 25, (0.05, 0.95)
-#: Samples that every place has the weight of, and the largest share of all samples that this may be.
+#: Samples that every place has the weight of, and the largest share of all that this may be.
 FEWEST_EFFECTIVE, LARGEST_SHARE = 30, 1 / 3
 #: By how much a bandwidth that is too narrow is widened, until it is wide enough.
 WIDER = 1.1

@@ -12,7 +12,7 @@ from groupfs.conditions.kernel import kernel_weights
 from groupfs.conditions.weighted import CONSTANT
 from groupfs.utils.types import FloatArray, IntArray
 
-#: Places from the smallest to the largest number at which the level is found; between, it is a line.
+#: Places from the smallest to the largest number at which the level is found; lines between.
 N_LEVELS = 50
 
 

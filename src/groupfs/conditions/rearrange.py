@@ -62,8 +62,8 @@ def plan_exchange(labels: Any, blocks: IntArray | None, alpha: float) -> Exchang
     of_blocks = labels[first]
     if np.bincount(of_blocks).max() == 1 and len(first) < FEWEST_BLOCKS:
         raise ValueError(
-            f"the {len(first)} blocks have one condition each and no condition has two blocks, so a "
-            "difference between conditions may be one between blocks; it takes several blocks in "
+            f"the {len(first)} blocks have one condition each and no condition has two blocks, so "
+            "a difference between conditions may be one between blocks; it takes several blocks in "
             "every condition, or several conditions in a block."
         )
     return _checked(Exchange(blocks, True, _ways(of_blocks)), alpha)

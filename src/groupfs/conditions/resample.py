@@ -21,8 +21,8 @@ def draw_counts(
 ) -> FloatArray:
     """Draw how often each sample is in each resample, (B, n).
 
-    As many units as there are are drawn with replacement; if each lies in one stratum (a condition),
-    within the strata, so that none of these is ever empty.
+    As many units as there are are drawn with replacement; if each lies in one stratum (a
+    condition), within the strata, so that none of these is ever empty.
     """
     first = np.unique(units, return_index=True)[1]
     of_units = np.zeros(len(first), dtype=np.int64)
