@@ -141,6 +141,7 @@ def compare(
         tested=np.arange(len(kept)),
         without_level=lambda Z: standardized_within(Z, codes),
         taken=exchange.draw(n_permutations, rng),
+        units=units,
         counts=draw_counts(units, codes, n_bootstrap, rng),
         confidence=confidence,
     )

@@ -141,6 +141,7 @@ def curves(
         tested=np.linspace(0, N_PLACES - 1, N_TESTED).round().astype(np.int64),
         without_level=lambda Z: standardized_along(Z, numbers, bandwidth),
         taken=exchange.draw(n_permutations, rng),
+        units=units,
         counts=draw_counts(units, None, n_bootstrap, rng),
         confidence=confidence,
     )

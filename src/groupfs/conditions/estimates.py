@@ -12,7 +12,8 @@ and blocks with levels of their own are allowed for.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import false_discovery_control
+from scipy.stats import false_discovery_control, norm
+from scipy.stats import t as student
 
 from groupfs.utils.types import BoolArray, FloatArray
 
@@ -70,27 +71,41 @@ def q_values(p_values: FloatArray) -> FloatArray:
     return found
 
 
-def interval(value: FloatArray, resampled: FloatArray, confidence: float) -> Estimate:
+def interval(
+    value: FloatArray, resampled: FloatArray, confidence: float, n_units: FloatArray
+) -> Estimate:
     """Return the basic bootstrap interval, (K, C) and (B, K, C) to (C, K) each.
 
     What resamples are above the value, the value is above the truth: an interval of their quantiles
-    alone would have that error twice.
+    alone would have that error twice. Resamples of few units (K,) vary too little, by the divisor
+    of the variance and by how much wider Student's distribution is than the normal one.
     """
     tails = (1 - confidence) / 2
-    low, high = np.quantile(resampled, [tails, 1 - tails], axis=0)
-    return Estimate(
-        value.T, np.minimum(2 * value - high, value).T, np.maximum(2 * value - low, value).T
-    )
+    few = np.maximum(n_units, 2.0)
+    wider = np.sqrt(few / (few - 1)) * student.ppf(1 - tails, few - 1) / norm.ppf(1 - tails)
+    low, high = np.quantile(resampled, [tails, 1 - tails], axis=0) - value
+    down, up = (np.maximum(reach * wider[:, None], 0) for reach in (high, -low))
+    return Estimate(value.T, (value - down).T, (value + up).T)
 
 
 def correlation_interval(
-    value: FloatArray, resampled: FloatArray, confidence: float, lowest: float
+    value: FloatArray,
+    resampled: FloatArray,
+    confidence: float,
+    n_units: FloatArray,
+    chance: FloatArray,
 ) -> Estimate:
-    """Return the interval of correlations, on Fisher's scale, where their spread is even."""
+    """Return the interval of correlations, on Fisher's scale, where their spread is even.
+
+    One that reaches what unrelated columns give, ``chance`` (K, C), reaches zero, and one that
+    comes near it nearly does: the largest of several eigenvalues is above its truth there by more
+    than resamples show.
+    """
 
     def stretched(r: FloatArray) -> FloatArray:
         return np.arctanh(np.clip(r, -1 + NEARLY_ONE, 1 - NEARLY_ONE))
 
-    found = interval(stretched(value), stretched(resampled), confidence)
-    low = np.minimum(np.maximum(np.tanh(found.low), lowest), value.T)
-    return Estimate(value.T, low, np.tanh(found.high))
+    found = interval(stretched(value), stretched(resampled), confidence, n_units)
+    low = np.tanh(found.low)
+    beyond = np.clip(low / np.maximum(chance.T, 1e-12) - 1, 0, 1)
+    return Estimate(value.T, np.minimum(low, low * beyond), np.tanh(found.high))

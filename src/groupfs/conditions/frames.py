@@ -53,3 +53,9 @@ def checked_share(what: str, value: float) -> None:
     """Refuse what is no share between 0 and 1."""
     if not 0 < value < 1:
         raise ValueError(f"{what}={value} is no share; give a number between 0 and 1.")
+
+
+def titles_of_groups(result: Any) -> list[str]:
+    """Call groups as the user does, or by their rank and their most central feature."""
+    pairs = zip(result.groups, result.representatives, strict=True)
+    return [f"{group}  {name}" if isinstance(group, int) else str(group) for group, name in pairs]

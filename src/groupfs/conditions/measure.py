@@ -53,6 +53,7 @@ def measure(
     tested: IntArray,
     without_level: WithoutLevel,
     taken: IntArray,
+    units: IntArray,
     counts: FloatArray,
     confidence: float,
 ) -> Measured:
@@ -66,6 +67,8 @@ def measure(
         The conditions that changes are looked for in.
     taken : (P + 1, n)
         From which sample each takes its condition, as given in the first row.
+    units : (n,)
+        What is resampled as a whole: blocks, or samples.
     counts : (B, n)
         How often each sample is in each resample.
     """
@@ -84,20 +87,28 @@ def measure(
         r[:, j] = columns.common_correlation(weights)
         r_again[..., j] = _resampled(columns.common_correlation, weights, counts)
         r_moved[..., j] = chance_values(columns.common_correlation, weights[tested], taken)
-    correlation = correlation_interval(r, r_again, confidence, -1.0 if samples.signed else 0.0)
-    sizes = [len(group) for group in used]
+    per_correlation = _cohesion_per_correlation([len(g) for g in used], effective_samples(weights))
+    n_units = effective_samples(_of_units(weights, units))
+    correlation = correlation_interval(r, r_again, confidence, n_units, 1 / per_correlation.T)
     return Measured(
-        mean=interval(means, again, confidence),
+        mean=interval(means, again, confidence, n_units),
         correlation=correlation,
-        cohesion=correlation.scaled(_cohesion_per_correlation(sizes, effective_samples(weights))),
+        cohesion=correlation.scaled(per_correlation),
         mean_change=change_from(moved),
         cohesion_change=change_from(r_moved),
     )
 
 
 def _cohesion_per_correlation(sizes: list[int], n_samples: FloatArray) -> FloatArray:
-    """Return the cohesion of groups whose correlation is one, (C, K)."""
-    return np.array([[beyond_edge(float(m), m, n) for n in n_samples] for m in sizes])
+    """Return the cohesion of groups whose correlation is one, (C, K); infinite for one feature."""
+    return np.array(
+        [[beyond_edge(float(m), m, n) if m > 1 else np.inf for n in n_samples] for m in sizes]
+    )
+
+
+def _of_units(weights: FloatArray, units: IntArray) -> FloatArray:
+    """Add up the weights of each unit, (K, n) to (K, U)."""
+    return np.stack([np.bincount(units, row) for row in weights])
 
 
 def _resampled(

@@ -4,8 +4,9 @@ Axes: K conditions, G groups found in them.
 
 In every condition groups are looked for in its rows alone. One is *only here* if it is kept there
 (beyond chance, and found again in halves of these rows), if in no other condition its features go
-together more than shuffled columns do, and if its correlation differs between conditions by more
-than exchanged conditions give: that it cannot be seen among few samples is not enough.
+together more than shuffled columns do (at a false discovery rate of 5 %), and if its correlation
+differs between conditions by more than exchanged conditions give: that it cannot be seen among few
+samples is not enough.
 """
 
 from collections.abc import Iterator
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 #: Shuffles of the columns that say what unrelated features give in a condition.
 N_SHUFFLES = 199
+#: False discovery rate at which a group is seen in a condition.
+SEEN = 0.05
 #: Jaccard index with a group of all rows from which a group is the same one.
 SAME_GROUP = 0.5
 
@@ -67,7 +70,7 @@ class OnlyIn:
     def is_only_here(self) -> BoolArray:
         """Which groups are there in their condition and in no other, (G,)."""
         elsewhere = np.arange(len(self.conditions)) != self.found_in[:, None]
-        seen = (self.absence_q_values <= self.alpha) & elsewhere
+        seen = (self.absence_q_values <= SEEN) & elsewhere
         found: BoolArray = ~seen.any(1) & (self.change_q_values <= self.alpha)
         return found
 
@@ -107,7 +110,7 @@ def only_in(
     conditions: ArrayLike,
     *,
     blocks: ArrayLike | None = None,
-    alpha: float = 0.05,
+    alpha: float = 0.01,
     n_permutations: int = 999,
     random_state: int | np.random.RandomState | None = 0,
 ) -> OnlyIn:
@@ -123,9 +126,8 @@ def only_in(
         A category per sample, as in :func:`compare`.
     blocks : array-like of shape (n_samples,) or None, default=None
         What samples come from, as in :func:`compare`.
-    alpha : float, default=0.05
-        Level, with the false discovery rate over groups (and conditions) in view, at which groups
-        go together elsewhere, and at which they differ between conditions.
+    alpha : float, default=0.01
+        Share of false ones among the groups said to differ between conditions.
     n_permutations : int, default=999
         Arrangements of the conditions that differences are compared with.
     random_state : int, RandomState instance or None, default=0
