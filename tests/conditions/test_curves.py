@@ -69,10 +69,13 @@ def test_every_place_rests_on_enough_samples(table):
         bandwidth = choose_bandwidth(values, places)
         enough = min(30, len(values) / 3)
         assert effective_samples(kernel_weights(values, places, bandwidth)).min() >= enough
-    rule = 0.9 * min(
-        np.std(table[1], ddof=1), np.subtract(*np.quantile(table[1], [0.75, 0.25])) / 1.34
-    )
-    assert choose_bandwidth(table[1], choose_places(table[1])) >= rule * 300**-0.2
+
+
+def test_where_samples_are_many_the_bandwidth_is_silverman_s(rng):
+    values = rng.standard_normal(5000)
+    quarters = np.quantile(values, [0.25, 0.75])
+    rule = 0.9 * min(values.std(ddof=1), np.diff(quarters).item() / 1.34) * 5000**-0.2
+    assert choose_bandwidth(values, choose_places(values)) == pytest.approx(rule)
 
 
 def test_a_rise_of_the_level_alone_is_no_change_of_cohesion():

@@ -1,9 +1,10 @@
 """Score groups on the rows of one condition: smoothness beyond chance, with an interval.
 
-Axes: n rows of the condition, C groups, F folds.
+Axes: n rows of the condition, C groups, H halves.
 
 Duplicates are each other's nearest neighbours, so a bootstrap would make every graph smooth. The
-interval comes from leaving out a tenth of the rows (or blocks) at a time, the jackknife.
+interval comes from random halves of the rows (or of the blocks), without replacement: what differs
+between halves of a sample has the variance that the whole sample has about the truth.
 """
 
 import numpy as np
@@ -11,11 +12,11 @@ import torch
 from scipy.stats import t as student
 
 from groupfs.conditions.level import standardized_within
-from groupfs.scoring.excess import SCORED_ROWS, own_graph_smoothness, score_groups
+from groupfs.scoring.excess import SCORED_ROWS, score_groups
 from groupfs.utils.types import FloatArray, IntArray
 
-#: Parts of which one is left out at a time, and shuffles that chance is seen in.
-FOLDS, SHUFFLES = 10, 10
+#: Pairs of halves, and shuffles that chance is seen in.
+PAIRS, SHUFFLES = 5, 10
 
 
 def score_in_condition(
@@ -32,35 +33,31 @@ def score_in_condition(
     rows = rng.permutation(len(Z))[:SCORED_ROWS]
     units, one = units[rows], np.zeros(len(rows), np.int64)
     X = torch.from_numpy(standardized_within(Z[rows], one))
-    folds = _folds(units, rng)
-    smallest = min(int((folds != fold).sum()) for fold in range(folds.max() + 1))
+    halves = _halves(units, rng)
+    smallest = min([len(X), *map(len, halves)])
     n_neighbors = max(1, min(n_neighbors, smallest - 2))
-    found = score_groups(
-        X,
-        groups,
-        n_neighbors=n_neighbors,
-        steps=steps,
-        n_shuffles=SHUFFLES,
-        seed=int(rng.integers(2**31)),
-    )
-    n_folds = int(folds.max()) + 1
-    if n_folds < 2:
+    seed, settings = int(rng.integers(2**31)), {"n_neighbors": n_neighbors, "steps": steps}
+    value = score_groups(X, groups, n_shuffles=SHUFFLES, seed=seed, **settings).excess
+    if not halves:
         unknown = np.full(len(groups), np.nan)
-        return found.excess, unknown, unknown
-    left = np.zeros((n_folds, len(groups)))
-    for fold in range(n_folds):
-        rest = X[torch.from_numpy(np.flatnonzero(folds != fold))]
-        for j, group in enumerate(groups):
-            left[fold, j] = own_graph_smoothness(rest[None, :, group], n_neighbors, steps).item()
-    error = np.sqrt((n_folds - 1) * left.var(0))
-    reach = float(student.ppf((1 + confidence) / 2, n_folds - 1)) * error
-    reach[[len(group) < 2 for group in groups]] = 0  # a single feature has no excess, surely
-    return found.excess, found.excess - reach, found.excess + reach
+        return value, unknown, unknown
+    of_halves = [
+        score_groups(X[half], groups, n_shuffles=SHUFFLES, seed=seed, **settings).excess
+        for half in halves
+    ]
+    reach = float(student.ppf((1 + confidence) / 2, 2 * PAIRS - 1)) * np.std(
+        of_halves, axis=0, ddof=1
+    )
+    return value, value - reach, value + reach
 
 
-def _folds(units: IntArray, rng: np.random.Generator) -> IntArray:
-    """Divide rows into parts of whole units at random, (n,)."""
-    codes = np.unique(units, return_inverse=True)[1]
-    n_units = int(codes.max()) + 1
-    order: IntArray = rng.permutation(n_units) % FOLDS
-    return order[codes]
+def _halves(units: IntArray, rng: np.random.Generator) -> list[IntArray]:
+    """Draw pairs of halves of the units and return their rows; none of a single unit."""
+    every = np.unique(units)
+    if len(every) < 2:
+        return []
+    halves = []
+    for _ in range(PAIRS):
+        first = np.isin(units, rng.permutation(every)[: len(every) // 2])
+        halves += [np.flatnonzero(first), np.flatnonzero(~first)]
+    return halves
