@@ -77,6 +77,8 @@ def select_groups(
         ``.var["groupfs_sign"]`` : int
             -1 for genes that run against the most central one of their group, 1 for the others in
             it; 0 without a group.
+        ``.var["groupfs_centrality"]`` : float
+            Correlation of the gene with what its group has in common; 0 without a group.
         ``.var["groupfs_relatedness_p_value"]`` : float
             How likely chance makes the gene go with others as much; missing where that was not
             looked at.
@@ -233,6 +235,8 @@ def _write(
     order = np.full(adata.n_vars, np.nan)
     order[columns[selector.feature_order_]] = np.arange(1, len(selector.feature_order_) + 1)
     selected[columns] = selector.get_support()
+    centrality = np.zeros(adata.n_vars)
+    centrality[columns] = selector.centrality_
     worth[columns] = selector.feature_scores_
     table = {
         "size": [len(group) for group in selector.groups_],
@@ -250,6 +254,7 @@ def _write(
     adata.var[f"{key}_group"] = pd.Categorical.from_codes(labels, names)
     adata.var[f"{key}_score"] = worth
     adata.var[f"{key}_sign"] = signs
+    adata.var[f"{key}_centrality"] = centrality
     adata.var[f"{key}_relatedness_p_value"] = related
     adata.var[f"{key}_order"] = order
     adata.varm[f"{key}_membership"] = place_rows(selector.membership_, columns, adata.n_vars)
