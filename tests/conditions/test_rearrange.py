@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from groupfs.conditions import compare
-from groupfs.conditions.rearrange import plan_exchange, rearranged
+from groupfs.conditions.rearrange import enough_arrangements, plan_exchange, rearranged
 from tests.support.planted_groups import known, planted
 
 
@@ -98,3 +98,10 @@ def test_samples_without_a_block_are_refused():
     gaps[3] = None
     with pytest.raises(ValueError, match="1 samples that have a condition have no block"):
         compare(known(X), X, labels, blocks=gaps)
+
+
+def test_one_group_among_many_can_stand_out():
+    for n_groups in (3, 25, 200):
+        smallest = 1 / (1 + enough_arrangements(None, n_groups))
+        assert smallest * n_groups < 0.05  # its q-value, if no other group changes
+    assert enough_arrangements(99, 200) == 99

@@ -22,7 +22,7 @@ from groupfs.conditions.inputs import (
 )
 from groupfs.conditions.level import standardized_within
 from groupfs.conditions.measure import measure
-from groupfs.conditions.rearrange import plan_exchange
+from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
 from groupfs.conditions.resample import draw_counts, units_of
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -72,7 +72,7 @@ def compare(
     blocks: ArrayLike | None = None,
     confidence: float = 0.95,
     alpha: float = 0.05,
-    n_permutations: int = 999,
+    n_permutations: int | None = None,
     n_bootstrap: int = 400,
     random_state: int | np.random.RandomState | None = 0,
 ) -> Comparison:
@@ -95,8 +95,10 @@ def compare(
         Of the intervals.
     alpha : float, default=0.05
         Share of false ones among the groups said to change.
-    n_permutations : int, default=999
-        Arrangements of the conditions that changes are compared with.
+    n_permutations : int or None, default=None
+        Arrangements of the conditions that changes are compared with. None draws 999, or 40
+        for each group where these are more than 25: with fewer, no single group among many could
+        stand out.
     n_bootstrap : int, default=400
         Resamples that intervals of means and correlations are based on.
     random_state : int, RandomState instance or None, default=0
@@ -140,7 +142,7 @@ def compare(
         weights,
         tested=np.arange(len(kept)),
         without_level=lambda Z: standardized_within(Z, codes),
-        taken=exchange.draw(n_permutations, rng),
+        taken=exchange.draw(enough_arrangements(n_permutations, len(samples.groups)), rng),
         units=units,
         counts=draw_counts(units, codes, n_bootstrap, rng),
         confidence=confidence,

@@ -16,7 +16,7 @@ from groupfs.conditions.inputs import FEWEST_SAMPLES, name_of, read_numbers, rea
 from groupfs.conditions.kernel import N_PLACES, choose_bandwidth, choose_places, kernel_weights
 from groupfs.conditions.level import standardized_along
 from groupfs.conditions.measure import measure
-from groupfs.conditions.rearrange import plan_exchange
+from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
 from groupfs.conditions.resample import draw_counts, units_of
 from groupfs.conditions.weighted import effective_samples
 from groupfs.utils.types import FloatArray
@@ -70,7 +70,7 @@ def curves(
     blocks: ArrayLike | None = None,
     confidence: float = 0.95,
     alpha: float = 0.05,
-    n_permutations: int = 999,
+    n_permutations: int | None = None,
     n_bootstrap: int = 400,
     random_state: int | np.random.RandomState | None = 0,
 ) -> Curves:
@@ -96,8 +96,10 @@ def curves(
         Of the bands, at each place on its own.
     alpha : float, default=0.05
         Share of false ones among the groups said to change.
-    n_permutations : int, default=999
-        Arrangements of the numbers that changes are compared with, at 5 of the places.
+    n_permutations : int or None, default=None
+        Arrangements of the numbers that changes are compared with, at 5 of the places. None draws
+        999, or 40 for each group where these are more than 25: with fewer, no single group among
+        many could stand out.
     n_bootstrap : int, default=400
         Resamples that bands are based on.
     random_state : int, RandomState instance or None, default=0
@@ -140,7 +142,7 @@ def curves(
         weights,
         tested=np.linspace(0, N_PLACES - 1, N_TESTED).round().astype(np.int64),
         without_level=lambda Z: standardized_along(Z, numbers, bandwidth),
-        taken=exchange.draw(n_permutations, rng),
+        taken=exchange.draw(enough_arrangements(n_permutations, len(samples.groups)), rng),
         units=units,
         counts=draw_counts(units, None, n_bootstrap, rng),
         confidence=confidence,

@@ -29,7 +29,7 @@ from groupfs.conditions.inputs import (
 )
 from groupfs.conditions.level import standardized_within
 from groupfs.conditions.measure import chance_values
-from groupfs.conditions.rearrange import plan_exchange
+from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
 from groupfs.conditions.weighted import GroupColumns, exclusive_pairs, most_central
 from groupfs.utils.fitted_selector import feature_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -111,7 +111,7 @@ def only_in(
     *,
     blocks: ArrayLike | None = None,
     alpha: float = 0.01,
-    n_permutations: int = 999,
+    n_permutations: int | None = None,
     random_state: int | np.random.RandomState | None = 0,
 ) -> OnlyIn:
     """Look for groups that are there in one condition and in no other: a fit per condition.
@@ -128,8 +128,9 @@ def only_in(
         What samples come from, as in :func:`compare`.
     alpha : float, default=0.01
         Share of false ones among the groups said to differ between conditions.
-    n_permutations : int, default=999
-        Arrangements of the conditions that differences are compared with.
+    n_permutations : int or None, default=None
+        Arrangements of the conditions that differences are compared with; None as in
+        :func:`compare`.
     random_state : int, RandomState instance or None, default=0
         The same result every time for the same number, if the selector has one, too.
 
@@ -169,9 +170,10 @@ def only_in(
     samples = samples.part(np.isin(samples.labels, kept))
     codes = np.searchsorted(kept, samples.labels)
     rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    taken = plan_exchange(codes, samples.blocks, alpha).draw(n_permutations, rng)
+    exchange = plan_exchange(codes, samples.blocks, alpha)
     weights = (codes == np.arange(len(kept))[:, None]).astype(float)
     found = list(_groups_of_conditions(selector, X, samples.rows, codes))
+    taken = exchange.draw(enough_arrangements(n_permutations, 5 * len(found)), rng)
     r, seen, moved = [], [], []
     for group in found:
         Z = samples.Z[:, most_central(group.features, group.centrality)]

@@ -16,6 +16,8 @@ from scipy.special import gammaln
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
 
+#: Arrangements that are drawn, in all and for each group where groups are many.
+USUAL, PER_GROUP = 999, 40
 #: Arrangements below which no p-value can say anything.
 FEWEST_ARRANGEMENTS = 3
 #: Blocks of which each has a condition (a time, say) of its own, from which chance can be told.
@@ -47,6 +49,11 @@ class Exchange:
         taken = np.empty((n_arrangements, n), dtype=np.int64)
         taken[:, by_block] = np.argsort(self.blocks + rng.random((n_arrangements, n)), axis=1)
         return np.concatenate([as_given, taken])
+
+
+def enough_arrangements(asked_for: int | None, n_groups: int) -> int:
+    """Choose how many arrangements to draw: a single group must be able to stand out."""
+    return max(USUAL, PER_GROUP * n_groups) if asked_for is None else asked_for
 
 
 def plan_exchange(labels: Any, blocks: IntArray | None, alpha: float) -> Exchange:
