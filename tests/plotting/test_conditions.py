@@ -1,5 +1,7 @@
 """Maps of groups by condition and curves along a number show what was found."""
 
+from dataclasses import replace
+
 import matplotlib
 
 matplotlib.use("Agg")
@@ -81,6 +83,14 @@ def test_thirty_groups_have_names_that_do_not_overlap_and_no_numbers(many):
     assert len(ax.get_yticklabels()) == 30 and not overlaps(ax) and not ax.texts
     first = plot_conditions(many, most=5)
     assert first.images[0].get_array().shape == (5, 3) and "the first 5 shown" in first.get_title()
+
+
+def test_one_extreme_cell_does_not_pale_the_others(many):
+    value = many.mean.value.copy()
+    value[0, 0] = 40.0
+    ax = plot_conditions(replace(many, mean=replace(many.mean, value=value)))
+    assert ax.images[0].norm.vmax < 1
+    assert ax.images[0].colorbar.extend == "both"
 
 
 def test_curves_that_change_are_in_colour_with_their_band_and_others_grey(followed):

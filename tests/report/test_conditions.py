@@ -9,7 +9,7 @@ import pytest
 
 from groupfs.conditions import compare, curves
 from groupfs.report import conditions_table, render, summarize
-from groupfs.report.conditions import CONDITIONS_COLUMNS, line_points
+from groupfs.report.conditions import CONDITIONS_COLUMNS, line_points, strongest
 from tests.support.report_tables import HOSTILE
 
 QUICK = {"n_permutations": 499, "n_bootstrap": 20}
@@ -87,6 +87,13 @@ def test_lines_of_a_number_stay_in_their_boxes(with_number):
     points = np.array([point.split(",") for line in lines for point in line.split()], float)
     assert points[:, 0].min() == 0 and points[:, 0].max() == 200
     assert points[:, 1].min() >= -0.01 and points[:, 1].max() <= 40.01
+
+
+def test_colours_end_where_few_cells_are_beyond_them():
+    few = [{"mean": [0.5, -9.0, None]}]
+    many = [{"mean": [*np.linspace(0, 1, 99), 50.0]}]
+    assert strongest(few, "mean", 0.97) == 9 and strongest(many, "mean") == 50
+    assert 0.97 <= strongest(many, "mean", 0.97) <= 1
 
 
 def test_points_go_from_left_to_right_and_up():

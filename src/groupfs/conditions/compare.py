@@ -111,7 +111,7 @@ def compare(
 
     Notes
     -----
-    Of groups with more than 50 features the 50 most central ones are correlated. Cohesion is
+    Of groups with more than 30 features the 30 most central ones are correlated. Cohesion is
     relative to unrelated columns with as many samples, so that it grows with these; whether it
     changes is tested by the correlation of the features, which does not.
 

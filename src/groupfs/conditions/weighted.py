@@ -18,7 +18,7 @@ from groupfs.graphs.similarity import Correlations
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Features of a group that correlations are taken of, the most central ones: more say the same.
-MOST_FEATURES = 50
+MOST_FEATURES = 30
 #: Numbers that are worked on at a time (32 MB).
 AT_ONCE = 2**22
 #: Variance of a standardised column below which it is constant but for rounding.
@@ -40,8 +40,8 @@ class GroupColumns:
 
     def __init__(self, Z: FloatArray, signed: bool, excluded: BoolArray) -> None:
         self.Z, self.signed, self.excluded = Z, signed, excluded
-        self._pairs = np.triu_indices(Z.shape[1])
-        self._products = Z[:, self._pairs[0]] * Z[:, self._pairs[1]]
+        # each pair twice: to write half of a matrix into the other takes longer
+        self._products = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
 
     def common_correlation(self, weights: FloatArray) -> FloatArray:
         r"""Compute :math:`\rho` for every set of weights, (Q, n) to (Q,)."""
@@ -58,14 +58,15 @@ class GroupColumns:
         """Correlate the columns for every set of weights, (Q, n) to (Q, m, m)."""
         m = self.Z.shape[1]
         shares = weights / np.maximum(weights.sum(1, keepdims=True), 1e-300)
-        means, (i, j) = shares @ self.Z, self._pairs
-        r = np.empty((len(weights), m, m))
-        r[:, i, j] = shares @ self._products - means[:, i] * means[:, j]
-        r[:, j, i] = r[:, i, j]
+        means = shares @ self.Z
+        r = (shares @ self._products).reshape(-1, m, m)
+        r -= means[:, :, None] * means[:, None, :]
         variance = r[:, range(m), range(m)]
         scale = np.where(variance > CONSTANT, 1 / np.sqrt(np.maximum(variance, CONSTANT)), 0)
-        r *= scale[:, :, None] * scale[:, None, :]
-        r[:, self.excluded] = 0
+        r *= scale[:, :, None]
+        r *= scale[:, None, :]
+        if self.excluded.any():
+            r[:, self.excluded] = 0
         r[:, range(m), range(m)] = 1
         return r
 

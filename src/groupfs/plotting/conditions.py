@@ -56,7 +56,9 @@ def plot_conditions(
     values = estimate.value[:n]
     with style.drawing(ax, height=1.0 + 0.17 * n) as ax:
         image = ax.imshow(values, aspect="auto", interpolation="nearest", **_colors(values, what))
+        beyond = bool((np.abs(values) > image.norm.vmax).any())
         extra: style.Keywords = {"fraction": 0.06, "pad": 0.1, "aspect": 30}
+        extra["extend"] = ("both" if what == "mean" else "max") if beyond else "neither"
         ax.figure.colorbar(image, ax=ax, label=QUANTITIES[what], **extra)
         titles = [shorten(title, 18) for title in titles_of_groups(comparison)[:n]]
         ax.set_yticks(range(n), titles)
@@ -135,11 +137,18 @@ def _drawn(result: Any, what: str) -> tuple[Estimate, Change]:
 
 
 def _colors(values: FloatArray, what: str) -> style.Keywords:
-    """Let means diverge from zero, and correlations rise from it."""
-    top = max(float(np.nanmax(np.abs(values), initial=0)), 1e-9)
+    """Let means diverge from zero, and correlations rise from it; colours end at the brightest."""
+    top = _brightest(values)
     if what == "mean":
         return {"cmap": "RdBu_r", "vmin": -top, "vmax": top}
     return {"cmap": "cividis", "vmin": 0, "vmax": top}
+
+
+def _brightest(values: FloatArray) -> float:
+    """Choose where the colours end: of many cells a few extreme ones would pale the rest."""
+    sizes = np.abs(values[~np.isnan(values)])
+    share = 1.0 if sizes.size <= MOST_NUMBERS // 2 else 0.97
+    return max(float(np.quantile(sizes, share)) if sizes.size else 0.0, 1e-9)
 
 
 def _write_values(ax: "Axes", values: FloatArray, image: Any) -> None:

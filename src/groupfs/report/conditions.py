@@ -4,6 +4,7 @@ Reads what :mod:`groupfs.conditions` found, and imports nothing of it: a page is
 torch.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -80,10 +81,13 @@ def conditions_table(summary: Json) -> list[Json]:
     return rows
 
 
-def strongest(groups: Sequence[Json], name: str) -> float:
-    """Return the largest absolute value of a quantity over all groups and conditions."""
-    values = [abs(value) for group in groups for value in group[name] if value is not None]
-    return max([*values, 1e-9])
+def strongest(groups: Sequence[Json], name: str, share: float = 1.0) -> float:
+    """Return the absolute value of a quantity that so large a share of all values does not exceed.
+
+    Of many cells a few extreme ones would pale the rest, if colours ended at the largest.
+    """
+    values = sorted(abs(value) for group in groups for value in group[name] if value is not None)
+    return max(values[math.ceil(share * (len(values) - 1))] if values else 0.0, 1e-9)
 
 
 def line_points(values: Sequence[float | None], low: float, high: float) -> str:
