@@ -127,7 +127,6 @@ def summarize(
             **budgets,
         },
         "explained": curve,
-        "conditions": None if conditions is None else summarize_conditions(conditions),
         "replication": _replication(selector),
         "training": _training(selector),
         "path": _path(selector),
@@ -139,6 +138,8 @@ def summarize(
         "image": figure_data.image(X, image_shape, image_order),
         **reproduction(selector, source, notes),
     }
+    if conditions is not None:
+        summary["conditions"] = summarize_conditions(conditions)
     summary["sentences"] = sentences(selector, summary, ungrouped.sentence)
     return summary
 
