@@ -4,7 +4,7 @@ Planted tables have six groups of six features. Of 200 draws each: one group is 
 three conditions; one moves its mean there; one swells over time; and none changes, also with blocks
 that have levels of their own. Then two real tables: heart disease by sex, blood cells by type.
 
-Run with ``python -m experiments.conditions``, or name parts: planted, heart, cells.
+Run with ``python -m experiments.conditions``, or name parts: planted, alone, heart, cells.
 ``GROUPFS_DATA`` is the folder of the published files.
 """
 
@@ -34,7 +34,9 @@ SHARED = 0.5
 ALPHA = 0.05
 #: Group that changes, where one does.
 CHANGED = 2
-#: The alternatives of a test are few times more than these draws of labels: enough for a level.
+#: Draws in which groups are found first, which takes longer.
+N_ALONE = 50
+#: Enough for a level of 5 %, and intervals are not looked at.
 QUICK = {"n_permutations": 199, "n_bootstrap": 50}
 
 
@@ -160,6 +162,24 @@ def planted() -> None:
         )
 
 
+def alone() -> None:
+    """Look for groups of one condition alone, where there is one and where there is none."""
+    print(f"\nonly_in, groups found by default, {N_ALONE} draws, conditions of 80 samples")
+    for name, draw in (("1 of 6 active in 1 of 3", active_in_one), ("nothing changes", no_change)):
+        n_found = n_false = 0
+        for seed in range(N_ALONE):
+            planted = draw(np.random.default_rng(seed))
+            selector = GroupFS(max_epochs=1, n_init=1, device="cpu", random_state=0).fit(planted.X)
+            found = only_in(selector, planted.X, planted.labels)
+            hits = [
+                found.found_in[j] == 2 and set(found.features[j] // SIZE) == {CHANGED}
+                for j in np.flatnonzero(found.is_only_here)
+            ]
+            n_found += any(hits)
+            n_false += not all(hits) if draw is active_in_one else bool(hits)
+        print(f"{name:28} found {n_found} times, others {n_false} times", flush=True)
+
+
 def print_tables(found: Comparison | Curves) -> None:
     """Print both tables with few digits."""
     shown = found.to_frame().drop(columns=["score_low", "score_high"], errors="ignore")
@@ -200,5 +220,6 @@ def cells() -> None:
 
 
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ("planted", "heart", "cells"):
-        {"planted": planted, "heart": heart, "cells": cells}[part]()
+    parts = {"planted": planted, "alone": alone, "heart": heart, "cells": cells}
+    for part in sys.argv[1:] or parts:
+        parts[part]()

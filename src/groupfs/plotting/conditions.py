@@ -140,7 +140,7 @@ def _colors(values: FloatArray, what: str) -> style.Keywords:
     """Let means diverge from zero, and correlations rise from it; colours end at the brightest."""
     top = _brightest(values)
     if what == "mean":
-        return {"cmap": "RdBu_r", "vmin": -top, "vmax": top}
+        return {"cmap": "RdBu", "vmin": -top, "vmax": top}
     return {"cmap": "cividis", "vmin": 0, "vmax": top}
 
 
