@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import sem
+from scipy.stats import t as student
 
 from groupfs import GroupFS
 from groupfs.conditions import compare
@@ -77,6 +79,40 @@ def test_intervals_hold_their_values(found):
     for estimate in (found.score, found.cohesion, found.correlation, found.mean):
         assert (estimate.low <= estimate.value).all() and (estimate.value <= estimate.high).all()
         assert (estimate.high - estimate.low > 0).all()
+
+
+def test_intervals_of_means_are_as_wide_as_student_s(selector, table):
+    X, labels = table
+    Z = (X - X.mean(0)) / X.std(0)
+    group = selector.groups_[0]
+    weight = selector.centrality_[group] * selector.group_signs_[group]
+    score = Z[:, group] @ weight / np.abs(weight).sum()
+    for confidence in (0.8, 0.95):
+        settings = {"n_permutations": 9, "n_bootstrap": 1000, "confidence": confidence}
+        found = compare(selector, X, labels, **settings)
+        for k, condition in enumerate("abc"):
+            inside = score[labels == condition]
+            expected = student.interval(confidence, len(inside) - 1, scale=sem(inside))
+            width = found.mean.high[0, k] - found.mean.low[0, k]
+            assert width == pytest.approx(expected[1] - expected[0], rel=0.12)
+
+
+def test_intervals_are_about_as_wide_as_donors_differ(rng):
+    blocks = np.repeat(np.arange(12), 15)
+    X = planted(np.full((180, 2), 0.5), rng)
+    X += 3 * np.repeat(rng.standard_normal((12, 2)), SIZE, axis=1)[blocks]
+    selector = known(X)
+    settings = {"n_permutations": 9, "n_bootstrap": 1000}
+    found = compare(selector, X, blocks % 2, blocks=blocks, **settings)
+    ignored = compare(selector, X, blocks % 2, **settings)
+    Z = (X - X.mean(0)) / X.std(0)
+    group = selector.groups_[0]
+    score = Z[:, group] @ selector.centrality_[group] / selector.centrality_[group].sum()
+    donors = np.array([score[blocks == b].mean() for b in range(0, 12, 2)])
+    low, high = student.interval(0.95, 5, scale=sem(donors))
+    width = found.mean.high[0, 0] - found.mean.low[0, 0]
+    assert width == pytest.approx(high - low, rel=0.15)
+    assert width > 2 * (ignored.mean.high[0, 0] - ignored.mean.low[0, 0])
 
 
 def test_the_same_number_gives_the_same_result(selector, table, found):
@@ -180,6 +216,15 @@ def test_scores_are_the_excess_of_the_rows(rng):
     expected = score_groups(torch.from_numpy(Z), groups, n_shuffles=SHUFFLES, seed=1, **settings)
     np.testing.assert_allclose(value, expected.excess, atol=0.02)  # other shuffles
     assert (low < value).all() and (high - low < 0.5).all()
+    other_units = score_in_condition(
+        5 * Z + np.arange(2 * SIZE),
+        groups,
+        np.arange(60),
+        confidence=0.95,
+        rng=np.random.default_rng(0),
+        **settings,
+    )
+    np.testing.assert_allclose(other_units, (value, low, high), atol=1e-6)
 
 
 @pytest.mark.parametrize(

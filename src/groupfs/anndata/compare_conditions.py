@@ -7,13 +7,12 @@ import numpy as np
 from groupfs.anndata.matrix import find_matrix
 from groupfs.conditions import Comparison, Curves, compare, curves
 from groupfs.estimators.group_fs import GroupFS
+from groupfs.utils.condition_kind import is_number
 from groupfs.utils.text import join_names
 
 if TYPE_CHECKING:
     from anndata import AnnData
 
-#: Columns of numbers with more values than this are followed as a number, e.g. pseudotime.
-MOST_CATEGORIES = 10
 #: Settings of the fit that comparisons depend on.
 SETTINGS = ("preset", "signed", "n_neighbors", "diffusion_steps", "standardize", "max_memory")
 
@@ -80,8 +79,7 @@ def compare_conditions(
     layer = adata.uns[key]["params"].get("layer")
     X = find_matrix(adata, layer, genes)
     column = adata.obs[by]
-    is_number = column.dtype.kind in "iuf" and column.nunique() > MOST_CATEGORIES
-    found: Comparison | Curves = (curves if is_number else compare)(
+    found: Comparison | Curves = (curves if is_number(column) else compare)(
         selector,
         X,
         column,
@@ -90,7 +88,7 @@ def compare_conditions(
         **settings,
     )
     table, changes = found.to_frame(), found.changes_frame()
-    if not is_number:
+    if isinstance(found, Comparison):
         table["condition"] = table["condition"].astype(str)  # files hold no mixed types
     for frame in (table, changes):
         frame["group"] = frame["group"].astype(str)

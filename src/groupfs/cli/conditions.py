@@ -9,16 +9,7 @@ import numpy as np
 from groupfs.cli.errors import translate
 from groupfs.tables import Table
 from groupfs.tables.columns import ColumnsError
-
-#: Columns of numbers with more values than this are followed as a number, e.g. time.
-MOST_CATEGORIES = 10
-#: Samples that a category needs (``groupfs.conditions`` leaves out rarer ones).
-FEWEST_SAMPLES = 10
-
-
-def is_number(column: Any) -> bool:
-    """Return whether a column is followed as a number, and not compared by category."""
-    return column.dtype.kind in "iuf" and column.nunique() > MOST_CATEGORIES
+from groupfs.utils.condition_kind import FEWEST_SAMPLES, is_number
 
 
 def check_conditions(column: Any, option: str) -> None:

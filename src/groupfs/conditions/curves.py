@@ -12,13 +12,14 @@ from sklearn.utils import check_random_state
 
 from groupfs.conditions.estimates import Change, Estimate
 from groupfs.conditions.frames import changes_frame, checked_share, values_frame
-from groupfs.conditions.inputs import FEWEST_SAMPLES, name_of, read_numbers, read_samples
+from groupfs.conditions.inputs import name_of, read_numbers, read_samples
 from groupfs.conditions.kernel import N_PLACES, choose_bandwidth, choose_places, kernel_weights
 from groupfs.conditions.level import standardized_along
 from groupfs.conditions.measure import measure
 from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
 from groupfs.conditions.resample import draw_counts, units_of
 from groupfs.conditions.weighted import effective_samples
+from groupfs.utils.condition_kind import FEWEST_SAMPLES
 from groupfs.utils.types import FloatArray
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.data.open_table import read_rows
 from groupfs.scoring.sample_scores import score_weights
 from groupfs.training.settings import is_signed
+from groupfs.utils.condition_kind import FEWEST_SAMPLES
 from groupfs.utils.fitted_selector import FittedSelector, feature_names, group_names
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -20,8 +21,6 @@ from groupfs.utils.warn import warn
 
 #: Rows that are looked at, at most, and numbers that these rows may hold (400 MB).
 MOST_ROWS, MOST_NUMBERS = 5000, 50_000_000
-#: Samples that a condition needs: correlations of fewer say nothing.
-FEWEST_SAMPLES = 10
 
 
 @dataclass(frozen=True)
