@@ -3,14 +3,17 @@
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
+import torch
 from scipy.stats import sem
 from scipy.stats import t as student
 
-from groupfs import GroupFS
+from groupfs import GroupFS, GroupFSPath
 from groupfs.conditions import compare
 from groupfs.conditions.group_scores import SHUFFLES, score_in_condition
 from groupfs.data.rows import DenseRows
 from groupfs.scoring.cohesion import group_components
+from groupfs.scoring.excess import score_groups
 from tests.support.planted_groups import SIZE, in_order, known, planted
 
 QUICK = {"n_permutations": 199, "n_bootstrap": 50}
@@ -202,9 +205,6 @@ def test_with_signs_cohesion_is_the_mean_correlation(rng):
 
 
 def test_scores_are_the_excess_of_the_rows(rng):
-    import torch
-
-    from groupfs.scoring.excess import score_groups
 
     Z = planted(np.full((60, 2), 0.6), rng)
     Z = (Z - Z.mean(0)) / Z.std(0)
@@ -248,3 +248,19 @@ def test_bad_shares_and_selectors_are_refused(selector, table, rng):
         nothing = GroupFS(random_state=0).fit(noise)
     with pytest.raises(ValueError, match="found no groups, so there is nothing to compare"):
         compare(nothing, noise, np.arange(100) % 2)
+
+
+@pytest.mark.parametrize("kind", [sp.csr_matrix, torch.from_numpy, pd.DataFrame])
+def test_tables_of_any_kind_give_the_same(selector, table, found, kind):
+    X, labels = table
+    other = compare(selector, kind(X), pd.Categorical(labels), **QUICK)
+    np.testing.assert_allclose(other.mean.value, found.mean.value, atol=1e-9)
+    np.testing.assert_allclose(other.correlation.value, found.correlation.value, atol=1e-9)
+    assert other.conditions == found.conditions
+
+
+def test_a_path_is_compared_as_a_fit_is(table):
+    X, labels = table
+    settings = {"n_groups": 3, "sparsities": [0.5, 1], "max_epochs": 2, "n_init": 1}
+    path = GroupFSPath(random_state=0, **settings).fit(X)
+    assert compare(path, X, labels, **QUICK).mean.value.shape == (path.n_groups_, 3)
