@@ -31,6 +31,7 @@ PARTS = {
         "tables": "files to tables",
         "datasets": "published tables",
         "baselines": "other methods",
+        "conditions": "where a group matters",
         "plotting": "figures",
         "report": "result to dict to page",
         "anndata": "single cells",

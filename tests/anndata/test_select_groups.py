@@ -245,7 +245,7 @@ def test_copy_leaves_the_original_alone(adata, selected):
 
 def test_key_added_begins_all_names(adata):
     select_groups(adata, key_added="mine", **QUICK)
-    fields = ("selected", "group", "score", "sign", "relatedness_p_value", "order")
+    fields = ("selected", "group", "score", "sign", "centrality", "relatedness_p_value", "order")
     assert set(adata.var) == {f"mine_{field}" for field in fields}
     assert set(adata.varm) == {"mine_membership"} and set(adata.obsm) == {"mine_scores"}
     assert set(adata.uns) == {"mine"}

@@ -32,6 +32,7 @@ PUBLIC_MODULES = (
     "groupfs",
     "groupfs.anndata",
     "groupfs.baselines",
+    "groupfs.conditions",
     "groupfs.tables.columns",
     "groupfs.datasets",
     "groupfs.metrics",

@@ -15,6 +15,7 @@ from groupfs.data.checks import find_missing, refuse_missing, report_constant
 from groupfs.data.known_groups import parse_groups
 from groupfs.data.standardize import ColumnMoments, checked_spread
 from groupfs.estimators.group_fs import GroupFS
+from groupfs.scoring.sample_scores import score_weights
 from groupfs.selection.membership_table import place_rows
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -78,6 +79,8 @@ def select_groups(
         ``.var["groupfs_sign"]`` : int
             -1 for genes that run against the most central one of their group, 1 for the others in
             it; 0 without a group.
+        ``.var["groupfs_centrality"]`` : float
+            Correlation of the gene with what its group has in common; 0 without a group.
         ``.var["groupfs_relatedness_p_value"]`` : float
             How likely chance makes the gene go with others as much; missing where that was not
             looked at.
@@ -206,15 +209,9 @@ def _measure(X: Any, genes: list[str]) -> ColumnMoments:
 
 def _cell_scores(X: Any, moments: ColumnMoments, selector: GroupFS) -> FloatArray:
     """Average z-scores of each group's genes, weighted by centrality and sign, (n_obs, C)."""
-    deviation = moments.spread
-    combine = np.zeros((len(deviation), selector.n_groups_))
-    for rank, group in enumerate(selector.groups_):
-        weight = np.abs(selector.centrality_[group])
-        if weight.sum() < 1e-9:  # genes that cancel out have no middle: none weighs more
-            combine[group, rank] = 1 / len(group) / deviation[group]
-            continue
-        signed = selector.group_signs_[group] * weight / weight.sum()
-        combine[group, rank] = signed / deviation[group]
+    weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
+    spread = moments.spread[:, None]
+    combine = np.divide(weights, spread, out=np.zeros_like(weights), where=spread > 0)
     return np.concatenate([block @ combine for block in blocks_of(X)]) - moments.mean @ combine
 
 
@@ -243,6 +240,8 @@ def _write(
     order = np.full(adata.n_vars, np.nan)
     order[columns[selector.feature_order_]] = np.arange(1, len(selector.feature_order_) + 1)
     selected[columns] = selector.get_support()
+    centrality = np.zeros(adata.n_vars)
+    centrality[columns] = selector.centrality_
     worth[columns] = selector.feature_scores_
     table = {
         "size": [len(group) for group in selector.groups_],
@@ -260,6 +259,7 @@ def _write(
     adata.var[f"{key}_group"] = pd.Categorical.from_codes(labels, names)
     adata.var[f"{key}_score"] = worth
     adata.var[f"{key}_sign"] = signs
+    adata.var[f"{key}_centrality"] = centrality
     adata.var[f"{key}_relatedness_p_value"] = related
     adata.var[f"{key}_order"] = order
     adata.varm[f"{key}_membership"] = place_rows(selector.membership_, columns, adata.n_vars)

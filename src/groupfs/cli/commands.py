@@ -55,6 +55,7 @@ def main(
 def select(
     table: options.Table,
     label: options.Label = None,
+    by: options.By = None,
     drop: options.Drop = None,
     use: options.Use = None,
     no_header: options.NoHeader = False,
@@ -92,6 +93,7 @@ def select(
       groupfs select students.csv --label grade --drop "school*" -o students
       groupfs select genes.h5ad --budget 50 --label cell_type
       groupfs select survey.csv --explain 90%
+      groupfs select patients.csv --by treatment
       zcat data.csv.gz | groupfs select - --json --quiet > selection.json
     """
     with exit_codes():
@@ -124,6 +126,7 @@ def select(
             "out": out or options.default_folder(table),
             "force": force,
             "label": label,
+            "by": by,
             "drop": drop or (),
             "use": use or (),
             "header": False if no_header else None,

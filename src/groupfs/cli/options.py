@@ -11,6 +11,8 @@ HELP = {
     "What to look at": {
         "--label COLUMN": "Known classes: set aside first, used only to report agreement, never "
         "to select.",
+        "--by COLUMN": "Compare groups between the values of a column, set aside first; numbers "
+        "with more than 10 values are followed as time would be.",
         "--drop COLUMN": 'Leave columns out: a name, several (a,b), or a pattern ("*_mut").',
         "--use COLUMN": "Use a column although it looks like an id, a date or free text.",
         "--keep COLUMN": "Carry a column along, e.g. an id; repeat it for more.",
@@ -65,6 +67,7 @@ Model = Annotated[Path, typer.Argument(help="model.skops of groupfs select.")]
 Result = Annotated[Path, typer.Argument(help="result.json of groupfs select.")]
 
 Label = Annotated[str | None, _option("--label COLUMN")]
+By = Annotated[str | None, _option("--by COLUMN")]
 Drop = Annotated[list[str] | None, _option("--drop COLUMN")]
 Use = Annotated[list[str] | None, _option("--use COLUMN")]
 Keep = Annotated[list[str] | None, _option("--keep COLUMN")]

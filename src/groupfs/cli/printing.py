@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from groupfs.cli.result_folder import FILES
+from groupfs.cli.result_folder import files_of
 
 #: Groups that are printed; the others are in groups.csv.
 MOST_GROUPS = 20
@@ -52,7 +52,7 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
     """Print the groups, the selection and where the results are."""
     if as_json:
         record = _record(summary)
-        record |= {"out": str(out), "files": list(FILES), "seconds": round(seconds, 2)}
+        record |= {"out": str(out), "files": files_of(summary), "seconds": round(seconds, 2)}
         typer.echo(json.dumps(record, allow_nan=False, indent=2))
         return
     console = PlainConsole()
@@ -63,9 +63,11 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
         console.print(hint)
     if agreement := summary.get("agreement"):
         console.print(_agreement_sentence(agreement))
+    if conditions := summary.get("conditions"):
+        console.print(conditions["sentence"])
     for line in (
         f"\nWritten in {seconds:.0f} s: {out}/",
-        f"  {', '.join(FILES)}",
+        f"  {', '.join(files_of(summary))}",
         f"Open {out / 'report.html'} in a browser.",
     ):
         console.print(line, soft_wrap=True)  # paths stay in one piece
@@ -123,6 +125,7 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
         ],
         "in_no_group": summary["table"]["in_no_group"],
         "agreement": summary.get("agreement"),
+        "conditions": summary.get("conditions"),
         "notes": summary["table"]["notes"],
     }
 

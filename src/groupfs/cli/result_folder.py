@@ -12,8 +12,9 @@ from groupfs.utils.atomic_files import OutputError, write_file, write_folder
 if TYPE_CHECKING:
     from groupfs.tables.columns import Preparation
 
-#: What a folder of results holds.
+#: What a folder of results holds, and what it holds beside that with --by.
 FILES = ("selected.csv", "groups.csv", "result.json", "report.html", "model.skops")
+CONDITIONS = "conditions.csv"
 
 
 def check_folder(folder: Path, force: bool) -> None:
@@ -47,11 +48,15 @@ def write_results(
 ) -> None:
     """Write all files of a result, or none."""
     from groupfs import persistence, report
+    from groupfs.report.conditions import CONDITIONS_COLUMNS
     from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
 
     def write(aside: Path) -> None:
         write_rows(aside / "selected.csv", SELECTED_COLUMNS, report.selected_table(summary))
         write_rows(aside / "groups.csv", GROUPS_COLUMNS, report.groups_table(summary))
+        if summary.get("conditions"):
+            rows = report.conditions_table(summary)
+            write_rows(aside / CONDITIONS, CONDITIONS_COLUMNS, rows)
         text = json.dumps(summary, ensure_ascii=False, allow_nan=False)
         (aside / "result.json").write_text(text, encoding="utf-8")
         (aside / "report.html").write_text(report.render(summary), encoding="utf-8")
@@ -59,6 +64,11 @@ def write_results(
 
     check_folder(folder, force)  # something may have come in the meantime
     write_folder(folder, write)
+
+
+def files_of(summary: dict[str, Any]) -> list[str]:
+    """Name the files of a result."""
+    return [*FILES, *[CONDITIONS] * bool(summary.get("conditions"))]
 
 
 def write_rows(path: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:

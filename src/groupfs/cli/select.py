@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from groupfs.cli.conditions import check_conditions, compare_by, without_column
 from groupfs.cli.errors import OPTIONS, translate
 from groupfs.cli.result_folder import check_folder, write_results
 from groupfs.tables import Table, read_table
@@ -30,6 +31,7 @@ class Request:
     out: Path
     force: bool = False
     label: str | None = None
+    by: str | None = None  #: column that groups are compared by
     drop: Sequence[str] = ()
     use: Sequence[str] = ()
     header: bool | None = None
@@ -65,6 +67,14 @@ def select(
         report_progress(f"Reading {'standard input' if path == '-' else path}")
         table = read_table(path, header=request.header)
         report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
+    by = None
+    if request.by is not None:
+        by = find_column(table, request.by, "--by")
+        check_conditions(by, f"--by {request.by}")
+        if request.by != request.label:  # the label is set aside below
+            table = without_column(table, request.by)
+        aside = f"Set {request.by} aside to compare groups by: it plays no part in the selection."
+        table = replace(table, notes=[*table.notes, aside])
     prepared = prepare(table, request)
     for sentence in prepared.notes:
         note(sentence)
@@ -77,6 +87,13 @@ def select(
     warned = _fit(estimator, prepared.X)
     for sentence in warned:
         note(sentence)
+    conditions = None
+    if by is not None:
+        report_progress(f"Comparing groups by {request.by}")
+        conditions, said = compare_by(estimator, prepared.X, by)
+        for sentence in said:
+            note(sentence)
+        warned += said
     report_progress("Writing the report")
     summary = report.summarize(
         estimator,
@@ -84,6 +101,7 @@ def select(
         feature_names=names,
         labels=prepared.labels,
         label_name=request.label,
+        conditions=conditions,
         image_shape=request.image_shape,
         source=table.source,
         notes=[*prepared.notes, *warned],
@@ -109,6 +127,7 @@ def command_line(source: str, request: Request) -> str:
     """Write the command that selects the same from the same file."""
     words = ["groupfs", "select", source]
     words += ["--label", request.label] if request.label is not None else []
+    words += ["--by", request.by] if request.by is not None else []
     words += [word for name in request.drop for word in ("--drop", name)]
     words += [word for name in request.use for word in ("--use", name)]
     words += ["--no-header"] if request.header is False else []

@@ -4,6 +4,7 @@ Without an Axes a new figure as wide as a journal column (3.3 in) is made; on an
 follow your own matplotlib settings. Colours are those of Okabe and Ito, or go from dark to light.
 """
 
+from groupfs.plotting.conditions import plot_conditions, plot_curves
 from groupfs.plotting.explained import plot_explained
 from groupfs.plotting.groups import plot_affinity, plot_groups
 from groupfs.plotting.images import plot_image_groups
@@ -18,6 +19,8 @@ __all__ = [
     "DROPPED",
     "KEPT",
     "plot_affinity",
+    "plot_conditions",
+    "plot_curves",
     "plot_embedding",
     "plot_explained",
     "plot_groups",

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from groupfs.report.conditions import conditions_table
 from groupfs.report.csv_rows import groups_table, selected_table
 from groupfs.report.render import render
 from groupfs.report.schema import read
@@ -9,7 +10,7 @@ from groupfs.report.schema import read
 if TYPE_CHECKING:
     from groupfs.report.summary import summarize
 
-__all__ = ["groups_table", "read", "render", "selected_table", "summarize"]
+__all__ = ["conditions_table", "groups_table", "read", "render", "selected_table", "summarize"]
 
 
 def __getattr__(name: str) -> Any:

@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from groupfs.report.conditions import line_points, strongest
 from groupfs.report.json_numbers import Json, columns_of
 from groupfs.report.order_reasons import STEPS, order_reason, positions
 from groupfs.report.schema import MOST_CELLS, check
@@ -207,6 +208,7 @@ def _environment() -> "Environment":
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(count=count, number=_number)
+    environment.filters.update(strongest=strongest, line_points=line_points)
     return environment
 
 

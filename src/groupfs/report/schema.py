@@ -16,7 +16,7 @@ FORMAT, VERSION = "groupfs-result", 3
 MOST_CELLS = 240
 
 #: The parts of a summary. Replication, training, path, stability, agreement, affinity, image and
-#: seed may be null.
+#: seed may be null. One part is there only if it was asked for: conditions.
 PARTS = (
     "created table groups features reasons selection explained replication training path stability "
     "embedding agreement affinity correlations image estimator settings changed learned seed "

@@ -17,6 +17,7 @@ from groupfs.data.open_table import read_rows
 from groupfs.models.objective import OPEN
 from groupfs.plotting.inputs import check_image, check_labels
 from groupfs.report import figure_data
+from groupfs.report.conditions import summarize_conditions
 from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
 from groupfs.report.other_budgets import explained_curve, other_budgets, ranks_in_groups
 from groupfs.report.reasons import limit_of, reasons, rule_of
@@ -41,6 +42,7 @@ def summarize(
     feature_names: Sequence[object] | None = None,
     labels: ArrayLike | None = None,
     label_name: str | None = None,
+    conditions: Any = None,
     image_shape: tuple[int, int] | None = None,
     image_order: str = "F",
     source: str | None = None,
@@ -59,6 +61,8 @@ def summarize(
         A label for every sample, for colours and to report agreement; the selection is not touched.
     label_name : str or None
         Name of the labels.
+    conditions : Comparison, Curves or None
+        What :func:`groupfs.conditions.compare` or :func:`groupfs.conditions.curves` has found.
     image_shape : (height, width) or None
         For tables whose columns are the pixels of an image.
     image_order : {"F", "C"}, default="F"
@@ -134,6 +138,8 @@ def summarize(
         "image": figure_data.image(X, image_shape, image_order),
         **reproduction(selector, source, notes),
     }
+    if conditions is not None:
+        summary["conditions"] = summarize_conditions(conditions)
     summary["sentences"] = sentences(selector, summary, ungrouped.sentence)
     return summary
 

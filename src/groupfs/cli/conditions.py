@@ -1,0 +1,49 @@
+"""``groupfs select --by``: a column that groups are compared by, set aside before anything else."""
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from groupfs.cli.errors import translate
+from groupfs.tables import Table
+from groupfs.tables.columns import ColumnsError
+from groupfs.utils.condition_kind import FEWEST_SAMPLES, is_number
+
+
+def check_conditions(column: Any, option: str) -> None:
+    """Refuse, before any work, a column that groups cannot be compared by."""
+    if is_number(column):
+        return
+    counts = column.value_counts()
+    if int((counts >= FEWEST_SAMPLES).sum()) < 2:
+        raise ColumnsError(
+            f"{option}: {len(counts)} values, of which {int((counts >= FEWEST_SAMPLES).sum())} "
+            f"occur {FEWEST_SAMPLES} times or more; groups are compared between two such values, "
+            "or along a column of numbers."
+        )
+
+
+def without_column(table: Table, name: str) -> Table:
+    """Return the table without a column, if it has it; the file may say it beside the table."""
+    if name not in table.names:
+        return table
+    kept = [other for other in table.names if other != name]
+    if not table.is_sparse:
+        return replace(table, values=table.values[kept], names=kept)
+    columns = np.flatnonzero([other != name for other in table.names])
+    return replace(table, values=table.values[:, columns], names=kept)
+
+
+def compare_by(estimator: Any, X: Any, column: Any) -> tuple[Any, list[str]]:
+    """Compare the groups of a fit by a column; return what was found, and what to say of it."""
+    from groupfs.conditions import compare, curves
+
+    if not estimator.n_groups_:
+        return None, []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = (curves if is_number(column) else compare)(estimator, X, column)
+    ours = [w for w in caught if w.category is UserWarning]
+    return found, [translate(str(w.message)) for w in ours]

@@ -1,0 +1,191 @@
+"""Groups within categories of samples: what each is worth there, and which groups change.
+
+Axes: C groups, K conditions.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from groupfs.conditions.estimates import Change, Estimate
+from groupfs.conditions.frames import changes_frame, checked_share, values_frame
+from groupfs.conditions.group_scores import score_in_condition
+from groupfs.conditions.inputs import (
+    Samples,
+    enough_samples,
+    name_of,
+    read_categories,
+    read_samples,
+)
+from groupfs.conditions.level import standardized_within
+from groupfs.conditions.measure import measure
+from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
+from groupfs.conditions.resample import draw_counts, units_of
+from groupfs.utils.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Groups within each condition, and which of them change; made by :func:`compare`.
+
+    C groups in rank order, K conditions. Every :class:`Estimate` holds ``value``, ``low`` and
+    ``high`` of shape (C, K); every :class:`Change` holds ``p_values`` and ``q_values`` of shape
+    (C,), and ``z`` of shape (C, K), which says in which condition a group is off.
+    """
+
+    name: str  #: what the conditions are called
+    conditions: list[Any]  #: (K,)
+    n_samples: IntArray  #: of each condition, (K,)
+    groups: list[Any]  #: rank of each group from 1, or its name where groups were given, (C,)
+    representatives: list[str]  #: most central feature of each group, (C,)
+    sizes: list[int]  #: features of each group, (C,)
+    score: Estimate  #: smoothness on the group's own graph beyond chance
+    cohesion: Estimate  #: how far features go together beyond chance; grows with the samples
+    correlation: Estimate  #: the same as a correlation, for comparisons
+    mean: Estimate  #: of the group's score per sample
+    mean_change: Change  #: of the means
+    cohesion_change: Change  #: of the correlations
+    confidence: float  #: of the intervals
+    alpha: float  #: false discovery rate of the changes
+    blocks: str  #: which samples have exchanged conditions: "none", "within" blocks, "whole" blocks
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row per group and condition: samples, and all estimates with their intervals."""
+        return values_frame(self, "condition", self.conditions)
+
+    def changes_frame(self) -> "pd.DataFrame":
+        """Return a row per group: p- and q-values of its changes, and whether it changes."""
+        return changes_frame(self)
+
+
+def compare(
+    selector: Any,
+    X: Any,
+    conditions: ArrayLike,
+    *,
+    blocks: ArrayLike | None = None,
+    confidence: float = 0.95,
+    alpha: float = 0.05,
+    n_permutations: int | None = None,
+    n_bootstrap: int = 400,
+    random_state: int | np.random.RandomState | None = 0,
+) -> Comparison:
+    """Compare what groups are worth within each condition, and find those that change.
+
+    Parameters
+    ----------
+    selector : fitted GroupFS or GroupFSPath
+        Fitted without the conditions.
+    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+        The table it was fitted on, or another with the same columns. Of more than 5,000 rows, as
+        many are looked at, picked at random.
+    conditions : array-like of shape (n_samples,)
+        A category per sample. Samples where it is missing are left out, and so are conditions with
+        fewer than 10 samples; a warning says so.
+    blocks : array-like of shape (n_samples,) or None, default=None
+        What samples come from, e.g. donors. Conditions are exchanged within blocks if they vary
+        there, else between whole blocks, and whole blocks are resampled.
+    confidence : float, default=0.95
+        Of the intervals.
+    alpha : float, default=0.05
+        Share of false ones among the groups said to change.
+    n_permutations : int or None, default=None
+        Arrangements of the conditions that changes are compared with. None draws 999, or 40
+        for each group where these are more than 25: with fewer, no single group among many could
+        stand out.
+    n_bootstrap : int, default=400
+        Resamples that intervals of means and correlations are based on.
+    random_state : int, RandomState instance or None, default=0
+        The same result every time for the same number.
+
+    Returns
+    -------
+    Comparison
+        Tables by ``to_frame()`` and ``changes_frame()``.
+
+    Notes
+    -----
+    Of groups with more than 30 features the 30 most central ones are correlated. Cohesion is
+    relative to unrelated columns with as many samples, so that it grows with these; whether it
+    changes is tested by the correlation of the features, which does not.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.conditions import compare
+    >>> from groupfs.datasets import load_two_moons
+    >>> moons = load_two_moons(200, random_state=0)
+    >>> selector = GroupFS(random_state=0).fit(moons.data)
+    >>> found = compare(selector, moons.data, moons.target)
+    >>> found.mean_change.found(alpha=0.05).tolist()  # the moons lie beside and above each other
+    [True, True]
+    """
+    checked_share("confidence", confidence)
+    checked_share("alpha", alpha)
+    codes, levels, missing = read_categories(conditions)
+    samples = read_samples(selector, X, codes, missing, blocks)
+    kept = enough_samples(samples.labels, levels)
+    samples = samples.part(np.isin(samples.labels, kept))
+    codes = np.searchsorted(kept, samples.labels)
+    weights = (codes == np.arange(len(kept))[:, None]).astype(float)
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    exchange = plan_exchange(codes, samples.blocks, alpha)
+    units = units_of(samples.blocks, len(codes))
+    measured = measure(
+        samples,
+        weights,
+        tested=np.arange(len(kept)),
+        without_level=lambda Z: standardized_within(Z, codes),
+        taken=exchange.draw(enough_arrangements(n_permutations, len(samples.groups)), rng),
+        units=units,
+        counts=draw_counts(units, codes, n_bootstrap, rng),
+        confidence=confidence,
+    )
+    return Comparison(
+        name=name_of(conditions),
+        conditions=[levels[k] for k in kept],
+        n_samples=np.bincount(codes),
+        groups=samples.group_labels,
+        representatives=samples.representatives,
+        sizes=[len(group) for group in samples.groups],
+        score=_scores(selector, samples, codes, units, confidence, rng),
+        cohesion=measured.cohesion,
+        correlation=measured.correlation,
+        mean=measured.mean,
+        mean_change=measured.mean_change,
+        cohesion_change=measured.cohesion_change,
+        confidence=confidence,
+        alpha=alpha,
+        blocks=exchange.kind if samples.blocks is not None else "none",
+    )
+
+
+def _scores(
+    selector: Any,
+    samples: Samples,
+    codes: IntArray,
+    units: IntArray,
+    confidence: float,
+    rng: np.random.Generator,
+) -> Estimate:
+    """Score all groups on the rows of each condition."""
+    found: list[tuple[FloatArray, ...]] = []
+    for k in range(int(codes.max()) + 1):
+        inside = np.flatnonzero(codes == k)
+        scores = score_in_condition(
+            samples.Z[inside],
+            samples.groups,
+            units[inside],
+            n_neighbors=selector.n_neighbors,
+            steps=selector.diffusion_steps,
+            confidence=confidence,
+            rng=rng,
+        )
+        found.append(scores)
+    return Estimate(*(np.stack(values, axis=1) for values in zip(*found, strict=True)))

@@ -1,0 +1,167 @@
+"""Groups along a number such as time: curves of mean and cohesion, and which groups change.
+
+Axes: C groups, G places along the number.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from groupfs.conditions.estimates import Change, Estimate
+from groupfs.conditions.frames import changes_frame, checked_share, values_frame
+from groupfs.conditions.inputs import name_of, read_numbers, read_samples
+from groupfs.conditions.kernel import N_PLACES, choose_bandwidth, choose_places, kernel_weights
+from groupfs.conditions.level import standardized_along
+from groupfs.conditions.measure import measure
+from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
+from groupfs.conditions.resample import draw_counts, units_of
+from groupfs.conditions.weighted import effective_samples
+from groupfs.utils.condition_kind import FEWEST_SAMPLES
+from groupfs.utils.types import FloatArray
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Places that changes are looked for at: neighbours say nearly the same.
+N_TESTED = 5
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Groups along a number, and which of them change; made by :func:`curves`.
+
+    C groups in rank order, G places. Every :class:`Estimate` holds ``value``, ``low`` and ``high``
+    of shape (C, G); every :class:`Change` holds ``p_values`` and ``q_values`` of shape (C,), and
+    ``z`` of shape (C, 5): how far off every sixth place is.
+    """
+
+    name: str  #: what the number is called
+    places: FloatArray  #: where along the number, (G,)
+    bandwidth: float  #: standard deviation of the kernel, in units of the number
+    n_samples: FloatArray  #: that the weights at each place are worth, (G,)
+    groups: list[Any]  #: rank of each group from 1, or its name where groups were given, (C,)
+    representatives: list[str]  #: most central feature of each group, (C,)
+    sizes: list[int]  #: features of each group, (C,)
+    cohesion: Estimate  #: how far features go together beyond chance; grows with the samples
+    correlation: Estimate  #: the same as a correlation, for comparisons
+    mean: Estimate  #: of the group's score per sample
+    mean_change: Change  #: of the means
+    cohesion_change: Change  #: of the correlations
+    confidence: float  #: of the bands
+    alpha: float  #: false discovery rate of the changes
+    blocks: str  #: which samples have exchanged numbers: "none", "within" blocks, "whole" blocks
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row per group and place: weight in samples, and all estimates with bands."""
+        return values_frame(self, "value", self.places)
+
+    def changes_frame(self) -> "pd.DataFrame":
+        """Return a row per group: p- and q-values of its changes, and whether it changes."""
+        return changes_frame(self)
+
+
+def curves(
+    selector: Any,
+    X: Any,
+    values: ArrayLike,
+    *,
+    blocks: ArrayLike | None = None,
+    confidence: float = 0.95,
+    alpha: float = 0.05,
+    n_permutations: int | None = None,
+    n_bootstrap: int = 400,
+    random_state: int | np.random.RandomState | None = 0,
+) -> Curves:
+    """Follow mean and cohesion of groups along a number, and find the groups that change.
+
+    At 25 places between the 5 % and the 95 % quantile of the number, samples are weighted by a
+    Gaussian kernel. Its bandwidth is Silverman's, widened until every place has the weight of 30
+    samples (of a third of all where these are fewer than 90).
+
+    Parameters
+    ----------
+    selector : fitted GroupFS or GroupFSPath
+        Fitted without the number.
+    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+        The table it was fitted on, or another with the same columns. Of more than 5,000 rows, as
+        many are looked at, picked at random.
+    values : array-like of shape (n_samples,)
+        A number per sample, e.g. time. Samples where it is missing are left out; a warning says so.
+    blocks : array-like of shape (n_samples,) or None, default=None
+        What samples come from, e.g. donors. Numbers are exchanged within blocks if they vary there,
+        else between whole blocks, and whole blocks are resampled.
+    confidence : float, default=0.95
+        Of the bands, at each place on its own.
+    alpha : float, default=0.05
+        Share of false ones among the groups said to change.
+    n_permutations : int or None, default=None
+        Arrangements of the numbers that changes are compared with, at 5 of the places. None draws
+        999, or 40 for each group where these are more than 25: with fewer, no single group among
+        many could stand out.
+    n_bootstrap : int, default=400
+        Resamples that bands are based on.
+    random_state : int, RandomState instance or None, default=0
+        The same result every time for the same number.
+
+    Returns
+    -------
+    Curves
+        Tables by ``to_frame()`` and ``changes_frame()``.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.conditions import curves
+    >>> from groupfs.datasets import load_two_moons
+    >>> X = load_two_moons(200, random_state=0).data
+    >>> found = curves(GroupFS(random_state=0).fit(X), X, X[:, 0], n_bootstrap=50)
+    >>> found.mean.value.shape
+    (2, 25)
+    >>> bool(found.mean_change.found(alpha=0.05)[0])  # the group that the first column is in
+    True
+    """
+    checked_share("confidence", confidence)
+    checked_share("alpha", alpha)
+    numbers, missing = read_numbers(values)
+    samples = read_samples(selector, X, numbers, missing, blocks)
+    if len(samples.labels) < 2 * FEWEST_SAMPLES:
+        raise ValueError(
+            f"{len(samples.labels)} samples have a number, and curves need {2 * FEWEST_SAMPLES}."
+        )
+    numbers = samples.labels
+    places = choose_places(numbers)
+    bandwidth = choose_bandwidth(numbers, places)
+    weights = kernel_weights(numbers, places, bandwidth)
+    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
+    exchange = plan_exchange(numbers, samples.blocks, alpha)
+    units = units_of(samples.blocks, len(numbers))
+    measured = measure(
+        samples,
+        weights,
+        tested=np.linspace(0, N_PLACES - 1, N_TESTED).round().astype(np.int64),
+        without_level=lambda Z: standardized_along(Z, numbers, bandwidth),
+        taken=exchange.draw(enough_arrangements(n_permutations, len(samples.groups)), rng),
+        units=units,
+        counts=draw_counts(units, None, n_bootstrap, rng),
+        confidence=confidence,
+    )
+    return Curves(
+        name=name_of(values),
+        places=places,
+        bandwidth=bandwidth,
+        n_samples=effective_samples(weights),
+        groups=samples.group_labels,
+        representatives=samples.representatives,
+        sizes=[len(group) for group in samples.groups],
+        cohesion=measured.cohesion,
+        correlation=measured.correlation,
+        mean=measured.mean,
+        mean_change=measured.mean_change,
+        cohesion_change=measured.cohesion_change,
+        confidence=confidence,
+        alpha=alpha,
+        blocks=exchange.kind if samples.blocks is not None else "none",
+    )

@@ -1,0 +1,111 @@
+r"""Numbers with their uncertainty, and whether they change: what comparisons and curves consist of.
+
+Axes: C groups, K conditions (or places along a number), P arrangements, B resamples.
+
+**Change.** With :math:`x_k` the value in condition k and :math:`\mu_k, \sigma_k` its mean and
+spread over arrangements in which samples have exchanged their conditions,
+:math:`T = \frac1K \sum_k ((x_k - \mu_k) / \sigma_k)^2`, and p is the share of arrangements with a T
+as large, the given one counted. Chance alone decides :math:`\mu_k`, so unequal numbers of samples
+and blocks with levels of their own are allowed for.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import false_discovery_control, norm
+from scipy.stats import t as student
+
+from groupfs.utils.types import BoolArray, FloatArray
+
+#: Spread over arrangements that is none but for rounding.
+NO_SPREAD = 1e-12
+#: Relative difference below which two values of T are the same.
+SAME = 1e-9
+#: Correlations are this far from one at least, where their Fisher transform is taken.
+NEARLY_ONE = 1e-9
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Values with an interval, (C, K) each; NaN where a group of one feature has none."""
+
+    value: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    def scaled(self, factor: FloatArray) -> "Estimate":
+        """Multiply values and intervals."""
+        return Estimate(self.value * factor, self.low * factor, self.high * factor)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Whether a quantity changes between conditions."""
+
+    p_values: FloatArray  #: (C,); NaN for groups that were not tested
+    q_values: FloatArray  #: p-values with the false discovery rate over groups in view, (C,)
+    z: FloatArray  #: how many spreads of chance each condition is off, (C, K)
+
+    def found(self, alpha: float) -> BoolArray:
+        """Return which groups change, when a share alpha of false ones is allowed, (C,)."""
+        return np.nan_to_num(self.q_values, nan=1.0) <= alpha
+
+
+def change_from(values: FloatArray) -> Change:
+    """Compare the first arrangement with the others, (P + 1, K, C)."""
+    spread = values.std(0)
+    off = values - values.mean(0)
+    z = np.divide(off, spread, out=np.zeros_like(off), where=spread > NO_SPREAD)
+    T = np.square(z).mean(1)
+    p_values = (T[0] * (1 - SAME) <= T).mean(0)  # the first is as large as itself: the "+ 1"
+    p_values[np.isnan(values[0]).all(0)] = np.nan
+    return Change(p_values, q_values(p_values), z[0].T)
+
+
+def q_values(p_values: FloatArray) -> FloatArray:
+    """Correct p-values for their number (Benjamini-Hochberg), (C,); NaN stays."""
+    found = np.full(len(p_values), np.nan)
+    tested = ~np.isnan(p_values)
+    if tested.any():
+        found[tested] = false_discovery_control(p_values[tested])
+    return found
+
+
+def interval(
+    value: FloatArray, resampled: FloatArray, confidence: float, n_units: FloatArray
+) -> Estimate:
+    """Return the basic bootstrap interval, (K, C) and (B, K, C) to (C, K) each.
+
+    What resamples are above the value, the value is above the truth: an interval of their quantiles
+    alone would have that error twice. Resamples of few units (K,) vary too little, by the divisor
+    of the variance and by how much wider Student's distribution is than the normal one.
+    """
+    tails = (1 - confidence) / 2
+    few = np.maximum(n_units, 2.0)
+    wider = np.sqrt(few / (few - 1)) * student.ppf(1 - tails, few - 1) / norm.ppf(1 - tails)
+    low, high = np.quantile(resampled, [tails, 1 - tails], axis=0) - value
+    down, up = (np.maximum(reach * wider[:, None], 0) for reach in (high, -low))
+    return Estimate(value.T, (value - down).T, (value + up).T)
+
+
+def correlation_interval(
+    value: FloatArray,
+    resampled: FloatArray,
+    confidence: float,
+    n_units: FloatArray,
+    chance: FloatArray,
+) -> Estimate:
+    """Return the interval of correlations, on Fisher's scale, where their spread is even.
+
+    One that reaches what unrelated columns give, ``chance`` (K, C), reaches zero, and one that
+    comes near it nearly does: the largest of several eigenvalues is above its truth there by more
+    than resamples show.
+    """
+
+    def stretched(r: FloatArray) -> FloatArray:
+        return np.arctanh(np.clip(r, -1 + NEARLY_ONE, 1 - NEARLY_ONE))
+
+    found = interval(stretched(value), stretched(resampled), confidence, n_units)
+    low = np.tanh(found.low)
+    beyond = np.clip(low / np.maximum(chance.T, 1e-12) - 1, 0, 1)
+    return Estimate(value.T, np.minimum(low, low * beyond), np.tanh(found.high))

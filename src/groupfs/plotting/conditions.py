@@ -1,0 +1,179 @@
+"""Where groups matter: a map of groups by condition, and curves along a number."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groupfs.conditions.compare import Comparison
+from groupfs.conditions.curves import Curves
+from groupfs.conditions.estimates import Change, Estimate
+from groupfs.conditions.frames import titles_of_groups
+from groupfs.plotting import style
+from groupfs.utils.text import shorten
+from groupfs.utils.types import FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+#: What can be drawn, and what it is called.
+QUANTITIES = {"mean": "mean score", "cohesion": "correlation within the group"}
+#: Cells up to which numbers are written into them.
+MOST_NUMBERS = 72
+#: Letters of condition names beside which they are turned, all of them together.
+WIDEST_NAMES = 28
+
+
+def plot_conditions(
+    comparison: Comparison, *, what: str = "mean", most: int = 40, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw groups by condition; a dot marks the groups that change.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What :func:`groupfs.conditions.compare` gives.
+    what : {"mean", "cohesion"}, default="mean"
+        The mean score of samples, or how far the features of a group go together, as a correlation.
+    most : int, default=40
+        Groups to show.
+    ax : Axes or None, default=None
+        Where to draw; a new figure of column width if None.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.conditions import compare
+    >>> from groupfs.datasets import load_two_moons
+    >>> from groupfs.plotting import plot_conditions
+    >>> moons = load_two_moons(200, random_state=0)
+    >>> selector = GroupFS(random_state=0).fit(moons.data)
+    >>> ax = plot_conditions(compare(selector, moons.data, moons.target, n_permutations=99))
+    >>> ax.images[0].get_array().shape  # groups, conditions
+    (2, 2)
+    """
+    estimate, change = _drawn(comparison, what)
+    n = min(most, len(comparison.groups))
+    values = estimate.value[:n]
+    with style.drawing(ax, height=1.0 + 0.17 * n) as ax:
+        image = ax.imshow(values, aspect="auto", interpolation="nearest", **_colors(values, what))
+        beyond = bool((np.abs(values) > image.norm.vmax).any())
+        extra: style.Keywords = {"fraction": 0.06, "pad": 0.1, "aspect": 30}
+        extra["extend"] = ("both" if what == "mean" else "max") if beyond else "neither"
+        ax.figure.colorbar(image, ax=ax, label=QUANTITIES[what], **extra)
+        titles = [shorten(title, 18) for title in titles_of_groups(comparison)[:n]]
+        ax.set_yticks(range(n), titles)
+        names = [shorten(str(name), 20) for name in comparison.conditions]
+        turned = sum(map(len, names)) > WIDEST_NAMES
+        look: style.Keywords = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
+        ax.set_xticks(range(len(names)), names, **(look if turned else {}))
+        ax.tick_params(length=0)
+        ax.spines[:].set_visible(False)
+        if values.size <= MOST_NUMBERS:
+            _write_values(ax, values, image)
+        _mark_changes(ax, change.found(comparison.alpha)[:n])
+        ax.set_title(_title(comparison, change, what, n))
+    return ax
+
+
+def plot_curves(
+    curves: Curves, *, what: str = "mean", most: int = 6, ax: "Axes | None" = None
+) -> "Axes":
+    """Draw groups along a number, with bands; groups that change are in colour.
+
+    Parameters
+    ----------
+    curves : Curves
+        What :func:`groupfs.conditions.curves` gives.
+    what : {"mean", "cohesion"}, default="mean"
+        The mean score of samples, or how far the features of a group go together, as a correlation.
+    most : int, default=6
+        Groups to draw in colour, those that change most surely; all others are grey.
+    ax : Axes or None, default=None
+        Where to draw; a new figure of column width if None.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.conditions import curves
+    >>> from groupfs.datasets import load_two_moons
+    >>> from groupfs.plotting import plot_curves
+    >>> X = load_two_moons(200, random_state=0).data
+    >>> found = curves(GroupFS(random_state=0).fit(X), X, X[:, 0], n_permutations=99)
+    >>> plot_curves(found).get_ylabel()
+    'mean score'
+    """
+    estimate, change = _drawn(curves, what)
+    changing = np.flatnonzero(change.found(curves.alpha))
+    # the surest first: of equal p-values the one that is furthest from chance
+    furthest = np.square(change.z).mean(1)[changing]
+    colored = changing[np.lexsort((-furthest, change.p_values[changing]))][:most]
+    titles = titles_of_groups(curves)
+    with style.drawing(ax, height=2.6) as ax:
+        for j in np.setdiff1d(np.arange(len(titles)), colored):
+            grey: style.Keywords = {"color": style.DROPPED, "linewidth": 0.7, "zorder": 1.5}
+            ax.plot(curves.places, estimate.value[j], **grey)
+        for color, j in zip(style.rank_colors(len(colored)), np.sort(colored), strict=True):
+            ax.plot(curves.places, estimate.value[j], color=color, label=shorten(titles[j], 18))
+            band = estimate.low[j], estimate.high[j]
+            ax.fill_between(curves.places, *band, color=color, alpha=0.15, linewidth=0)
+        ax.set_xlabel(curves.name)
+        ax.set_ylabel(QUANTITIES[what])
+        ax.margins(x=0)
+        if what == "cohesion":
+            ax.set_ylim(min(0, float(np.nanmin(estimate.low))), None)
+        ax.set_title(_title(curves, change, what, len(titles)))
+        ax.spines[["top", "right"]].set_visible(False)
+        if len(colored):
+            style.legend_below(ax)
+    return ax
+
+
+def _drawn(result: Any, what: str) -> tuple[Estimate, Change]:
+    if what not in QUANTITIES:
+        raise ValueError(f'what={what!r} cannot be drawn; choose "mean" or "cohesion".')
+    if what == "mean":
+        return result.mean, result.mean_change
+    return result.correlation, result.cohesion_change
+
+
+def _colors(values: FloatArray, what: str) -> style.Keywords:
+    """Let means diverge from zero, and correlations rise from it; colours end at the brightest."""
+    top = _brightest(values)
+    if what == "mean":
+        return {"cmap": "RdBu", "vmin": -top, "vmax": top}
+    return {"cmap": "cividis", "vmin": 0, "vmax": top}
+
+
+def _brightest(values: FloatArray) -> float:
+    """Choose where the colours end: of many cells a few extreme ones would pale the rest."""
+    sizes = np.abs(values[~np.isnan(values)])
+    share = 1.0 if sizes.size <= MOST_NUMBERS // 2 else 0.97
+    return max(float(np.quantile(sizes, share)) if sizes.size else 0.0, 1e-9)
+
+
+def _write_values(ax: "Axes", values: FloatArray, image: Any) -> None:
+    """Write every value into its cell, dark on light and light on dark."""
+    for (row, column), value in np.ndenumerate(values):
+        if np.isnan(value):
+            continue
+        red, green, blue, _ = image.cmap(image.norm(value))
+        dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
+        look: style.Keywords = {"ha": "center", "va": "center", "fontsize": "small"}
+        text = f"{value:.2f}".replace("-", "−")
+        ax.text(column, row, text, color="white" if dark else "black", **look)
+
+
+def _mark_changes(ax: "Axes", changes: Any) -> None:
+    """Draw a dot at the right of the groups that change."""
+    rows = np.flatnonzero(changes)
+    look: style.Keywords = {"color": style.ACCENT, "clip_on": False, "zorder": 3}
+    ax.scatter(np.full(len(rows), 1.03), rows, s=10, transform=ax.get_yaxis_transform(), **look)
+
+
+def _title(result: Any, change: Change, what: str, n: int) -> str:
+    n_groups, n_changing = len(result.groups), int(change.found(result.alpha).sum())
+    of = f"{n_changing} of {n_groups} group{'' if n_groups == 1 else 's'}"
+    verb = "changes" if n_changing == 1 else "change"
+    dots = " (dots)" if n_changing and isinstance(result, Comparison) else ""
+    first = f"\nthe first {n} shown" if n < n_groups else ""
+    return f"{of} {verb} in {what} by {shorten(result.name, 16)}{dots}{first}"

@@ -1,0 +1,113 @@
+"""Groups by condition in a report: the part of the summary, the rows of conditions.csv, lines.
+
+Reads what :mod:`groupfs.conditions` found, and imports nothing of it: a page is rendered without
+torch.
+"""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from groupfs.report.json_numbers import Json, tidy, tidy_list
+
+#: What is said of every group and condition, with an interval; scores of categories alone.
+QUANTITIES = ("score", "cohesion", "correlation", "mean")
+#: What is said of every group.
+CHANGES = ("mean", "cohesion")
+CONDITIONS_COLUMNS = (
+    *("group", "representative", "condition", "n_samples"),
+    *(f"{name}{end}" for name in QUANTITIES for end in ("", "_low", "_high")),
+    *(f"{name}_{what}" for name in CHANGES for what in ("p_value", "q_value", "changes")),
+)
+
+
+def summarize_conditions(found: Any) -> Json:
+    """Summarise a ``Comparison`` or ``Curves`` into a dict that json can write."""
+    is_number = hasattr(found, "places")
+    changes = {name: getattr(found, f"{name}_change") for name in CHANGES}
+    groups = []
+    for j, group in enumerate(found.groups):
+        record: Json = {"group": group, "representative": found.representatives[j]}
+        for name in QUANTITIES:
+            estimate = getattr(found, name, None)
+            if estimate is not None:
+                record[name] = tidy_list(estimate.value[j], 4)
+                record[f"{name}_low"] = tidy_list(estimate.low[j], 4)
+                record[f"{name}_high"] = tidy_list(estimate.high[j], 4)
+        for name, change in changes.items():
+            record[f"{name}_p_value"] = tidy(change.p_values[j], 4)
+            record[f"{name}_q_value"] = tidy(change.q_values[j], 4)
+            record[f"{name}_changes"] = bool(change.found(found.alpha)[j])
+        groups.append(record)
+    return {
+        "name": found.name,
+        "is_number": is_number,
+        "conditions": tidy_list(found.places, 5) if is_number else list(map(str, found.conditions)),
+        "n_samples": tidy_list(found.n_samples, 4) if is_number else found.n_samples.tolist(),
+        "bandwidth": tidy(found.bandwidth, 3) if is_number else None,
+        "confidence": found.confidence,
+        "alpha": found.alpha,
+        "sentence": _sentence(found.name, groups, found.alpha),
+        "groups": groups,
+    }
+
+
+def conditions_table(summary: Json) -> list[Json]:
+    """List every group in every condition, or at every place along a number.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.conditions import compare
+    >>> from groupfs.datasets import load_two_moons
+    >>> from groupfs.report import conditions_table, summarize
+    >>> moons = load_two_moons(200, random_state=0)
+    >>> selector = GroupFS(random_state=0).fit(moons.data)
+    >>> found = compare(selector, moons.data, moons.target, n_permutations=99)
+    >>> rows = conditions_table(summarize(selector, moons.data, conditions=found))
+    >>> len(rows), rows[0]["group"], rows[0]["condition"], rows[0]["mean_changes"]
+    (4, 1, '0', True)
+    """
+    part = summary["conditions"]
+    rows = []
+    for group in part["groups"]:
+        for k, condition in enumerate(part["conditions"]):
+            row = {name: group.get(name) for name in CONDITIONS_COLUMNS}
+            of_condition = {
+                name: values[k] for name, values in row.items() if isinstance(values, list)
+            }
+            known = {"condition": condition, "n_samples": part["n_samples"][k]}
+            rows.append({**row, **of_condition, **known})
+    return rows
+
+
+def strongest(groups: Sequence[Json], name: str, share: float = 1.0) -> float:
+    """Return the absolute value of a quantity that so large a share of all values does not exceed.
+
+    Of many cells a few extreme ones would pale the rest, if colours ended at the largest.
+    """
+    values = sorted(abs(value) for group in groups for value in group[name] if value is not None)
+    return max(values[math.ceil(share * (len(values) - 1))] if values else 0.0, 1e-9)
+
+
+def line_points(values: Sequence[float | None], low: float, high: float) -> str:
+    """Write values as points of a line in a box of 200 by 40, as svg has it."""
+    step, span = 200 / max(len(values) - 1, 1), (high - low) or 1.0
+    return " ".join(
+        f"{i * step:.1f},{40 - 40 * (value - low) / span:.1f}"
+        for i, value in enumerate(values)
+        if value is not None
+    )
+
+
+def _sentence(name: str, groups: Sequence[Json], alpha: float) -> str:
+    """Say how many groups change, and which where they are few."""
+    told = []
+    for what in CHANGES:
+        changing = [str(group["group"]) for group in groups if group[f"{what}_changes"]]
+        plural = "group" if len(changing) == 1 else "groups"
+        few = f" ({plural} {', '.join(changing)})" if 0 < len(changing) <= 5 else ""
+        told.append(f"{len(changing) or 'none'} in {what}{few}")
+    count = f"{len(groups)} group{'' if len(groups) == 1 else 's'}"
+    rate = f"false discovery rate {100 * alpha:g} %"
+    return f"Groups that change with {name}, of {count}: {told[0]}, {told[1]} ({rate})."

@@ -1,0 +1,90 @@
+"""Conditions of cells: tables in uns, the same as from the selector, and files hold them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from groupfs import GroupFS
+from groupfs.anndata import compare_conditions, select_groups
+from groupfs.conditions import compare
+
+anndata = pytest.importorskip("anndata")
+
+QUICK = {"n_groups": 2, "max_epochs": 5, "n_init": 1}
+FAST = {"n_permutations": 99, "n_bootstrap": 20}
+
+
+def cells(n_cells=150, n_genes=24):
+    """Genes 0-5 are high in the first half of the cells, 6-11 in every third."""
+    rng = np.random.default_rng(0)
+    mean = np.full((n_cells, n_genes), 0.3)
+    mean[: n_cells // 2, :6] = 4
+    mean[::3, 6:12] = 4
+    return np.log1p(rng.poisson(mean)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def selected():
+    X = cells()
+    adata = anndata.AnnData(sp.csr_matrix(X))
+    adata.var_names = [f"gene{i}" for i in range(24)]
+    adata.obs["half"] = pd.Categorical(np.where(np.arange(150) < 75, "first", "second"))
+    adata.obs["donor"] = [f"d{i % 5}" for i in range(150)]
+    adata.obs["time"] = np.linspace(0, 1, 150)
+    select_groups(adata, **QUICK)
+    return adata
+
+
+def test_tables_are_those_of_the_selector(selected):
+    compare_conditions(selected, "half", **FAST)
+    found = selected.uns["groupfs"]["conditions"]
+    selector = GroupFS(random_state=0, **QUICK).fit(sp.csr_array(cells()))
+    expected = compare(selector, cells(), selected.obs["half"], **FAST)
+    assert found["by"] == "half"
+    numbers = ["n_samples", "cohesion", "correlation", "mean", "mean_low"]
+    pd.testing.assert_frame_equal(
+        found["table"][numbers].reset_index(drop=True),
+        expected.to_frame()[numbers],
+        rtol=1e-5,
+        atol=1e-6,
+    )
+    changes = expected.changes_frame()
+    assert found["changes"]["mean_changes"].tolist() == changes["mean_changes"].tolist()
+    genes = [f"gene{i}" for i in selector.representatives_]
+    assert found["changes"]["representative"].tolist() == genes
+    first = selected.var["groupfs_group"].iloc[0]
+    row = found["changes"].set_index("group").loc[first]
+    assert row["mean_changes"]
+
+
+def test_numbers_are_followed_and_blocks_are_taken_from_obs(selected):
+    other = compare_conditions(selected, "time", blocks="donor", copy=True, **FAST)
+    table = other.uns["groupfs"]["conditions"]["table"]
+    assert table["value"].nunique() == 25 and len(table) == 50
+    before = selected.uns["groupfs"].get("conditions", {"by": "half"})
+    assert before["by"] == "half"  # the copy was written to
+
+
+def test_round_trip_through_a_file(selected, tmp_path):
+    compare_conditions(selected, "half", **FAST)
+    selected.write_h5ad(tmp_path / "cells.h5ad")
+    again = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    for name in ("table", "changes"):
+        pd.testing.assert_frame_equal(
+            again.uns["groupfs"]["conditions"][name],
+            selected.uns["groupfs"]["conditions"][name],
+            check_dtype=False,
+            check_index_type=False,
+        )
+    compare_conditions(again, "donor", **FAST)  # what was read will do
+    assert again.uns["groupfs"]["conditions"]["table"]["condition"].nunique() == 5
+
+
+def test_what_is_missing_is_said(selected):
+    with pytest.raises(ValueError, match="by='type' is not a column of adata.obs; it has half"):
+        compare_conditions(selected, "type")
+    with pytest.raises(ValueError, match="blocks='who' is not a column of adata.obs"):
+        compare_conditions(selected, "half", blocks="who")
+    with pytest.raises(ValueError, match="adata has no groups under 'other'; run"):
+        compare_conditions(selected, "half", key="other")

@@ -1,0 +1,80 @@
+"""Groups of single conditions: found, absent elsewhere, and compared with those of all rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from groupfs import GroupFS
+from groupfs.conditions import only_in
+from tests.support.planted_groups import SIZE, known, planted
+
+QUICK = {"max_epochs": 1, "n_init": 1, "random_state": 0}
+
+
+def table(seed=0, n=360):
+    """Three groups and some noise; the third group is there in the last condition alone."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(["a", "b", "c"], n // 3)
+    shared = np.full((n, 3), 0.5)
+    shared[labels != "c", 2] = 0
+    X = np.hstack([planted(shared, rng), rng.standard_normal((n, 5))])
+    return pd.DataFrame(X, columns=[f"f{i}" for i in range(X.shape[1])]), labels
+
+
+@pytest.fixture(scope="module")
+def found():
+    X, labels = table()
+    return only_in(GroupFS(**QUICK).fit(X), X, labels, n_permutations=199)
+
+
+def test_the_group_of_one_condition_is_found_there_and_no_other_is(found):
+    frame = found.to_frame()
+    only = frame[frame["is_only_here"]]
+    assert only["condition"].tolist() == ["c"]
+    (j,) = np.flatnonzero(found.is_only_here)
+    assert set(found.features[j]) == set(range(2 * SIZE, 3 * SIZE))
+    assert set(frame["condition"]) == {"a", "b", "c"}
+    assert only["highest_elsewhere"].item() < 0.2 < 0.4 < only["correlation"].item()
+    assert only["reliability"].item() > 0.8
+
+
+def test_groups_are_compared_with_those_of_all_rows(found):
+    X, _ = table()
+    selector = GroupFS(**QUICK).fit(X)
+    for features, jaccard, nearest in zip(
+        found.features, found.jaccard, found.nearest_group, strict=True
+    ):
+        index = [len({*features} & {*g}) / len({*features} | {*g}) for g in selector.groups_]
+        assert jaccard == pytest.approx(max(index)) and nearest == 1 + int(np.argmax(index))
+    assert (found.is_new == (found.jaccard < 0.5)).all()
+
+
+def test_a_group_that_is_there_everywhere_is_in_no_condition_alone(rng):
+    X = planted(np.full((200, 3), 0.5), rng)
+    found = only_in(GroupFS(**QUICK).fit(X), X, np.arange(200) % 2, n_permutations=199)
+    assert len(found.features) >= 4 and not found.is_only_here.any()
+    elsewhere = found.absence_q_values[np.arange(len(found.features)), 1 - found.found_in]
+    assert (elsewhere <= 0.05).all()
+
+
+def test_fits_do_not_change_the_selector(rng):
+    X = planted(np.full((120, 2), 0.6), rng)
+    selector = GroupFS(**QUICK).fit(X)
+    before = selector.group_scores_.copy()
+    only_in(selector, X, np.arange(120) % 2, n_permutations=99)
+    assert (selector.group_scores_ == before).all()
+
+
+def test_known_groups_are_refused(rng):
+    X = planted(np.full((60, 2), 0.5), rng)
+    with pytest.raises(ValueError, match="has known groups, so nothing else can be found"):
+        only_in(known(X), X, np.arange(60) % 2)
+
+
+@pytest.mark.filterwarnings("ignore:No feature goes with another")
+def test_conditions_without_any_group_give_an_empty_table(rng):
+    X = planted(np.full((120, 2), 0.5), rng)
+    selector = GroupFS(**QUICK).fit(X)
+    noise = rng.standard_normal(X.shape)
+    found = only_in(selector, noise, np.arange(120) % 2, n_permutations=99)
+    assert found.to_frame().shape == (0, 13)
