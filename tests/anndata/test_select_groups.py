@@ -251,12 +251,16 @@ def test_key_added_begins_all_names(adata):
     assert set(adata.uns) == {"mine"}
 
 
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+NEGATIVE = r"X holds negative values in 1 gene\(s\): gene3; give normalised"
+
+
 @pytest.mark.parametrize(
-    ("value", "message"),
+    ("convert", "value", "message"),
     [
-        (np.nan, r"X contains NaN in 1 column \(gene3\); impute"),
-        (-1.0, r"X holds negative values in 1 gene\(s\): gene3; give normalised"),
+        (sp.csr_matrix, np.nan, r"X contains NaN in 1 column \(gene3\); impute"),
+        (np.asarray, np.inf, r"X contains infinity \(inf\) in 1 column \(gene3\)"),
+        (sp.csr_matrix, -1.0, NEGATIVE),
+        (np.asarray, -1.0, NEGATIVE),
     ],
 )
 def test_bad_values_are_refused_by_name(convert, value, message):
@@ -367,3 +371,22 @@ def test_names_that_are_no_graph_are_refused_in_words(adata):
     adata.obsp["distances"] = sp.csr_array((150, 150))
     with pytest.raises(ValueError, match="holds distances"):
         select_groups(adata, metric="distances")
+
+
+def test_gaps_of_a_dense_matrix_stay_gaps():
+    X = cells(n_cells=300)
+    whole = make(X.copy())
+    select_groups(whole, random_state=0)
+    gaps = np.random.default_rng(0).random(X.shape) < 0.2
+    X[gaps] = np.nan
+    adata = make(X.copy())
+    select_groups(adata, random_state=0)
+    np.testing.assert_array_equal(adata.X, X)
+    found = adata.var["groupfs_group"].isna()
+    assert not found[:12].any() and found[12:].mean() > 0.8
+    scores, before = adata.obsm["groupfs_scores"], whole.obsm["groupfs_scores"]
+    assert np.isfinite(scores).all()
+    assert np.abs(np.corrcoef(scores[:, 0], before[:, 0])[0, 1]) > 0.9
+    X[0, 0] = -1
+    with pytest.raises(ValueError, match="negative values in 1 gene"):
+        select_groups(make(X))

@@ -194,8 +194,10 @@ def test_the_command_has_every_option_that_bears_on_the_result():
     assert command_line("t.csv", Request(out=Path("r"), settings=flags)) == (
         "groupfs select t.csv --open-gates --signed --keep-unrelated"
     )
-    asked = Request(out=Path("r"), settings={"explain": 0.9})
-    assert command_line("t.csv", asked) == "groupfs select t.csv --explain 0.9"
+    asked = Request(out=Path("r"), settings={"explain": 0.9, "similarity": "mutual_information"})
+    assert command_line("t.csv", asked) == (
+        "groupfs select t.csv --similarity mutual-information --explain 0.9"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -254,6 +256,7 @@ def test_json_has_reliability_reversed_and_unrelated_features(reversed_table, tm
         (("--significant",), {"n_groups_to_select": "significant"}),
         (("--open-gates",), {"n_groups_to_select": "open"}),
         (("--signed", "--keep-unrelated"), {"signed": True, "keep_unrelated": True}),
+        (("--similarity", "mutual-information"), {"similarity": "mutual_information"}),
         (("--budget", "5"), {"n_features_to_select": 5, "explain": None}),
         (("--budget", "0.5"), {"n_features_to_select": 0.5}),
         (("--explain", "90%"), {"explain": 0.9, "n_features_to_select": None}),

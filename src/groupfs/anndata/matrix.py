@@ -49,8 +49,8 @@ def check_expression(X: Any, names: list[str], what: str) -> None:
         values = block.data if sp.issparse(block) else block
         if not values.size:
             continue
-        if values.min() < 0:
-            negative = values < 0
+        negative = values < 0
+        if negative.any():
             genes = np.unique(
                 block.indices[negative] if sp.issparse(block) else negative.nonzero()[1]
             )

@@ -40,6 +40,7 @@ def select_groups(
     """Discover groups of genes (variables) and which of them matter, and write them into adata.
 
     Expects normalised, log-transformed values, as for ``scanpy.pp.pca``. Nothing of X is changed.
+    A dense X may have gaps (NaN), as of proteins.
 
     Parameters
     ----------
@@ -200,9 +201,18 @@ def _known_groups(
 
 
 def _measure(X: Any, genes: list[str]) -> ColumnMoments:
+    """Measure means and deviations of the genes, in a dense matrix by the values that are there."""
     moments = ColumnMoments(len(genes))
     for block in blocks_of(X):
-        refuse_missing(find_missing(block), genes, "GroupFS")
+        missing = find_missing(block)
+        if missing is not None and isinstance(X, np.ndarray) and not np.isinf(X).any():
+            known = ~np.isnan(X)
+            moments.mean = np.where(known, X, 0).sum(0) / np.maximum(known.sum(0), 1)
+            squares = np.where(known, np.square(X - moments.mean), 0).sum(0)
+            moments.squares = squares * len(X) / np.maximum(known.sum(0), 1)
+            moments.n_rows = len(X)
+            return moments
+        refuse_missing(missing, genes, "GroupFS")
         moments.add(block)
     return moments
 
@@ -212,6 +222,8 @@ def _cell_scores(X: Any, moments: ColumnMoments, selector: GroupFS) -> FloatArra
     weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
     spread = moments.spread[:, None]
     combine = np.divide(weights, spread, out=np.zeros_like(weights), where=spread > 0)
+    if isinstance(X, np.ndarray):
+        X = np.where(np.isnan(X), moments.mean, X)
     return np.concatenate([block @ combine for block in blocks_of(X)]) - moments.mean @ combine
 
 

@@ -40,6 +40,7 @@ OPTIONS = {
     "n_groups": "--groups",
     "sparsity": "--sparsity",
     "signed": "--signed",
+    "similarity": "--similarity",
     "keep_unrelated": "--keep-unrelated",
     "random_state": "--seed",
     "device": "--device",

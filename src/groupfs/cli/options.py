@@ -1,6 +1,7 @@
 """The options of the commands, with the words that explain them."""
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,6 +31,8 @@ HELP = {
         "--sparsity X": "Train gates at this sparsity, and keep the groups they open: 0.25 to 3 "
         "is useful, higher keeps fewer.",
         "--signed": "Keep features that run against each other apart; else they share a group.",
+        "--similarity NAME": "How alike features are: correlation (straight lines), rank (bent "
+        "lines, outliers), distance or mutual-information (any relation).",
         "--keep-unrelated": "Look for groups among all features, also those that go with no other.",
         "--path": "Train 24 sparsities and take the one with the largest gain.",
         "--checkpoint FOLDER": "With --path: keep the state of training here; if killed, run it "
@@ -51,6 +54,15 @@ TABLE_HELP = (
     "csv, tsv (any usual separator), parquet, feather, npy, npz, mat or h5ad, also packed "
     "(gz, zip); - reads csv from stdin."
 )
+
+
+class SimilarityName(StrEnum):
+    """Similarities of features by name."""
+
+    CORRELATION = "correlation"
+    RANK = "rank"
+    DISTANCE = "distance"
+    MUTUAL_INFORMATION = "mutual-information"
 
 
 def _option(usage: str, **more: Any) -> Any:
@@ -81,6 +93,7 @@ Significant = Annotated[bool, _option("--significant")]
 OpenGates = Annotated[bool, _option("--open-gates")]
 Sparsity = Annotated[float | None, _option("--sparsity X", min=0.01)]
 Signed = Annotated[bool, _option("--signed")]
+Similarity = Annotated[SimilarityName, _option("--similarity NAME", show_default=False)]
 KeepUnrelated = Annotated[bool, _option("--keep-unrelated")]
 SparsityPath = Annotated[bool, _option("--path")]
 Checkpoint = Annotated[Path | None, _option("--checkpoint FOLDER")]

@@ -135,6 +135,9 @@ def command_line(source: str, request: Request) -> str:
     words += ["--path"] if request.along_path else []
     rule = request.settings.get("n_groups_to_select")
     words += {"significant": ["--significant"], "open": ["--open-gates"], None: []}[rule]
+    similarity = request.settings.get("similarity", "correlation")
+    if similarity != "correlation":
+        words += [OPTIONS["similarity"], similarity.replace("_", "-")]
     flags = [name for name in ("signed", "keep_unrelated") if request.settings.get(name)]
     words += [OPTIONS[name] for name in flags]
     for name in ("n_features_to_select", "explain", "n_groups", "sparsity", "random_state"):

@@ -36,15 +36,18 @@ def score_in_condition(
     halves = _halves(units, rng)
     smallest = min([len(X), *map(len, halves)])
     n_neighbors = max(1, min(n_neighbors, smallest - 2))
-    seed, settings = int(rng.integers(2**31)), {"n_neighbors": n_neighbors, "steps": steps}
-    value = score_groups(X, groups, n_shuffles=SHUFFLES, seed=seed, **settings).excess
+    seed = int(rng.integers(2**31))
+
+    def excess(rows: torch.Tensor) -> FloatArray:
+        return score_groups(
+            rows, groups, n_neighbors=n_neighbors, steps=steps, n_shuffles=SHUFFLES, seed=seed
+        ).excess
+
+    value = excess(X)
     if not halves:
         unknown = np.full(len(groups), np.nan)
         return value, unknown, unknown
-    of_halves = [
-        score_groups(X[half], groups, n_shuffles=SHUFFLES, seed=seed, **settings).excess
-        for half in halves
-    ]
+    of_halves = [excess(X[half]) for half in halves]
     reach = float(student.ppf((1 + confidence) / 2, 2 * PAIRS - 1)) * np.std(
         of_halves, axis=0, ddof=1
     )
