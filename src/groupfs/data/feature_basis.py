@@ -9,8 +9,10 @@ similarity: ranks in place of values, bins of them, or the eigenfunctions of dis
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -27,7 +29,7 @@ MOST_BINS, ROWS_PER_CELL = 6, 10
 class FeatureBasis:
     """Columns of a table's features, those of a feature side by side."""
 
-    E: FloatArray  #: (N, q), 0 in gaps
+    E: NDArray[np.floating[Any]]  #: (N, q), 0 in gaps
     owner: IntArray  #: feature of every column, ascending, (q,)
     present: FloatArray | None  #: 1 where a feature has a value, (N, d); None without gaps
     centered: BoolArray  #: whether a column's variance is about its mean; not of indicators, (q,)
@@ -99,8 +101,10 @@ def make_basis(
         centered += [not are_indicators and columns.shape[1] == 1] * columns.shape[1]
         dims.append(columns.shape[1] - are_indicators)
     present = np.column_stack([~np.isnan(part[:, 0]) for part in parts])
+    # counts and squares of many columns are as good in single precision, in half the time
+    many = similarity in ("distance", "mutual_information")
     return FeatureBasis(
-        E=np.nan_to_num(np.hstack(parts), nan=0.0),
+        E=np.nan_to_num(np.hstack(parts), nan=0.0).astype(np.float32 if many else np.float64),
         owner=np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts]),
         present=None if present.all() else present.astype(np.float64),
         centered=np.array(centered),

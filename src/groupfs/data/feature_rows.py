@@ -42,6 +42,7 @@ class FeatureRows(RowsInMemory):
         self.basis = basis
         self.shape = basis.shape
         self.column_norms = np.full(self.shape[1], float(self.shape[0]))
+        self.similarities: FloatArray | None = None  #: once they are known, (d, d)
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
@@ -58,7 +59,10 @@ class FeatureRows(RowsInMemory):
 
     def restricted(self, features: IntArray) -> "FeatureRows":
         columns, owner = columns_of(self.owner, features)
-        return self._like(self.Z[:, columns], owner, self.basis.restricted(features))
+        part = self._like(self.Z[:, columns], owner, self.basis.restricted(features))
+        if self.similarities is not None:
+            part.similarities = self.similarities[np.ix_(features, features)]
+        return part
 
     def shuffled(self, rng: np.random.Generator) -> "FeatureRows":
         N, d = self.shape
@@ -92,7 +96,9 @@ class FeatureRows(RowsInMemory):
         Z[:, single] = rankdata(Z[:, single], axis=0, nan_policy="omit")
         Z[:, single] -= _mean(Z[:, single])
         Z[:, single] /= np.sqrt(np.nanmean(np.square(Z[:, single]), axis=0))
-        return self._like(Z, self.owner, self.basis)
+        part = self._like(Z, self.owner, self.basis)
+        part.similarities = self.similarities
+        return part
 
     def _like(self, Z: FloatArray, owner: IntArray, basis: FeatureBasis) -> "FeatureRows":
         rows = FeatureRows(np.ascontiguousarray(Z), owner, basis)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
 from groupfs.data.streamed_rows import StreamRows
 from groupfs.graphs.similarity import Correlations
@@ -65,6 +66,8 @@ def _some_rows(rows: Rows, rng: np.random.Generator) -> Rows:
     if isinstance(rows, StreamRows):
         rows = rows.sample
     N, d = rows.shape
+    if isinstance(rows, FeatureRows):
+        d = len(rows.basis.owner)
     most = max(FEWEST_ROWS, int(min(TABLE_ENTRIES / d, TABLE_PRODUCTS / d**2)))
     if most >= N:
         return rows

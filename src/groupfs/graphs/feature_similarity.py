@@ -67,11 +67,12 @@ class _Sums:
         self.basis = basis
         self.features, self.columns = slice(start, stop), columns
         self.a, self.b = basis.owner[columns] - start, basis.owner  #: owners
-        self.products = A.T @ E
+        self.products = (A.T @ E).astype(np.float64, copy=False)
         if basis.present is None:
             N = float(len(E))
             self.n_pairs = np.full((1, 1), N)
-            total, square = E.sum(0)[:, None], np.square(E).sum(0)[:, None]
+            total = E.sum(0, dtype=np.float64)[:, None]
+            square = np.square(E).sum(0, dtype=np.float64)[:, None]
             self.sums = (total[columns], total)
             self.squares = (square[columns], square)
         else:
@@ -246,7 +247,9 @@ def _inverse(counts: FloatArray) -> FloatArray:
 
 def _by_function(basis: FeatureBasis, function: Callable[[FloatArray], FloatArray]) -> FloatArray:
     """Ask the user's function, and hold it to what is agreed."""
-    X = basis.E if basis.present is None else np.where(basis.present > 0, basis.E, np.nan)
+    X: FloatArray = np.array(basis.E, dtype=np.float64)
+    if basis.present is not None:
+        X[basis.present == 0] = np.nan
     found = np.array(function(X), dtype=np.float64)
     d = basis.shape[1]
     if found.shape != (d, d):

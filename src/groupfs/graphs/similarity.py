@@ -47,7 +47,7 @@ class Correlations:
         if self._matrix is not None:
             return self._matrix[start:stop].clone()
         if isinstance(self.rows, FeatureRows):
-            return torch.from_numpy(similarities(self.rows.basis, start, stop))
+            return torch.from_numpy(feature_similarities(self.rows, start, stop).copy())
         # that indicators exclude each other shows in digits that single precision does not have
         single = single and not np.isfinite(self._on_share).any()
         products = self.rows.column_products(start, stop, single)
@@ -84,6 +84,19 @@ class Correlations:
             k = min(NEAREST, d - 1)
             found.append(largest_of_rows(r, k).mean(1).cpu().numpy())
         return np.concatenate(found)
+
+
+def feature_similarities(rows: FeatureRows, start: int = 0, stop: int | None = None) -> FloatArray:
+    """Compare features of any kinds, start..stop with all, (b, d); they are kept if not too many.
+
+    Not to be written to.
+    """
+    d = rows.shape[1]
+    if rows.similarities is None and d > MATRIX_FEATURES:
+        return similarities(rows.basis, start, stop)
+    if rows.similarities is None:
+        rows.similarities = similarities(rows.basis)
+    return rows.similarities[start:stop]
 
 
 def strength_by_group(

@@ -14,7 +14,7 @@ import scipy.linalg
 
 from groupfs.data.feature_basis import FeatureBasis
 from groupfs.data.feature_rows import FeatureRows
-from groupfs.graphs.feature_similarity import similarities
+from groupfs.graphs.similarity import feature_similarities
 from groupfs.selection.coverage import cover
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -29,7 +29,7 @@ def order_blocks(
 
     ``weights`` (d,) sum to one; at most ``n_picks`` are chosen one by one.
     """
-    squared = np.square(similarities(rows.basis))
+    squared = np.square(feature_similarities(rows))
     covered = np.zeros(rows.shape[1])
     linear = rows.basis.similarity in ("correlation", "rank")
     state = _Spaces(rows.basis, weights) if linear else None
