@@ -258,7 +258,8 @@ def test_every_bad_column_is_named_with_its_type_and_a_remedy():
         "(object, e.g. datetime.date(2020, 1, 1)); make them one kind, e.g. numbers with "
         'pandas.to_numeric(column, errors="coerce"), or text with astype(str). '
         "X has 2 columns that look like ids or free text: name (object, 120 values that all "
-        "differ), city (object, 119 different values); drop them, or cut them down to at most "
+        "differ), city (object, 119 different values in 120 rows); drop them, or cut them down to "
+        "at most "
         "100 values."
     )
 

@@ -139,6 +139,53 @@ def test_gaps_alone_leave_groups_as_they_are():
     np.testing.assert_array_equal(selected, X[:, gappy.get_support()])
 
 
+def test_columns_with_hardly_a_value_do_not_hide_the_others():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 10))
+    for start in (0, 4, 7):
+        X[:, start : start + 3] += 1.5 * rng.standard_normal((200, 1))
+    X[rng.random(200) < 0.95, 3] = np.nan
+    X[rng.random(200) < 0.95, 6] = np.nan
+    selector = GroupFS(**QUICK).fit(X)
+    assert sum({0, 1, 2} <= set(g) or {7, 8, 9} <= set(g) for g in selector.groups_) == 2
+    complete = selector.group_labels_[[0, 7]]
+    assert (selector.group_pvalues_[complete] < 1e-6).all()
+    assert selector.group_selected_[complete].all()
+
+
+def test_one_gap_changes_little_with_signs():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 6))
+    X[:, :3] += 1.5 * rng.standard_normal((200, 1))
+    X[:, 3:] += 1.5 * rng.standard_normal((200, 1))
+    settings = {"signed": True, "n_groups": 2, **QUICK}
+    whole = GroupFS(**settings).fit(X)
+    X[3, 2] = np.nan
+    gappy = GroupFS(**settings).fit(X)
+    np.testing.assert_allclose(gappy.centrality_, whole.centrality_, atol=0.02)
+    ratio = np.log10(np.sort(gappy.group_pvalues_) / np.sort(whole.group_pvalues_))
+    assert np.abs(ratio).max() < 3
+
+
+def test_what_transform_returns_does_not_depend_on_gaps_of_the_table():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((100, 4))
+    X[:, 1:3] += 3 * X[:, :1]
+    frame = pd.DataFrame(X, columns=list("abcd")).astype("Float64")
+    frame.loc[0, "a"] = pd.NA
+    selector = GroupFS(**QUICK).fit(frame)
+    for part in (frame, frame.iloc[1:]):
+        assert isinstance(selector.transform(part), pd.DataFrame)
+
+
+def test_equal_names_and_the_way_back_are_refused_in_words(drawn, fitted):
+    frame, _ = drawn
+    with pytest.raises(ValueError, match=r"x0 \(2 times\); rename"):
+        GroupFS(**QUICK).fit(frame.rename(columns={"x1": "x0"}))
+    with pytest.raises(ValueError, match="zeros in place of features"):
+        fitted.inverse_transform(fitted.transform(frame))
+
+
 def test_gaps_in_the_same_rows_make_no_group():
     """Columns that are missing together, and have nothing else in common."""
     rng = np.random.default_rng(3)

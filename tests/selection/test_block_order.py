@@ -7,6 +7,7 @@ from groupfs.data.feature_basis import make_basis
 from groupfs.data.feature_rows import FeatureRows, sample_columns
 from groupfs.graphs.feature_similarity import similarities
 from groupfs.selection.block_order import order_blocks
+from groupfs.selection.feature_order import order_features
 
 
 def table(similarity="correlation"):
@@ -63,3 +64,26 @@ def test_without_residuals_the_most_alike_chosen_one_explains():
     assert order[0] == (squared @ weights).argmax()
     np.testing.assert_allclose(np.cumsum(gains)[2], weights @ squared[order[:3]].max(0))
     assert sorted(order.tolist()) == list(range(7)) and gains.sum() == pytest.approx(1)
+
+
+def test_gaps_of_two_categories_explain_nothing_of_each_other():
+    rng = np.random.default_rng(0)
+    values = [np.eye(4)[rng.integers(0, 4, 400)] for _ in range(2)]
+    for x in values:
+        x[:100] = np.nan
+    Z, owner = sample_columns(values, ["category"] * 2, True)
+    rows = FeatureRows(Z, owner, make_basis(values, ["category"] * 2, "correlation"))
+    _, gains = order_blocks(rows, np.full(2, 0.5), [np.arange(2)], 100)
+    assert gains[0] == pytest.approx(0.5, abs=0.02)
+
+
+def test_copies_share_the_weight_of_a_feature():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 3))
+    category = np.eye(3)[rng.integers(0, 3, 200)]
+    values = [*(x.T[:, :, None]), -x[:, :1], 2 * x[:, :1], category]
+    kinds = ["number"] * 5 + ["category"]
+    Z, owner = sample_columns(values, kinds, True)
+    rows = FeatureRows(Z, owner, make_basis(values, kinds, "correlation"))
+    found = order_features(rows, np.ones(6), [np.arange(6)], np.zeros(0, dtype=np.int64))
+    np.testing.assert_allclose(found.weights, [1 / 12, 1 / 4, 1 / 4, 1 / 12, 1 / 12, 1 / 4])

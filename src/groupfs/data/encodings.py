@@ -23,6 +23,8 @@ TWO_YEARS = 730
 #: Points on a circle whose mean is so long are one: within 3 days of the year, 10 minutes of the
 #: day. The same date has two places in the year, by whether it is a leap year.
 ONE_POINT = 0.999
+#: Spread of points on a circle that is none but for rounding.
+NO_SPREAD = 1e-9
 
 Encoded = tuple[str, FloatArray]
 
@@ -86,9 +88,11 @@ def encode_dates(times: NDArray[np.datetime64]) -> Encoded:
 
 
 def _refuse_too_many(counts: IntArray) -> None:
-    n_levels = len(counts)
-    if MOST_DIFFERENT < n_levels == counts.sum():
+    n_levels, n_rows = len(counts), int(counts.sum())
+    if MOST_DIFFERENT < n_levels == n_rows:
         raise RefusedColumn("levels", f"{n_levels} values that all differ")
+    if n_levels > max(MOST_DIFFERENT, n_rows / 2):
+        raise RefusedColumn("levels", f"{n_levels} different values in {n_rows} rows")
     if n_levels > MOST_LEVELS:
         raise RefusedColumn("levels", f"{n_levels} different values")
 
@@ -116,8 +120,10 @@ def _merge_rare(codes: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
 def _on_circle(share: FloatArray) -> list[FloatArray]:
     """Return sine and cosine of shares of a full turn; nothing if they are at one point."""
     angle = 2 * np.pi * share
-    sine, cosine = np.sin(angle), np.cos(angle)
-    return [sine, cosine] if np.hypot(sine.mean(), cosine.mean()) < ONE_POINT else []
+    parts = [np.sin(angle), np.cos(angle)]
+    if np.hypot(*(part.mean() for part in parts)) >= ONE_POINT:
+        return []
+    return [part for part in parts if part.std() > NO_SPREAD]  # two opposite points need one
 
 
 def _fill_rows(values: FloatArray, present: BoolArray) -> FloatArray:

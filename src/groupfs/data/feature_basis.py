@@ -50,6 +50,13 @@ class FeatureBasis:
         """Whether every feature is one column."""
         return len(self.owner) == len(self.dims)
 
+    def has_value(self, feature: int) -> BoolArray:
+        """Tell which rows a feature has a value in, (N,)."""
+        if self.present is None:
+            return np.ones(len(self.E), dtype=bool)
+        found: BoolArray = self.present[:, feature] > 0
+        return found
+
     def rows(self, index: IntArray) -> "FeatureBasis":
         """Return some of the rows."""
         present = None if self.present is None else self.present[index]
@@ -154,17 +161,18 @@ def _cosines(x: FloatArray) -> FloatArray:
 
 
 def _bins(x: FloatArray) -> FloatArray:
-    """Divide values into bins of about as many, an indicator each; equal ones stay together."""
+    """Divide values into bins of about as many, an indicator each; equal ones stay together.
+
+    By the mean rank of equal values, so that a value many rows have is a bin of its own.
+    """
     there = ~np.isnan(x)
-    present = x[there]
-    n_bins = int(np.clip(np.sqrt(len(present) / ROWS_PER_CELL), 2, MOST_BINS))
-    levels = np.unique(present)
-    if len(levels) <= n_bins:
-        edges = levels[1:]
-    else:
-        edges = np.unique(np.quantile(present, np.arange(1, n_bins) / n_bins))
-    codes = np.searchsorted(edges, present, side="right")
-    _, codes = np.unique(codes, return_inverse=True)
+    ranks = rankdata(x[there])
+    n = len(ranks)
+    n_bins = int(np.clip(np.sqrt(n / ROWS_PER_CELL), 2, MOST_BINS))
+    place = (ranks - 0.5) / n * n_bins
+    # an edge belongs to the bin further out, so that x and -x have the same bins
+    codes = np.where(place < n_bins / 2, np.ceil(place) - 1, np.floor(place))
+    _, codes = np.unique(np.clip(codes, 0, n_bins - 1), return_inverse=True)
     found = np.full((len(x), int(codes.max()) + 1), np.nan)
     found[there] = np.eye(found.shape[1])[codes]
     return found

@@ -1,6 +1,7 @@
 """The one door for X, whatever it is: checked, read into memory where it fits, else streamed."""
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -292,6 +293,12 @@ def _refuse_too_large(source: Source, who: str) -> None:
 
 def _match_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> Sequence[str]:
     """Let the estimator learn the columns of X, or compare them; return their names."""
+    counts = Counter(getattr(X, "columns", ()))
+    if twice := [f"{name} ({times} times)" for name, times in counts.items() if times > 1]:
+        raise ValueError(
+            f"X has {len(twice)} column name(s) that occur more than once: {join_names(twice)}; "
+            "rename these columns."
+        )
     if reset:
         check_feature_names(estimator, X, reset=True)
         estimator.n_features_in_ = n_features

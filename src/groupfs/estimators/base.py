@@ -124,7 +124,8 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
             A DataFrame with columns of other kinds than numbers stays one, its columns as they
             were.
         """
-        if has_kinds(X):
+        check_is_fitted(self)
+        if self._has_kinds and hasattr(X, "columns"):
             return self._select_columns(X)
         source = as_source(X) if is_lazy(X) else None
         if source is None:
@@ -136,6 +137,21 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
                 f"{self.n_features_in_} features as input."
             )
         return read_columns(source, support)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected columns back among the others, which become zero.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_selected)
+            Numbers; for categories and dates zero is no value.
+        """
+        if has_kinds(X):
+            raise ValueError(
+                "inverse_transform puts zeros in place of features that were not selected, and X "
+                "has columns that are not numbers; join the selected columns to your table by name."
+            )
+        return super().inverse_transform(X)
 
     def _select_columns(self, frame: Any) -> Any:
         """Return the selected columns of a data frame, untouched."""
@@ -194,6 +210,7 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
             similarity=self.similarity,
         )
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
+        self._has_kinds = has_kinds(X)  # what transform returns must not depend on other tables
         if isinstance(table.rows, FeatureRows) and self._metric_is_rank:
             table = replace(table, rows=table.rows.ranked())
         return table

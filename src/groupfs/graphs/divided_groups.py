@@ -12,11 +12,13 @@ For features that measure one thing each this is the correlation of the two thin
 """
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from groupfs.data.feature_rows import FeatureRows
 from groupfs.graphs.eigenvectors import first_component
 from groupfs.graphs.feature_clusters import as_groups, cluster_features
+from groupfs.graphs.feature_similarity import exclusive_pairs
 from groupfs.graphs.replication import FEWEST_FEATURES, Halves, leading_of, walks_of
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -67,7 +69,9 @@ def _parts(
     apart = [C for C in parts if in_common(r, parts[C], signed) < LITTLE_IN_COMMON]
     if not apart:  # most groups; halves take longer
         return None
-    excluded = None if isinstance(X, FeatureRows) else correlations == 0
+    excluded = correlations == 0
+    if isinstance(X, FeatureRows):
+        excluded = torch.from_numpy(exclusive_pairs(X.basis, 0, m))
     halves = Halves(X, excluded, K, most, signed, seed, MOST_SPLITS)
     found = halves.replication(most)
     at = int(found.information.argmax())

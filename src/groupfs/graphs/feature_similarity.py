@@ -6,23 +6,30 @@ Axes: N samples, d features, q columns of their basis; b features of a block.
   :math:`|r|` of two numbers, the correlation ratio of a number and a category, and for two
   categories the first singular value of
   :math:`(n_{ab} - n_a n_b / n) / \sqrt{n_a n_b}`, from which Cramér's V is made, too.
-- *distance*: distance correlation of ranks, of whose eigenfunctions the basis has the first.
+- *distance*: distance correlation of ranks, of whose eigenfunctions the basis has the first; what
+  chance gives is taken off both covariance and variances.
 - *mutual_information*: :math:`\sqrt{1 - e^{-2 I}}`, which is :math:`|r|` of normal columns, over
   the most that the entropies allow.
 
 Features of several columns are alike by chance more than numbers are, and so are pairs with few
 rows in common: squares are lowered by what chance gives them beyond two numbers with all rows.
-Numbers alone keep the sign of r.
+Numbers alone keep the sign of r. Columns with two values that never meet, as those made from one
+variable, are not alike by correlation.
+
+Where similarities are compared with chance, pairs are weighted by the root of the share of the rows
+they have in common (:func:`pair_weights`): chance is the same for all of them then.
 """
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from groupfs.data.feature_basis import FeatureBasis
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Numbers of a block that are worked on at a time.
 BLOCK_ENTRIES = 2**22
@@ -36,8 +43,13 @@ CONSTANT = 1e-12
 MOST_BIAS = 0.99
 
 
-def similarities(basis: FeatureBasis, start: int = 0, stop: int | None = None) -> FloatArray:
-    """Compare features start..stop with all, (b, d); signed where both are single columns."""
+def similarities(
+    basis: FeatureBasis, start: int = 0, stop: int | None = None, exclude: bool = True
+) -> FloatArray:
+    """Compare features start..stop with all, (b, d); signed where both are single columns.
+
+    Without ``exclude`` also columns that never meet.
+    """
     d = basis.shape[1]
     stop = d if stop is None else stop
     if callable(basis.similarity):
@@ -47,6 +59,8 @@ def similarities(basis: FeatureBasis, start: int = 0, stop: int | None = None) -
     compare = reduce.get(basis.similarity, _canonical)
     parts = [compare(basis, i, min(stop, i + size)) for i in range(start, stop, size)]
     found = np.concatenate(parts)
+    if exclude and compare is _canonical:
+        found[exclusive_pairs(basis, start, stop)] = 0
     own = np.arange(stop - start)
     found[own, own + start] = 1
     return found
@@ -54,7 +68,51 @@ def similarities(basis: FeatureBasis, start: int = 0, stop: int | None = None) -
 
 def column_correlations(basis: FeatureBasis) -> FloatArray:
     """Correlate all columns of the basis, (q, q); indicators as in correspondence analysis."""
-    return _scaled(_Sums(basis, 0, basis.shape[1]))
+    sums = _Sums(basis, 0, basis.shape[1])
+    r = _scaled(sums)
+    none = exclusive_pairs(basis, 0, basis.shape[1]) | sums.too_few()
+    np.fill_diagonal(none, False)
+    r[none[sums.a][:, sums.b]] = 0
+    return r
+
+
+def exclusive_pairs(basis: FeatureBasis, start: int, stop: int) -> BoolArray:
+    """Find pairs of columns with two values whose higher ones never meet, (b, d)."""
+    found = np.zeros((stop - start, basis.shape[1]), dtype=bool)
+    is_on = _higher_of_two(basis)
+    inside = is_on.features[(is_on.features >= start) & (is_on.features < stop)]
+    if len(inside):
+        own = np.isin(is_on.features, inside)
+        meet = is_on.columns[:, own].T @ is_on.columns
+        found[np.ix_(inside - start, is_on.features)] = meet < 0.5
+    return found
+
+
+def pair_weights(basis: FeatureBasis, start: int = 0, stop: int | None = None) -> FloatArray:
+    """Find the root of the share of the rows that pairs have in common, (b, d) or (1, 1)."""
+    if basis.present is None:
+        return np.ones((1, 1))
+    shared = basis.present[:, start:stop].T @ basis.present
+    return np.sqrt(shared / len(basis.E))
+
+
+class _TwoValued(NamedTuple):
+    """Where columns with two values have the higher one."""
+
+    features: IntArray  #: that have two values, (m,)
+    columns: NDArray[np.float32]  #: (N, m)
+
+
+def _higher_of_two(basis: FeatureBasis) -> _TwoValued:
+    single = np.flatnonzero(np.bincount(basis.owner) == 1)
+    E = basis.E[:, basis.starts[single]]
+    low, high = E.min(0), E.max(0)
+    if basis.present is not None:  # a gap is 0, between the two
+        there = basis.present[:, single] > 0
+        low = np.where(there, E, np.inf).min(0)
+        high = np.where(there, E, -np.inf).max(0)
+    two = (low < high) & ((low == E) | (high == E) | (E == 0)).all(0)
+    return _TwoValued(single[two], (E[:, two] == high[two]).astype(np.float32))
 
 
 class _Sums:
@@ -113,11 +171,15 @@ class _Sums:
         M = self.basis.present
         if M is None:
             return found
-        N = len(M)
         counts = M.sum(0)
-        expected = counts[self.features, None] * counts / N
+        expected = counts[self.features, None] * counts / len(M)
         lowered = found * np.minimum(1, np.sqrt(self.n_pairs / np.maximum(expected, 1e-9)))
-        return np.where(self.n_pairs < min(FEWEST_PAIRS, N / 2), 0, lowered)
+        return np.where(self.too_few(), 0, lowered)
+
+    def too_few(self) -> BoolArray:
+        """Tell which pairs have too few rows in common, (b, d) or (1, 1)."""
+        found: BoolArray = self.n_pairs < min(FEWEST_PAIRS, len(self.basis.E) / 2)
+        return found
 
 
 def _scaled(sums: _Sums) -> FloatArray:
@@ -132,7 +194,40 @@ def _scaled(sums: _Sums) -> FloatArray:
     left, right = variances
     if left.shape[1] > 1:
         left, right = left[:, sums.b], right[:, sums.a]
-    return np.clip(sums.centered() / np.sqrt(left) / np.sqrt(right.T), -1, 1)
+    r = sums.centered() / np.sqrt(left) / np.sqrt(right.T)
+    if sums.basis.present is not None:
+        r = _whitened(_whitened(r, sums, 0).T, sums, 1).T
+    return np.clip(r, -1, 1)
+
+
+def _whitened(r: FloatArray, sums: _Sums, side: int) -> FloatArray:
+    """Make parts of dates uncorrelated over the rows of each pair, (qa, q) by rows.
+
+    They are so over the date's own rows, of which a pair may have a stretch only.
+    """
+    basis = sums.basis
+    assert basis.present is not None
+    owner, others = (sums.a, sums.b) if side == 0 else (sums.b, sums.a)
+    first = sums.features.start if side == 0 else 0
+    M = basis.present if side == 0 else basis.present[:, sums.features]
+    n = sums.n_pairs if side == 0 else sums.n_pairs.T
+    sizes = np.bincount(owner)
+    for i in np.flatnonzero(sizes > 1):
+        rows = np.flatnonzero(owner == i)
+        columns = rows + (sums.columns.start if side == 0 else 0)
+        if basis.dims[first + i] < sizes[i]:  # levels of a category
+            continue
+        E, size = basis.E[:, columns], sizes[i]
+        squares = (E[:, :, None] * E[:, None, :]).reshape(len(E), -1).T @ M / n[i]
+        mean = sums.sums[side][rows] / n[i]
+        spread = np.sqrt(np.maximum(sums.squares[side][rows] / n[i], 1e-300))
+        within = squares.T.reshape(-1, size, size) - mean.T[:, :, None] * mean.T[:, None, :]
+        within = within / spread.T[:, :, None] / spread.T[:, None, :]
+        values, vectors = np.linalg.eigh(within)
+        inverse = np.where(values > 1e-9 * np.maximum(values[:, -1:], 1e-300), values, np.inf)
+        root = (vectors / np.sqrt(inverse)[:, None, :]) @ vectors.transpose(0, 2, 1)
+        r[rows] = np.einsum("kij,jk->ik", root[others], r[rows])
+    return r
 
 
 def _canonical(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
@@ -192,15 +287,17 @@ def _distance(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
     sums = _Sums(basis, start, stop)
     shared = sums.by_features(np.square(sums.centered())) / np.square(sums.n_pairs)
     spread, trace = _own_distances(basis)
-    own, everyone = sums.features, slice(None)
-    by_chance = np.outer(trace[own], trace) / np.maximum(sums.n_pairs - 1, 1)
-    unit = np.sqrt(np.outer(spread[own], spread[everyone]))
+    by_chance = np.outer(trace[sums.features], trace) / np.maximum(sums.n_pairs - 1, 1)
+    unit = np.sqrt(np.outer(spread[sums.features], spread))
     squared = np.clip((shared - by_chance) / np.maximum(unit, 1e-300), 0, 1)
     return sums.certain(np.sqrt(squared))
 
 
 def _own_distances(basis: FeatureBasis) -> tuple[FloatArray, FloatArray]:
-    """Compute distance variances and mean distances of features, by their own rows, (d,) each."""
+    """Compute distance variances and mean distances of features, by their own rows, (d,) each.
+
+    Without what chance gives the variances.
+    """
     d = basis.shape[1]
     spread, trace = np.zeros(d), np.zeros(d)
     sizes = np.bincount(basis.owner, minlength=d)
@@ -212,8 +309,9 @@ def _own_distances(basis: FeatureBasis) -> tuple[FloatArray, FloatArray]:
         n = np.maximum(counts[features], 1)[:, None, None]
         mean = E.sum(2, keepdims=True) / n
         C = E @ E.transpose(0, 2, 1) / n - mean * mean.transpose(0, 2, 1)
-        spread[features] = np.square(C).sum((1, 2))
         trace[features] = np.trace(C, axis1=1, axis2=2)
+        by_chance = np.square(trace[features]) / np.maximum(counts[features] - 1, 1)
+        spread[features] = np.maximum(np.square(C).sum((1, 2)) - by_chance, 1e-12)
     return spread, trace
 
 
@@ -235,8 +333,8 @@ def _information(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
     rare_b = n * np.add.reduceat(_inverse(of_b), starts, axis=1) - 1
     by_chance = by_chance + rare_a * rare_b / (12 * np.square(n))
     bias = np.maximum(by_chance - 1 / (2 * len(basis.E)), 0)
-    most = -np.expm1(-2 * np.minimum(*entropies))
-    squared = -np.expm1(-2 * np.maximum(shared - bias, 0)) / np.maximum(most, 1e-12)
+    most = -np.expm1(-2 * np.maximum(np.minimum(*entropies) - bias, 1e-12))
+    squared = -np.expm1(-2 * np.maximum(shared - bias, 0)) / most
     return sums.certain(np.sqrt(np.clip(squared, 0, 1)))
 
 

@@ -83,7 +83,7 @@ class Halves:
     ----------
     X : (n, m) tensor or FeatureRows
         Rows of the table, features of interest alone.
-    excluded : (m, m) bool tensor or None
+    excluded : (m, m) bool tensor
         Pairs of features whose correlation counts as none.
     n_neighbors : int
         K, for the bandwidths of the feature graphs.
@@ -96,7 +96,7 @@ class Halves:
     def __init__(
         self,
         X: Tensor | FeatureRows,
-        excluded: Tensor | None,
+        excluded: Tensor,
         n_neighbors: int,
         n_vectors: int,
         signed: bool,
@@ -115,8 +115,7 @@ class Halves:
         else:
             halved = _halved_correlations(X, orders)
         for r in halved:
-            if excluded is not None:
-                r.masked_fill_(excluded, 0)
+            r.masked_fill_(excluded, 0)
             walks = walks_of(r, min(n_neighbors, m - 1), signed)
             embeddings += leading_of(walks, min(n_vectors, m))
         self.embeddings = np.stack(embeddings)  # (2 S, m, n_vectors)
@@ -218,7 +217,7 @@ def _halved_similarities(rows: FeatureRows, orders: Iterator[IntArray]) -> Itera
     half = rows.shape[0] // 2
     for order in orders:
         parts = [order[:half], order[-half:]]
-        found = [similarities(rows.basis.rows(np.sort(part))) for part in parts]
+        found = [similarities(rows.basis.rows(np.sort(part)), exclude=False) for part in parts]
         yield torch.from_numpy(np.stack(found))
 
 

@@ -87,7 +87,8 @@ def unit_scale(X: Tensor) -> Tensor:
     Rows would rather have length one; this way columns keep a variance of about one.
     """
     length = fill_gaps(X).norm(dim=-1, keepdim=True).clamp_(min=TINY)
-    return X.shape[-1] ** 0.5 / length
+    n_known = (~X.isnan()).sum(-1, keepdim=True).to(X.dtype)
+    return n_known.sqrt() / length
 
 
 def geodesic_distances(distances: Tensor, n_neighbors: int) -> Tensor:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
-from groupfs.graphs.feature_similarity import similarities
+from groupfs.graphs.feature_similarity import pair_weights, similarities
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Deviation from -1 of lowest times highest value at which a standardised column has two values.
@@ -78,7 +78,10 @@ class Correlations:
         d, size = self.rows.shape[1], self.rows.columns_at_once
         found = []
         for start in range(0, d, size):
-            r = self.block(start, min(d, start + size), single=True).abs_()
+            stop = min(d, start + size)
+            r = self.block(start, stop, single=True).abs_()
+            if isinstance(self.rows, FeatureRows):  # pairs with few rows are alike by chance
+                r *= torch.from_numpy(pair_weights(self.rows.basis, start, stop))
             own = torch.arange(len(r), device=r.device)
             r[own, own + start] = 0
             k = min(NEAREST, d - 1)

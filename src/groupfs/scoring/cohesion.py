@@ -23,7 +23,11 @@ from groupfs.data.rows import Rows, RowsInMemory
 from groupfs.data.streamed_rows import StreamRows
 from groupfs.graphs.eigenvectors import first_component, lanczos
 from groupfs.graphs.feature_clusters import as_groups
-from groupfs.graphs.feature_similarity import column_correlations, similarities
+from groupfs.graphs.feature_similarity import (
+    column_correlations,
+    pair_weights,
+    similarities,
+)
 from groupfs.graphs.similarity import MATRIX_FEATURES, Correlations
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -47,7 +51,7 @@ def group_components(
     """
     held = in_memory(rows)
     if isinstance(held, FeatureRows):
-        return _feature_components(held, groups)
+        return _feature_components(held, groups, signed=False)
     N, d = held.shape
     matrix = None
     if d <= MATRIX_FEATURES:
@@ -90,7 +94,10 @@ def correlations_with_groups(
     With the group's first component, or with the sum of its features where signs matter. 0 for
     features in no group, labelled -1.
     """
-    if not signed or isinstance(rows, FeatureRows):
+    if isinstance(rows, FeatureRows):
+        found = _feature_components(rows, as_groups(labels, n_groups), signed)
+        return found.centrality, found.rest
+    if not signed:
         found = group_components(rows, as_groups(labels, n_groups), correlations)
         return found.centrality, found.rest
     central, rest = np.zeros(len(labels)), np.zeros(len(labels))
@@ -109,7 +116,7 @@ def mean_cohesion(rows: Rows, groups: list[IntArray]) -> FloatArray:
     """Compute cohesion from the mean r of groups whose features shall not be turned, (C,)."""
     held = in_memory(rows)
     if isinstance(held, FeatureRows):
-        return _feature_components(held, groups).cohesion
+        return _feature_components(held, groups, signed=True).cohesion
     found = np.zeros(len(groups))
     for j, group in enumerate(groups):
         m = len(group)
@@ -134,11 +141,13 @@ def in_memory(rows: Rows) -> RowsInMemory:
     return held
 
 
-def _feature_components(rows: FeatureRows, groups: list[IntArray]) -> Components:
-    """Find the first component of groups of features of any kinds.
+def _feature_components(rows: FeatureRows, groups: list[IntArray], signed: bool) -> Components:
+    """Find the first component of groups of features of any kinds, or their mean if ``signed``.
 
     Of all columns of a group, those of a feature uncorrelated: a feature's part of the eigenvector
-    is the length of its columns' part. Similarities other than correlation are taken as they are.
+    is the length of its columns' part. Similarities other than correlation are taken as they are,
+    and so are those that shall not be turned. How far a group is beyond chance is told by weighted
+    pairs, centrality by pairs as they are.
     """
     N, d = rows.shape
     centrality, rest, signs = np.zeros(d), np.zeros(d), np.zeros(d, dtype=np.int64)
@@ -148,22 +157,47 @@ def _feature_components(rows: FeatureRows, groups: list[IntArray]) -> Components
             continue
         part = rows.basis.restricted(group)
         owner, dims = np.arange(len(group)), np.ones(len(group), dtype=np.int64)
-        if part.similarity in ("correlation", "rank"):
+        if part.similarity in ("correlation", "rank") and not signed:
             owner, dims = part.owner, part.dims
             matrix = column_correlations(part)
         else:
             matrix = similarities(part)
-        value, vector = first_component(matrix)
-        share = np.sqrt(np.bincount(owner, np.square(vector)))
-        by_chance = (dims - 1) / max(N - 1, 1)
-        centrality[group] = _lowered(np.minimum(np.sqrt(max(value, 0)) * share, 1), by_chance)
-        rest[group] = _lowered(with_rest(value, share), by_chance)
-        single = np.bincount(owner) == 1
-        along = np.where(single, np.bincount(owner, vector), 0)
-        leading = along[np.abs(along).argmax()]
-        signs[group] = np.where(along * leading < 0, -1, 1)
+        weights = pair_weights(part)
+        weighted = matrix
+        if weights.size > 1:
+            np.fill_diagonal(weights, 1)
+            weighted = matrix * weights[owner][:, owner]
+        if signed:
+            vector = np.full(len(group), 1 / np.sqrt(len(group)))
+            value = float(weighted.mean() * len(group))
+            rest[group] = _with_others(weighted)
+        else:
+            value, vector = first_component(weighted)
+        along = matrix @ vector
+        length = np.sqrt(max(float(vector @ along), 1e-300))
+        counts = N if part.present is None else part.present.sum(0)
+        by_chance = (dims - 1) / np.maximum(counts - 1, 1)
+        if signed:
+            centrality[group] = np.clip(along / length, -1, 1)
+            signs[group] = np.where(along < 0, -1, 1)
+        else:
+            share = np.sqrt(np.bincount(owner, np.square(along))) / length
+            centrality[group] = _lowered(np.minimum(share, 1), by_chance)
+            own = np.sqrt(np.bincount(owner, np.square(vector)))
+            rest[group] = _lowered(with_rest(value, own), by_chance)
+            turned = np.where(np.bincount(owner) == 1, np.bincount(owner, vector), 0)
+            leading = turned[np.abs(turned).argmax()]
+            signs[group] = np.where(turned * leading < 0, -1, 1)
         cohesion[j] = beyond_edge(value, int(dims.sum()), N)
     return Components(centrality, signs, cohesion, rest)
+
+
+def _with_others(matrix: FloatArray) -> FloatArray:
+    """Correlate every feature with the sum of the others, (m, m) to (m,)."""
+    sums, m = matrix.sum(1), len(matrix)
+    left = matrix.sum() - 2 * sums + 1  # variance of the sum of the others
+    found: FloatArray = (sums - 1) / np.sqrt(np.maximum(left, 1e-12))
+    return np.clip(found, -1, 1) if m > 1 else np.zeros(1)
 
 
 def _lowered(correlation: FloatArray, by_chance: FloatArray) -> FloatArray:

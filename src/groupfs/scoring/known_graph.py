@@ -64,9 +64,11 @@ def smoothness_on_graph(
     noise, walked = graph.smoothed(lambda i: noise[i], index, steps)
     chance = (noise * walked).mean(0)
     variance = rows.column_norms / rows.shape[0]
-    smoothness = (X * smoothed).mean(0)
-    if rows.owner is not None:
-        smoothness = np.bincount(rows.owner, smoothness, minlength=rows.shape[1])
+    smoothness: FloatArray = (X * smoothed).mean(0)
+    if rows.owner is not None:  # a gap has no variance
+        d = rows.shape[1]
+        smoothness = np.bincount(rows.owner, smoothness, d).astype(np.float64)
+        variance = np.bincount(rows.owner, np.square(X).mean(0), d).astype(np.float64)
     return KnownGraphSmoothness(
         smoothness=smoothness,
         chance=variance * chance.mean(),

@@ -16,7 +16,7 @@ from groupfs.data.feature_basis import FeatureBasis
 from groupfs.data.feature_rows import FeatureRows
 from groupfs.graphs.similarity import feature_similarities
 from groupfs.selection.coverage import cover
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Share of a direction's variance that must be left to be of any use, and of all targets.
 LEAST_LEFT, LEAST_MISSING = 1e-6, 1e-9
@@ -56,7 +56,8 @@ class _Spaces:
     """The state of a greedy choice of features, each a space of columns."""
 
     def __init__(self, basis: FeatureBasis, weights: FloatArray) -> None:
-        blocks = [_directions(E) for E in np.split(basis.E, basis.starts[1:], axis=1)]
+        parts = np.split(basis.E, basis.starts[1:], axis=1)
+        blocks = [_directions(E, basis.has_value(j)) for j, E in enumerate(parts)]
         sizes = [block.shape[1] for block in blocks]
         columns = np.hstack(blocks)
         F: FloatArray = columns
@@ -121,7 +122,8 @@ class _Spaces:
         return x - self._basis.T @ (self._basis @ x)
 
 
-def _directions(E: FloatArray) -> FloatArray:
+def _directions(E: FloatArray, has_value: BoolArray) -> FloatArray:
     """Find orthonormal directions of a feature's columns, gaps at the mean, (N, a)."""
-    U, lengths, _ = np.linalg.svd(E - E.mean(0), full_matrices=False)
+    off = np.where(has_value[:, None], E - E[has_value].mean(0), 0)
+    U, lengths, _ = np.linalg.svd(off, full_matrices=False)
     return U[:, lengths > 1e-6 * max(lengths[0], 1e-300)]

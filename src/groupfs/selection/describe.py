@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.data.feature_rows import FeatureRows
 from groupfs.graphs.feature_clusters import as_groups
 from groupfs.graphs.replication import replicates
 from groupfs.graphs.similarity import Correlations
@@ -57,7 +56,7 @@ def describe(problem: Problem, trained: Trained, seed: int, weight: int) -> Grou
     groups = as_groups(labels, problem.n_groups)
     sizes = np.array([len(group) for group in groups])
     settings, evidence, rows = problem.settings, problem.evidence, problem.table.rows
-    if settings.signed and not isinstance(rows, FeatureRows):
+    if settings.signed:
         central, _ = correlations_with_groups(rows, labels, problem.n_groups, signed=True)
         cohesion = None
         signs = np.where(central < 0, -1, 1) * (labels >= 0)

@@ -14,6 +14,7 @@ import torch
 
 from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
+from groupfs.graphs.similarity import feature_similarities
 from groupfs.selection.block_order import order_blocks
 from groupfs.selection.column_factor import (
     ColumnFactor,
@@ -30,6 +31,8 @@ MOST_PICKS = 1024
 #: Features chosen by a sketch that are put in order again by exact products: at least so many, and
 #: no more than give so many products or take so many multiplications.
 FEWEST_EXACT, EXACT_ENTRIES = 16, 2**24
+#: Similarity above which two features of any kinds are copies.
+SAME_FEATURE = 1 - 1e-6
 MULTIPLICATIONS = {"cpu": 2e11, "cuda": 1e14}
 
 
@@ -60,7 +63,8 @@ def order_features(
         Features in none of the stages, in the order in which they follow.
     """
     if isinstance(rows, FeatureRows) and not rows.is_plain:
-        shared = weights / weights.sum()
+        shared = weights / (np.abs(feature_similarities(rows)) > SAME_FEATURE).sum(1)
+        shared = shared / shared.sum()
         order, gains = order_blocks(rows, shared, stages, MOST_PICKS)
     else:
         rows = rows.filled() if isinstance(rows, FeatureRows) else rows

@@ -19,6 +19,7 @@ from groupfs.graphs.divided_groups import divide_groups
 from groupfs.graphs.eigenvectors import DENSE_FEATURES, first_component, leading_eigenvectors
 from groupfs.graphs.feature_clusters import cluster_features, nearest_clusters
 from groupfs.graphs.feature_graph import feature_walk
+from groupfs.graphs.feature_similarity import exclusive_pairs
 from groupfs.graphs.nearest_groups import settle_features
 from groupfs.graphs.number_of_groups import find_n_groups
 from groupfs.graphs.relatedness import Relatedness
@@ -192,7 +193,9 @@ def _halves(
     if isinstance(X, FeatureRows):
         seed = int(rng.integers(2**31))
         part = X.restricted(features)
-        return Halves(part, None, settings.n_neighbors, n_vectors, settings.signed, seed), features
+        excluded = torch.from_numpy(exclusive_pairs(part.basis, 0, len(features)))
+        halves = Halves(part, excluded, settings.n_neighbors, n_vectors, settings.signed, seed)
+        return halves, features
     if d <= MATRIX_FEATURES:
         matrix = correlations.matrix()[features][:, features]
     else:
