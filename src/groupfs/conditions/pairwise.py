@@ -52,23 +52,23 @@ class PairSums:
 def known_everywhere(Z: FloatArray, weights: FloatArray) -> BoolArray:
     """Find the features that have enough values under every set of weights, (m,)."""
     present = (~np.isnan(Z)).astype(float)
-    found: BoolArray = (_worth(weights, present) >= FEWEST_VALUES).all(0)
-    return found
+    return np.asarray((_worth(weights, present) >= FEWEST_VALUES).all(0))
 
 
 def seldom_together(Z: FloatArray, weights: FloatArray) -> BoolArray:
     """Find the pairs that under some set of weights too few samples have both of, (m, m)."""
     m = Z.shape[1]
     present = (~np.isnan(Z)).astype(float)
-    found: BoolArray = (_worth(weights, _pairs(present, present)) < FEWEST_VALUES).any(0)
-    return found.reshape(m, m)
+    few = _worth(weights, _pairs(present, present)) < FEWEST_VALUES
+    return np.asarray(few.any(0)).reshape(m, m)
 
 
 def exclusive_pairs_with_gaps(Z: FloatArray) -> BoolArray:
-    """Find pairs of columns with two values that no sample has the higher one of both of, (m, m)."""
+    """Find columns of two values that no sample has the higher one of both of, (m, m)."""
     lowest, highest = np.nanmin(Z, axis=0), np.nanmax(Z, axis=0)
-    has_two = (((Z == lowest) | (Z == highest) | np.isnan(Z)).all(0)) & (lowest < highest)
-    on = ((Z == highest) & has_two).astype(float)
+    is_low, is_high = lowest == Z, highest == Z
+    has_two = (is_low | is_high | np.isnan(Z)).all(0) & (lowest < highest)
+    on = (is_high & has_two).astype(float)
     found: BoolArray = (on.T @ on == 0) & has_two & has_two[:, None]
     return found
 
