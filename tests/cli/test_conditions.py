@@ -70,6 +70,23 @@ def test_numbers_are_followed_and_the_label_may_be_the_same_column(table):
     assert abs(np.corrcoef(v["condition"], v["mean"])[0, 1]) > 0.95
 
 
+def test_dates_are_followed_as_days(table, tmp_path):
+    frame = pd.read_csv(table).drop(columns="outcome")
+    days = (4 * frame.pop("hours")).to_numpy()
+    frame["when"] = (pd.Timestamp("2021-03-01") + pd.to_timedelta(days, unit="D")).strftime(
+        "%Y-%m-%d"
+    )
+    frame.to_csv(tmp_path / "dates.csv", index=False)
+    options = ("--by", "when", "--groups", 3, "-o", tmp_path / "out", "--json", "-q")
+    result = run("select", tmp_path / "dates.csv", *options)
+    assert result.exit_code == 0, result.output
+    printed = json.loads(result.stdout)["conditions"]
+    assert printed["is_number"] and printed["name"] == "when (days since 2021-03-01)"
+    rows = pd.read_csv(tmp_path / "out" / CONDITIONS)
+    v = rows[rows["group"] == groups_of(tmp_path / "out")["v"]]
+    assert v["mean_changes"].all() and v["condition"].between(0, 36).all()
+
+
 def test_without_it_there_is_no_such_file(table):
     out = table.parent / "plain"
     assert run("select", table, "--groups", 3, "-o", out, "-q").exit_code == 0

@@ -7,7 +7,7 @@ import numpy as np
 from groupfs.anndata.matrix import find_matrix
 from groupfs.conditions import Comparison, Curves, compare, curves
 from groupfs.estimators.group_fs import GroupFS
-from groupfs.utils.condition_kind import is_number
+from groupfs.utils.condition_kind import dates_as_days, is_number
 from groupfs.utils.text import join_names
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def compare_conditions(
         With the results of :func:`select_groups`.
     by : str
         Column of ``adata.obs``: categories, or numbers. Numbers with more than 10 values are
-        followed as a number, e.g. pseudotime.
+        followed as a number, e.g. pseudotime, and as many dates as days.
     blocks : str or None, default=None
         Column of ``adata.obs`` that says what cells come from, e.g. donors.
     key : str, default="groupfs"
@@ -78,7 +78,7 @@ def compare_conditions(
     selector, genes = _restored(adata, key)
     layer = adata.uns[key]["params"].get("layer")
     X = find_matrix(adata, layer, genes)
-    column = adata.obs[by]
+    column = dates_as_days(adata.obs[by])
     found: Comparison | Curves = (curves if is_number(column) else compare)(
         selector,
         X,

@@ -8,12 +8,14 @@ import numpy as np
 
 from groupfs.cli.errors import translate
 from groupfs.tables import Table
+from groupfs.tables.column_kinds import Column, DecisionLog, convert, decide
 from groupfs.tables.columns import ColumnsError
-from groupfs.utils.condition_kind import FEWEST_SAMPLES, is_number
+from groupfs.utils.condition_kind import FEWEST_SAMPLES, dates_as_days, is_number
 
 
 def check_conditions(column: Any, option: str) -> None:
     """Refuse, before any work, a column that groups cannot be compared by."""
+    column = _followed(column)
     if is_number(column):
         return
     counts = column.value_counts()
@@ -21,7 +23,7 @@ def check_conditions(column: Any, option: str) -> None:
         raise ColumnsError(
             f"{option}: {len(counts)} values, of which {int((counts >= FEWEST_SAMPLES).sum())} "
             f"occur {FEWEST_SAMPLES} times or more; groups are compared between two such values, "
-            "or along a column of numbers."
+            "or along a column of numbers or dates."
         )
 
 
@@ -42,8 +44,18 @@ def compare_by(estimator: Any, X: Any, column: Any) -> tuple[Any, list[str]]:
 
     if not estimator.n_groups_:
         return None, []
+    column = _followed(column)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = (curves if is_number(column) else compare)(estimator, X, column)
     ours = [w for w in caught if w.category is UserWarning]
     return found, [translate(str(w.message)) for w in ours]
+
+
+def _followed(column: Any) -> Any:
+    """Return dates, also those written as text, as days; other columns as they are."""
+    log, name = DecisionLog(), str(column.name)
+    decide(name, column, False, log)
+    if "date" not in log.columns:
+        return column
+    return dates_as_days(convert(Column(name, "date"), column)[0])

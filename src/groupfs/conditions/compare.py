@@ -115,6 +115,11 @@ def compare(
     relative to unrelated columns with as many samples, so that it grows with these; whether it
     changes is tested by the correlation of the features, which does not.
 
+    Gaps (NaN) are left out: a sample's score is the mean over the features it has, a correlation is
+    that of the samples that have both features. Features that fewer than 5 samples of a condition
+    have are correlated in none. Scores alone fall with gaps: a graph of the samples has less to go
+    by; where conditions have unequal gaps, compare correlations.
+
     Examples
     --------
     >>> from groupfs import GroupFS

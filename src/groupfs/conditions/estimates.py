@@ -52,13 +52,18 @@ class Change:
 
 
 def change_from(values: FloatArray) -> Change:
-    """Compare the first arrangement with the others, (P + 1, K, C)."""
-    spread = values.std(0)
-    off = values - values.mean(0)
-    z = np.divide(off, spread, out=np.zeros_like(off), where=spread > NO_SPREAD)
-    T = np.square(z).mean(1)
+    """Compare the first arrangement with the others, (P + 1, K, C); NaN where nothing is known.
+
+    Conditions in which a group has no value are left out, and it takes two that have one.
+    """
+    known = ~np.isnan(values[0])
+    counts = np.maximum((~np.isnan(values)).sum(0), 1)
+    off = values - np.nansum(values, 0) / counts
+    spread = np.sqrt(np.nansum(np.square(off), 0) / counts)
+    z = np.divide(off, spread, out=np.zeros_like(off), where=known & (spread > NO_SPREAD))
+    T = np.nansum(np.square(z), 1) / np.maximum(known.sum(0), 1)
     p_values = (T[0] * (1 - SAME) <= T).mean(0)  # the first is as large as itself: the "+ 1"
-    p_values[np.isnan(values[0]).all(0)] = np.nan
+    p_values[known.sum(0) < 2] = np.nan
     return Change(p_values, q_values(p_values), z[0].T)
 
 
@@ -83,6 +88,7 @@ def interval(
     tails = (1 - confidence) / 2
     few = np.maximum(n_units, 2.0)
     wider = np.sqrt(few / (few - 1)) * student.ppf(1 - tails, few - 1) / norm.ppf(1 - tails)
+    resampled = np.where(np.isnan(resampled), value, resampled)  # of gaps alone: they say nothing
     low, high = np.quantile(resampled, [tails, 1 - tails], axis=0) - value
     down, up = (np.maximum(reach * wider[:, None], 0) for reach in (high, -low))
     return Estimate(value.T, (value - down).T, (value + up).T)

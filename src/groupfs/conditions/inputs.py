@@ -21,14 +21,16 @@ from groupfs.utils.warn import warn
 
 #: Rows that are looked at, at most, and numbers that these rows may hold (400 MB).
 MOST_ROWS, MOST_NUMBERS = 5000, 50_000_000
+#: Weight of the features of a group that a sample has, below which it has none.
+NO_WEIGHT = 1e-9
 
 
 @dataclass(frozen=True)
 class Samples:
     """Rows of a table that have a condition, and the groups they are scored by."""
 
-    Z: FloatArray  #: standardised columns, (n, d)
-    scores: FloatArray  #: of each group in each sample, (n, C)
+    Z: FloatArray  #: standardised columns, NaN in gaps, (n, d)
+    scores: FloatArray  #: of each group in each sample, NaN where all of it is gaps, (n, C)
     groups: list[IntArray]
     group_labels: list[Any]  #: names of the groups where the user gave them, else their ranks
     representatives: list[str]  #: most central feature of each group
@@ -61,7 +63,7 @@ def read_samples(
             "which features go together."
         )
     most = min(MOST_ROWS, max(500, MOST_NUMBERS // selector.n_features_in_))
-    Z, n_rows, rows = read_rows(selector, X, most)
+    Z, n_rows, rows = read_rows(selector, X, most, keep_gaps=True)
     check_length("conditions", labels, n_rows)
     codes = None if blocks is None else read_blocks(blocks, n_rows, missing)[rows]
     if len(rows) < n_rows:
@@ -71,7 +73,7 @@ def read_samples(
     weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
     every = Samples(
         Z=Z,
-        scores=Z @ weights,
+        scores=score_samples(Z, weights),
         groups=list(selector.groups_),
         group_labels=group_names(selector) or list(range(1, selector.n_groups_ + 1)),
         representatives=[feature_names(selector)[i] for i in selector.representatives_],
@@ -82,6 +84,16 @@ def read_samples(
         rows=rows,
     )
     return every.part(~missing[rows])
+
+
+def score_samples(Z: FloatArray, weights: FloatArray) -> FloatArray:
+    """Average the features that a sample has of each group, (n, d) and (d, C) to (n, C)."""
+    gaps = np.isnan(Z)
+    if not gaps.any():
+        return Z @ weights
+    total = (~gaps).astype(float) @ np.abs(weights)
+    known = total > NO_WEIGHT
+    return np.where(known, np.nan_to_num(Z) @ weights / np.where(known, total, 1), np.nan)
 
 
 def read_categories(values: ArrayLike) -> tuple[IntArray, list[Any], BoolArray]:

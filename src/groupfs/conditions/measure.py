@@ -20,6 +20,7 @@ from groupfs.conditions.estimates import (
     interval,
 )
 from groupfs.conditions.inputs import Samples
+from groupfs.conditions.pairwise import known_everywhere, seldom_together
 from groupfs.conditions.rearrange import rearranged
 from groupfs.conditions.weighted import (
     GroupColumns,
@@ -78,16 +79,16 @@ def measure(
     C, K = len(samples.groups), len(weights)
     r, r_again = np.full((K, C), np.nan), np.full((len(counts), K, C), np.nan)
     r_moved = np.full((len(taken), len(tested), C), np.nan)
+    per_correlation = np.full((C, K), np.inf)
     used = [most_central(group, samples.centrality) for group in samples.groups]
     for j, group in enumerate(used):
-        if len(group) < 2:
+        columns = columns_of_group(samples.Z[:, group], samples.signed, weights, without_level)
+        if columns is None:
             continue
-        Z = samples.Z[:, group]
-        columns = GroupColumns(without_level(Z), samples.signed, exclusive_pairs(Z))
+        per_correlation[j] = _cohesion_per_correlation(columns, weights)
         r[:, j] = columns.common_correlation(weights)
         r_again[..., j] = _resampled(columns.common_correlation, weights, counts)
         r_moved[..., j] = chance_values(columns.common_correlation, weights[tested], taken)
-    per_correlation = _cohesion_per_correlation([len(g) for g in used], effective_samples(weights))
     n_units = effective_samples(_of_units(weights, units))
     correlation = correlation_interval(r, r_again, confidence, n_units, 1 / per_correlation.T)
     return Measured(
@@ -99,11 +100,29 @@ def measure(
     )
 
 
-def _cohesion_per_correlation(sizes: list[int], n_samples: FloatArray) -> FloatArray:
-    """Return the cohesion of groups whose correlation is one, (C, K); infinite for one feature."""
-    return np.array(
-        [[beyond_edge(float(m), m, n) if m > 1 else np.inf for n in n_samples] for m in sizes]
-    )
+def columns_of_group(
+    Z: FloatArray, signed: bool, weights: FloatArray, without_level: WithoutLevel
+) -> GroupColumns | None:
+    """Prepare columns of a group, (n, m), to be correlated; None if there are not two of them.
+
+    Features that a condition has too few values of are left out of all, and pairs that too few
+    samples have both of count as unrelated in all: else conditions would differ by their gaps.
+    """
+    if gaps := bool(np.isnan(Z).any()):
+        Z = Z[:, known_everywhere(Z, weights)]
+    if Z.shape[1] < 2:
+        return None
+    excluded = exclusive_pairs(Z)
+    if gaps:
+        excluded = excluded | seldom_together(Z, weights)
+        np.fill_diagonal(excluded, False)
+    return GroupColumns(without_level(Z), signed, excluded)
+
+
+def _cohesion_per_correlation(columns: GroupColumns, weights: FloatArray) -> list[float]:
+    """Return the cohesion that a group whose correlation is one has, (K,)."""
+    m = columns.Z.shape[1]
+    return [beyond_edge(float(m), m, n) for n in columns.n_samples(weights)]
 
 
 def _of_units(weights: FloatArray, units: IntArray) -> FloatArray:

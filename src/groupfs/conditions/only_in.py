@@ -28,9 +28,9 @@ from groupfs.conditions.inputs import (
     read_samples,
 )
 from groupfs.conditions.level import standardized_within
-from groupfs.conditions.measure import chance_values
+from groupfs.conditions.measure import chance_values, columns_of_group
 from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
-from groupfs.conditions.weighted import GroupColumns, exclusive_pairs, most_central
+from groupfs.conditions.weighted import GroupColumns, most_central
 from groupfs.utils.fitted_selector import feature_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -177,8 +177,14 @@ def only_in(
     r, seen, moved = [], [], []
     for group in found:
         Z = samples.Z[:, most_central(group.features, group.centrality)]
-        flat, excluded = standardized_within(Z, codes), exclusive_pairs(Z)
-        columns = GroupColumns(flat, samples.signed, excluded)
+        columns = columns_of_group(
+            Z, samples.signed, weights, lambda Z: standardized_within(Z, codes)
+        )
+        if columns is None:  # gaps leave no pair of features that all conditions have
+            r.append(np.full(len(kept), np.nan))
+            seen.append(r[-1])
+            moved.append(np.full((len(taken), len(kept)), np.nan))
+            continue
         r.append(columns.common_correlation(weights))
         seen.append(_chance_p_values(columns, codes, r[-1], rng))
         moved.append(chance_values(columns.common_correlation, weights, taken))

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from groupfs.conditions.pairwise import CONSTANT, PairSums, exclusive_pairs_with_gaps
 from groupfs.data.rows import DenseRows
 from groupfs.graphs.similarity import Correlations
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -21,8 +22,6 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 MOST_FEATURES = 30
 #: Numbers that are worked on at a time (32 MB).
 AT_ONCE = 2**22
-#: Variance of a standardised column below which it is constant but for rounding.
-CONSTANT = 1e-12
 
 
 class GroupColumns:
@@ -31,7 +30,7 @@ class GroupColumns:
     Parameters
     ----------
     Z : (n, m)
-        Columns about as large as standardised ones.
+        Columns about as large as standardised ones, NaN in gaps.
     signed : bool
         Whether a feature and its negative are different.
     excluded : (m, m)
@@ -40,6 +39,9 @@ class GroupColumns:
 
     def __init__(self, Z: FloatArray, signed: bool, excluded: BoolArray) -> None:
         self.Z, self.signed, self.excluded = Z, signed, excluded
+        self._pairs = PairSums(Z) if np.isnan(Z).any() else None
+        if self._pairs is not None:
+            return
         # each pair twice: to write half of a matrix into the other takes longer
         self._products = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
 
@@ -50,12 +52,23 @@ class GroupColumns:
         at_once = max(1, AT_ONCE // max(n, m * m))
         for start in range(0, len(weights), at_once):
             r = self._correlations(weights[start : start + at_once])
+            if self.excluded.any():
+                r[:, self.excluded] = 0
+            r[:, range(m), range(m)] = 1
             first = r.sum((1, 2)) / m if self.signed else np.linalg.eigvalsh(r)[:, -1]
             found.append((first - 1) / (m - 1))
         return np.concatenate(found)
 
+    def n_samples(self, weights: FloatArray) -> FloatArray:
+        """Count the samples that weights are worth to a pair of columns, (K, n) to (K,)."""
+        if self._pairs is not None:
+            return self._pairs.n_samples(weights)
+        return effective_samples(weights)
+
     def _correlations(self, weights: FloatArray) -> FloatArray:
         """Correlate the columns for every set of weights, (Q, n) to (Q, m, m)."""
+        if self._pairs is not None:
+            return self._pairs.correlations(weights)
         m = self.Z.shape[1]
         shares = weights / np.maximum(weights.sum(1, keepdims=True), 1e-300)
         means = shares @ self.Z
@@ -65,9 +78,6 @@ class GroupColumns:
         scale = np.where(variance > CONSTANT, 1 / np.sqrt(np.maximum(variance, CONSTANT)), 0)
         r *= scale[:, :, None]
         r *= scale[:, None, :]
-        if self.excluded.any():
-            r[:, self.excluded] = 0
-        r[:, range(m), range(m)] = 1
         return r
 
 
@@ -78,12 +88,22 @@ def most_central(group: IntArray, centrality: FloatArray) -> IntArray:
 
 def exclusive_pairs(Z: FloatArray) -> BoolArray:
     """Find standardised columns whose correlation counts as none, (n, m) to (m, m)."""
+    if np.isnan(Z).any():
+        return exclusive_pairs_with_gaps(Z)
     found: BoolArray = Correlations(DenseRows(Z)).matrix().numpy() == 0
     return found
 
 
 def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:
-    """Average the scores of samples for every set of weights, (n, C) and (Q, n) to (Q, C)."""
+    """Average the scores of samples for every set of weights, (n, C) and (Q, n) to (Q, C).
+
+    Samples without a score (NaN) do not count; where none has one, there is no mean.
+    """
+    gaps = np.isnan(scores)
+    if gaps.any():
+        total = weights @ (~gaps).astype(float)
+        mean = weights @ np.nan_to_num(scores) / np.maximum(total, 1e-300)
+        return np.where(total > 0, mean, np.nan)
     return (weights @ scores) / np.maximum(weights.sum(1, keepdims=True), 1e-300)
 
 

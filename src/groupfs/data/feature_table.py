@@ -51,8 +51,10 @@ def numbers(matrix: FloatArray) -> EncodedColumns:
     return EncodedColumns(list(matrix.T[:, :, None]), ["number"] * matrix.shape[1])
 
 
-def single_columns(rows: FeatureRows, labels: IntArray, signs: IntArray) -> FloatArray:
-    """Give every feature one standardised column, gaps at the mean, (N, d).
+def single_columns(
+    rows: FeatureRows, labels: IntArray, signs: IntArray, keep_gaps: bool = False
+) -> FloatArray:
+    """Give every feature one standardised column, gaps at the mean, (N, d), or NaN if so wanted.
 
     Numbers have one. A category has for each level, and a date for its parts, what they say of the
     first component of the feature's group: the mean of its rows. ``labels`` (d,) are the groups,
@@ -72,6 +74,8 @@ def single_columns(rows: FeatureRows, labels: IntArray, signs: IntArray) -> Floa
         present = ~np.isnan(rows.Z[:, starts[feature]])
         fitted -= fitted[present].mean()
         found[:, feature] = np.where(present, fitted, 0) / max(fitted[present].std(), 1e-12)
+    if keep_gaps:
+        found[np.isnan(rows.Z[:, starts])] = np.nan
     return found
 
 

@@ -153,11 +153,14 @@ def open_table(
     return Table(streamed, columns, twins, names, spread)
 
 
-def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, int, IntArray]:
+def read_rows(
+    selector: Any, X: Any, most_rows: int, keep_gaps: bool = False
+) -> tuple[FloatArray, int, IntArray]:
     """Check X against a fitted selector and read standardised rows of it, at random if too many.
 
     Returns them, (n, d), in the user's order of the columns, zero where these are constant; how
-    many rows X has; and which of them they are, ascending.
+    many rows X has; and which of them they are, ascending. Gaps are at the mean, zero, or with
+    ``keep_gaps`` NaN.
     """
     table = open_table(
         selector,
@@ -175,7 +178,8 @@ def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, int, I
     Z = np.zeros((len(index), len(table.names)))
     if isinstance(table.rows, FeatureRows):
         labels, signs = selector.group_labels_, selector.group_signs_
-        columns = single_columns(table.rows, labels[table.columns], signs[table.columns])
+        own = labels[table.columns], signs[table.columns]
+        columns = single_columns(table.rows, *own, keep_gaps=keep_gaps)
         Z[:, table.columns] = columns[index]
         return Z, N, index
     table.rows.to(torch.device("cpu"), torch.float64)

@@ -15,3 +15,12 @@ FEWEST_SAMPLES = 10
 def is_number(column: Any) -> bool:
     """Return whether a column is followed as a number, and not compared by category."""
     return column.dtype.kind in "iuf" and column.nunique() > MOST_CATEGORIES
+
+
+def dates_as_days(column: Any) -> Any:
+    """Return many dates as days since the first, to be followed; other columns as they are."""
+    if column.dtype.kind != "M" or column.nunique() <= MOST_CATEGORIES:
+        return column
+    first = column.min().normalize()
+    days = (column - first).dt.total_seconds() / 86_400
+    return days.rename(f"{column.name} (days since {first:%Y-%m-%d})")
