@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import adjusted_rand_score
+from sklearn.neighbors import kneighbors_graph
 
 from benchmarks.kinds import as_codes, judged, mixed_table, students
 from benchmarks.tables import TablesMissing
@@ -204,6 +205,28 @@ def test_other_ways_to_train_take_all_kinds(drawn, parameters):
     selector = GroupFS(n_groups=6, **{**QUICK, **parameters}).fit(frame)
     assert selector.n_groups_ >= 2 and np.isfinite(selector.loss_)
     assert np.isfinite(selector.group_scores_).all()
+
+
+@pytest.mark.parametrize("metric", ["cosine", "rank", "geodesic", "diffusion", "graph"])
+@pytest.mark.parametrize("parameters", [{}, {"learn_memberships": True, "n_groups": 6}])
+def test_all_kinds_have_any_metric_of_the_samples(drawn, fitted, metric, parameters):
+    frame, truth = drawn
+    if metric == "graph":
+        rng = np.random.default_rng(0)
+        metric = kneighbors_graph(rng.standard_normal((len(frame), 2)), 10)
+    selector = GroupFS(metric=metric, **parameters, **QUICK).fit(frame)
+    assert np.isfinite(selector.group_scores_).all() and np.isfinite(selector.loss_)
+    if not parameters:  # groups do not depend on it
+        assert adjusted_rand_score(selector.group_labels_, fitted.group_labels_) == 1
+
+
+def test_noise_with_gaps_is_as_smooth_as_chance_on_a_known_graph():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 12))
+    X[rng.random(X.shape) < 0.5] = np.nan
+    graph = kneighbors_graph(rng.standard_normal((400, 3)), 10)
+    selector = GroupFS(metric=graph, groups=np.arange(12) // 4, **QUICK).fit(X)
+    assert np.abs(selector.group_scores_).max() < 0.03
 
 
 def test_paths_and_resamples_take_all_kinds(drawn):

@@ -269,9 +269,14 @@ def _first_canonical(sums: _Sums, r: FloatArray, squared: FloatArray) -> None:
     padded = np.zeros((r.shape[0] + 1, r.shape[1] + 1))
     padded[:-1, :-1] = r
     rows, columns = _places(sums.a, left, r.shape[0]), _places(sums.b, right, r.shape[1])
-    for i, own in zip(left, rows, strict=True):
-        blocks = padded[own][:, columns].transpose(1, 0, 2)  # (d', A, B)
-        squared[i, right] = np.square(np.linalg.norm(blocks, ord=2, axis=(1, 2)))
+    every_pair = len(left) == len(right)  # then each of them comes twice
+    for place, (i, own) in enumerate(zip(left, rows, strict=True)):
+        stop = place + 1 if every_pair else len(right)
+        blocks = padded[own][:, columns[:stop]].transpose(1, 0, 2)  # (d', A, B)
+        products = blocks @ blocks.transpose(0, 2, 1)
+        squared[i, right[:stop]] = np.maximum(np.linalg.eigvalsh(products)[:, -1], 0)
+        if every_pair:
+            squared[left[:stop], right[place]] = squared[i, right[:stop]]
 
 
 def _places(owner: IntArray, features: IntArray, none: int) -> IntArray:

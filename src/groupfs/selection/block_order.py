@@ -9,6 +9,8 @@ squared over them. Similarities other than correlation know no residuals: there 
 explained by the most alike chosen one, with the square of their similarity.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.linalg
 
@@ -58,48 +60,52 @@ class _Spaces:
     def __init__(self, basis: FeatureBasis, weights: FloatArray) -> None:
         parts = np.split(basis.E, basis.starts[1:], axis=1)
         blocks = [_directions(E, basis.has_value(j)) for j, E in enumerate(parts)]
-        sizes = [block.shape[1] for block in blocks]
+        sizes = np.array([block.shape[1] for block in blocks])
         columns = np.hstack(blocks)
         F: FloatArray = columns
         if len(columns) > columns.shape[1]:
             F = scipy.linalg.qr(columns, mode="r")[0][: columns.shape[1]]
-        self.starts = np.concatenate([[0], np.cumsum(sizes)])
         self.F = F
-        counted = np.repeat(weights / sizes, sizes)
-        self.M = (F * counted) @ F.T
+        self.M = (F * np.repeat(weights / sizes, sizes)) @ F.T
         self._basis = np.zeros((0, len(F)))
-        self._missing, self._total = float(np.trace(self.M)), float(np.trace(self.M))
-        self._left = [np.eye(size) for size in sizes]
-        MF = self.M @ F
-        own = [slice(a, b) for a, b in zip(self.starts, self.starts[1:], strict=False)]
-        self._own = own
-        self._numerator = [F[:, s].T @ MF[:, s] for s in own]
+        self._missing = self._total = float(np.trace(self.M))
+        self._starts = np.concatenate([[0], np.cumsum(sizes)])
+        self._alike = [self._features(sizes, int(size)) for size in np.unique(sizes)]
 
-    def gain(self, feature: int) -> float:
-        """Compute what a feature would explain on top of the chosen ones."""
-        left = self._left[feature]
-        if len(left) == 1:
-            return float(self._numerator[feature][0, 0] / left[0, 0]) if left > LEAST_LEFT else 0.0
-        inverse = np.linalg.pinv(left, rcond=LEAST_LEFT, hermitian=True)
-        return float(np.sum(inverse * self._numerator[feature]))
+    def _features(self, sizes: IntArray, size: int) -> "_SameSize":
+        """Gather the features of so many columns."""
+        features = np.flatnonzero(sizes == size)
+        columns = self._starts[features][:, None] + np.arange(size)
+        own = self.F[:, columns].transpose(1, 2, 0)  # (k, a, m)
+        left = np.tile(np.eye(size), (len(features), 1, 1))
+        return _SameSize(features, columns, own @ self.M @ own.transpose(0, 2, 1), left)
+
+    def gains(self) -> FloatArray:
+        """Compute what each feature would explain on top of the chosen ones, (d,)."""
+        found = np.zeros(len(self._starts) - 1)
+        for alike in self._alike:
+            found[alike.features] = alike.gains()
+        return found
 
     def pick(self, candidates: IntArray, n_picks: int, gains: list[float]) -> IntArray:
         """Choose candidates until nothing is left to explain; append what each adds."""
-        waiting = candidates.tolist()
+        allowed = np.zeros(len(self._starts) - 1, dtype=bool)
+        allowed[candidates] = True
         chosen: list[int] = []
-        while waiting and len(chosen) < n_picks and self._missing > LEAST_MISSING * self._total:
-            worth = [self.gain(feature) for feature in waiting]
-            best = int(np.argmax(worth))
+        while len(chosen) < n_picks and self._missing > LEAST_MISSING * self._total:
+            worth = np.where(allowed, self.gains(), 0)
+            best = int(worth.argmax())
             if worth[best] <= LEAST_MISSING * self._total:
                 break
-            chosen.append(waiting.pop(best))
-            gains.append(self.add(chosen[-1]))
+            chosen.append(best)
+            gains.append(self.add(best))
+            allowed[best] = False
         return np.array(chosen, dtype=np.int64)
 
     def add(self, feature: int) -> float:
         """Choose a feature; return what it explains on top of those before."""
         total = 0.0
-        for column in self.F[:, self._own[feature]].T:
+        for column in self.F[:, self._starts[feature] : self._starts[feature + 1]].T:
             q = self._outside(self._outside(column))
             length = float(q @ q)
             if length <= LEAST_LEFT:
@@ -109,17 +115,42 @@ class _Spaces:
             gain = float(q @ v)
             c, h = np.stack([q, self._outside(v)]) @ self.F
             self._basis = np.vstack([self._basis, q])
-            for i, s in enumerate(self._own):
-                both = np.outer(c[s], h[s])
-                square = np.outer(c[s], c[s])
-                self._numerator[i] = self._numerator[i] - both - both.T + gain * square
-                self._left[i] = self._left[i] - square
+            for alike in self._alike:
+                alike.take_off(c, h, gain)
             total += gain
         self._missing -= total
         return total
 
     def _outside(self, x: FloatArray) -> FloatArray:
         return x - self._basis.T @ (self._basis @ x)
+
+
+@dataclass
+class _SameSize:
+    """Residuals of k features of a columns each."""
+
+    features: IntArray  #: (k,)
+    columns: IntArray  #: (k, a)
+    numerator: FloatArray  #: products with the targets, (k, a, a)
+    left: FloatArray  #: products, (k, a, a)
+
+    def gains(self) -> FloatArray:
+        """Compute what each would explain, (k,)."""
+        if self.left.shape[1] == 1:
+            left, numerator = self.left[:, 0, 0], self.numerator[:, 0, 0]
+            return np.where(left > LEAST_LEFT, numerator / np.maximum(left, LEAST_LEFT), 0)
+        values, vectors = np.linalg.eigh(self.left)
+        along = ((self.numerator @ vectors) * vectors).sum(1)
+        useful = values > LEAST_LEFT
+        return np.where(useful, along / np.where(useful, values, 1), 0).sum(1)
+
+    def take_off(self, c: FloatArray, h: FloatArray, gain: float) -> None:
+        """Take off a chosen direction."""
+        own, other = c[self.columns], h[self.columns]
+        both = own[:, :, None] * other[:, None, :]
+        square = own[:, :, None] * own[:, None, :]
+        self.numerator += gain * square - both - both.transpose(0, 2, 1)
+        self.left -= square
 
 
 def _directions(E: FloatArray, has_value: BoolArray) -> FloatArray:
