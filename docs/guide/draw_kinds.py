@@ -59,15 +59,15 @@ def draw_students() -> None:
 
 def draw_relations() -> None:
     """Draw a pair of features of each shape, with their similarity by each measure."""
-    figure, all_axes = plt.subplots(1, 4, figsize=(11, 3.9), layout="constrained")
-    for axes, (shape, (i, j)) in zip(all_axes, PAIRS.items(), strict=True):
+    figure, all_axes = plt.subplots(2, 2, figsize=(7, 7.6), layout="constrained")
+    for axes, (shape, (i, j)) in zip(all_axes.flat, PAIRS.items(), strict=True):
         X, _ = related_table(shape, 0)
         x, y = X[:, i], X[:, j]
         axes.scatter(x, y, s=4, color="#1d5b8f", alpha=0.6, linewidths=0)
         for values, limit in ((x, axes.set_xlim), (y, axes.set_ylim)):
             low, high = np.quantile(values, [0, 0.985 if shape == "bent, outliers" else 1])
             limit(low - 0.05 * (high - low), high + 0.05 * (high - low))
-        axes.set_title(shape.replace("bent", "bent line"), fontsize=11)
+        axes.set_title(shape.replace("bent", "bent line"), fontsize=13)
         axes.set_xticks([])
         axes.set_yticks([])
         values = list(X.T[:, :, None])
@@ -76,9 +76,7 @@ def draw_relations() -> None:
             for name in SIMILARITIES
         ]
         words = "\n".join(f"{name.replace('_', ' '):<19} {value:.2f}" for name, value in measured)
-        axes.text(
-            0.02, -0.06, words, transform=axes.transAxes, va="top", family="monospace", fontsize=8.5
-        )
+        axes.set_xlabel(words, family="monospace", fontsize=10.5, loc="left", labelpad=8)
     figure.savefig(IMAGES / "similarities.png", dpi=150, bbox_inches="tight")
 
 
