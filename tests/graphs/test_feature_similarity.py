@@ -6,7 +6,8 @@ from scipy.stats import rankdata, spearmanr
 from sklearn.metrics import mutual_info_score
 
 from groupfs.data.feature_basis import make_basis
-from groupfs.graphs.feature_similarity import expected_squares, similarities
+from groupfs.graphs.canonical_correlation import expected_squares
+from groupfs.graphs.feature_similarity import similarities
 from tests.reference import canonical_correlation, distance_correlation
 
 N = 150

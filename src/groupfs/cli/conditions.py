@@ -43,7 +43,7 @@ def compare_by(estimator: Any, X: Any, column: Any) -> tuple[Any, list[str]]:
     from groupfs.conditions import compare, curves
 
     if not estimator.n_groups_:
-        return None, []
+        return None, [f"There are no groups to compare by {column.name}."]
     column = _followed(column)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from groupfs.conditions.estimates import Change, Estimate
-from groupfs.conditions.frames import changes_frame, checked_share, values_frame
+from groupfs.conditions.estimates import Estimate
+from groupfs.conditions.frames import checked_share, values_frame
 from groupfs.conditions.group_scores import score_in_condition
 from groupfs.conditions.inputs import (
     Samples,
@@ -24,14 +24,15 @@ from groupfs.conditions.level import standardized_within
 from groupfs.conditions.measure import measure
 from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
 from groupfs.conditions.resample import draw_counts, units_of
+from groupfs.conditions.result import GroupChanges, shared_fields
 from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, kw_only=True)
+class Comparison(GroupChanges):
     """Groups within each condition, and which of them change; made by :func:`compare`.
 
     C groups in rank order, K conditions. Every :class:`Estimate` holds ``value``, ``low`` and
@@ -39,29 +40,12 @@ class Comparison:
     (C,), and ``z`` of shape (C, K), which says in which condition a group is off.
     """
 
-    name: str  #: what the conditions are called
     conditions: list[Any]  #: (K,)
-    n_samples: IntArray  #: of each condition, (K,)
-    groups: list[Any]  #: rank of each group from 1, or its name where groups were given, (C,)
-    representatives: list[str]  #: most central feature of each group, (C,)
-    sizes: list[int]  #: features of each group, (C,)
     score: Estimate  #: smoothness on the group's own graph beyond chance
-    cohesion: Estimate  #: how far features go together beyond chance; grows with the samples
-    correlation: Estimate  #: the same as a correlation, for comparisons
-    mean: Estimate  #: of the group's score per sample
-    mean_change: Change  #: of the means
-    cohesion_change: Change  #: of the correlations
-    confidence: float  #: of the intervals
-    alpha: float  #: false discovery rate of the changes
-    blocks: str  #: which samples have exchanged conditions: "none", "within" blocks, "whole" blocks
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row per group and condition: samples, and all estimates with their intervals."""
         return values_frame(self, "condition", self.conditions)
-
-    def changes_frame(self) -> "pd.DataFrame":
-        """Return a row per group: p- and q-values of its changes, and whether it changes."""
-        return changes_frame(self)
 
 
 def compare(
@@ -156,18 +140,10 @@ def compare(
         name=name_of(conditions),
         conditions=[levels[k] for k in kept],
         n_samples=np.bincount(codes),
-        groups=samples.group_labels,
-        representatives=samples.representatives,
-        sizes=[len(group) for group in samples.groups],
         score=_scores(selector, samples, codes, units, confidence, rng),
-        cohesion=measured.cohesion,
-        correlation=measured.correlation,
-        mean=measured.mean,
-        mean_change=measured.mean_change,
-        cohesion_change=measured.cohesion_change,
         confidence=confidence,
         alpha=alpha,
-        blocks=exchange.kind if samples.blocks is not None else "none",
+        **shared_fields(samples, measured, exchange),
     )
 
 

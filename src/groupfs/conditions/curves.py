@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
-from groupfs.conditions.estimates import Change, Estimate
-from groupfs.conditions.frames import changes_frame, checked_share, values_frame
+from groupfs.conditions.frames import checked_share, values_frame
 from groupfs.conditions.inputs import name_of, read_numbers, read_samples
 from groupfs.conditions.kernel import N_PLACES, choose_bandwidth, choose_places, kernel_weights
 from groupfs.conditions.level import standardized_along
 from groupfs.conditions.measure import measure
 from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
 from groupfs.conditions.resample import draw_counts, units_of
+from groupfs.conditions.result import GroupChanges, shared_fields
 from groupfs.conditions.weighted import effective_samples
 from groupfs.utils.condition_kind import FEWEST_SAMPLES
 from groupfs.utils.types import FloatArray
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 N_TESTED = 5
 
 
-@dataclass(frozen=True)
-class Curves:
+@dataclass(frozen=True, kw_only=True)
+class Curves(GroupChanges):
     """Groups along a number, and which of them change; made by :func:`curves`.
 
     C groups in rank order, G places. Every :class:`Estimate` holds ``value``, ``low`` and ``high``
@@ -38,29 +38,12 @@ class Curves:
     ``z`` of shape (C, 5): how far off every sixth place is.
     """
 
-    name: str  #: what the number is called
     places: FloatArray  #: where along the number, (G,)
     bandwidth: float  #: standard deviation of the kernel, in units of the number
-    n_samples: FloatArray  #: that the weights at each place are worth, (G,)
-    groups: list[Any]  #: rank of each group from 1, or its name where groups were given, (C,)
-    representatives: list[str]  #: most central feature of each group, (C,)
-    sizes: list[int]  #: features of each group, (C,)
-    cohesion: Estimate  #: how far features go together beyond chance; grows with the samples
-    correlation: Estimate  #: the same as a correlation, for comparisons
-    mean: Estimate  #: of the group's score per sample
-    mean_change: Change  #: of the means
-    cohesion_change: Change  #: of the correlations
-    confidence: float  #: of the bands
-    alpha: float  #: false discovery rate of the changes
-    blocks: str  #: which samples have exchanged numbers: "none", "within" blocks, "whole" blocks
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row per group and place: weight in samples, and all estimates with bands."""
         return values_frame(self, "value", self.places)
-
-    def changes_frame(self) -> "pd.DataFrame":
-        """Return a row per group: p- and q-values of its changes, and whether it changes."""
-        return changes_frame(self)
 
 
 def curves(
@@ -153,15 +136,7 @@ def curves(
         places=places,
         bandwidth=bandwidth,
         n_samples=effective_samples(weights),
-        groups=samples.group_labels,
-        representatives=samples.representatives,
-        sizes=[len(group) for group in samples.groups],
-        cohesion=measured.cohesion,
-        correlation=measured.correlation,
-        mean=measured.mean,
-        mean_change=measured.mean_change,
-        cohesion_change=measured.cohesion_change,
         confidence=confidence,
         alpha=alpha,
-        blocks=exchange.kind if samples.blocks is not None else "none",
+        **shared_fields(samples, measured, exchange),
     )

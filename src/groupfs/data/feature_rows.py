@@ -105,8 +105,10 @@ class FeatureRows(RowsInMemory):
         rows.samples.device, rows.samples._dtype = self.samples.device, self.samples._dtype
         return rows
 
+    # What multiplies columns has no meaning where features own several: all who would ask for it
+    # look at similarities instead.
     def columns(self, start: int, stop: int) -> FloatArray:
-        raise NotImplementedError("features have no columns of their own")
+        raise NotImplementedError("features of any kind are compared by their similarities")
 
     project = combine = row_products = column_products = products_of = columns  # type: ignore
     group_products = column_ends = columns  # type: ignore[assignment]

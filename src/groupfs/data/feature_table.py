@@ -28,6 +28,8 @@ def feature_table(
     fewest: int,
 ) -> TableInMemory:
     """Make a table of encoded columns; parameters are those of ``open_table``."""
+    if all(np.isnan(x).all() for x in columns.values):
+        raise ValueError(f"X has no value in any of its {len(names)} columns; all are missing.")
     refuse_infinite(columns, names)
     _refuse_categories(columns, names, similarity)
     spread = _spread(columns)

@@ -18,7 +18,7 @@ from torch import Tensor
 from groupfs.data.feature_rows import FeatureRows
 from groupfs.graphs.eigenvectors import first_component
 from groupfs.graphs.feature_clusters import as_groups, cluster_features
-from groupfs.graphs.feature_similarity import exclusive_pairs
+from groupfs.graphs.pair_sums import exclusive_pairs
 from groupfs.graphs.replication import FEWEST_FEATURES, Halves, leading_of, walks_of
 from groupfs.utils.types import FloatArray, IntArray
 

@@ -13,7 +13,8 @@ from torch import Tensor
 
 from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
-from groupfs.graphs.feature_similarity import pair_weights, similarities
+from groupfs.graphs.feature_similarity import similarities
+from groupfs.graphs.pair_sums import pair_weights
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Deviation from -1 of lowest times highest value at which a standardised column has two values.

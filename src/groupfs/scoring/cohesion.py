@@ -21,13 +21,11 @@ import scipy.sparse.linalg
 from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows, RowsInMemory
 from groupfs.data.streamed_rows import StreamRows
+from groupfs.graphs.canonical_correlation import column_correlations
 from groupfs.graphs.eigenvectors import first_component, lanczos
 from groupfs.graphs.feature_clusters import as_groups
-from groupfs.graphs.feature_similarity import (
-    column_correlations,
-    pair_weights,
-    similarities,
-)
+from groupfs.graphs.feature_similarity import similarities
+from groupfs.graphs.pair_sums import pair_weights
 from groupfs.graphs.similarity import MATRIX_FEATURES, Correlations
 from groupfs.utils.types import FloatArray, IntArray
 

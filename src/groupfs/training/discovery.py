@@ -19,9 +19,9 @@ from groupfs.graphs.divided_groups import divide_groups
 from groupfs.graphs.eigenvectors import DENSE_FEATURES, first_component, leading_eigenvectors
 from groupfs.graphs.feature_clusters import cluster_features, nearest_clusters
 from groupfs.graphs.feature_graph import feature_walk
-from groupfs.graphs.feature_similarity import exclusive_pairs
 from groupfs.graphs.nearest_groups import settle_features
 from groupfs.graphs.number_of_groups import find_n_groups
+from groupfs.graphs.pair_sums import exclusive_pairs
 from groupfs.graphs.relatedness import Relatedness
 from groupfs.graphs.replication import (
     FEWEST_FEATURES,
