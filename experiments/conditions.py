@@ -10,8 +10,8 @@ Run with ``python -m experiments.conditions``, or name parts: planted, alone, he
 
 from __future__ import annotations
 
+import argparse
 import os
-import sys
 import time
 import warnings
 from collections.abc import Callable
@@ -221,5 +221,9 @@ def cells() -> None:
 
 if __name__ == "__main__":
     parts = {"planted": planted, "alone": alone, "heart": heart, "cells": cells}
-    for part in sys.argv[1:] or parts:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts) + "; all if none")
+    for part in parser.parse_args().parts or parts:
+        if part not in parts:
+            parser.error(f"there is no part {part}; the parts are {', '.join(parts)}.")
         parts[part]()
