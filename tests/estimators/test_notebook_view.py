@@ -9,6 +9,7 @@ from sklearn.base import clone
 from groupfs import GroupFS, GroupFSPath
 from groupfs.datasets import load_two_moons
 from groupfs.estimators.notebook_view import MOST_ROWS
+from groupfs.utils.false_discovery import adjust_p_values
 from tests.support.report_tables import mixed_table, noise_table
 
 NASTY = "<script>alert('x')</script>"
@@ -72,10 +73,11 @@ def test_every_group_has_a_row_with_its_figures(selector):
     rows = [row for row in read(selector).rows if row[0] != "rank"]
     assert len(rows) == selector.n_groups_ > MOST_ROWS
     assert f"{selector.n_groups_ - MOST_ROWS} more groups</summary>" in groups_part(selector)
+    adjusted = adjust_p_values(selector.group_pvalues_)
     for rank, row in enumerate(rows):
         assert row[0] == str(rank + 1) and row[1] == str(len(selector.groups_[rank]))
         assert float(row[2]) == pytest.approx(selector.group_scores_[rank], abs=1e-3)
-        assert float(row[3]) == pytest.approx(selector.group_pvalues_[rank], rel=0.5)
+        assert float(row[3]) == pytest.approx(adjusted[rank], rel=0.5)
         assert row[4] == f"{selector.group_reliability_[rank]:.0%}"
         assert float(row[5]) == pytest.approx(selector.group_gates_[rank], abs=0.01)
         assert row[6] == ("yes" if rank < 2 else "no")

@@ -27,6 +27,7 @@ from groupfs.plotting import (
     plot_replication,
 )
 from groupfs.plotting.style import COLUMN_WIDTH
+from groupfs.utils.false_discovery import adjust_p_values
 from tests.support.report_tables import mixed_table, noise_table
 
 
@@ -156,12 +157,12 @@ def test_known_groups_keep_their_names_and_long_ones_are_cut(table):
 
 def test_sizes_and_p_values_stand_beside_the_bars(selector, table):
     texts = [text.get_text() for text in plot_groups(selector, most=2).texts]
-    assert texts[:3] == ["size", "5", "5"] and texts[3] == "p" and len(texts) == 9
-    assert float(texts[4]) == pytest.approx(selector.group_pvalues_[0], rel=0.5)
+    assert texts[:3] == ["size", "5", "5"] and texts[3] == "adj. p" and len(texts) == 9
+    assert float(texts[4]) == pytest.approx(adjust_p_values(selector.group_pvalues_)[0], rel=0.5)
     assert texts[6:8] == ["again", f"{selector.group_reliability_[0]:.0%}"]
     by_gate = quick(table, n_groups=3, ranking="gate", n_groups_to_select="open")
     texts = [text.get_text() for text in plot_groups(by_gate).texts]
-    assert "p" not in texts and "again" not in texts
+    assert "adj. p" not in texts and "again" not in texts
 
 
 def test_names_of_reversed_features_have_a_minus(mixed):

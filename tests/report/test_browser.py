@@ -387,7 +387,7 @@ def test_downloads_are_the_tables(show, moons, tmp_path, which):
             expected["explained"],
         )
         assert float(got["score"]) == expected["score"]
-        assert float(got["p_value"]) == expected["p_value"]
+        assert float(got["p_adjusted"]) == expected["p_adjusted"]
         assert got.get("kept") == (str(expected["kept"]) if "kept" in expected else None)
 
 

@@ -115,8 +115,8 @@ def test_a_page_of_2500_groups_is_under_two_megabytes():
     [
         ("not json", "is not json"),
         ("[1, 2]", 'has no "format"'),
-        ('{"format": "groupfs-result", "version": 9}', "reads version 3"),
-        ('{"format": "groupfs-result", "version": 3}', "lacks created, table"),
+        ('{"format": "groupfs-result", "version": 9}', "reads version 4"),
+        ('{"format": "groupfs-result", "version": 4}', "lacks created, table"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_with_a_sentence(tmp_path, content, words):

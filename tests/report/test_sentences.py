@@ -8,6 +8,7 @@ import pytest
 
 from groupfs import Replication
 from groupfs.report import groups_table, summarize
+from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.warn import ConstantColumnsWarning, SelectionWarning
 from tests.support.report_tables import blocks, fitted
 
@@ -61,7 +62,7 @@ def test_every_feature_has_the_reason_of_its_fate(summary):
         group = summary["groups"][row["group"] - 1]
         assert "gate" not in row["reason"]
         if row["kept"]:
-            assert "cohesion beyond chance (p < 0.001), 100% found again in halves" in row["reason"]
+            assert "beyond chance (adjusted p < 0.001), 100% found again" in row["reason"]
         else:
             assert ("not found again" in row["reason"]) == (not group["found_again"])
             doubt = "not beyond chance" in row["reason"] or "alone" in row["reason"]
@@ -130,7 +131,12 @@ def test_groups_that_a_budget_may_not_take_are_dropped_for_that():
 @pytest.mark.parametrize(
     ("settings", "found", "rank", "words"),
     [
-        ({}, {"group_pvalues_": [0.9, 0.001, 0.9]}, 0, "beyond chance (p = 0.9), so the budget"),
+        (
+            {},
+            {"group_pvalues_": [0.9, 0.001, 0.9]},
+            0,
+            "(adjusted p = 0.9), so the budget",
+        ),
         ({"n_groups_to_select": 2}, {"group_scores_": [0.3, -0.1, -0.2]}, 1, "not above zero, so"),
         ({}, {"group_pvalues_": [1e-9] * 3}, 2, "the budget of 2 goes to groups before it"),
     ],
@@ -181,7 +187,7 @@ def test_reasons_say_that_gates_decide_where_they_do(table):
     selector = fitted(table[0], sparsity=0.7)
     for j, (reason,) in enumerate(reasons_of(selector, table[0])):
         if selector.group_selected_[j]:
-            assert "gate open, cohesion beyond chance (p " in reason
+            assert "gate open, cohesion beyond chance (adjusted p " in reason
         assert ("gate closed" in reason) == (selector.group_gates_[j] <= 0.5)
 
 
@@ -194,7 +200,7 @@ def test_a_group_that_is_not_found_again_is_dropped_for_that():
         _group_replicates=[True, True, False],
     )
     first, _, last = reasons_of(selector, X)
-    assert "cohesion beyond chance (p < 0.001), 97% found again in halves" in "".join(first)
+    assert "beyond chance (adjusted p < 0.001), 97% found again" in "".join(first)
     assert "not found again in halves of the rows (12%, no more than chance)" in "".join(last)
     text = summarize(selector, X)["sentences"][3]
     assert text.endswith("2 of these are found again in halves of the rows.")
@@ -205,10 +211,12 @@ def test_features_in_no_group_have_the_reason_why(mixed):
     summary = summarize(selector, X)
     reason = {row["feature"]: row["reason"] for row in groups_table(summary)}
     assert reason["same"].startswith("Constant")
-    for name, p_value in zip(X.columns, selector.relatedness_pvalues_, strict=True):
+    for name, p_value in zip(
+        X.columns, adjust_p_values(selector.relatedness_pvalues_), strict=True
+    ):
         if name.startswith("noise"):
             assert reason[name].startswith("Unrelated: it goes with no other feature beyond chance")
-            assert f"(p = {p_value:.2g})" in reason[name]
+            assert f"(adjusted p = {p_value:.2g})" in reason[name]
     last = summary["sentences"][-1]
     assert last == "4 features go with no other beyond chance (unrelated) and 1 is constant."
 
@@ -222,14 +230,14 @@ def test_loose_features_are_told_from_unrelated_ones(mixed):
     summary = summarize(selector, X)
     assert summary["table"]["in_no_group"] == {"constant": 1, "unrelated": 4, "loose": 1}
     text = summary["reasons"][summary["features"]["reason"][outside]]
-    assert text.startswith("Loose: it goes with others beyond chance (p < 0.001)")
+    assert text.startswith("Loose: it goes with others beyond chance (adjusted p < 0.001)")
     assert ", 1 is near to no group (loose) and 1 is constant." in summary["sentences"][-1]
 
 
 @pytest.mark.parametrize(
     ("allocation", "words"),
     [
-        ("explain", r"\(p = [\d.]+\); chosen 1[12]th, after all"),
+        ("explain", r"\(adjusted p = [\d.]+\); chosen 1[12]th, after all"),
         ("spread", "budget of 12 takes it"),
     ],
 )

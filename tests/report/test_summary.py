@@ -14,12 +14,13 @@ from groupfs.data.rows import DenseRows
 from groupfs.graphs.feature_graph import dense_feature_affinity
 from groupfs.report import groups_table, render, selected_table, summarize
 from groupfs.report.csv_rows import GROUPS_COLUMNS
+from groupfs.utils.false_discovery import adjust_p_values
 from tests.support.report_tables import blocks, fitted, unpack
 
 
 def test_the_summary_is_plain_json_without_nan(summary):
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert (summary["format"], summary["version"]) == ("groupfs-result", 3)
+    assert (summary["format"], summary["version"]) == ("groupfs-result", 4)
 
 
 @pytest.mark.slow
@@ -119,10 +120,11 @@ def test_signs_and_relatedness_of_every_feature_are_in_the_tables(mixed):
         sign = int(selector.group_signs_[i])
         assert rows[name]["sign"] == (sign or None)
         if name != "same":
-            p_value = pytest.approx(selector.relatedness_pvalues_[i], rel=1e-2)
-            assert rows[name]["relatedness_p_value"] == p_value
+            adjusted = adjust_p_values(selector.relatedness_pvalues_)
+            p_value = pytest.approx(adjusted[i], rel=1e-2)
+            assert rows[name]["relatedness_p_adjusted"] == p_value
     assert {row["sign"] for row in selected_table(summary)} == {-1, 1}
-    assert rows["same"]["relatedness_p_value"] is None
+    assert rows["same"]["relatedness_p_adjusted"] is None
     assert summary["table"]["in_no_group"] == {"constant": 1, "unrelated": 4, "loose": 0}
 
 

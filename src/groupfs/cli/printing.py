@@ -104,7 +104,7 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
     signs = summary["features"]["sign"]
     curve = summary["explained"]
     n_first = curve["n_selected"]
-    copied = ("rank", "name", "size", "score", "p_value", "reliability", "gate", "kept")
+    copied = ("rank", "name", "size", "score", "p_adjusted", "reliability", "gate", "kept")
     return {
         "source": summary["table"]["source"],
         "n_samples": summary["table"]["n_samples"],
@@ -183,7 +183,7 @@ def _groups_table(summary: dict[str, Any]) -> Table:
     """Lay out the groups; gates have a column where they decide, reliability where it is known."""
     gates = summary["selection"]["rule"] == "open"
     again = summary["groups"][0]["reliability"] is not None
-    headings = ["group", "kept", "size", "score", "p-value"]
+    headings = ["group", "kept", "size", "score", "adj. p"]
     headings += ["found again"] * again + ["gate"] * gates
     table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
     for heading in headings:
@@ -193,14 +193,14 @@ def _groups_table(summary: dict[str, Any]) -> Table:
     features = summary["features"]
     for group in summary["groups"][:MOST_GROUPS]:
         members = sorted(group["features"], key=lambda index: features["rank"][index] or 0)
-        size, p_value = group["size"], group["p_value"]
+        size, p_adjusted = group["size"], group["p_adjusted"]
         cut = group["kept"] and group["n_kept"] < size
         cells = [
             str(group["name"]).removeprefix("group "),
             "yes" if group["kept"] else "no",
             f"{group['n_kept']} of {size}" if cut else str(size),
             f"{group['score']:.3f}",
-            "-" if p_value is None else "< 0.001" if p_value < 0.001 else f"{p_value:.3f}",
+            "-" if p_adjusted is None else "< 0.001" if p_adjusted < 0.001 else f"{p_adjusted:.3f}",
         ]
         cells += [f"{100 * group['reliability']:.0f}%"] if again else []
         cells += ["open" if group["open"] else "closed"] if gates else []

@@ -12,9 +12,10 @@ and blocks with levels of their own are allowed for.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import false_discovery_control, norm
+from scipy.stats import norm
 from scipy.stats import t as student
 
+from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray
 
 #: Spread over arrangements that is none but for rounding.
@@ -69,11 +70,7 @@ def change_from(values: FloatArray) -> Change:
 
 def q_values(p_values: FloatArray) -> FloatArray:
     """Correct p-values for their number (Benjamini-Hochberg), (C,); NaN stays."""
-    found = np.full(len(p_values), np.nan)
-    tested = ~np.isnan(p_values)
-    if tested.any():
-        found[tested] = false_discovery_control(p_values[tested])
-    return found
+    return adjust_p_values(p_values)
 
 
 def interval(

@@ -4,6 +4,7 @@ from html import escape
 
 from groupfs.selection.explained_sentence import selection_sentence
 from groupfs.selection.ungrouped import ungrouped_features
+from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.fitted_selector import FittedSelector, by_centrality, group_names, marked_names
 from groupfs.utils.text import shorten
 
@@ -54,7 +55,7 @@ def _sentences(selector: FittedSelector) -> str:
 
 
 def _table(selector: FittedSelector, rows: list[str]) -> str:
-    p = [] if selector.group_pvalues_ is None else ["p"]
+    p = [] if selector.group_pvalues_ is None else ["adjusted p"]
     again = [] if selector.group_reliability_ is None else ["found again"]
     name = ["name"] if group_names(selector) else []
     numbers = ["rank", "size", "score", *p, *again, "gate", "kept"]
@@ -65,11 +66,12 @@ def _table(selector: FittedSelector, rows: list[str]) -> str:
 def _rows(selector: FittedSelector) -> list[str]:
     names, given = marked_names(selector), group_names(selector)
     p_values, reliability = selector.group_pvalues_, selector.group_reliability_
+    adjusted = None if p_values is None else adjust_p_values(p_values)
     rows = []
     for j, group in enumerate(selector.groups_):
         kept = bool(selector.group_selected_[j])
         numbers = [str(j + 1), str(len(group)), f"{selector.group_scores_[j]:.3f}"]
-        numbers += [] if p_values is None else [f"{p_values[j]:.1g}"]
+        numbers += [] if adjusted is None else [f"{adjusted[j]:.1g}"]
         numbers += [] if reliability is None else [f"{reliability[j]:.0%}"]
         numbers += [f"{selector.group_gates_[j]:.2f}", "yes" if kept else "no"]
         texts = [shorten(given[j], LONGEST_NAME)] if given else []

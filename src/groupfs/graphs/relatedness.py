@@ -10,13 +10,13 @@ chance features whose tails are about as heavy, since rare large values correlat
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.rows import Rows
 from groupfs.data.streamed_rows import StreamRows
 from groupfs.graphs.chance_tables import ChanceTables
 from groupfs.graphs.similarity import Correlations
+from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Share of features called related that may be so by chance.
@@ -56,7 +56,7 @@ class Relatedness:
 
 def related_features(p_values: FloatArray) -> BoolArray:
     """Find the features that go with others beyond chance by their p-values, (d,)."""
-    found: BoolArray = false_discovery_control(p_values) <= RELATED_RATE
+    found: BoolArray = adjust_p_values(p_values) <= RELATED_RATE
     return found
 
 

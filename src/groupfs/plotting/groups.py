@@ -12,6 +12,7 @@ from groupfs.data.rows import DenseRows
 from groupfs.graphs.feature_graph import dense_feature_affinity
 from groupfs.plotting import style
 from groupfs.training.settings import is_signed
+from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.fitted_selector import (
     FittedSelector,
     by_centrality,
@@ -69,7 +70,8 @@ def plot_groups(selector: FittedSelector, *, most: int = 20, ax: "Axes | None" =
         ax.set_xlabel("score")
         _write_column(ax, 1.6, "size", [str(len(group)) for group in selector.groups_[:n]])
         if selector.group_pvalues_ is not None:
-            _write_column(ax, 4.9, "p", [_format_p(p) for p in selector.group_pvalues_[:n]])
+            adjusted = adjust_p_values(selector.group_pvalues_)
+            _write_column(ax, 4.9, "adj. p", [_format_p(p) for p in adjusted[:n]])
         if selector.group_reliability_ is not None:
             again = [f"{share:.0%}" for share in selector.group_reliability_[:n]]
             _write_column(ax, 8.4, "again", again)

@@ -9,11 +9,11 @@ SELECTED_COLUMNS = (
     "group",
     "rank",
     "score",
-    "p_value",
+    "p_adjusted",
     "reliability",
     "centrality",
     "sign",
-    "relatedness_p_value",
+    "relatedness_p_adjusted",
     "order",
     "explained",
 )
@@ -23,7 +23,7 @@ GROUPS_COLUMNS = (*SELECTED_COLUMNS, "kept", "reason")
 def groups_table(summary: Json) -> list[Json]:
     """List every feature with its group and whether and why it was kept, best group first.
 
-    ``rank`` counts the features of a group by centrality; ``score``, ``p_value`` and
+    ``rank`` counts the features of a group by centrality; ``score``, ``p_adjusted`` and
     ``reliability`` are the group's; ``sign`` is -1 for features that run against the most central
     one of their group. ``order`` is the feature's position in the order of all features, and
     ``explained`` the share that the features up to it explain. Features in no group come last.
@@ -51,11 +51,11 @@ def groups_table(summary: Json) -> list[Json]:
                 "group": group["name" if group["is_given"] else "rank"] if group else None,
                 "rank": ranks[i],
                 "score": group.get("score"),
-                "p_value": group.get("p_value"),
+                "p_adjusted": group.get("p_adjusted"),
                 "reliability": group.get("reliability"),
                 "centrality": features["centrality"][i] if group else None,
                 "sign": features["sign"][i] if group else None,
-                "relatedness_p_value": features["relatedness_p_value"][i],
+                "relatedness_p_adjusted": features["relatedness_p_adjusted"][i],
                 "order": order.get(i),
                 "explained": shares[order[i] - 1] if i in order else None,
                 "kept": bool(features["kept"][i]),

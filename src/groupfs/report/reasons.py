@@ -6,6 +6,7 @@ from groupfs.report.other_budgets import takes_in_order
 from groupfs.report.sentences import write_p, write_reliability
 from groupfs.selection.ungrouped import Ungrouped
 from groupfs.training.settings import PRESETS, groups_to_select
+from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.fitted_selector import FittedSelector, budget_of
 from groupfs.utils.types import BoolArray
 
@@ -77,6 +78,7 @@ def _by_order(selector: FittedSelector, curve: Json) -> dict[int, str]:
 def _outside(selector: FittedSelector, ungrouped: Ungrouped) -> dict[int, str]:
     """Say of every feature in no group why it is in none, without the full stop."""
     support, p_values = selector.get_support(), selector.relatedness_pvalues_
+    adjusted = None if p_values is None else adjust_p_values(p_values)
     texts = dict.fromkeys(ungrouped.constant.tolist(), CONSTANT)
     kinds = {
         "Unrelated: it goes with no other feature beyond chance ({})": ungrouped.unrelated,
@@ -84,8 +86,8 @@ def _outside(selector: FittedSelector, ungrouped: Ungrouped) -> dict[int, str]:
     }
     for words, features in kinds.items():
         for i in features.tolist():
-            assert p_values is not None
-            texts[i] = words.format(write_p(p_values[i]))
+            assert adjusted is not None
+            texts[i] = words.format(write_p(adjusted[i]))
             if support[i] and not takes_in_order(selector):
                 budget = budget_of(selector)
                 few = "the groups have too few" if selector.groups_ else "there are no groups"
@@ -166,7 +168,7 @@ def _why_kept(selector: FittedSelector, group: Json) -> str:
     rule, is_open, stands_out = rule_of(selector), group["open"], group["stands_out"]
     if not isinstance(rule, str):
         return "the first, and one is asked for" if rule == 1 else f"one of the first {rule}"
-    chance = "" if stands_out is None else f"beyond chance ({write_p(group['p_value'])})"
+    chance = "" if stands_out is None else f"beyond chance ({write_p(group['p_adjusted'])})"
     if rule == "significant":
         again = f", {write_reliability(group)}" if group["found_again"] else ""
         return f"cohesion {chance}{again}"
@@ -205,4 +207,4 @@ def _beyond_the_first(asked: int, group: Json) -> str:
 def _no_more_than_chance(group: Json) -> str:
     if group["size"] == 1:
         return "alone in its group, which chance gives as well"
-    return f"cohesion not beyond chance ({write_p(group['p_value'])})"
+    return f"cohesion not beyond chance ({write_p(group['p_adjusted'])})"

@@ -33,8 +33,8 @@ FEWEST_FEATURES, FEWEST_GROUPS = 100, MOST_CELLS
 #: Groups shown beyond the first ones, at most, since their features are selected or come soon.
 MOST_OTHER_GROUPS = 240
 #: What the scripts need to know of a group and of a feature; the rest is in the rows.
-OF_A_GROUP = "rank name title is_given size score p_value reliability n_kept representative_name"
-OF_A_FEATURE = "name rank centrality sign relatedness_p_value kept"
+OF_A_GROUP = "rank name title is_given size score p_adjusted reliability n_kept representative_name"
+OF_A_FEATURE = "name rank centrality sign relatedness_p_adjusted kept"
 
 
 def render(summary: Json) -> str:

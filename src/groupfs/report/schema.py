@@ -11,7 +11,7 @@ from typing import Any
 from groupfs.report.json_numbers import Json
 from groupfs.utils.text import join_names
 
-FORMAT, VERSION = "groupfs-result", 3
+FORMAT, VERSION = "groupfs-result", 4
 #: Side of the affinity map in cells, at most; it shows no more groups than this.
 MOST_CELLS = 240
 

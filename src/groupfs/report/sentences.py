@@ -28,9 +28,9 @@ def count(number: int, thing: str) -> str:
     return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
 
-def write_p(p_value: float) -> str:
-    """Write a p-value: ``p = 0.03``, ``p < 0.001``."""
-    return "p < 0.001" if p_value < 0.001 else f"p = {p_value:.2g}"
+def write_p(p_adjusted: float) -> str:
+    """Write an adjusted p-value: ``adjusted p = 0.03``, ``adjusted p < 0.001``."""
+    return "adjusted p < 0.001" if p_adjusted < 0.001 else f"adjusted p = {p_adjusted:.2g}"
 
 
 def write_reliability(group: Json) -> str:
@@ -92,7 +92,7 @@ def _which(groups: list[Json]) -> str | None:
         return None
     first, others = kept[0], kept[1:3]
     facts = [f"score {first['score']:.3g}"]
-    facts += [] if first["p_value"] is None else [write_p(first["p_value"])]
+    facts += [] if first["p_adjusted"] is None else [write_p(first["p_adjusted"])]
     if first["reliability"] is not None and len(groups) > 1:  # one group alone is always found
         facts.append(write_reliability(first))
     facts.append(count(first["size"], "feature"))
@@ -112,7 +112,7 @@ def _how_sure(selector: FittedSelector, summary: Json) -> str:
     if groups[0]["stands_out"] is None:
         text = "Whether the groups stand out from chance was not tested"
     elif not out:
-        least = write_p(min(group["p_value"] for group in groups))
+        least = write_p(min(group["p_adjusted"] for group in groups))
         text = f"No group goes together beyond chance (smallest {least}; {rate}), so the table may "
         text += "hold no groups at all"
         if summary["selection"]["n_features"]:

@@ -1,8 +1,9 @@
 """From a fitted selector and its table to a plain dict: the content of result.json.
 
 The dict is the contract: the page, the csv files and other programs read it and nothing else. Its
-parts are written next door: ``other_budgets`` (what other budgets would select), ``figure_data``
-(arrays behind the figures), ``sentences``, ``reasons``, ``reproduction`` (how to do it again).
+parts are written next door: ``found`` (groups, features and why), ``other_budgets`` (what other
+budgets would select), ``figure_data`` (arrays behind the figures), ``sentences``, ``reproduction``
+(how to do it again).
 """
 
 import datetime
@@ -11,23 +12,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import read_rows
-from groupfs.models.objective import OPEN
 from groupfs.plotting.inputs import check_image, check_labels
 from groupfs.report import figure_data
 from groupfs.report.conditions import summarize_conditions
+from groupfs.report.found import describe_found
 from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
-from groupfs.report.other_budgets import explained_curve, other_budgets, ranks_in_groups
-from groupfs.report.reasons import limit_of, reasons, rule_of
+from groupfs.report.other_budgets import ranks_in_groups
 from groupfs.report.reproduction import reproduction
 from groupfs.report.schema import FORMAT, VERSION
 from groupfs.report.sentences import sentences
-from groupfs.scoring.significance import discoveries
 from groupfs.selection.ungrouped import ungrouped_features
-from groupfs.utils.fitted_selector import FittedSelector, budget_of, feature_names, group_names
-from groupfs.utils.types import IntArray
+from groupfs.utils.fitted_selector import FittedSelector
 
 #: Rows that pictures are drawn from, at most, and numbers that these rows may hold.
 MOST_ROWS, MOST_NUMBERS = 1500, 30_000_000
@@ -84,8 +81,8 @@ def summarize(
     >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
     (5, 10)
     """
-    check_is_fitted(selector)
-    names = _names(selector, feature_names)
+    found = describe_found(selector, feature_names)
+    names, budgets = found["features"]["name"], found["selection"]
     if image_order not in ("F", "C"):
         raise ValueError(f'image_order={image_order!r} must be "F" (down the columns) or "C".')
     if image_shape is not None:
@@ -93,12 +90,7 @@ def summarize(
     most_rows = min(MOST_ROWS, max(100, MOST_NUMBERS // len(names)))
     Z, n_samples, rows = read_rows(selector, X, most_rows)
     labels = None if labels is None else check_labels(labels, n_samples)[rows]
-    ranks = ranks_in_groups(selector)
-    budgets = other_budgets(selector, ranks)
-    curve = explained_curve(selector, budgets)
-    groups, ungrouped = _groups(selector, names), ungrouped_features(selector)
-    texts, text_of = reasons(selector, groups, ungrouped, curve)
-    support = selector.get_support()
+    ranks, ungrouped = ranks_in_groups(selector), ungrouped_features(selector)
     summary: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -110,29 +102,13 @@ def summarize(
             "in_no_group": ungrouped.counts,
             "notes": [str(note) for note in notes],
         },
-        "groups": groups,
-        "features": {
-            **_features(selector, ranks),
-            "name": names,
-            "reason": text_of,
-        },
-        "reasons": texts,
-        "selection": {
-            "n_features": int(support.sum()),
-            "n_groups": int(selector.group_selected_.sum()),
-            "rule": rule_of(selector),
-            "output": selector.output,
-            "budget": budget_of(selector),
-            "limit": limit_of(selector),
-            **budgets,
-        },
-        "explained": curve,
+        **found,
         "replication": _replication(selector),
         "training": _training(selector),
         "path": _path(selector),
         "stability": _stability(selector),
         "embedding": figure_data.embeddings(selector, Z, budgets, labels, label_name),
-        "agreement": figure_data.agreement(Z, support, labels, label_name),
+        "agreement": figure_data.agreement(Z, selector.get_support(), labels, label_name),
         "affinity": figure_data.affinity(selector, Z, ranks),
         "correlations": figure_data.correlations(selector, Z, ranks),
         "image": figure_data.image(X, image_shape, image_order),
@@ -142,62 +118,6 @@ def summarize(
         summary["conditions"] = summarize_conditions(conditions)
     summary["sentences"] = sentences(selector, summary, ungrouped.sentence)
     return summary
-
-
-def _names(selector: FittedSelector, given: Sequence[object] | None) -> list[str]:
-    names = [str(name) for name in (feature_names(selector) if given is None else given)]
-    if len(names) != selector.n_features_in_:
-        raise ValueError(
-            f"feature_names has {len(names)} names, but the selector was fitted on "
-            f"{selector.n_features_in_} features; give one name per column."
-        )
-    return names
-
-
-def _features(selector: FittedSelector, ranks: IntArray) -> Json:
-    """List what is known of every feature, one list per property."""
-    p_values = selector.relatedness_pvalues_
-    n_features = selector.n_features_in_
-    return {
-        "group": [None if j < 0 else int(j) for j in selector.group_labels_],
-        "rank": [int(rank) or None for rank in ranks],
-        "centrality": tidy_list(selector.centrality_, 4),
-        "sign": selector.group_signs_.tolist(),
-        "score": tidy_list(selector.feature_scores_, 4),
-        "relatedness_p_value": [None] * n_features if p_values is None else tidy_list(p_values, 3),
-        "kept": selector.get_support().astype(int).tolist(),
-    }
-
-
-def _groups(selector: FittedSelector, names: list[str]) -> list[Json]:
-    """List every group as a record, most important first."""
-    p_values, reliability = selector.group_pvalues_, selector.group_reliability_
-    found_again = selector._group_replicates
-    stands_out = None if p_values is None else discoveries(p_values, selector.alpha)
-    given = group_names(selector)
-    support = selector.get_support()
-    return [
-        {
-            "rank": j + 1,
-            "name": given[j] if given else f"group {j + 1}",
-            "title": f'group "{given[j]}"' if given else f"group {j + 1}",
-            "is_given": given is not None,
-            "size": len(group),
-            "score": tidy(selector.group_scores_[j], 6),
-            "p_value": None if p_values is None else tidy(p_values[j], 4),
-            "stands_out": None if stands_out is None else bool(stands_out[j]),
-            "reliability": None if reliability is None else tidy(reliability[j], 3),
-            "found_again": None if found_again is None else bool(found_again[j]),
-            "gate": tidy(selector.group_gates_[j], 3),
-            "open": bool(selector.group_gates_[j] > OPEN),
-            "kept": bool(selector.group_selected_[j]),
-            "n_kept": int(support[group].sum()),
-            "representative": int(selector.representatives_[j]),
-            "representative_name": names[selector.representatives_[j]],
-            "features": group.tolist(),
-        }
-        for j, group in enumerate(selector.groups_)
-    ]
 
 
 def _replication(selector: FittedSelector) -> Json | None:

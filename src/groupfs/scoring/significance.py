@@ -4,7 +4,6 @@ Axes: C groups, m chance groups.
 """
 
 import numpy as np
-from scipy.stats import false_discovery_control
 
 from groupfs.data.rows import Rows
 from groupfs.graphs.chance_tables import ChanceTables
@@ -13,6 +12,7 @@ from groupfs.graphs.feature_clusters import as_groups, cluster_features
 from groupfs.graphs.feature_graph import feature_walk
 from groupfs.graphs.similarity import MATRIX_FEATURES, Correlations
 from groupfs.scoring.cohesion import group_components, mean_cohesion
+from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Chance groups that p-values are based on, if there are as many; of wide tables, which take long,
@@ -90,7 +90,5 @@ def group_p_values(cohesion: FloatArray, sizes: IntArray, chance: FloatArray) ->
 
 def discoveries(p_values: FloatArray, alpha: float) -> BoolArray:
     """Find the p-values that stand out when a share alpha of false ones is allowed, (C,)."""
-    if not len(p_values):
-        return np.zeros(0, dtype=bool)
-    found: BoolArray = false_discovery_control(p_values) <= alpha
+    found: BoolArray = adjust_p_values(p_values) <= alpha
     return found

@@ -1,6 +1,6 @@
 // groups.csv and selected.csv for the selection on show, made here: nothing is asked of a server.
 
-const COLUMNS = ["feature", "group", "rank", "score", "p_value", "reliability", "centrality", "sign", "relatedness_p_value", "order", "explained"];
+const COLUMNS = ["feature", "group", "rank", "score", "p_adjusted", "reliability", "centrality", "sign", "relatedness_p_adjusted", "order", "explained"];
 
 function csvRows(onlySelected) {
   const shown = onlySelected ? inOrder.filter((i) => current.mask[i]) : inOrder;
@@ -10,12 +10,12 @@ function csvRows(onlySelected) {
 
 function facts(i) {
   const group = features.group[i] === null ? null : groups[features.group[i]];
-  const related = features.relatedness_p_value[i];
+  const related = features.relatedness_p_adjusted[i];
   const position = features.order[i];
   const last = [related, position, position && stepsAt(position) / STEPS];
   if (!group) return [features.name[i], "", "", "", "", "", "", "", ...last];
   const called = group.is_given ? group.name : group.rank;
-  const own = [features.rank[i], group.score, group.p_value, group.reliability, features.centrality[i]];
+  const own = [features.rank[i], group.score, group.p_adjusted, group.reliability, features.centrality[i]];
   return [features.name[i], called, ...own, features.sign[i], ...last];
 }
 

@@ -1,0 +1,23 @@
+"""P-values adjusted for their number, so that each can be held against the share of false ones."""
+
+import numpy as np
+from scipy.stats import false_discovery_control
+
+from groupfs.utils.types import FloatArray
+
+
+def adjust_p_values(p_values: FloatArray) -> FloatArray:
+    """Adjust p-values by Benjamini and Hochberg, (m,) to (m,); NaN stays NaN and does not count.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from groupfs.utils.false_discovery import adjust_p_values
+    >>> adjust_p_values(np.array([0.01, np.nan, 0.04, 0.5])).round(2).tolist()
+    [0.03, nan, 0.06, 0.5]
+    """
+    adjusted = np.array(p_values, dtype=np.float64)
+    known = ~np.isnan(adjusted)
+    if known.any():
+        adjusted[known] = false_discovery_control(adjusted[known])
+    return adjusted
