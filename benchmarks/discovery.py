@@ -3,13 +3,14 @@
 ``python -m benchmarks.discovery`` prints tables and writes what they were made of (json lines, and
 the tables as markdown) to ``--results``. Its parts, ``--part known level`` takes some of them:
 
-- known: three tables of psychological tests whose items were written for known scales.
+- known: three tables of psychological tests whose items were written for known scales, beside other
+  methods.
 - cells: blood cells, and programmes of genes that biology knows to go together.
 - planted: tables of many sizes and kinds with planted groups among noise, beside other methods, and
   with ``--landed SRC`` an older version of the library in that folder.
 - level: tables without structure; how often any group is kept at all.
 
-Fits of the last two parts stop after one epoch: by default gates alone are trained, and which
+Fits but those of the cells stop after one epoch: by default gates alone are trained, and which
 groups are found and kept does not depend on them. An older version is trained to the end. Rand
 indices are adjusted for chance; 1 is all right, 0 is what chance gives. Fits that break are listed,
 and count in no mean.
@@ -29,7 +30,6 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy and torch are l
 
 import numpy as np
 from joblib import Parallel, delayed
-from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.cell_programmes import cell_tables, judge, read_cells
 from benchmarks.group_competitors import compare, fitted
@@ -38,6 +38,7 @@ from benchmarks.planted_tables import (
     LEVEL_KINDS,
     PLANTED_KINDS,
     ROWS,
+    PlantedTable,
     planted_table,
     unstructured_table,
 )
@@ -65,33 +66,26 @@ class Part:
 
 
 def known_calls(options: argparse.Namespace) -> Iterable[Any]:
-    """Plan a fit for every table and seed."""
-    return (delayed(known)(name, seed) for name in KNOWN for seed in range(options.n_seeds))
+    """Plan the comparison on every table, with every seed."""
+    return (
+        delayed(known)(name, seed, options.landed)
+        for name in KNOWN
+        for seed in range(options.n_seeds)
+    )
 
 
-def known(name: str, seed: int) -> list[Record]:
-    """Fit a table with known groups, and compare."""
+def known(name: str, seed: int, landed: str | None) -> list[Record]:
+    """Run all methods on a table whose items were written for known scales."""
     with np.load(Path(folder(), "known-groups", f"{name}.npz")) as arrays:
-        X, truth = arrays["X"], arrays["g"]
-    selector = fitted(X, seed)
-    groups_kept = selector.group_selected_
-    record = {
-        "table": name,
-        "seed": seed,
-        "rows": len(X),
-        "items": len(truth),
-        "groups": len(np.unique(truth)),
-        "found": int(selector.n_groups_),
-        "ari": float(adjusted_rand_score(truth, selector.group_labels_)),
-        "kept": float(groups_kept.mean()) if len(groups_kept) else 0.0,
-        "selected": float(selector.get_support().mean()),
-    }
-    return [record]
+        X, scales = arrays["X"], np.unique(arrays["g"], return_inverse=True)[1]
+    return compare(PlantedTable(X, scales, {"table": name, "seed": seed}), seed, landed)
 
 
 def known_tables(records: list[Record]) -> dict[str, Rows]:
-    """Show every fit; they are few."""
-    return {"Known groups": records}
+    """Average over the seeds, a row for each table and method."""
+    pairs = dict.fromkeys((record["table"], record["method"]) for record in records)
+    rows = [{"table": t, "method": m, **averages(records, table=t, method=m)} for t, m in pairs]
+    return {"Known groups": rows} | failures(records)
 
 
 def cells_calls(options: argparse.Namespace) -> Iterable[Any]:
