@@ -9,6 +9,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 from sklearn.utils.validation import _check_feature_names as check_feature_names
+from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 
 __all__ = [
     "HasMethods",
@@ -16,6 +17,7 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "check_feature_names",
+    "check_feature_names_in",
     "fit_context",
     "validate_parameter_constraints",
 ]

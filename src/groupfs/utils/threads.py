@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 import torch
+from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 #: Numbers of a table from which on more than one thread pay, and threads at most.
@@ -19,8 +20,8 @@ LARGE_TABLE, MOST_THREADS = 2**26, 4
 
 
 @contextmanager
-def threads_for(shape: tuple[int, int]) -> Iterator[None]:
-    """Work on a table of this shape with as many threads as pay.
+def threads_for(shape: tuple[int, int], n_jobs: int | None = None) -> Iterator[None]:
+    """Work on a table of this shape with as many threads as pay, or as are asked for.
 
     OpenMP, and with it torch, counts threads for each caller apart, so nobody else notices. The
     libraries behind numpy and scipy have one number for the process: the first fit that begins sets
@@ -28,6 +29,8 @@ def threads_for(shape: tuple[int, int]) -> Iterator[None]:
     were set before.
     """
     wanted = MOST_THREADS if shape[0] * shape[1] >= LARGE_TABLE else 1
+    if n_jobs is not None:
+        wanted = effective_n_jobs(n_jobs)
     # asking makes torch set the number of this caller, which it would else do in the midst of work
     wanted = min(wanted, torch.get_num_threads())
     with _controller().select(user_api="openmp").limit(limits=wanted), _shared.limited_to(wanted):
