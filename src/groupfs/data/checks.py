@@ -1,5 +1,6 @@
 """What is asked of a table before it is worked on; refusals name the columns and a remedy."""
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,38 +8,40 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from groupfs.data.refused_columns import RefusedColumn, refuse_columns
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import ConstantColumnsWarning, warn
 
 
 def refuse_text(X: Any) -> None:
-    """Refuse a data frame with columns that are not numbers."""
+    """Refuse a data frame with columns that are not numbers, with advice for each kind."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
         return
-    bad = [
-        f"{name} ({dtype})"
+    refuse_columns(
+        (name, dtype, RefusedColumn(problem))
         for index, (name, dtype) in enumerate(zip(X.columns, dtypes, strict=True))
-        if _is_text(X.iloc[:, index] if hasattr(X, "iloc") else X[name], dtype)
-    ]
-    if bad:
-        raise ValueError(
-            f"X has {len(bad)} column(s) that are not numbers: {join_names(bad)}; encode them "
-            "first, e.g. with OrdinalEncoder, or drop them."
-        )
+        if (problem := _problem(X.iloc[:, index] if hasattr(X, "iloc") else X[name], dtype))
+    )
 
 
-def _is_text(column: Any, dtype: Any) -> bool:
+def _problem(column: Any, dtype: Any) -> str | None:
+    """Find why a column is not of numbers; None if it is."""
     kind = str(dtype).lower()
-    if any(word in kind for word in ("date", "time", "duration", "str", "utf8", "complex")):
-        return True
+    if any(word in kind for word in ("date", "time", "duration")):
+        return "dates"
+    if "complex" in kind:
+        return "complex"
+    if any(word in kind for word in ("str", "utf8")):
+        return "text"
     if any(word in kind for word in ("cat", "enum", "object")):  # may hold numbers
         try:
             np.asarray(column).astype(np.float64)
         except (ValueError, TypeError):
-            return True
-    return False
+            first = next((value for value in column if value is not None), None)
+            return "dates" if isinstance(first, datetime.date) else "text"
+    return None
 
 
 def refuse_too_small(shape: tuple[int, int]) -> None:

@@ -17,6 +17,7 @@ from groupfs.data.kinds import has_kinds
 from groupfs.data.memory_plan import PER_PRODUCT
 from groupfs.estimators.feature_selection import refuse_conflicts, refuse_too_many
 from groupfs.estimators.group_transform import GroupTransform
+from groupfs.estimators.id_columns import warn_of_ids
 from groupfs.graphs.sample_graph import METRICS, check_metric
 from groupfs.training.settings import PRESETS, Settings, is_signed
 from groupfs.utils.errors import ParameterError
@@ -181,6 +182,7 @@ class GroupSelector(GroupTransform, BaseEstimator):
             any_kind=True,
             similarity=self.similarity,
         )
+        warn_of_ids(X)
         self._usual_choices = self._resolve_usual()
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
         self._has_kinds = has_kinds(X)  # what transform returns must not depend on other tables
