@@ -69,7 +69,9 @@ def test_a_wrong_parameter_is_refused_when_it_is_used(selector):
     with pytest.raises(ValueError, match="'n_features_to_select' parameter of select"):
         selector.set_params(n_features_to_select=-1).get_support()
     with pytest.raises(ValueError, match="are both given"):
-        selector.set_params(n_features_to_select=3, explain=0.5).group_selected_  # noqa: B018
+        selector.set_params(n_features_to_select=3, explain=0.5).get_support()
+    assert not hasattr(selector, "group_selected_")
+    assert "groupfs-groups" not in selector._repr_html_()  # and yet it can be looked at
 
 
 def test_other_parameters_wait_for_the_next_fit(selector):

@@ -3,14 +3,11 @@
 What needs torch is imported inside the methods of a fit: estimators can be made without it.
 """
 
-import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.kinds import has_kinds
@@ -18,6 +15,7 @@ from groupfs.data.memory_plan import PER_PRODUCT
 from groupfs.estimators.feature_selection import refuse_conflicts, refuse_too_many
 from groupfs.estimators.group_transform import GroupTransform
 from groupfs.estimators.id_columns import warn_of_ids
+from groupfs.estimators.notebook_repr import NotebookRepr
 from groupfs.graphs.sample_graph import METRICS, check_metric
 from groupfs.training.settings import PRESETS, Settings, is_signed
 from groupfs.utils.errors import ParameterError
@@ -45,7 +43,7 @@ MOST_RELATED = 20_000
 FEATURES_PER_GROUP = 4
 
 
-class GroupSelector(GroupTransform, BaseEstimator):
+class GroupSelector(GroupTransform, NotebookRepr):
     """Base of ``GroupFS`` and ``GroupFSPath``; subclasses write ``__init__`` and ``fit``."""
 
     metric: Any
@@ -142,24 +140,6 @@ class GroupSelector(GroupTransform, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
-
-    def _repr_html_inner(self) -> str:
-        """Draw scikit-learn's diagram, and below it the groups once there are any."""
-        drawn = copy.copy(self)
-        if issparse(self.metric):  # scikit-learn compares it with the default, which scipy refuses
-            drawn.metric = repr(self.metric)
-        diagram = str(super(GroupSelector, drawn)._repr_html_inner())
-        if not hasattr(self, "groups_"):
-            return diagram
-        from groupfs.estimators.notebook_view import groups_html
-
-        return diagram + groups_html(self)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
 
     def _open_table(self, X: Any) -> "Table":
         """Check and standardise X, whatever it is."""

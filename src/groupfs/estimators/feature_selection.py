@@ -93,7 +93,11 @@ class FeatureSelection(GroupAttributes):
     @property
     def group_selected_(self) -> BoolArray:
         """Which groups are kept, (n_groups_,)."""
-        return self._selected()[0]
+        check_is_fitted(self)
+        try:
+            return self._selected()[0]
+        except ValueError as reason:  # what is not there must not break those who list attributes
+            raise AttributeError(str(reason)) from reason
 
     def _get_support_mask(self) -> BoolArray:
         return self._selected()[1]

@@ -26,13 +26,13 @@ def threads_for(shape: tuple[int, int], n_jobs: int | None = None) -> Iterator[N
     OpenMP, and with it torch, counts threads for each caller apart, so nobody else notices. The
     libraries behind numpy and scipy have one number for the process: the first fit that begins sets
     it, fits beside it may lower it, and the last that ends puts it back. Never are there more than
-    were set before.
+    were set before, unless ``n_jobs`` asks torch for more.
     """
     wanted = MOST_THREADS if shape[0] * shape[1] >= LARGE_TABLE else 1
-    if n_jobs is not None:
-        wanted = effective_n_jobs(n_jobs)
     # asking makes torch set the number of this caller, which it would else do in the midst of work
     wanted = min(wanted, torch.get_num_threads())
+    if n_jobs is not None:
+        wanted = effective_n_jobs(n_jobs)  # one in a worker of joblib
     with _controller().select(user_api="openmp").limit(limits=wanted), _shared.limited_to(wanted):
         yield
 
