@@ -2,10 +2,10 @@
 
 ``python -m benchmarks.group_scores`` prints, for blood cells (700 cells, 765 genes) and for tables
 of scikit-learn, how well k-means (as many clusters as labels) agrees with the labels and how often
-the five nearest neighbours have the label of a sample (five folds), for all standardised columns,
-for the scores of the groups that ``GroupFS`` keeps with nothing set, and for as many columns made in
-other ways. Labels are used to judge alone. Figures are means over seeds, which every method and
-every measure has its own run of, and the lowest and highest of them.
+the five nearest neighbours have the label of a sample (five folds): for all columns, standardised;
+for the scores of the groups that ``GroupFS`` keeps with nothing set; and for as many columns made
+in other ways. Labels only judge. Figures are means over seeds of the methods and of the measures,
+with the lowest and the highest.
 """
 
 from __future__ import annotations

@@ -183,9 +183,9 @@ class GroupFS(GroupSelector):
         ``allocation``, ``n_groups_to_select`` or ``output`` train once, as in a grid search over
         budgets. Needs a number as ``random_state``. None remembers nothing.
     n_jobs : int or None, default=None
-        Threads that a fit may use, -1 for all cores, but never more than the process was given
-        (``OMP_NUM_THREADS``). None takes one, and up to four for tables of more than 67 million
-        numbers: for smaller ones more threads rarely pay.
+        Threads that a fit may use; -1 is all cores. None takes one, and up to four for tables of
+        more than 67 million numbers: for smaller ones more threads rarely pay, and on a busy
+        machine they are slower many times over.
     random_state : int, RandomState instance or None, default=None
         Seed of the warm start, the noise and the batches.
     verbose : int, default=0

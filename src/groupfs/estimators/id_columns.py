@@ -13,7 +13,7 @@ from groupfs.utils.warn import IdColumnsWarning, warn
 
 def warn_of_ids(X: Any) -> None:
     """Warn of columns of whole numbers that all differ and are named as ids or count the rows."""
-    if not hasattr(X, "columns") or describing_frame(X) is not X:
+    if not hasattr(X, "dtypes") or describing_frame(X) is not X:
         return
     found = [
         str(name)
