@@ -181,7 +181,8 @@ class GroupFS(GroupSelector):
         A folder in which trainings are remembered, as in scikit-learn's ``Pipeline``: fits to the
         same table that differ in nothing but ``n_features_to_select``, ``explain``,
         ``allocation``, ``n_groups_to_select`` or ``output`` train once, as in a grid search over
-        budgets. Needs a number as ``random_state``. None remembers nothing.
+        budgets, and warn of the table once. Needs a number as ``random_state``. None remembers
+        nothing.
     n_jobs : int or None, default=None
         Threads that a fit may use; -1 is all cores. None takes one, and up to four for tables of
         more than 67 million numbers: for smaller ones more threads rarely pay, and on a busy

@@ -9,6 +9,7 @@ from typing import Any
 
 from sklearn.utils.validation import check_memory
 
+from groupfs import __version__
 from groupfs.training.settings import PRESETS, groups_to_select
 from groupfs.utils.errors import ParameterError
 
@@ -38,13 +39,13 @@ def train_or_recall(selector: Any, X: Any) -> None:
     parameters = selector.get_params(deep=False)
     shared = {**parameters, **NEUTRAL, "n_groups_to_select": _kind_of_rule(parameters)}
     train = check_memory(selector.memory).cache(_trained_state, ignore=["verbose"])
-    state = train(type(selector)(**shared), X, selector.verbose)
+    state = train(type(selector)(**shared), X, __version__, selector.verbose)
     vars(selector).pop("feature_names_in_", None)  # X may have none this time
     vars(selector).update(state)
 
 
-def _trained_state(selector: Any, X: Any, verbose: int) -> dict[str, Any]:
-    """Train a selector and return what that has set."""
+def _trained_state(selector: Any, X: Any, version: str, verbose: int) -> dict[str, Any]:
+    """Train a selector and return what that has set; another version may find something else."""
     parameters = selector.get_params(deep=False)
     selector.verbose = verbose
     selector._train(X)
