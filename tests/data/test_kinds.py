@@ -251,16 +251,15 @@ def test_every_bad_column_is_named_with_its_type_and_a_remedy():
         encode_columns(frame)
     assert str(error.value) == (
         "X has 1 column that holds neither numbers, text nor dates: tags (object, e.g. ['a']); "
-        "drop it, or make numbers or text of it. "
+        "make numbers or text of it, or leave it out: X.drop(columns=['tags']). "
         "X has 1 column of complex numbers: wave (complex128); give real and imaginary parts as "
         "columns of their own. "
         "X has 2 columns that mix numbers, text or dates: age (object, e.g. 'unknown'), when "
         "(object, e.g. datetime.date(2020, 1, 1)); make them one kind, e.g. numbers with "
         'pandas.to_numeric(column, errors="coerce"), or text with astype(str). '
         "X has 2 columns that look like ids or free text: name (object, 120 values that all "
-        "differ), city (object, 119 different values in 120 rows); drop them, or cut them down to "
-        "at most "
-        "100 values."
+        "differ), city (object, 119 different values in 120 rows); leave them out: "
+        "X.drop(columns=['name', 'city']), or cut them down to at most 100 values."
     )
 
 

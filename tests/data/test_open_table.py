@@ -41,13 +41,26 @@ def test_missing_values_are_named(X):
     assert "infinity (inf) in 1 column (x4)" in refusal(torch.from_numpy(X))
     with pytest.raises(ValueError, match=r"X contains infinity \(inf\) in 1 column \(x4\)"):
         LaplacianScore().fit(X)
+    X[1, 6] = np.nan
+    with pytest.raises(ValueError, match=r"inf\) in 1 column \(x4\) and NaN in 1 column \(x6\)"):
+        LaplacianScore().fit(X)
+    assert "infinity (inf) in 1 column (x4)" in refusal(X)
 
 
 @pytest.mark.parametrize("library", [pd, pl])
 def test_text_columns_are_named(X, library):
     frame = library.DataFrame({"age": X[:, 0], "sex": ["f", "m"] * 30, "weight": X[:, 1]})
-    with pytest.raises(ValueError, match="1 column.*not numbers: sex.*OrdinalEncoder"):
+    with pytest.raises(ValueError, match="1 column of text: sex.*OrdinalEncoder"):
         LaplacianScore().fit(frame)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_dates_are_to_become_numbers_or_to_be_left_out(X, library):
+    days = pd.date_range("2020-01-01", periods=60).to_pydatetime().tolist()
+    frame = library.DataFrame({"age": X[:, 0], "seen": days, "weight": X[:, 1]})
+    with pytest.raises(ValueError, match="1 column of dates.*seen.*days since the first") as error:
+        LaplacianScore().fit(frame)
+    assert "leave it out: X.drop(columns=['seen'])" in str(error.value)
 
 
 def test_text_in_arrays_is_refused(X):

@@ -5,6 +5,9 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from groupfs import GroupFS, GroupFSPath
 from groupfs.datasets import load_two_moons
@@ -140,3 +143,18 @@ def test_text_display_is_respected(selector):
     with sklearn.config_context(display="text"):
         assert "text/html" not in selector._repr_mimebundle_()
         assert not hasattr(selector, "_repr_html_")
+
+
+def test_a_step_says_what_it_kept_and_unfolds_its_groups(selector, table):
+    pipeline = make_pipeline(selector, StandardScaler())
+    pipeline.__sklearn_is_fitted__ = lambda: True
+    search = GridSearchCV(pipeline, {}, cv=2)
+    search.best_estimator_ = pipeline
+    for shown in (pipeline, search):
+        html = shown._repr_html_()
+        assert f"2 of {selector.n_groups_} groups kept, " in html
+        assert html.count('<div class="groupfs-groups">') == 1
+        assert NASTY not in html[html.index('<div class="groupfs-groups">') :]
+    unfitted = make_pipeline(clone(selector), StandardScaler())._repr_html_()
+    assert "groupfs-groups" not in unfitted and "groups kept" not in unfitted
+    assert selector._repr_html_().count('<div class="groupfs-groups">') == 1

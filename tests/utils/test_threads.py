@@ -31,6 +31,15 @@ def test_a_small_table_takes_one_thread_and_gives_the_others_back():
     assert torch.get_num_threads() == 2 and blas_threads() == before
 
 
+def test_a_number_that_is_asked_for_counts():
+    before = blas_threads()
+    with threads_for(SMALL, n_jobs=2):
+        assert torch.get_num_threads() == 2 and max(blas_threads()) <= 2
+    with threads_for(LARGE, n_jobs=1):
+        assert torch.get_num_threads() == 1 and set(blas_threads()) == {1}
+    assert torch.get_num_threads() == 2 and blas_threads() == before
+
+
 def test_a_large_table_takes_what_there_is_but_no_more_than_a_few():
     before = blas_threads()
     with threads_for(LARGE):

@@ -1,5 +1,6 @@
 """What is asked of a table before it is worked on; refusals name the columns and a remedy."""
 
+import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,38 +8,40 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from groupfs.data.refused_columns import RefusedColumn, refuse_columns
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import ConstantColumnsWarning, warn
 
 
 def refuse_text(X: Any) -> None:
-    """Refuse a data frame with columns that are not numbers."""
+    """Refuse a data frame with columns that are not numbers, with advice for each kind."""
     dtypes = getattr(X, "dtypes", None)
     if dtypes is None or not hasattr(X, "columns"):
         return
-    bad = [
-        f"{name} ({dtype})"
+    refuse_columns(
+        (name, dtype, RefusedColumn(problem))
         for index, (name, dtype) in enumerate(zip(X.columns, dtypes, strict=True))
-        if _is_text(X.iloc[:, index] if hasattr(X, "iloc") else X[name], dtype)
-    ]
-    if bad:
-        raise ValueError(
-            f"X has {len(bad)} column(s) that are not numbers: {join_names(bad)}; encode them "
-            "first, e.g. with OrdinalEncoder, or drop them."
-        )
+        if (problem := _problem(X.iloc[:, index] if hasattr(X, "iloc") else X[name], dtype))
+    )
 
 
-def _is_text(column: Any, dtype: Any) -> bool:
+def _problem(column: Any, dtype: Any) -> str | None:
+    """Find why a column is not of numbers; None if it is."""
     kind = str(dtype).lower()
-    if any(word in kind for word in ("date", "time", "duration", "str", "utf8", "complex")):
-        return True
+    if any(word in kind for word in ("date", "time", "duration")):
+        return "dates"
+    if "complex" in kind:
+        return "complex"
+    if any(word in kind for word in ("str", "utf8")):
+        return "text"
     if any(word in kind for word in ("cat", "enum", "object")):  # may hold numbers
         try:
             np.asarray(column).astype(np.float64)
         except (ValueError, TypeError):
-            return True
-    return False
+            first = next((value for value in column if value is not None), None)
+            return "dates" if isinstance(first, datetime.date) else "text"
+    return None
 
 
 def refuse_too_small(shape: tuple[int, int]) -> None:
@@ -53,10 +56,18 @@ def refuse_too_small(shape: tuple[int, int]) -> None:
 
 @dataclass(frozen=True)
 class Missing:
-    """Columns with values that cannot be used."""
+    """Columns with values that cannot be used, ascending."""
 
-    columns: IntArray  #: ascending
-    has_nan: bool  #: whether NaN is among these values, or infinity alone
+    nan: IntArray  #: columns with NaN
+    infinite: IntArray  #: columns with infinity
+
+    @property
+    def has_nan(self) -> bool:
+        return len(self.nan) > 0
+
+    def merged(self, other: "Missing") -> "Missing":
+        """Return what is missing here or there."""
+        return Missing(np.union1d(self.nan, other.nan), np.union1d(self.infinite, other.infinite))
 
 
 def find_missing(X: Any) -> Missing | None:
@@ -65,22 +76,31 @@ def find_missing(X: Any) -> Missing | None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(np.sum(values)):  # most tables end here, without an array of their size
             return None
-    finite = np.isfinite(values)
-    bad = np.unique(X.indices[~finite]) if sp.issparse(X) else np.flatnonzero(~finite.all(axis=0))
-    return Missing(bad.astype(np.int64), bool(np.isnan(values).any())) if len(bad) else None
+    found = Missing(*(_columns_where(X, test(values)) for test in (np.isnan, np.isinf)))
+    return found if found.has_nan or len(found.infinite) else None
+
+
+def _columns_where(X: Any, mask: BoolArray) -> IntArray:
+    found = np.unique(X.indices[mask]) if sp.issparse(X) else np.flatnonzero(mask.any(axis=0))
+    return found.astype(np.int64)
 
 
 def refuse_missing(missing: Missing | None, names: Sequence[str], who: str) -> None:
     """Refuse NaN and infinity where they were found; ``who`` would have used the table."""
     if missing is None:
         return
-    what, remedy = "infinity (inf)", "replace infinite values or drop these columns"
+    found = {"infinity (inf)": missing.infinite, "NaN": missing.nan}
+    where = [_in_columns(what, columns, names) for what, columns in found.items() if len(columns)]
+    remedies = ["replace infinite values or drop these columns"] if len(missing.infinite) else []
     if missing.has_nan:
-        what, remedy = "NaN", f"impute first, e.g. make_pipeline(SimpleImputer(), {who}())"
-    bad = missing.columns.tolist()
-    plural = "column" if len(bad) == 1 else "columns"
-    which = join_names([names[i] for i in bad])
-    raise ValueError(f"X contains {what} in {len(bad)} {plural} ({which}); {remedy}.")
+        remedies.append(f"impute first, e.g. make_pipeline(SimpleImputer(), {who}())")
+    raise ValueError(f"X contains {' and '.join(where)}; {', and '.join(remedies)}.")
+
+
+def _in_columns(what: str, columns: IntArray, names: Sequence[str]) -> str:
+    plural = "column" if len(columns) == 1 else "columns"
+    which = join_names([names[i] for i in columns.tolist()])
+    return f"{what} in {len(columns)} {plural} ({which})"
 
 
 def refuse_overflow(spread: FloatArray, names: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ MOST_LEVELS = 100
 #: So many values that all differ may be chance in a small table; more are ids.
 MOST_DIFFERENT = 10
 DAY = np.timedelta64(1, "D")
+DATE = "datetime64[us]"  # nanoseconds end in the middle of a year
 #: Days, two years, that dates must span for seasons to be told from a trend.
 TWO_YEARS = 730
 #: Points on a circle whose mean is so long are one: within 3 days of the year, 10 minutes of the
@@ -71,20 +72,36 @@ def encode_dates(times: NDArray[np.datetime64]) -> Encoded:
 
     A place is a point on a circle, two columns, as the end of a year is next to its beginning.
     """
-    times = times.astype("datetime64[us]")  # nanoseconds end in the middle of a year
-    present = ~np.isnat(times)
-    known = times[present]
+    times = times.astype(DATE)
+    known = times[~np.isnat(times)]
     if not len(known):
         return "date", np.full((len(times), 1), np.nan)
-    days = (known - known.min()) / DAY
-    columns = [days]
+    return "date", date_columns(times, known.min(), useful_parts(known))
+
+
+def useful_parts(times: NDArray[np.datetime64]) -> list[int]:
+    """Choose, of the columns of :func:`date_columns`, those that say something of these dates."""
+    days = (times - times.min()) / DAY
+    useful = [0]
     if days.max() >= TWO_YEARS:
-        year = known.astype("datetime64[Y]")
-        start, end = year.astype("datetime64[D]"), (year + 1).astype("datetime64[D]")
-        columns += _on_circle((known - start) / (end - start))
+        useful += [1 + part for part in _on_circle(_place_in_year(times))]
     if days.max() >= 2:
-        columns += _on_circle((known - known.astype("datetime64[D]")) / DAY)
-    return "date", _fill_rows(np.column_stack(columns), present)
+        useful += [3 + part for part in _on_circle(_place_in_day(times))]
+    return useful
+
+
+def date_columns(
+    times: NDArray[np.datetime64], first: np.datetime64, parts: Sequence[int]
+) -> FloatArray:
+    """Return some of: days since a date, sine and cosine of the time of the year, of the day."""
+    times = times.astype(DATE)
+    present = ~np.isnat(times)
+    known = times[present]
+    columns = [
+        (known - first) / DAY if part == 0 else _circle(_place(known, part), (part - 1) % 2)
+        for part in parts
+    ]
+    return _fill_rows(np.column_stack(columns), present)
 
 
 def _refuse_too_many(counts: IntArray) -> None:
@@ -117,13 +134,35 @@ def _merge_rare(codes: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
     return codes, np.bincount(codes[codes >= 0])
 
 
-def _on_circle(share: FloatArray) -> list[FloatArray]:
-    """Return sine and cosine of shares of a full turn; nothing if they are at one point."""
+def _place(times: NDArray[np.datetime64], part: int) -> FloatArray:
+    return _place_in_year(times) if part < 3 else _place_in_day(times)
+
+
+def _place_in_year(times: NDArray[np.datetime64]) -> FloatArray:
+    year = times.astype("datetime64[Y]")
+    start, end = year.astype("datetime64[D]"), (year + 1).astype("datetime64[D]")
+    share: FloatArray = (times - start) / (end - start)
+    return share
+
+
+def _place_in_day(times: NDArray[np.datetime64]) -> FloatArray:
+    share: FloatArray = (times - times.astype("datetime64[D]")) / DAY
+    return share
+
+
+def _circle(share: FloatArray, part: int) -> FloatArray:
+    """Return sine (0) or cosine (1) of shares of a full turn."""
     angle = 2 * np.pi * share
-    parts = [np.sin(angle), np.cos(angle)]
+    found: FloatArray = np.cos(angle) if part else np.sin(angle)
+    return found
+
+
+def _on_circle(share: FloatArray) -> list[int]:
+    """Tell whether sine and cosine of shares of a full turn vary; neither if at one point."""
+    parts = [_circle(share, part) for part in (0, 1)]
     if np.hypot(*(part.mean() for part in parts)) >= ONE_POINT:
         return []
-    return [part for part in parts if part.std() > NO_SPREAD]  # two opposite points need one
+    return [i for i in (0, 1) if parts[i].std() > NO_SPREAD]  # two opposite points need one
 
 
 def _fill_rows(values: FloatArray, present: BoolArray) -> FloatArray:

@@ -45,7 +45,7 @@ def feature_table(
     values, kinds = _chosen(columns, kept)
     Z, owner = sample_columns(values, kinds, standardize)
     rows = FeatureRows(Z, owner, make_basis(values, kinds, similarity))
-    return TableInMemory(rows, kept, twins, names, spread, columns.kinds)
+    return TableInMemory(rows, kept, twins, names, spread, _means(columns), columns.kinds)
 
 
 def numbers(matrix: FloatArray) -> EncodedColumns:
@@ -85,7 +85,7 @@ def refuse_infinite(columns: EncodedColumns, names: Sequence[str]) -> None:
     """Refuse infinity by the names of the columns."""
     bad = np.array([i for i, x in enumerate(columns.values) if np.isinf(x).any()], dtype=np.int64)
     if len(bad):
-        checks.refuse_missing(checks.Missing(bad, has_nan=False), names, "GroupFS")
+        checks.refuse_missing(checks.Missing(bad[:0], bad), names, "GroupFS")
 
 
 def _refuse_categories(
@@ -110,6 +110,15 @@ def _spread(columns: EncodedColumns) -> FloatArray:
                 deviation = np.sqrt(np.square(present - present.mean(0)).mean(0).sum())
             rounding = 10 * np.finfo(float).eps * np.sqrt(len(present)) * np.abs(present).max()
             found[i] = 0.0 if deviation <= max(rounding, SMALLEST_SPREAD) else deviation
+    return found
+
+
+def _means(columns: EncodedColumns) -> FloatArray:
+    """Find means of features by the values they have, 0 without any and for several columns."""
+    found = np.zeros(len(columns.values))
+    for i, x in enumerate(columns.values):
+        if x.shape[1] == 1 and not np.isnan(x).all():
+            found[i] = np.nanmean(x)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Columns of pandas and polars as numbers, by what each of them stores.
+"""Columns of pandas and polars, read by what each of them stores: numbers, levels or dates.
 
 What neither of them has a type for is stored as Python's objects, and decided by the types of
 these. Bytes are text, as files of other programs give it.
@@ -7,10 +7,12 @@ these. Bytes are text, as files of other programs give it.
 import datetime
 import numbers
 from collections import Counter
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groupfs.data.encodings import (
     Encoded,
@@ -33,6 +35,23 @@ SORTS: dict[str, tuple[type, ...]] = {
     "text": (str, bytes),
     "object": (object,),
 }
+
+
+@dataclass(frozen=True)
+class StoredColumn:
+    """What a column stores, before anything is learned from its rows."""
+
+    sort: str  #: "numbers", "order", "levels" or "dates"
+    values: NDArray[Any]  #: floats, places in ``names`` (-1 in gaps), or datetime64, (N,)
+    names: tuple[str, ...] = ()  #: of levels, in the order of an ordered category
+
+    def encoded(self) -> Encoded:
+        """Turn the column into numbers, by its own rows."""
+        if self.sort == "levels":
+            return encode_levels(self.values, self.names)
+        if self.sort == "order":
+            return encode_order(self.values)
+        return (encode_dates if self.sort == "dates" else encode_numbers)(self.values)
 
 
 def is_plain_dtype(dtype: Any) -> bool:
@@ -61,75 +80,76 @@ def is_plain_polars(column: Any) -> bool:
     return is_number and not column.null_count()
 
 
-def encode_pandas(column: Any) -> Encoded:
-    """Turn a pandas column into numbers."""
+def read_pandas(column: Any) -> StoredColumn:
+    """Read a pandas column."""
     import pandas as pd
     from pandas.api.types import is_numeric_dtype
 
     dtype = column.dtype
     if isinstance(dtype, pd.CategoricalDtype):
         codes = column.cat.codes.to_numpy(dtype=np.int64)
-        return (
-            encode_order(codes) if dtype.ordered else encode_levels(codes, _text(dtype.categories))
-        )
+        return StoredColumn("order" if dtype.ordered else "levels", codes, _text(dtype.categories))
     if isinstance(dtype, pd.PeriodDtype):  # by seconds, which reach further back than timestamps
         seconds = column.array.asfreq("s", how="start").asi8
-        return encode_dates(seconds.view("datetime64[s]"))
+        return StoredColumn("dates", seconds.view("datetime64[s]"))
     if dtype.kind == "c":
         raise RefusedColumn("complex")
     if is_numeric_dtype(dtype):  # truth values too
-        return encode_numbers(column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return StoredColumn("numbers", column.to_numpy(dtype=np.float64, na_value=np.nan))
     if isinstance(dtype, pd.DatetimeTZDtype):
         column = column.dt.tz_localize(None)  # the time of day where it was noted
     if isinstance(column.dtype, np.dtype) and column.dtype.kind == "M":
-        return encode_dates(column.to_numpy())
+        return StoredColumn("dates", column.to_numpy())
     if isinstance(dtype, np.dtype) and dtype.kind == "m":
-        return encode_numbers(column.to_numpy() / SECOND)
+        return StoredColumn("numbers", column.to_numpy() / SECOND)
     objects = column.astype(object).to_numpy()
-    return encode_objects(objects, pd.isna(objects))
+    return read_objects(objects, pd.isna(objects))
 
 
-def encode_polars(column: Any) -> Encoded:
-    """Turn a polars column into numbers."""
+def read_polars(column: Any) -> StoredColumn:
+    """Read a polars column."""
     import polars as pl
 
     dtype = column.dtype
     if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
-        return encode_numbers(column.cast(pl.Float64).to_numpy())
+        return StoredColumn("numbers", column.cast(pl.Float64).to_numpy())
     if dtype == pl.Enum:
-        return encode_order(column.to_physical().cast(pl.Int64).fill_null(-1).to_numpy())
+        codes = column.to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+        return StoredColumn("order", codes, _text(dtype.categories.to_list()))
     if dtype in (pl.Date, pl.Datetime):
         if getattr(dtype, "time_zone", None):
             column = column.dt.replace_time_zone(None)  # the time of day where it was noted
-        return encode_dates(column.to_numpy())
+        return StoredColumn("dates", column.to_numpy())
     if dtype == pl.Duration:
-        return encode_numbers(column.to_numpy() / SECOND)
+        return StoredColumn("numbers", column.to_numpy() / SECOND)
     if dtype == pl.Categorical:
         column = column.cast(pl.String)
     values = column.to_list()
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
-    return encode_objects(objects, column.is_null().to_numpy())
+    return read_objects(objects, column.is_null().to_numpy())
 
 
-def encode_objects(objects: Any, missing: BoolArray) -> Encoded:
-    """Turn Python's objects, of one sort where they are not missing, into numbers."""
+def read_objects(objects: Any, missing: BoolArray) -> StoredColumn:
+    """Read Python's objects, of one sort where they are not missing."""
     present = objects[~missing]
     sort_of = {kind: _sort(kind) for kind in set(map(type, present))}
     sorts = set(sort_of.values())
     if not sorts:
-        return encode_numbers(np.full(len(objects), np.nan))
+        return StoredColumn("numbers", np.full(len(objects), np.nan))
     if sorts == {"text"}:
-        return _encode_text(objects, missing)
+        return _read_text(objects, missing)
     if sorts == {"number"}:
         values = np.full(len(objects), np.nan)
         values[~missing] = present.astype(np.float64)
-        return encode_numbers(values)
+        return StoredColumn("numbers", values)
     if sorts == {"date"} or sorts == {"duration"}:
         kind = "datetime64[us]" if sorts == {"date"} else "timedelta64[us]"
         times = np.full(len(objects), "NaT", dtype=kind)
         times[~missing] = [_without_zone(value) for value in present]
-        return encode_dates(times) if sorts == {"date"} else encode_numbers(times / SECOND)
+        if sorts == {"duration"}:
+            return StoredColumn("numbers", times / SECOND)
+        return StoredColumn("dates", times)
     if "object" in sorts:
         odd, problem = "object", "object"
     elif sorts <= {"number", "complex"}:
@@ -141,19 +161,19 @@ def encode_objects(objects: Any, missing: BoolArray) -> Encoded:
     raise RefusedColumn(problem, such_as(first))
 
 
-def _encode_text(objects: Any, missing: BoolArray) -> Encoded:
+def _read_text(objects: Any, missing: BoolArray) -> StoredColumn:
     place: dict[Any, int] = {}
     codes = np.full(len(objects), -1)
     codes[~missing] = [place.setdefault(value, len(place)) for value in objects[~missing]]
-    return encode_levels(codes, _text(place))
+    return StoredColumn("levels", codes, _text(place))
 
 
-def _text(levels: Any) -> list[str]:
+def _text(levels: Any) -> tuple[str, ...]:
     """Return names of levels; what is no utf-8 keeps its bytes, so that no two become one."""
-    return [
+    return tuple(
         level.decode("utf-8", "backslashreplace") if isinstance(level, bytes) else str(level)
         for level in levels
-    ]
+    )
 
 
 def _sort(kind: type) -> str:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from groupfs.data.frame_columns import (
-    encode_pandas,
-    encode_polars,
+    StoredColumn,
     is_plain_dtype,
     is_plain_pandas,
     is_plain_polars,
+    read_pandas,
+    read_polars,
 )
 from groupfs.data.refused_columns import RefusedColumn, refuse_columns
 from groupfs.utils.types import FloatArray
@@ -73,15 +74,28 @@ def encode_columns(frame: Any) -> EncodedColumns:
            [ 0.,  1.,  0.],
            [nan, nan, nan]])
     """
-    encode = encode_pandas if _is_pandas(frame) else encode_polars
     encoded, refused = [], []
     for name, column in _columns(frame):
         try:
-            encoded.append(encode(column))
+            encoded.append(_read(frame, column).encoded())
         except RefusedColumn as reason:
             refused.append((name, column.dtype, reason))
     refuse_columns(refused)
     return EncodedColumns([values for _, values in encoded], [kind for kind, _ in encoded])
+
+
+def read_column(frame: Any, place: int) -> StoredColumn:
+    """Read one column of a data frame of pandas or polars as it is stored."""
+    column = frame.iloc[:, place] if _is_pandas(frame) else frame.to_series(place)
+    try:
+        return _read(frame, column)
+    except RefusedColumn as reason:
+        refuse_columns([(frame.columns[place], column.dtype, reason)])
+        raise
+
+
+def _read(frame: Any, column: Any) -> StoredColumn:
+    return read_pandas(column) if _is_pandas(frame) else read_polars(column)
 
 
 def _columns(frame: Any) -> Iterator[tuple[Any, Any]]:

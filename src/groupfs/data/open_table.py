@@ -125,7 +125,7 @@ def open_table(
         order, twins = order_columns(matrix, moments.mean, spread, columns)
         columns = columns[order]
         rows = standardized_rows(matrix, columns, moments.mean, spread, standardize)
-        return TableInMemory(rows, columns, twins, names, spread)
+        return TableInMemory(rows, columns, twins, names, spread, moments.mean)
 
     assert source is not None
     if similarity != "correlation":
@@ -150,7 +150,7 @@ def open_table(
     norms = N * (deviation / scale) ** 2
     units = ColumnUnits(columns, mean, scale, width)
     streamed = StreamRows(source, units, norms, seen.sample, plan, verbose)
-    return Table(streamed, columns, twins, names, spread)
+    return Table(streamed, columns, twins, names, spread, seen.moments.mean)
 
 
 def read_rows(

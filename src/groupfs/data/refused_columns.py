@@ -9,7 +9,7 @@ from groupfs.utils.text import join_names, one_line, shorten
 PROBLEMS = {
     "object": (
         "that {hold} neither numbers, text nor dates",
-        "drop {them}, or make numbers or text of {them}",
+        "make numbers or text of {them}, or {leave_out}",
     ),
     "complex": ("of complex numbers", "give real and imaginary parts as columns of their own"),
     "mixed": (
@@ -19,11 +19,19 @@ PROBLEMS = {
     ),
     "levels": (
         "that {look} like ids or free text",
-        "drop {them}, or cut {them} down to at most 100 values",
+        "{leave_out}, or cut {them} down to at most 100 values",
+    ),
+    "text": (
+        "of text",
+        "encode {them} first, e.g. with OrdinalEncoder or OneHotEncoder, or {leave_out}",
+    ),
+    "dates": (
+        "of dates or times",
+        "make numbers of {them}, e.g. days since the first, or {leave_out}",
     ),
 }
-#: Most names of columns in a sentence.
-MOST_NAMES = 20
+#: Most names of columns in a sentence, and in a remedy.
+MOST_NAMES, FEW_NAMES = 20, 5
 
 
 class RefusedColumn(ValueError):
@@ -41,22 +49,31 @@ def such_as(value: Any) -> str:
 
 def refuse_columns(refused: Iterable[tuple[Any, Any, RefusedColumn]]) -> None:
     """Raise an error, if any column was refused, with the names, types and reasons of all."""
-    by_problem: dict[str, list[str]] = {}
+    by_problem: dict[str, dict[Any, str]] = {}
     for name, dtype, reason in refused:
         what = ", ".join(filter(None, (str(dtype), reason.evidence)))
-        by_problem.setdefault(reason.problem, []).append(f"{name} ({what})")
+        by_problem.setdefault(reason.problem, {})[name] = f"{name} ({what})"
     if by_problem:
         raise ValueError(" ".join(_sentence(*PROBLEMS[p], by_problem[p]) for p in by_problem))
 
 
-def _sentence(what: str, remedy: str, columns: list[str]) -> str:
+def leave_out(names: Iterable[Any]) -> str:
+    """Tell how columns are left out, by name where they are few."""
+    every = list(names)
+    them = "it" if len(every) == 1 else "them"
+    which = repr(every) if len(every) <= FEW_NAMES else "[...]"
+    return f"leave {them} out: X.drop(columns={which})"
+
+
+def _sentence(what: str, remedy: str, columns: dict[Any, str]) -> str:
     if len(columns) == 1:
         words = {"hold": "holds", "mix": "mixes", "look": "looks", "them": "it"}
         what = what.replace("ids", "an id")
     else:
         words = {word: word for word in ("hold", "mix", "look", "them")}
+    words["leave_out"] = leave_out(columns)
     count = "1 column" if len(columns) == 1 else f"{len(columns)} columns"
     return (
-        f"X has {count} {what.format(**words)}: {join_names(columns, MOST_NAMES)}; "
+        f"X has {count} {what.format(**words)}: {join_names(columns.values(), MOST_NAMES)}; "
         f"{remedy.format(**words)}."
     )

@@ -50,9 +50,8 @@ class Survey:
     def merged(self, other: "Survey") -> "Survey":
         """Put what was seen of other rows to this, for rows that follow these."""
         if self.missing is not None or other.missing is not None:
-            found = [part for part in (self.missing, other.missing) if part is not None]
-            columns = np.unique(np.concatenate([part.columns for part in found]))
-            missing = Missing(columns, any(part.has_nan for part in found))
+            none = Missing(np.zeros(0, np.int64), np.zeros(0, np.int64))
+            missing = (self.missing or none).merged(other.missing or none)
             return Survey(self.moments, self.products, self.shift, self.total, self.sample, missing)
         with np.errstate(over="ignore", invalid="ignore"):
             moved = other.products + np.outer(other.shift - self.shift, other.total)

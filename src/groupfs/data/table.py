@@ -22,6 +22,7 @@ class Table:
     twins: IntArray  #: equal numbers for equal columns, (d,)
     names: Sequence[str]  #: of all the user's columns
     deviations: FloatArray  #: of all the user's columns as they came, 0 where constant
+    means: FloatArray  #: of all the user's columns; 0 for features of several columns
     kinds: Sequence[str] | None = None  #: of all the user's columns; None if they are numbers
 
     @property

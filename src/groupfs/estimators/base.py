@@ -3,22 +3,19 @@
 What needs torch is imported inside the methods of a fit: estimators can be made without it.
 """
 
-import copy
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.sparse import issparse
-from sklearn.base import BaseEstimator
-from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.data.block_sources import as_source, is_lazy, read_columns
 from groupfs.data.kinds import has_kinds
 from groupfs.data.memory_plan import PER_PRODUCT
-from groupfs.estimators.feature_selection import FeatureSelection, refuse_conflicts
+from groupfs.estimators.feature_selection import refuse_conflicts, refuse_too_many
+from groupfs.estimators.group_transform import GroupTransform
+from groupfs.estimators.id_columns import warn_of_ids
+from groupfs.estimators.notebook_repr import NotebookRepr
 from groupfs.graphs.sample_graph import METRICS, check_metric
 from groupfs.training.settings import PRESETS, Settings, is_signed
 from groupfs.utils.errors import ParameterError
@@ -27,13 +24,15 @@ from groupfs.utils.sklearn_compat import (
     Interval,
     RealNotInt,
     StrOptions,
-    check_feature_names,
+    check_feature_names_in,
 )
 from groupfs.utils.text import format_bytes
 from groupfs.utils.types import TorchDevice
 from groupfs.utils.warn import SelectionWarning, warn
 
 if TYPE_CHECKING:
+    import pandas
+
     from groupfs.data.table import Table
     from groupfs.graphs.relatedness import Relatedness
 
@@ -44,7 +43,7 @@ MOST_RELATED = 20_000
 FEATURES_PER_GROUP = 4
 
 
-class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
+class GroupSelector(GroupTransform, NotebookRepr):
     """Base of ``GroupFS`` and ``GroupFSPath``; subclasses write ``__init__`` and ``fit``."""
 
     metric: Any
@@ -77,7 +76,7 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
         ],
         "keep_unrelated": ["boolean", None],
         "learn_memberships": ["boolean", None],
-        "output": [StrOptions({"features", "representatives"})],
+        "output": [StrOptions({"features", "representatives", "scores"})],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "preset": [StrOptions(set(PRESETS))],
         "bandwidth_gradient": [StrOptions({"exact", "detached"}), None],
@@ -104,89 +103,43 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
         "verbose": ["verbose"],
     }
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
-        check_is_fitted(self)
-        mask: NDArray[np.bool_] = self._support_mask
-        return mask
-
-    def transform(self, X: Any) -> Any:
-        """Return the selected columns of X.
+    def to_frame(self, input_features: Any = None) -> "pandas.DataFrame":
+        """Return what was found as a table, one row for each feature.
 
         Parameters
         ----------
-        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-            A table like the one ``fit`` has seen. One that is not in memory, as a memory-mapped
-            array, is read in blocks, and only the selected columns are kept.
+        input_features : array-like of str or None, default=None
+            Names of the features; None takes those that ``fit`` has seen, else x0, x1, ...
 
         Returns
         -------
-        array, sparse matrix or DataFrame of shape (n_samples, n_selected)
-            A DataFrame with columns of other kinds than numbers stays one, its columns as they
-            were.
+        pandas.DataFrame
+            Most important group first, and in it the most central feature; features in no group
+            come last. ``group`` counts from 1 (or is the group's name, where groups were given) and
+            is missing for features in none, ``representative`` is the group's most central feature,
+            ``centrality`` is negative for features that run against it; ``reliability`` and
+            ``p_adjusted`` are the group's, NaN where they were not looked at; ``selected`` is as in
+            ``get_support``, and ``why`` says why in a sentence.
+
+        Examples
+        --------
+        >>> from groupfs import GroupFS
+        >>> from groupfs.datasets import load_two_moons
+        >>> X = load_two_moons(100, random_state=0).data
+        >>> frame = GroupFS(n_groups=4, max_epochs=5, random_state=0).fit(X).to_frame()
+        >>> frame.columns[:4].tolist()
+        ['feature', 'group', 'representative', 'centrality']
         """
+        from groupfs.estimators.feature_frame import feature_frame
+
         check_is_fitted(self)
-        if self._has_kinds and hasattr(X, "columns"):
-            return self._select_columns(X)
-        source = as_source(X) if is_lazy(X) else None
-        if source is None:
-            return super().transform(X)
-        support = self.get_support(indices=True)
-        if source.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {source.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
-        return read_columns(source, support)
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Put selected columns back among the others, which become zero.
-
-        Parameters
-        ----------
-        X : array or sparse matrix of shape (n_samples, n_selected)
-            Numbers; for categories and dates zero is no value.
-        """
-        if has_kinds(X):
-            raise ValueError(
-                "inverse_transform puts zeros in place of features that were not selected, and X "
-                "has columns that are not numbers; join the selected columns to your table by name."
-            )
-        return super().inverse_transform(X)
-
-    def _select_columns(self, frame: Any) -> Any:
-        """Return the selected columns of a data frame, untouched."""
-        support = self.get_support(indices=True)
-        check_feature_names(self, frame, reset=False)
-        if frame.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {frame.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
-        return frame.iloc[:, support] if hasattr(frame, "iloc") else frame[:, support.tolist()]
+        return feature_frame(self, check_feature_names_in(self, input_features).tolist())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
-
-    def _repr_html_inner(self) -> str:
-        """Draw scikit-learn's diagram, and below it the groups once there are any."""
-        drawn = copy.copy(self)
-        if issparse(self.metric):  # scikit-learn compares it with the default, which scipy refuses
-            drawn.metric = repr(self.metric)
-        diagram = str(super(GroupSelector, drawn)._repr_html_inner())
-        if not hasattr(self, "_support_mask"):
-            return diagram
-        from groupfs.estimators.notebook_view import groups_html
-
-        return diagram + groups_html(self)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
 
     def _open_table(self, X: Any) -> "Table":
         """Check and standardise X, whatever it is."""
@@ -209,11 +162,20 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
             any_kind=True,
             similarity=self.similarity,
         )
+        warn_of_ids(X)
+        self._usual_choices = self._resolve_usual()
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
         self._has_kinds = has_kinds(X)  # what transform returns must not depend on other tables
         if isinstance(table.rows, FeatureRows) and self._metric_is_rank:
             table = replace(table, rows=table.rows.ranked())
         return table
+
+    def _learn_columns(self, X: Any, table: "Table") -> None:
+        """Remember what scores of new rows need of the columns."""
+        from groupfs.data.learned_columns import learn_columns
+
+        found = learn_columns(X, table, self.group_labels_, self.group_signs_)
+        self._learned_columns = vars(found)
 
     @property
     def _metric_is_rank(self) -> bool:
@@ -252,13 +214,7 @@ class GroupSelector(FeatureSelection, SelectorMixin, BaseEstimator):
                     "n_groups",
                 )
         refuse_conflicts(self.get_params(deep=False))
-        wanted = self.n_features_to_select
-        if wanted is not None and wanted > n_features:
-            raise ParameterError(
-                f"n_features_to_select={wanted} but X has {n_features} features that vary; choose "
-                f"at most {n_features}.",
-                "n_features_to_select",
-            )
+        refuse_too_many(self.n_features_to_select, n_features)
         plan = table.rows.plan
         most_rows = None if plan is None else int(plan.batch_rows)
         most_dense = None if plan is None else int(np.sqrt(2 * plan.slab_bytes / PER_PRODUCT))

@@ -78,24 +78,46 @@ class FeatureSelection(GroupAttributes):
         constraints = {name: self._parameter_constraints[name] for name in values}
         validate_parameter_constraints(constraints, values, caller_name="select")
         refuse_conflicts(values)
-        allocation = values["allocation"] or PRESETS[self.preset]["allocation"]
+        usual_rule, usual_allocation = self._usual
+        allocation = values["allocation"] or usual_allocation
         request = Request(
             n_features=features_asked_for(self, values["n_features_to_select"], values["explain"]),
             n_groups=values["n_groups_to_select"],
-            usual_rule=self._usual_rule(),
+            usual_rule=usual_rule,
             allocation="explain" if values["explain"] else allocation,
             output=values["output"],
             alpha=values["alpha"],
         )
         return select(self._ranked_groups(self.feature_order_), request)
 
+    @property
+    def group_selected_(self) -> BoolArray:
+        """Which groups are kept, (n_groups_,)."""
+        check_is_fitted(self)
+        try:
+            return self._selected()[0]
+        except ValueError as reason:  # what is not there must not break those who list attributes
+            raise AttributeError(str(reason)) from reason
+
+    def _get_support_mask(self) -> BoolArray:
+        return self._selected()[1]
+
+    def _selected(self) -> tuple[BoolArray, BoolArray]:
+        """Return groups and features, selected again if a parameter was set after the fit."""
+        check_is_fitted(self)
+        asked = [getattr(self, name) for name in SELECTION_PARAMETERS]
+        if getattr(self, "_selected_by", None) != asked:
+            self._select()
+        return self._group_mask, self._support_mask
+
     def _select(self) -> None:
-        """Set the fitted attributes that speak of the selection."""
+        """Select by the parameters as they are, and warn of rules that were relaxed."""
+        refuse_too_many(self.n_features_to_select, len(self.feature_order_))
         selection = self.select()
         for note in selection.notes:
             warn(note, SelectionWarning)
-        self.group_selected_ = selection.groups
-        self._support_mask = selection.support
+        self._group_mask, self._support_mask = selection.groups, selection.support
+        self._selected_by = [getattr(self, name) for name in SELECTION_PARAMETERS]
 
     def _order(
         self,
@@ -132,11 +154,19 @@ class FeatureSelection(GroupAttributes):
         """
         if unrelated_left_out:
             return self.group_labels_ >= 0
-        request = Request(None, None, self._usual_rule(), "explain", "features", self.alpha)
+        request = Request(None, None, self._usual[0], "explain", "features", self.alpha)
         return select(self._ranked_groups(np.zeros(0, dtype=np.int64)), request).support
 
-    def _usual_rule(self) -> str:
-        return str(groups_to_select({**vars(self), "n_groups_to_select": None}))
+    @property
+    def _usual(self) -> tuple[str, str]:
+        """The rule by which groups are kept, and how a budget is spent, where nobody has said."""
+        found: tuple[str, str] | None = getattr(self, "_usual_choices", None)
+        return self._resolve_usual() if found is None else found
+
+    def _resolve_usual(self) -> tuple[str, str]:
+        """Look them up by parameters that count when a fit begins."""
+        rule = groups_to_select({**vars(self), "n_groups_to_select": None})
+        return str(rule), str(PRESETS[self.preset]["allocation"])
 
     def _ranked_groups(self, order: IntArray) -> RankedGroups:
         return RankedGroups(
@@ -152,6 +182,16 @@ class FeatureSelection(GroupAttributes):
         )
 
 
+def refuse_too_many(wanted: float | None, n_features: int) -> None:
+    """Refuse a budget of more features than vary."""
+    if wanted is not None and wanted > n_features:
+        raise ParameterError(
+            f"n_features_to_select={wanted} but X has {n_features} features that vary; choose "
+            f"at most {n_features}.",
+            "n_features_to_select",
+        )
+
+
 def refuse_conflicts(values: dict[str, Any]) -> None:
     """Refuse a share of variance to explain beside what would set the number in another way."""
     if values["explain"] is None:
@@ -163,7 +203,7 @@ def refuse_conflicts(values: dict[str, Any]) -> None:
         "allocation": "explain",
     }
     for name, neutral in clashes.items():
-        if values[name] not in (None, neutral):
+        if values[name] not in (None, neutral, "scores"):
             raise ParameterError(
                 f"explain={values['explain']} and {name}={values[name]!r} are both given; explain "
                 f"chooses as many features of all groups as it takes, so leave {name} out.",

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
+from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -11,14 +11,16 @@ from sklearn.utils import check_random_state
 
 from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
 from groupfs.estimators.base import GroupSelector
+from groupfs.estimators.training_memory import train_or_recall
 from groupfs.training.settings import PRESETS, USUAL_SPARSITY, Settings
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.seeds import derive_seeds
-from groupfs.utils.sklearn_compat import Interval, StrOptions, fit_context
+from groupfs.utils.sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import torch
+    from joblib import Memory
 
     from groupfs.data.feature_basis import SimilarityFunction
     from groupfs.data.table import Table
@@ -87,9 +89,11 @@ class GroupFS(GroupSelector):
         with open gates, of those that stand out where that was tested: gates close on groups that
         have little to do with the others, however clear they are. None is "open" if ``sparsity`` or
         ``sparsity_weight`` is set and with ``preset="paper"``, else "significant".
-    output : {"features", "representatives"}, default="features"
-        Whether ``transform`` gives all selected features or the most central one of each kept
-        group.
+    output : {"features", "representatives", "scores"}, default="features"
+        What ``transform`` gives: the selected features; the most central one of each kept group; or
+        a score for each kept group, the mean of all its features in units of their deviations,
+        weighted by centrality, features that run against the group turned. With "scores"
+        ``get_support`` is as with "features".
     ranking : {"excess", "gate", "path"} or None, default=None
         What groups are ranked by: smoothness on the graph of the group alone beyond that of
         shuffled columns; gate mean; or the largest sparsity at which the group is still open. None
@@ -173,6 +177,16 @@ class GroupFS(GroupSelector):
         when ``fit`` begins. Tables that would need more are read in blocks, several times, and
         neither they nor their standardised values are ever in memory as a whole. Memory of a GPU is
         not counted.
+    memory : str, joblib.Memory or None, default=None
+        A folder in which trainings are remembered, as in scikit-learn's ``Pipeline``: fits to the
+        same table that differ in nothing but ``n_features_to_select``, ``explain``,
+        ``allocation``, ``n_groups_to_select`` or ``output`` train once, as in a grid search over
+        budgets, and warn of the table once. Needs a number as ``random_state``. None remembers
+        nothing.
+    n_jobs : int or None, default=None
+        Threads that a fit may use; -1 is all cores. None takes one, and up to four for tables of
+        more than 67 million numbers: for smaller ones more threads rarely pay, and on a busy
+        machine they are slower many times over.
     random_state : int, RandomState instance or None, default=None
         Seed of the warm start, the noise and the batches.
     verbose : int, default=0
@@ -326,6 +340,8 @@ class GroupFS(GroupSelector):
     standardize: bool = True
     device: "str | torch.device" = "auto"
     max_memory: int | str | None = None
+    memory: "str | Memory | None" = None
+    n_jobs: int | None = None
     random_state: int | np.random.RandomState | None = None
     verbose: int = 0
 
@@ -335,6 +351,8 @@ class GroupFS(GroupSelector):
         "sparsity": [Interval(Real, 0, None, closed="neither"), None],
         "sparsity_weight": [Interval(Real, 0, None, closed="left"), None],
         "ranking": [StrOptions({"excess", "gate", "path"}), None],
+        "memory": [str, HasMethods("cache"), None],
+        "n_jobs": [Integral, None],
     }
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -353,6 +371,12 @@ class GroupFS(GroupSelector):
         y : ignored
             Labels are never looked at.
         """
+        train_or_recall(self, X)
+        self._select()
+        return self
+
+    def _train(self, X: Any) -> None:
+        """Do all of a fit but the selection."""
         from groupfs.utils.device import resolve_device
         from groupfs.utils.threads import threads_for
 
@@ -370,9 +394,9 @@ class GroupFS(GroupSelector):
                 )
             refuse_ambiguous_members(self.groups, X)
             labels, names = known_labels(self.groups, table)
-        with threads_for(table.rows.shape):
+        with threads_for(table.rows.shape, self.n_jobs):
             self._fit_table(table, settings, devices, labels, names)
-        return self
+        self._learn_columns(X, table)
 
     def _fit_table(
         self,
@@ -403,14 +427,12 @@ class GroupFS(GroupSelector):
             self._describe_nothing()
             self.group_names_ = None
             self._order(table, relatedness, seeds[0], settings.metric)
-            self._select()
             return
         problem, trained = solution.problem, solution.trained
         result = describe(problem, trained, trained.best_seed(0), 0)
         self._describe(problem, result)
         self.group_names_ = [names[j] for j in result.order] if names else None
         self._order(table, relatedness, seeds[0], settings.metric)
-        self._select()
 
     def _sparsity_weights(self, critical: float) -> FloatArray:
         """Return the weight to train at, and those of a path if it is to rank the groups."""

@@ -168,6 +168,7 @@ class GroupFSPath(GroupSelector):
         settings = self._settings(table)
         with threads_for(table.rows.shape):
             self._fit_table(table, settings, devices, sparsities)
+        self._learn_columns(X, table)
         return self
 
     def _fit_table(

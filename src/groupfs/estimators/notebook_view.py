@@ -43,14 +43,19 @@ def groups_html(selector: FittedSelector) -> str:
     )
 
 
-def _sentences(selector: FittedSelector) -> str:
-    """Say how much is kept, how much it explains, and what is in no group, one line each."""
+def kept_sentence(selector: FittedSelector) -> str:
+    """Say how much is kept, without the full stop."""
     n_groups = selector.n_groups_
     groups = "1 group" if n_groups == 1 else f"{n_groups} groups"
     kept = f"{int(selector.group_selected_.sum())} of {groups} kept" if n_groups else "No groups"
-    selected = f"{int(selector.get_support().sum())} of {selector.n_features_in_} features selected"
+    n_selected = int(selector.get_support().sum())
+    return f"{kept}, {n_selected} of {selector.n_features_in_} features selected"
+
+
+def _sentences(selector: FittedSelector) -> str:
+    """Say how much is kept, how much it explains, and what is in no group, one line each."""
     in_no_group = ungrouped_features(selector).sentence
-    lines = [f"{kept}, {selected}.", selection_sentence(selector), in_no_group]
+    lines = [f"{kept_sentence(selector)}.", selection_sentence(selector), in_no_group]
     return "".join(f"<div>{escape(line)}</div>" for line in lines if line)
 
 

@@ -199,7 +199,7 @@ def _is_text(series: Any) -> bool:
 
 def _number(name: str, numbers: FloatArray, use: bool, log: DecisionLog) -> Column:
     missing = np.isnan(numbers)
-    if not use and _is_id(name, numbers[~missing]):
+    if not use and is_id(name, numbers[~missing]):
         return log.ignore(name, "id")
     log.add_count("gaps", name, missing.sum())
     return Column(name, "number")
@@ -215,7 +215,7 @@ def _date(name: str, dates: Any, use: bool, log: DecisionLog) -> Column:
     return Column(name, "date")
 
 
-def _is_id(name: str, present: FloatArray) -> bool:
+def is_id(name: str, present: FloatArray) -> bool:
     """Return whether these are whole numbers that all differ, named as ids or counting the rows."""
     whole = np.isfinite(present).all() and (present == np.floor(present)).all()
     if len(present) < 3 or not whole or len(np.unique(present)) < len(present):

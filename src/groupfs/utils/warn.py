@@ -11,6 +11,10 @@ class ConstantColumnsWarning(UserWarning):
     """Columns that do not vary were left out."""
 
 
+class IdColumnsWarning(UserWarning):
+    """Columns that look like ids are used as features."""
+
+
 class InterruptedTrainingWarning(UserWarning):
     """Training was ended by Ctrl-C; results are those reached so far."""
 

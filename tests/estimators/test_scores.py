@@ -1,0 +1,171 @@
+"""output="scores": one number per kept group and sample, of the rows of the fit and of new ones."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+
+from benchmarks.kinds import mixed_table
+from groupfs import GroupFS, persistence
+from groupfs.data.open_table import read_rows
+from groupfs.scoring.sample_scores import score_weights
+
+QUICK = {"max_epochs": 2, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(as_frame=True).data
+
+
+@pytest.fixture(scope="module")
+def fitted(cancer):
+    return GroupFS(output="scores", **QUICK).fit(cancer)
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """Numbers, categories and gaps; a date and an ordered answer that follow the first column."""
+    frame = mixed_table(5)[0].copy()
+    rng = np.random.default_rng(0)
+    hidden = frame.select_dtypes("number").iloc[:, 0].fillna(0).to_numpy()
+    days = 400 * hidden + 60 * rng.standard_normal(len(frame))
+    frame["since"] = pd.Timestamp("2015-03-01") + pd.to_timedelta(np.round(days), unit="D")
+    ranks = np.searchsorted([-1, 0, 1], hidden + 0.2 * rng.standard_normal(len(frame)))
+    frame["answer"] = pd.Categorical.from_codes(ranks, list("abcd"), ordered=True)
+    frame.loc[frame.index[:4], "since"] = pd.NaT
+    return frame
+
+
+@pytest.fixture(scope="module")
+def fitted_mixed(mixed):
+    selector = GroupFS(output="scores", **QUICK).fit(mixed)
+    in_groups = selector.feature_names_in_[selector.group_labels_ >= 0]
+    assert {"since", "answer"} <= set(in_groups) and "category" in selector.feature_kinds_
+    return selector
+
+
+def test_a_score_is_the_mean_of_z_scores_weighted_by_signed_centrality(cancer, fitted):
+    scores = fitted.transform(cancer)
+    Z = ((cancer - cancer.mean()) / cancer.std(ddof=0)).to_numpy()
+    for column, j in enumerate(np.flatnonzero(fitted.group_selected_)):
+        group = fitted.groups_[j]
+        weights = fitted.centrality_[group] * fitted.group_signs_[group]
+        expected = Z[:, group] @ weights / np.abs(weights).sum()
+        np.testing.assert_allclose(scores[:, column], expected, atol=1e-10)
+
+
+def test_scores_are_those_written_into_anndata(cancer, fitted):
+    anndata = pytest.importorskip("anndata")
+    from groupfs.anndata import select_groups
+
+    adata = anndata.AnnData(cancer.to_numpy())
+    adata.var_names = list(cancer.columns)
+    select_groups(adata, check_values=False, **QUICK)
+    kept = np.asarray(adata.obsm["groupfs_scores"])[:, fitted.group_selected_]
+    np.testing.assert_allclose(fitted.transform(cancer), kept, atol=1e-10)
+
+
+def test_scores_have_names_and_become_frames(cancer, fitted):
+    names = fitted.get_feature_names_out()
+    assert len(names) == fitted.group_selected_.sum()
+    assert names[0] == f"group1_{cancer.columns[fitted.representatives_[0]]}"
+    framed = clone(fitted).set_output(transform="pandas").fit_transform(cancer.iloc[100:300])
+    assert framed.index.equals(cancer.index[100:300]) and framed.columns[0].startswith("group1_")
+
+
+def test_scores_do_not_depend_on_how_a_table_is_stored(cancer, fitted, tmp_path):
+    X = cancer.to_numpy()
+    np.save(tmp_path / "x.npy", X)
+    expected = fitted.transform(cancer)
+    frames = [pl.DataFrame(cancer.to_dict("list")), cancer.convert_dtypes()]
+    stored = [sp.csr_array(X), sp.csc_matrix(X), np.load(tmp_path / "x.npy", mmap_mode="r")]
+    with pytest.warns(UserWarning, match="feature names"):
+        for table in (X, *stored[:2]):
+            np.testing.assert_allclose(fitted.transform(table), expected, atol=1e-9)
+    for table in (*frames, stored[2]):
+        np.testing.assert_allclose(fitted.transform(table), expected, atol=1e-9)
+
+
+def test_a_gap_counts_as_the_mean(cancer, fitted):
+    row, gap, mean = (cancer.iloc[:1].copy() for _ in range(3))
+    gap.iloc[0, :5], mean.iloc[0, :5] = np.nan, cancer.mean()[:5]
+    np.testing.assert_allclose(fitted.transform(gap), fitted.transform(mean), atol=1e-10)
+    assert not np.allclose(fitted.transform(gap), fitted.transform(row))
+
+
+def test_mixed_kinds_have_the_scores_that_plots_and_reports_draw(mixed, fitted_mixed):
+    Z = read_rows(fitted_mixed, mixed, len(mixed))[0]
+    groups = [fitted_mixed.groups_[j] for j in np.flatnonzero(fitted_mixed.group_selected_)]
+    weights = score_weights(groups, fitted_mixed.centrality_, fitted_mixed.group_signs_)
+    np.testing.assert_allclose(fitted_mixed.transform(mixed), Z @ weights, atol=1e-9)
+
+
+def test_a_row_has_its_score_whatever_rows_are_beside_it(mixed, fitted_mixed):
+    whole = fitted_mixed.transform(mixed)
+    for i in (0, 7, 100):
+        alone = fitted_mixed.transform(mixed.iloc[[i]])
+        np.testing.assert_allclose(alone[0], whole[i], atol=1e-9)
+
+
+def test_a_level_that_is_new_counts_as_a_gap(mixed, fitted_mixed):
+    text = mixed.iloc[:3].astype(dict.fromkeys(mixed.select_dtypes("category"), object))
+    name = next(n for n in mixed.select_dtypes("category") if not mixed[n].cat.ordered)
+    new, gap = text.assign(**{name: "never seen"}), text.assign(**{name: None})
+    np.testing.assert_allclose(fitted_mixed.transform(new), fitted_mixed.transform(gap))
+
+
+def test_models_of_mixed_kinds_come_back_from_files(mixed, fitted_mixed, tmp_path):
+    pytest.importorskip("skops")
+    persistence.save(fitted_mixed, tmp_path / "m.skops")
+    expected = fitted_mixed.transform(mixed)
+    for again in (
+        persistence.load(tmp_path / "m.skops"),
+        pickle.loads(pickle.dumps(fitted_mixed)),
+    ):
+        np.testing.assert_array_equal(again.transform(mixed), expected)
+
+
+def test_scores_work_in_pipelines_and_column_transformers(cancer):
+    y = load_breast_cancer().target
+    selector = GroupFS(output="scores", **QUICK)
+    model = make_pipeline(selector, LogisticRegression()).fit(cancer[::2], y[::2])
+    assert model.score(cancer[1::2], y[1::2]) > 0.9
+    worst = [name for name in cancer if name.startswith("worst")]
+    union = ColumnTransformer([("scores", clone(selector), worst)], remainder="drop")
+    union.set_output(transform="pandas").fit(cancer)
+    assert union.transform(cancer).columns[0].startswith("scores__group1_worst")
+
+
+def test_known_groups_lend_their_names(cancer):
+    groups = {name: [c for c in cancer if name in c] for name in ("mean", "error", "worst")}
+    fitted = GroupFS(groups=groups, output="scores", **QUICK).fit(cancer)
+    assert set(fitted.get_feature_names_out()) <= set(groups)
+
+
+def test_what_cannot_be_scored_is_refused_in_words(cancer, fitted, mixed, fitted_mixed):
+    infinite = cancer.iloc[:3].copy()
+    infinite.iloc[0, 2], infinite.iloc[1, 4] = np.inf, np.nan
+    with pytest.raises(ValueError, match=r"inf\) in 1 column \(mean perimeter\) and NaN"):
+        fitted.transform(infinite)
+    with pytest.raises(ValueError, match="a score is a mean of many"):
+        fitted.inverse_transform(fitted.transform(cancer))
+    with pytest.raises(ValueError, match="X has 29 features, but GroupFS is expecting 30"):
+        fitted.transform(cancer.to_numpy()[:, 1:])
+    with pytest.raises(ValueError, match="fitted on a DataFrame with categories"):
+        fitted_mixed.transform(np.zeros((3, mixed.shape[1])))
+    with pytest.raises(ValueError, match="column since holds numbers, but dates when"):
+        fitted_mixed.transform(mixed.assign(since=1.0))
+    older = pickle.loads(pickle.dumps(fitted))
+    del older._learned_columns
+    with pytest.raises(ValueError, match="fit it again"):
+        older.transform(cancer)
+    assert older.set_params(output="features").transform(cancer).shape[1] == 30
