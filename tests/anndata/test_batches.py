@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from groupfs.anndata import plot_affinity, select_groups
+from groupfs.anndata import plot_correlations, select_groups
 from groupfs.anndata.batches import center_within
 from groupfs.utils.warn import SelectionWarning
 from tests.support.cells import make
@@ -72,7 +72,7 @@ def test_results_are_written_and_figures_drawn(selected, tmp_path):
     pd.testing.assert_frame_equal(
         read.uns["groupfs"]["batches"], selected.uns["groupfs"]["batches"], check_dtype=False
     )
-    assert plot_affinity(read).images
+    assert plot_correlations(read).images
 
 
 def test_centering_leaves_gaps_and_takes_batches_of_one():

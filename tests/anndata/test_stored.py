@@ -42,7 +42,9 @@ def test_the_selector_comes_back_as_it_was_fitted(read):
 def test_every_figure_can_be_drawn_after_a_file(read):
     read.obs["half"] = np.where(np.arange(150) < 75, "first", "second")
     assert groupfs.anndata.plot_groups(read).get_xlabel() == "score"
-    names = [label.get_text() for label in groupfs.anndata.plot_affinity(read).get_yticklabels()]
+    names = [
+        label.get_text() for label in groupfs.anndata.plot_correlations(read).get_yticklabels()
+    ]
     assert set(names) == set(read.var_names[read.var["groupfs_group"].notna()])
     assert groupfs.anndata.plot_explained(read).get_xlabel() == "number of features"
     ax = groupfs.anndata.plot_embedding(read, color="half")
@@ -98,7 +100,7 @@ def test_genes_that_are_gone_are_named(read):
     fewer = read[:, 2:].copy()
     assert groupfs.anndata.plot_groups(fewer)  # needs no values
     with pytest.raises(ValueError, match=r"2 of the 24 genes .* no longer in X: gene0, gene1"):
-        groupfs.anndata.plot_affinity(fewer)
+        groupfs.anndata.plot_correlations(fewer)
 
 
 def test_what_has_no_results_is_told_so(adata):

@@ -37,8 +37,8 @@ def plot_groups(
     return plotting.plot_groups(selector(adata, key=key), most=most, ax=ax)
 
 
-def plot_affinity(
-    adata: "AnnData", *, key: str = "groupfs", most: int = 1500, ax: "Axes | None" = None
+def plot_correlations(
+    adata: "AnnData", *, key: str = "groupfs", most: int = 200, ax: "Axes | None" = None
 ) -> "Axes":
     """Draw how alike the genes are, ordered by group; kept groups are framed.
 
@@ -48,17 +48,15 @@ def plot_affinity(
         With the results of :func:`select_groups` and the values they are from.
     key : str, default="groupfs"
         ``key_added`` of :func:`select_groups`.
-    most : int, default=1500
-        Genes to show.
+    most : int, default=200
+        Genes to show; of more a like share of every group.
     ax : Axes or None, default=None
         Where to draw; a new figure if None.
-
-    See Also
-    --------
-    groupfs.plotting.plot_affinity : The same of a fitted selector and its table.
     """
     fitted = selector(adata, key=key)
-    return plotting.plot_affinity(fitted, fitted_table(adata, fitted, key), most=most, ax=ax)
+    draw = getattr(plotting, "plot_correlations", getattr(plotting, "plot_affinity", None))
+    drawn: Axes = draw(fitted, fitted_table(adata, fitted, key), most=most, ax=ax)  # type: ignore[misc]
+    return drawn
 
 
 def plot_embedding(
@@ -76,7 +74,7 @@ def plot_embedding(
     adata : AnnData
         With the results of :func:`select_groups` and the values they are from.
     color : str or None, default=None
-        Column of ``adata.obs``; None colours by k-means clusters of the selected genes.
+        Column of ``adata.obs``; None colours as :func:`groupfs.plotting.plot_embedding` does.
     features : {"selected", "all"}, default="selected"
         The genes that cells are placed by.
     key : str, default="groupfs"

@@ -55,7 +55,7 @@ def markers(
     >>> adata.var_names = moons.feature_names
     >>> groupfs.anndata.select_groups(adata, check_values=False)
     >>> groupfs.anndata.markers(adata, n_genes=2)
-    {'group1_x1_3': ['x1_3', 'x1_5'], 'group2_x2_4': ['x2_4', 'x2_3']}
+    {'group1_x1_1': ['x1_1', 'x1_3'], 'group2_x2_3': ['x2_3', 'x2_1']}
     """
     if groups not in ("kept", "all"):
         raise ValueError(f'groups={groups!r}; choose "kept" or "all".')
