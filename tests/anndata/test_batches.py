@@ -81,6 +81,11 @@ def test_centering_leaves_gaps_and_takes_batches_of_one():
     np.testing.assert_array_equal(centered, [[-1, 0], [1, np.nan], [0, 0]])
 
 
+def test_a_gene_that_differs_between_batches_alone_is_constant_afterwards():
+    X = np.repeat([[0.1], [0.7]], 30, axis=0) * np.ones(3)
+    assert not center_within(X, np.repeat([0, 1], 30)).any()
+
+
 def test_batches_that_are_not_there_are_refused():
     adata = batched(40)
     with pytest.raises(ValueError, match="batch_key='donor' is not a column of adata.obs; it has"):

@@ -52,10 +52,14 @@ def center_within(X: Any, batches: IntArray) -> FloatArray:
     parts = [b.toarray() if sp.issparse(b) else np.asarray(b) for b in blocks_of(X)]
     centered = np.concatenate(parts).astype(np.float64)
     for batch in range(batches.max() + 1):
-        cells = batches == batch
-        known = ~np.isnan(centered[cells])
-        total = np.where(known, centered[cells], 0).sum(axis=0)
-        centered[cells] -= total / np.maximum(known.sum(axis=0), 1)
+        cells = np.flatnonzero(batches == batch)
+        values = centered[cells]
+        known = ~np.isnan(values)
+        total = np.where(known, values, 0).sum(axis=0)
+        mean = total / np.maximum(known.sum(axis=0), 1)
+        lowest, highest = np.fmin.reduce(values), np.fmax.reduce(values)
+        # the mean of equal values is rounded, and what is left of them would look like a gene
+        centered[cells] = values - np.where(lowest == highest, lowest, mean)
     return centered
 
 

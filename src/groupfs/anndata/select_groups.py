@@ -4,6 +4,7 @@
 """
 
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -204,12 +205,14 @@ def select_groups(
 
 def _check(adata: Any, subset: bool, copy: bool) -> None:
     try:
-        import skops  # noqa: F401 - the selector is kept in adata
-        from anndata import AnnData
+        for package in ("anndata", "skops"):  # the fitted selector is kept as skops writes it
+            import_module(package)
     except ImportError as reason:
         raise ImportError(
             f'select_groups needs {reason.name}; install it with pip install "groupfs[anndata]".'
         ) from reason
+    from anndata import AnnData
+
     if not isinstance(adata, AnnData):
         raise TypeError(
             f"adata is a {type(adata).__name__}, not an AnnData; for arrays and tables use "
