@@ -34,7 +34,7 @@ from benchmarks.tables import folder
 from groupfs.anndata import select_groups, selector
 
 BUDGET, N_COMPONENTS, N_TYPES = 100, 20, 10
-#: Settings of the other methods: those of their tutorials, smaller modules since genes are few.
+#: Settings of the other methods: as in their tutorials, but smaller modules since genes are few.
 NEIGHBORS, SMALLEST_MODULE = 30, 15
 N_RUNS, DENSITY = 20, 0.5
 Values = NDArray[np.float64]

@@ -17,8 +17,9 @@ and scores every cell for each of them.
 import matplotlib.pyplot as plt
 import scanpy as sc
 
+plt.rcParams["savefig.bbox"] = "tight"  # scanpy's legends lie outside the axes
 adata = sc.datasets.pbmc68k_reduced()
-with plt.rc_context({"figure.figsize": (4.5, 3.2)}):
+with plt.rc_context({"figure.figsize": (4.5, 3.4)}):
     sc.pl.umap(adata, color="bulk_labels", frameon=False, legend_fontsize=8, title="types")
 
 # %%
@@ -32,7 +33,8 @@ import groupfs.anndata
 groupfs.anndata.select_groups(adata, use_raw=True)
 
 found = adata.uns["groupfs"]["groups"]
-print(found[["size", "representative", "p_adjusted", "reliability", "kept"]].round(2).to_string())
+told = found[["size", "representative", "p_adjusted", "reliability", "kept"]]
+print(told.round({"reliability": 2}).to_string(float_format="{:.2g}".format))
 
 # %%
 # The genes that say most about their group are its markers. T cells, B cells, NK cells, monocytes,
@@ -50,7 +52,7 @@ for group, genes in markers.items():
 # the central ones counting most.
 
 look = {"cmap": "cividis", "frameon": False, "colorbar_loc": None, "wspace": 0.05, "size": 25}
-with plt.rc_context({"figure.figsize": (2, 1.9)}):
+with plt.rc_context({"figure.figsize": (2.3, 2.1)}):
     sc.pl.umap(adata, color=list(markers), ncols=5, **look)
 
 # %%
@@ -102,7 +104,7 @@ agreement = {}
 for name, values in {
     f"{len(markers)} scores": adata.obs[list(markers)],
     "100 variable genes": PCA(20, random_state=0).fit_transform(
-        scale(cells[:, variable].X.toarray())
+        scale(cells[:, variable].X.toarray().astype(float))
     ),
 }.items():
     clusters = KMeans(10, n_init=10, random_state=0).fit_predict(scale(values))

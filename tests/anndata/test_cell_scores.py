@@ -77,3 +77,14 @@ def test_names_with_a_slash_can_be_written(adata, tmp_path):
     assert any(name.endswith("_CD4+-CD25") for name in adata.obs)
     adata.write_h5ad(tmp_path / "cells.h5ad")
     assert "CD4+/CD25" in anndata.read_h5ad(tmp_path / "cells.h5ad").uns["groupfs"]["groups"].index
+
+
+@pytest.mark.filterwarnings("ignore:Observation names are not unique")
+def test_names_of_cells_may_repeat_and_views_may_have_earlier_scores(selected):
+    adata = selected.copy()
+    adata.obs_names = ["cell"] * adata.n_obs
+    view = adata[:100]
+    with pytest.warns(UserWarning):  # anndata says that the view becomes a copy
+        select_groups(view, **QUICK)
+    assert len(view.obs.columns) == 2 and len(adata.obs.columns) == 2
+    np.testing.assert_array_equal(view.obs, view.obsm["groupfs_scores"])

@@ -62,7 +62,7 @@ def with_tests(pages):
 @pytest.fixture(autouse=True)
 def no_windows():
     matplotlib.use("Agg")
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), matplotlib.rc_context():
         warnings.filterwarnings("ignore", message=".*non-interactive")
         yield
     plt.close("all")

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from groupfs.anndata.cell_scores import score_names
+from groupfs.anndata.stored import packed
 from groupfs.estimators.group_fs import GroupFS
 from groupfs.selection.membership_table import place_rows
 from groupfs.utils.false_discovery import adjust_p_values
@@ -12,29 +13,25 @@ from groupfs.utils.fitted_selector import feature_names, group_names
 from groupfs.utils.types import FloatArray, IntArray
 
 
-def write_genes(
-    adata: Any, key: str, selector: GroupFS, columns: IntArray, genes: list[str]
-) -> Any:
-    """Write what is known of genes into var and varm; return a frame of genes that var has not.
+def write_groups(
+    adata: Any,
+    key: str,
+    selector: GroupFS,
+    columns: IntArray,
+    genes: list[str],
+    others: dict[str, Any],
+) -> None:
+    """Write groups and genes, and the selector itself, with ``others`` into var, varm and uns.
 
     ``genes`` are those of the matrix that was used, ``columns`` those the selector was fitted on.
-    The frame is None where the matrix has the genes of var; raw may have others.
     """
-    import pandas as pd
-
-    if genes == adata.var_names.tolist():
-        places, every_gene = columns, None
-    else:
-        places = pd.Index(adata.var_names).get_indexer(pd.Index(genes)[columns])
-        every_gene = pd.DataFrame(
-            _gene_columns(selector, columns, len(genes)), index=pd.Index(genes, dtype=object)
-        )
-    for name, values in _gene_columns(selector, places, adata.n_vars).items():
-        adata.var[f"{key}_{name}"] = values
-    there = np.flatnonzero(places >= 0)
-    membership = place_rows(selector.membership_[there], places[there], adata.n_vars)
-    adata.varm[f"{key}_membership"] = membership
-    return every_gene
+    found = {
+        "groups": groups_frame(selector),
+        "explained": selector.explained_,
+        "selector": packed(selector),
+        "genes": _write_genes(adata, key, selector, columns, genes),
+    }
+    adata.uns[key] = others | {name: part for name, part in found.items() if part is not None}
 
 
 def write_scores(adata: Any, key: str, selector: GroupFS, scores: FloatArray) -> None:
@@ -47,7 +44,7 @@ def write_scores(adata: Any, key: str, selector: GroupFS, scores: FloatArray) ->
     frame = pd.DataFrame(scores, index=adata.obs_names, columns=score_names(selector))
     adata.obsm[f"{key}_scores"] = frame
     for name in frame:
-        adata.obs[obs_name(name, key)] = frame[name]
+        adata.obs[obs_name(name, key)] = frame[name].to_numpy()  # names of cells may repeat
 
 
 def obs_name(name: str, key: str) -> str:
@@ -85,6 +82,30 @@ def storable(params: dict[str, Any]) -> dict[str, Any]:
         elif value is not None:
             stored[name] = "given" if np.ndim(value) else str(value)
     return stored
+
+
+def _write_genes(
+    adata: Any, key: str, selector: GroupFS, columns: IntArray, genes: list[str]
+) -> Any:
+    """Write what is known of genes into var and varm.
+
+    Returns a frame of all genes of the matrix where these are not the genes of var, as in raw.
+    """
+    import pandas as pd
+
+    if genes == adata.var_names.tolist():
+        places, every_gene = columns, None
+    else:
+        places = pd.Index(adata.var_names).get_indexer(pd.Index(genes)[columns])
+        every_gene = pd.DataFrame(
+            _gene_columns(selector, columns, len(genes)), index=pd.Index(genes, dtype=object)
+        )
+    for name, values in _gene_columns(selector, places, adata.n_vars).items():
+        adata.var[f"{key}_{name}"] = values
+    there = np.flatnonzero(places >= 0)
+    membership = place_rows(selector.membership_[there], places[there], adata.n_vars)
+    adata.varm[f"{key}_membership"] = membership
+    return every_gene
 
 
 def _gene_columns(selector: GroupFS, places: IntArray, n_genes: int) -> dict[str, Any]:

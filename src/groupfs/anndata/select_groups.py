@@ -15,8 +15,7 @@ from groupfs.anndata.cell_graph import find_graph
 from groupfs.anndata.cell_scores import measure_genes, score_cells
 from groupfs.anndata.gene_sets import assign_genes, read_gene_sets
 from groupfs.anndata.matrix import Expression, check_expression, find_expression, take_columns
-from groupfs.anndata.results import groups_frame, storable, write_genes, write_scores
-from groupfs.anndata.stored import packed
+from groupfs.anndata.results import storable, write_groups, write_scores
 from groupfs.data.checks import report_constant
 from groupfs.data.standardize import checked_spread
 from groupfs.estimators.group_fs import GroupFS
@@ -183,7 +182,7 @@ def select_groups(
     selector.metric = metric  # by its name: the graph itself is in adata already
     selector.feature_names_in_ = np.array(genes, dtype=object)
 
-    result: dict[str, Any] = {"explained": selector.explained_}
+    result: dict[str, Any] = {}
     if batches is not None:
         result["batches"], remarks = keep_what_holds(X, *batches, selector)
         notes += remarks
@@ -192,12 +191,8 @@ def select_groups(
         result["notes"] = np.array(notes, dtype=object)
     places = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var, "batch_key": batch_key}
     result["params"] = storable({**places, **selector.get_params(deep=False)})
-    result["groups"] = groups_frame(selector)
-    every_gene = write_genes(adata, key_added, selector, columns, matrix.genes)
-    others = {"genes": every_gene, "selector": packed(selector)}
-    result |= {name: value for name, value in others.items() if value is not None}
+    write_groups(adata, key_added, selector, columns, matrix.genes, result)
     write_scores(adata, key_added, selector, score_cells(X, moments, selector))
-    adata.uns[key_added] = result
     if subset:
         adata._inplace_subset_var(adata.var[f"{key_added}_selected"].to_numpy())
     return adata if copy else None
