@@ -37,6 +37,8 @@ BUDGET, N_COMPONENTS, N_TYPES = 100, 20, 10
 #: Settings of the other methods: as in their tutorials, but smaller modules since genes are few.
 NEIGHBORS, SMALLEST_MODULE = 30, 15
 N_RUNS, DENSITY = 20, 0.5
+#: Genes that differ between made-up batches, and by how much on the scale of logarithms.
+SHIFTED, SHIFT = 60, 0.7
 Values = NDArray[np.float64]
 
 
@@ -211,13 +213,43 @@ def compare_programmes(cells: anndata.AnnData) -> None:
         )
 
 
+def compare_batches(cells: anndata.AnnData, n_seeds: int) -> None:
+    """Print what an effect of half the cells does to groups, with and without ``batch_key``.
+
+    Cells are put into two batches at random, and in the second SHIFTED genes are higher by SHIFT.
+    """
+    expected = with_groupfs(cells.copy())
+    print(f"\n{'':<14}{'shifted genes selected':>24}{'ARI with the groups before':>28}")
+    for batch_key in (None, "batch"):
+        shares, agreements = [], []
+        for seed in range(n_seeds):
+            rng = np.random.default_rng(seed)
+            batched = cells.copy()
+            second, shifted = rng.random(cells.n_obs) < 0.5, rng.permutation(cells.n_vars)[:SHIFTED]
+            values = batched.X.toarray()
+            values[np.ix_(second, shifted)] += SHIFT
+            batched.X = values
+            batched.obs["batch"] = np.where(second, "second", "first")
+            select_groups(batched, batch_key=batch_key)
+            before = np.isin(shifted, np.flatnonzero(expected >= 0))
+            selected = batched.var["groupfs_selected"].to_numpy()[shifted[~before]]
+            labels = batched.var["groupfs_group"].cat.codes.to_numpy()
+            both = (labels >= 0) & (expected >= 0)
+            shares.append(selected.mean())
+            agreements.append(adjusted_rand_score(expected[both], labels[both]))
+        print(f"{batch_key or 'ignored':<14}{np.mean(shares):>24.0%}{np.mean(agreements):>28.2f}")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--programmes", action="store_true", help="compare programmes alone")
+    parser.add_argument("--batches", action="store_true", help="compare made-up batches alone")
     options = parser.parse_args()
     warnings.simplefilter("ignore")  # those of the other packages
     cells = read_cells()
+    if options.batches:
+        return compare_batches(cells, options.seeds)
     if not options.programmes:
         compare_choices(cells, options.seeds)
     compare_programmes(cells)
