@@ -108,7 +108,7 @@ def report(adata: anndata.AnnData) -> None:
             if count
         )
         print(
-            f"{name:>5} {row['size']:>5} {row.score:>7.3f} {row.p_value:>8.1g} {row.gate:>6.2f} "
+            f"{name:>5} {row['size']:>5} {row.score:>7.3f} {row.p_adjusted:>8.1g} {row.gate:>6.2f} "
             f"{'yes' if row.kept else 'no':>5}  {inside}"
         )
     found, false = selection_rates(np.flatnonzero(planted), np.flatnonzero(selected))

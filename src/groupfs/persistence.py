@@ -3,6 +3,7 @@
 import json
 import os
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,18 +56,23 @@ def save(
     >>> bool((loaded.transform(X) == selector.transform(X)).all())
     True
     """
+    Path(path).write_bytes(dumps(selector, preparation=preparation))
+
+
+def dumps(selector: Any, *, preparation: Preparation | None = None) -> bytes:
+    """Return what :func:`save` writes, for files of other formats that hold a selector."""
     skops = _import_skops()
     _check_selector(selector)
     # one string of json: thousands of columns would be thousands of entries otherwise
     columns = None if preparation is None else json.dumps(preparation.to_dict())
     model = {"format": FORMAT, "version": VERSION, "selector": selector, "columns": columns}
-    data = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    data: bytes = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
     if untrusted := _untrusted_types(data):
         raise ModelError(
             f"the selector holds {join_names(untrusted)}, which a model file may not; give its "
             'parameters as plain values, e.g. device="cuda" and an integer random_state.'
         )
-    Path(path).write_bytes(data)
+    return data
 
 
 def load(path: str | os.PathLike[str]) -> Any:
@@ -80,35 +86,44 @@ def load(path: str | os.PathLike[str]) -> Any:
     return load_model(path)[0]
 
 
+def loads(data: bytes, name: str = "the model") -> Any:
+    """Read a selector from what :func:`dumps` gave; ``name`` is what errors call it."""
+    return _read_model(lambda: data, name)[0]
+
+
 def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
     """Read a selector, and which columns of a file it was fitted on and as what."""
+    return _read_model(Path(path).read_bytes, str(path))
+
+
+def _read_model(read: Callable[[], bytes], name: str) -> tuple[Any, Preparation | None]:
+    """Read a model, and say in one sentence why it cannot be."""
     _import_skops()
     try:
-        return _load_model(path)
+        return _load_model(read(), name)
     except ModelError:
         raise
     except FileNotFoundError as reason:
-        raise ModelError(f"There is no file {path}; check the spelling.") from reason
+        raise ModelError(f"There is no file {name}; check the spelling.") from reason
     except Exception as reason:  # a damaged file may fail in any way
         what = str(reason).strip().rstrip(".") or type(reason).__name__
         raise ModelError(
-            f"{path} is broken or not a model that groupfs wrote ({what})."
+            f"{name} is broken or not a model that groupfs wrote ({what})."
         ) from reason
 
 
-def _load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
-    data = Path(path).read_bytes()
+def _load_model(data: bytes, name: str) -> tuple[Any, Preparation | None]:
     if untrusted := _untrusted_types(data):
         raise ModelError(
-            f"{path} holds {join_names(untrusted, 3)}, which no model of this groupfs does, so it "
+            f"{name} holds {join_names(untrusted, 3)}, which no model of this groupfs does, so it "
             "was not loaded; fit it again, or upgrade groupfs if a newer one wrote it."
         )
     model = _import_skops().loads(data, trusted=list(TRUSTED))
     if model["format"] != FORMAT:
-        raise ModelError(f"{path} is not a model that groupfs wrote.")
+        raise ModelError(f"{name} is not a model that groupfs wrote.")
     if model["version"] != VERSION:
         raise ModelError(
-            f"{path} is of model version {model['version']}, but this groupfs reads version "
+            f"{name} is of model version {model['version']}, but this groupfs reads version "
             f"{VERSION}; fit it again, or upgrade groupfs if a newer one wrote it."
         )
     _check_selector(model["selector"])

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupfs.anndata.matrix import find_matrix
+from groupfs.anndata.matrix import find_expression
 from groupfs.conditions import Comparison, Curves, compare, curves
 from groupfs.estimators.group_fs import GroupFS
 from groupfs.utils.condition_kind import dates_as_days, is_number
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 #: Settings of the fit that comparisons depend on.
 SETTINGS = ("preset", "signed", "n_neighbors", "diffusion_steps", "standardize", "max_memory")
+#: What is known of genes in groups.
+KNOWN = ("group", "sign", "centrality")
 
 
 def compare_conditions(
@@ -75,9 +77,10 @@ def compare_conditions(
     """
     _check(adata, by, blocks, key)
     adata = adata.copy() if copy else adata
-    selector, genes = _restored(adata, key)
-    layer = adata.uns[key]["params"].get("layer")
-    X = find_matrix(adata, layer, genes)
+    params = adata.uns[key]["params"]
+    matrix = find_expression(adata, params.get("layer"), bool(params.get("use_raw", False)))
+    selector, genes = _restored(adata, key, matrix.genes)
+    X = matrix.columns(genes)
     column = dates_as_days(adata.obs[by])
     found: Comparison | Curves = (curves if is_number(column) else compare)(
         selector,
@@ -111,20 +114,26 @@ def _check(adata: Any, by: str, blocks: str | None, key: str) -> None:
             )
 
 
-def _restored(adata: Any, key: str) -> tuple[GroupFS, Any]:
-    """Make a selector of what is known of the genes in groups; return them, too."""
-    codes = adata.var[f"{key}_group"].cat.codes.to_numpy()
-    genes = np.flatnonzero(codes >= 0)
+def _restored(adata: Any, key: str, genes: list[str]) -> tuple[GroupFS, Any]:
+    """Make a selector of what is known of the genes in groups; return their places, too.
+
+    The one that lies in adata may know genes that have been left out since.
+    """
     params = adata.uns[key]["params"]
+    known = adata.uns[key].get("genes")
+    if known is None:
+        known = adata.var[[f"{key}_{name}" for name in KNOWN]].set_axis(list(KNOWN), axis=1)
+    codes = known["group"].cat.codes.to_numpy()
+    places = np.flatnonzero(codes >= 0)
     selector = GroupFS(**{name: params[name] for name in SETTINGS if name in params})
-    names = [str(name) for name in adata.var[f"{key}_group"].cat.categories]
-    selector.n_groups_, selector.n_features_in_ = len(names), len(genes)
-    selector.groups_ = [np.flatnonzero(codes[genes] == rank) for rank in range(len(names))]
+    names = [str(name) for name in known["group"].cat.categories]
+    selector.n_groups_, selector.n_features_in_ = len(names), len(places)
+    selector.groups_ = [np.flatnonzero(codes[places] == rank) for rank in range(len(names))]
     selector.group_names_ = names
-    selector.feature_names_in_ = adata.var_names[genes].to_numpy(dtype=object)
-    selector.centrality_ = adata.var[f"{key}_centrality"].to_numpy()[genes]
-    selector.group_signs_ = adata.var[f"{key}_sign"].to_numpy()[genes]
+    selector.feature_names_in_ = np.array(genes, dtype=object)[places]
+    selector.centrality_ = known["centrality"].to_numpy()[places]
+    selector.group_signs_ = known["sign"].to_numpy()[places]
     selector.representatives_ = np.array(
         [group[np.argmax(selector.centrality_[group])] for group in selector.groups_], dtype=int
     )
-    return selector, genes
+    return selector, places

@@ -4,22 +4,25 @@
 """
 
 import warnings
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groupfs.anndata.batches import center_within, keep_what_holds, read_batches
 from groupfs.anndata.cell_graph import find_graph
-from groupfs.anndata.matrix import blocks_of, check_expression, find_matrix
-from groupfs.data.checks import find_missing, refuse_missing, report_constant
-from groupfs.data.known_groups import parse_groups
-from groupfs.data.standardize import ColumnMoments, checked_spread
+from groupfs.anndata.cell_scores import measure_genes, score_cells
+from groupfs.anndata.gene_sets import assign_genes, read_gene_sets
+from groupfs.anndata.matrix import Expression, check_expression, find_expression, take_columns
+from groupfs.anndata.results import storable, write_groups, write_scores
+from groupfs.data.checks import report_constant
+from groupfs.data.standardize import checked_spread
 from groupfs.estimators.group_fs import GroupFS
-from groupfs.scoring.sample_scores import score_weights
-from groupfs.selection.membership_table import place_rows
+from groupfs.training.settings import is_signed
 from groupfs.utils.text import join_names
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
-from groupfs.utils.warn import ConstantColumnsWarning
+from groupfs.utils.types import BoolArray
+from groupfs.utils.warn import ConstantColumnsWarning, SelectionWarning, warn
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -29,7 +32,9 @@ def select_groups(
     adata: "AnnData",
     *,
     layer: str | None = None,
+    use_raw: bool = False,
     mask_var: str | ArrayLike | None = None,
+    batch_key: str | None = None,
     key_added: str = "groupfs",
     subset: bool = False,
     copy: bool = False,
@@ -48,9 +53,20 @@ def select_groups(
         Cells in rows, genes in columns; in memory or opened ``backed``.
     layer : str or None, default=None
         The layer to use in place of X.
+    use_raw : bool, default=False
+        Whether to use ``adata.raw`` in place of X, where X is scaled and raw is not.
     mask_var : str, boolean array or None, default=None
-        Genes to look at: a boolean column of ``adata.var``, e.g. "highly_variable", or an array.
-        None looks at all.
+        Genes to look at: a boolean column of ``adata.var``, e.g. "highly_variable", or an array
+        with a value for every gene of the matrix that is used. None looks at all.
+    batch_key : str or None, default=None
+        Column of ``adata.obs`` that names the batch (sample, donor) of each cell. The mean of
+        every gene within a batch is subtracted from its values there, so that groups and scores
+        are about differences between the cells of a batch, not between batches. A group is kept
+        only if it also holds in more than half of the batches, of those with at least 20 cells:
+        its genes, those that run against it turned, have there a mean correlation that is beyond
+        chance (more than 3.1 standard deviations above that of shuffled genes) and at least half
+        of the mean over batches. The genes become a dense matrix in memory. Programmes of a type
+        of cell that only one batch has are lost.
     key_added : str, default="groupfs"
         What names of results begin with.
     subset : bool, default=False
@@ -63,9 +79,10 @@ def select_groups(
     random_state : int, RandomState instance or None, default=0
         As in :class:`groupfs.GroupFS`; the same result every time, as in scanpy.
     **settings
-        Parameters of :class:`groupfs.GroupFS`, e.g. ``n_groups``, ``sparsity``,
-        ``n_features_to_select`` or ``groups`` (by names of genes). ``metric`` may also name a graph
-        of the cells in ``adata.obsp``, e.g. "connectivities" after ``scanpy.pp.neighbors``.
+        Parameters of :class:`groupfs.GroupFS`, e.g. ``n_groups``, ``sparsity`` or
+        ``n_features_to_select``. ``groups`` may be gene sets, from name to genes, that overlap and
+        do not have every gene: see the notes. ``metric`` may also name a graph of the cells in
+        ``adata.obsp``, e.g. "connectivities" after ``scanpy.pp.neighbors``.
 
     Returns
     -------
@@ -82,9 +99,9 @@ def select_groups(
             it; 0 without a group.
         ``.var["groupfs_centrality"]`` : float
             Correlation of the gene with what its group has in common; 0 without a group.
-        ``.var["groupfs_relatedness_p_value"]`` : float
-            How likely chance makes the gene go with others as much; missing where that was not
-            looked at.
+        ``.var["groupfs_relatedness_p_adjusted"]`` : float
+            How likely chance makes the gene go with others as much, adjusted for the number of
+            genes; missing where that was not looked at.
         ``.var["groupfs_order"]`` : float
             Position of the gene in the order in which a budget takes genes, 1 for the first;
             missing for genes that were masked or do not vary.
@@ -92,16 +109,28 @@ def select_groups(
             Score of the gene's group times the gene's centrality; 0 without a group.
         ``.varm["groupfs_membership"]`` : array of shape (n_vars, n_groups)
             Probabilities of membership.
-        ``.obsm["groupfs_scores"]`` : array of shape (n_obs, n_groups)
+        ``.obsm["groupfs_scores"]`` : DataFrame of shape (n_obs, n_groups)
             Mean z-score of the group's genes in each cell, weighted by centrality; genes that run
-            against their group count with a minus.
+            against their group count with a minus. Columns are called by the group and its most
+            central gene, e.g. "group1_CD3D".
+        ``.obs["group1_CD3D"]``, ... : float
+            Each of these columns, for ``scanpy.pl.umap(adata, color=...)``. With another
+            ``key_added`` their names begin with it.
         ``.uns["groupfs"]`` : dict
-            ``params``; ``groups``, a table with size, score, p-value, reliability, gate, kept,
-            representative; ``explained``, the share of what the related genes say that the first 1,
-            2, ... genes of the order explain.
+            ``params``; ``groups``, a table with size, score, adjusted p-value, reliability, gate,
+            kept, representative; ``explained``, the share of what the related genes say that the
+            first 1, 2, ... genes of the order explain; ``selector``, for
+            :func:`groupfs.anndata.selector`; ``notes``, remarks, if there are any; ``genes``, the
+            columns of var for all genes of raw, where these are not those of var; ``batches``, the
+            mean correlation of each group's genes in each batch.
 
     Notes
     -----
+    Of gene sets given as ``groups`` only genes that are there count. A gene in several sets stays
+    in the one whose other genes it correlates with most (mean of abs(r), of r if ``signed``, in at
+    most 2,000 cells), so that a gene has one group; sets that are left with fewer than two genes
+    are left out, and so are genes in no set. A warning says how many.
+
     A sparse matrix stays sparse: beside adata there are about four copies of its entries in double
     precision, and batches of about 512 dense rows; of a dense one there are about three copies. A
     backed file is read in blocks, of which only the genes in ``mask_var`` are kept; where they are
@@ -122,26 +151,48 @@ def select_groups(
     """
     _check(adata, subset, copy)
     adata = adata.copy() if copy else adata
-    names = [str(name) for name in adata.var_names]
-    columns = np.flatnonzero(_mask(adata, mask_var))
-    X = find_matrix(adata, layer, columns)
-    genes, what = [names[i] for i in columns], "X" if layer is None else layer
+    matrix = find_expression(adata, layer, use_raw)
+    batches = None if batch_key is None else read_batches(adata, batch_key)
+    columns = np.flatnonzero(_mask(adata, matrix, mask_var))
+    genes = [matrix.genes[i] for i in columns]
+    X = matrix.columns(columns)
     if check_values:
-        check_expression(X, genes, what)
-    moments = _measure(X, genes)
+        check_expression(X, genes, matrix.name, adata)
+    if batches is not None:
+        X = center_within(X, batches[0])
+    moments = measure_genes(X, genes)
     varies = checked_spread(moments, genes) > 0
-    settings, known = _known_groups(settings, names, columns[varies], columns)
+    report_constant(varies, genes, "left out of every group")
+    notes: list[str] = []
+    if settings.get("groups") is not None:
+        sets, absent = read_gene_sets(settings["groups"], matrix.genes)
+        signed = is_signed({**GroupFS().get_params(), **settings})
+        inside, labels, notes = assign_genes(sets, X, columns, varies, signed)
+        columns, X = columns[inside], take_columns(X, inside)
+        genes = [matrix.genes[i] for i in columns]
+        moments, notes = measure_genes(X, genes), absent + notes
+        settings = {**settings, "groups": labels}
+
     metric = settings.get("metric", "euclidean")
     settings = {**settings, "metric": find_graph(adata, metric)}
     selector = GroupFS(random_state=random_state, **settings)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnsWarning)  # does not know the genes' names
         selector.fit(X)
-    report_constant(varies, genes, "left out of every group")
-    scores = _cell_scores(X, moments, selector)
-    params = {"layer": layer, "mask_var": mask_var, **selector.get_params(deep=False)}
-    params["metric"] = metric
-    _write(adata, key_added, selector, columns, known, scores, params)
+    selector.metric = metric  # by its name: the graph itself is in adata already
+    selector.feature_names_in_ = np.array(genes, dtype=object)
+
+    result: dict[str, Any] = {}
+    if batches is not None:
+        result["batches"], remarks = keep_what_holds(X, *batches, selector)
+        notes += remarks
+    if notes:
+        warn(" ".join(notes), SelectionWarning)
+        result["notes"] = np.array(notes, dtype=object)
+    places = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var, "batch_key": batch_key}
+    result["params"] = storable({**places, **selector.get_params(deep=False)})
+    write_groups(adata, key_added, selector, columns, matrix.genes, result)
+    write_scores(adata, key_added, selector, score_cells(X, moments, selector))
     if subset:
         adata._inplace_subset_var(adata.var[f"{key_added}_selected"].to_numpy())
     return adata if copy else None
@@ -149,11 +200,14 @@ def select_groups(
 
 def _check(adata: Any, subset: bool, copy: bool) -> None:
     try:
-        from anndata import AnnData
+        for package in ("anndata", "skops"):  # the fitted selector is kept as skops writes it
+            import_module(package)
     except ImportError as reason:
         raise ImportError(
-            'select_groups needs anndata; install it with pip install "groupfs[anndata]".'
+            f'select_groups needs {reason.name}; install it with pip install "groupfs[anndata]".'
         ) from reason
+    from anndata import AnnData
+
     if not isinstance(adata, AnnData):
         raise TypeError(
             f"adata is a {type(adata).__name__}, not an AnnData; for arrays and tables use "
@@ -167,131 +221,28 @@ def _check(adata: Any, subset: bool, copy: bool) -> None:
         )
 
 
-def _mask(adata: Any, mask_var: str | ArrayLike | None) -> BoolArray:
+def _mask(adata: Any, matrix: Expression, mask_var: str | ArrayLike | None) -> BoolArray:
+    """Find the genes to look at, (n_genes of the matrix,)."""
+    n_genes = len(matrix.genes)
     if mask_var is None:
-        return np.ones(adata.n_vars, dtype=bool)
-    if isinstance(mask_var, str) and mask_var not in adata.var:
+        return np.ones(n_genes, dtype=bool)
+    if not isinstance(mask_var, str):
+        return _boolean(np.asarray(mask_var), n_genes)
+    if mask_var not in adata.var:
         raise ValueError(
             f"mask_var={mask_var!r} is not a column of adata.var; it has "
             f"{join_names(list(adata.var.columns)) or 'none'}."
         )
-    mask = np.asarray(adata.var[mask_var] if isinstance(mask_var, str) else mask_var)
-    if mask.shape != (adata.n_vars,) or mask.dtype != bool:
+    mask = _boolean(adata.var[mask_var].to_numpy(), adata.n_vars)
+    if matrix.genes == adata.var_names.tolist():
+        return mask
+    return np.isin(matrix.genes, adata.var_names[mask])  # raw has other genes
+
+
+def _boolean(mask: Any, n_genes: int) -> BoolArray:
+    if mask.shape != (n_genes,) or mask.dtype != bool:
         raise ValueError(
             f"mask_var has shape {mask.shape} and type {mask.dtype}; give one boolean for each of "
-            f"the {adata.n_vars} genes."
+            f"the {n_genes} genes."
         )
     return mask
-
-
-def _known_groups(
-    settings: dict[str, Any], names: list[str], varying: IntArray, columns: IntArray
-) -> tuple[dict[str, Any], list[str] | None]:
-    """Turn groups by name or index of gene into labels of the genes that are looked at."""
-    if settings.get("groups") is None:
-        return settings, None
-    labels, group_names = parse_groups(settings["groups"], names)
-    genes = [names[i] for i in varying if labels[i] < 0]
-    if genes:
-        raise ValueError(
-            f"{len(genes)} gene(s) are in none of the groups: {join_names(genes)}; give every gene "
-            "a group, or leave these out with mask_var."
-        )
-    return {**settings, "groups": labels[columns]}, [str(name) for name in group_names]
-
-
-def _measure(X: Any, genes: list[str]) -> ColumnMoments:
-    """Measure means and deviations of the genes, in a dense matrix by the values that are there."""
-    moments = ColumnMoments(len(genes))
-    for block in blocks_of(X):
-        missing = find_missing(block)
-        if missing is not None and isinstance(X, np.ndarray) and not np.isinf(X).any():
-            known = ~np.isnan(X)
-            moments.mean = np.where(known, X, 0).sum(0) / np.maximum(known.sum(0), 1)
-            squares = np.where(known, np.square(X - moments.mean), 0).sum(0)
-            moments.squares = squares * len(X) / np.maximum(known.sum(0), 1)
-            moments.n_rows = len(X)
-            return moments
-        refuse_missing(missing, genes, "GroupFS")
-        moments.add(block)
-    return moments
-
-
-def _cell_scores(X: Any, moments: ColumnMoments, selector: GroupFS) -> FloatArray:
-    """Average z-scores of each group's genes, weighted by centrality and sign, (n_obs, C)."""
-    weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
-    spread = moments.spread[:, None]
-    combine = np.divide(weights, spread, out=np.zeros_like(weights), where=spread > 0)
-    if isinstance(X, np.ndarray):
-        X = np.where(np.isnan(X), moments.mean, X)
-    return np.concatenate([block @ combine for block in blocks_of(X)]) - moments.mean @ combine
-
-
-def _write(
-    adata: Any,
-    key: str,
-    selector: GroupFS,
-    columns: IntArray,
-    known: list[str] | None,
-    scores: FloatArray,
-    params: dict[str, Any],
-) -> None:
-    """Write the results into adata; ``columns`` are the genes the selector was fitted on."""
-    import pandas as pd
-
-    names = [str(rank + 1) for rank in range(selector.n_groups_)]
-    if known is not None:
-        names = [known[index] for index in selector.group_names_ or []]
-    labels, worth = np.full(adata.n_vars, -1), np.zeros(adata.n_vars)
-    selected = np.zeros(adata.n_vars, dtype=bool)
-    labels[columns] = selector.group_labels_
-    signs, related = np.zeros(adata.n_vars, dtype=np.int64), np.full(adata.n_vars, np.nan)
-    signs[columns] = selector.group_signs_
-    if selector.relatedness_pvalues_ is not None:
-        related[columns] = selector.relatedness_pvalues_
-    order = np.full(adata.n_vars, np.nan)
-    order[columns[selector.feature_order_]] = np.arange(1, len(selector.feature_order_) + 1)
-    selected[columns] = selector.get_support()
-    centrality = np.zeros(adata.n_vars)
-    centrality[columns] = selector.centrality_
-    worth[columns] = selector.feature_scores_
-    table = {
-        "size": [len(group) for group in selector.groups_],
-        "score": selector.group_scores_,
-        "gate": selector.group_gates_,
-        "kept": selector.group_selected_,
-        "representative": adata.var_names[columns[selector.representatives_]].astype(str),
-    }
-    if selector.group_pvalues_ is not None:
-        table["p_value"] = selector.group_pvalues_
-    if selector.group_reliability_ is not None:
-        table["reliability"] = selector.group_reliability_
-
-    adata.var[f"{key}_selected"] = selected
-    adata.var[f"{key}_group"] = pd.Categorical.from_codes(labels, names)
-    adata.var[f"{key}_score"] = worth
-    adata.var[f"{key}_sign"] = signs
-    adata.var[f"{key}_centrality"] = centrality
-    adata.var[f"{key}_relatedness_p_value"] = related
-    adata.var[f"{key}_order"] = order
-    adata.varm[f"{key}_membership"] = place_rows(selector.membership_, columns, adata.n_vars)
-    adata.obsm[f"{key}_scores"] = scores
-    groups = pd.DataFrame(table, index=pd.Index(names, name="group"))
-    adata.uns[key] = {
-        "params": _storable(params),
-        "groups": groups,
-        "explained": selector.explained_,
-    }
-
-
-def _storable(params: dict[str, Any]) -> dict[str, Any]:
-    """Keep what a file can hold: numbers, flags, text. None is left out, arrays are in var."""
-    stored: dict[str, Any] = {}
-    for name, value in params.items():
-        if isinstance(value, (bool, int, float, str)):
-            stored[name] = value
-        elif isinstance(value, np.generic):
-            stored[name] = value.item()
-        elif value is not None:
-            stored[name] = "given" if np.ndim(value) else str(value)
-    return stored

@@ -33,7 +33,7 @@ def parse_groups(groups: Any, names: Sequence[str]) -> tuple[IntArray, list[Any]
         )
     if hasattr(groups, "reindex"):
         groups = _in_order(groups, names)
-    if not hasattr(groups, "dtype") and any(_is_list(members) for members in groups):
+    if not hasattr(groups, "dtype") and any(is_list(members) for members in groups):
         return _from_members(list(groups), list(range(len(groups))), names)
     return _from_labels(groups, names)
 
@@ -71,7 +71,7 @@ def refuse_ambiguous_members(groups: Any, X: Any) -> None:
     if names == list(range(len(names))) or hasattr(groups, "dtype"):
         return
     members = groups.values() if isinstance(groups, Mapping) else groups
-    if any(_is_list(listed) for listed in members):
+    if any(is_list(listed) for listed in members):
         raise ValueError(
             f"the columns of X are called by numbers ({names[0]}, {names[1]}, ...), which may be "
             "names or indices in groups; rename them, e.g. X.columns = X.columns.astype(str)."
@@ -94,7 +94,7 @@ def _in_order(series: Any, names: Sequence[str]) -> Any:
 def _from_labels(labels: Any, names: Sequence[str]) -> tuple[IntArray, list[Any]]:
     values = labels.tolist() if hasattr(labels, "tolist") else labels
     given = [value.item() if isinstance(value, np.generic) else value for value in values]
-    if len(given) != len(names) or any(_is_list(label) for label in given):
+    if len(given) != len(names) or any(is_list(label) for label in given):
         raise ValueError(
             f"groups has {' x '.join(map(str, np.shape(given)))} labels but X has {len(names)} "
             "features; give one label per feature, or a list with the members of each group."
@@ -110,12 +110,12 @@ def _from_members(
     labels = np.full(len(names), -1, dtype=np.int64)
     by_name = {name: index for index, name in enumerate(names)}
     for group, listed in enumerate(members):
-        if not _is_list(listed):
+        if not is_list(listed):
             raise ValueError(
                 f"group {group_names[group]!r} is {listed!r}; give a list of its features."
             )
         for feature in list(listed):
-            index = _feature_index(feature, by_name, len(names), group_names[group])
+            index = feature_index(feature, by_name, len(names), group_names[group])
             if labels[index] not in (-1, group):
                 raise ValueError(
                     f"feature {names[index]} is in two groups, {group_names[labels[index]]!r} and "
@@ -125,7 +125,8 @@ def _from_members(
     return labels, group_names
 
 
-def _feature_index(feature: Any, by_name: dict[str, int], n_features: int, group: Any) -> int:
+def feature_index(feature: Any, by_name: dict[str, int], n_features: int, group: Any) -> int:
+    """Return the index of a feature that a group lists, by its name or its index."""
     if isinstance(feature, (int, np.integer)):
         if 0 <= feature < n_features:
             return int(feature)
@@ -141,7 +142,8 @@ def _feature_index(feature: Any, by_name: dict[str, int], n_features: int, group
     return by_name[feature]
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
+    """Tell a list of members, of any kind, from a label."""
     return hasattr(value, "__iter__") and not isinstance(value, (str, bytes, Mapping))
 
 

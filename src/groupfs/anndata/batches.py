@@ -1,0 +1,128 @@
+r"""Groups within batches: differences between batches taken out, and where each group holds.
+
+Axes: n cells, m genes of a group, C groups, B batches.
+
+Means of batches are subtracted, so that correlations are those within batches. In a batch a group
+is measured by the mean correlation of its genes, two at a time, those that run against it turned:
+with standardised columns and their sum s it is
+:math:`\bar r = (\mathrm{var}(s) - m) / (m (m - 1))`. In shuffled columns it is zero on average,
+with variance :math:`2 / (m (m - 1) (n - 1))`.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from groupfs.anndata.matrix import blocks_of
+from groupfs.estimators.group_fs import GroupFS
+from groupfs.utils.fitted_selector import feature_names, group_names
+from groupfs.utils.text import join_names
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.warn import SelectionWarning
+
+#: Cells of a batch in which groups are looked at, at least.
+FEWEST_CELLS = 20
+#: Standard deviations that the mean correlation is above chance, and the share of the mean over
+#: batches that it reaches, at least, where a group holds.
+CHANCE_DEVIATIONS, LEAST_SHARE = 3.1, 0.5
+
+
+def read_batches(adata: Any, batch_key: str) -> tuple[IntArray, list[str]]:
+    """Return the batch of every cell from 0, (n,), and the batches' names."""
+    if batch_key not in adata.obs:
+        raise ValueError(
+            f"batch_key={batch_key!r} is not a column of adata.obs; it has "
+            f"{join_names(list(adata.obs.columns)) or 'none'}."
+        )
+    column = adata.obs[batch_key]
+    missing = int(column.isna().sum())
+    if missing:
+        raise ValueError(
+            f"batch_key={batch_key!r} is missing for {missing} of {adata.n_obs} cells; fill it in, "
+            "or leave these cells out."
+        )
+    names, codes = np.unique(column.astype(str).to_numpy(dtype=str), return_inverse=True)
+    return codes, names.tolist()
+
+
+def center_within(X: Any, batches: IntArray) -> FloatArray:
+    """Subtract from every gene its mean in the cell's batch; a dense copy, (n, d). Gaps stay."""
+    parts = [b.toarray() if sp.issparse(b) else np.asarray(b) for b in blocks_of(X)]
+    centered = np.concatenate(parts).astype(np.float64)
+    for batch in range(batches.max() + 1):
+        cells = np.flatnonzero(batches == batch)
+        values = centered[cells]
+        known = ~np.isnan(values)
+        total = np.where(known, values, 0).sum(axis=0)
+        mean = total / np.maximum(known.sum(axis=0), 1)
+        lowest, highest = np.fmin.reduce(values), np.fmax.reduce(values)
+        # the mean of equal values is rounded, and what is left of them would look like a gene
+        centered[cells] = values - np.where(lowest == highest, lowest, mean)
+    return centered
+
+
+def keep_what_holds(
+    X: FloatArray, batches: IntArray, names: list[str], selector: GroupFS
+) -> tuple[Any, list[str]]:
+    """Let go of kept groups that do not hold in most batches.
+
+    Returns the mean correlation of every group's genes in every batch as a frame, with the number
+    of batches in which the group holds, and remarks on groups that were let go.
+    """
+    import pandas as pd
+
+    mean_r, holds = correlations_in_batches(X, batches, selector)
+    n_holds, n_counted = holds.sum(axis=1), np.sum(~np.isnan(mean_r), axis=1)
+    in_most = 2 * n_holds > n_counted
+    before = selector.group_selected_
+    known = selector._group_replicates
+    selector._group_replicates = in_most if known is None else known & in_most
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelectionWarning)  # the fit has said it, or we do
+        selector._select()
+    genes = feature_names(selector)
+    remarks = [
+        f"Group {rank + 1} ({genes[selector.representatives_[rank]]}) holds in {n_holds[rank]} of "
+        f"{n_counted[rank]} batches only, and is not kept."
+        for rank in np.flatnonzero(before & ~selector.group_selected_)
+    ]
+    ranks = [str(rank + 1) for rank in range(selector.n_groups_)]
+    index = pd.Index(group_names(selector) or ranks, name="group", dtype=object)
+    frame = pd.DataFrame(mean_r, index=index, columns=[name.replace("/", "-") for name in names])
+    frame.insert(0, "n_batches", n_holds)
+    return frame, remarks
+
+
+def correlations_in_batches(
+    X: FloatArray, batches: IntArray, selector: GroupFS
+) -> tuple[FloatArray, BoolArray]:
+    """Measure groups in batches: mean correlations, NaN in small ones, and where groups hold."""
+    n_batches, n_groups = int(batches.max()) + 1, selector.n_groups_
+    mean_r = np.full((n_groups, n_batches), np.nan)
+    chance = np.full((n_groups, n_batches), np.nan)
+    sizes = np.bincount(batches)
+    for batch in np.flatnonzero(sizes >= FEWEST_CELLS):
+        cells = np.flatnonzero(batches == batch)
+        for rank, group in enumerate(selector.groups_):
+            turned = X[np.ix_(cells, group)] * selector.group_signs_[group]
+            mean_r[rank, batch], chance[rank, batch] = _mean_correlation(np.nan_to_num(turned))
+    counted = ~np.isnan(mean_r)
+    over_all = np.where(counted, mean_r, 0) @ sizes / np.maximum(counted @ sizes, 1)
+    holds = counted & (mean_r > CHANCE_DEVIATIONS * chance)
+    return mean_r, holds & (mean_r >= LEAST_SHARE * over_all[:, None])
+
+
+def _mean_correlation(columns: FloatArray) -> tuple[float, float]:
+    """Return the mean correlation of columns, two at a time, and its deviation by chance."""
+    n = len(columns)
+    columns = columns - columns.mean(axis=0)
+    spread = columns.std(axis=0)
+    varies = spread > 1e-9
+    m = int(varies.sum())
+    if m < 2:
+        return 0.0, 1.0
+    total = (columns[:, varies] / spread[varies]).sum(axis=1)
+    pairs = m * (m - 1)
+    return float((np.square(total).mean() - m) / pairs), float(np.sqrt(2 / (pairs * (n - 1))))

@@ -1,0 +1,154 @@
+"""Known groups as biologists have them: gene sets that overlap and leave genes out.
+
+Every gene looked at gets one set, or none.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from groupfs.anndata.matrix import blocks_of
+from groupfs.data.known_groups import feature_index, is_list, parse_groups
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.text import join_names
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+#: Cells that genes in several sets are compared in, at most.
+MOST_CELLS = 2000
+
+
+def read_gene_sets(groups: Any, genes: list[str]) -> tuple[dict[str, IntArray], list[str]]:
+    """Return the genes of every set by their indices, and remarks on genes that are not there.
+
+    ``groups`` are sets by name, a list of sets, or one label per gene.
+    """
+    listed_sets = is_list(groups) and not hasattr(groups, "dtype") and any(map(is_list, groups))
+    if not (listed_sets or isinstance(groups, Mapping)):
+        labels, names = parse_groups(groups, genes)
+        return {str(name): np.flatnonzero(labels == j) for j, name in enumerate(names)}, []
+    named = groups if isinstance(groups, Mapping) else dict(enumerate(groups))
+    by_name = {name: index for index, name in enumerate(genes)}
+    sets: dict[str, IntArray] = {}
+    absent: set[str] = set()
+    for name, listed in named.items():
+        if not is_list(listed):
+            raise ParameterError(
+                f"the set {name!r} is {listed!r}; give a list of its genes.", "groups"
+            )
+        members = set()
+        for gene in listed:
+            if isinstance(gene, (int, np.integer)) or gene in by_name:
+                members.add(feature_index(gene, by_name, len(genes), name))
+            else:
+                absent.add(str(gene))
+        sets[str(name)] = np.array(sorted(members), dtype=np.int64)
+    if absent and not any(len(members) for members in sets.values()):
+        raise ParameterError(
+            f"not one gene of the sets is among the genes: the sets have "
+            f"{join_names(sorted(absent), 3)}, and adata has {join_names(genes, 3)}; give both "
+            "the same kind of names, e.g. symbols.",
+            "groups",
+        )
+    if not absent:
+        return sets, []
+    return sets, [f"Not among the genes: {len(absent)} of the gene sets' genes."]
+
+
+def assign_genes(
+    sets: dict[str, IntArray], X: Any, columns: IntArray, varies: BoolArray, signed: bool
+) -> tuple[IntArray, NDArray[np.object_], list[str]]:
+    """Give each gene one set; return which columns of X have one, its name, and remarks.
+
+    A gene in several sets stays in the one whose other genes it correlates with most: the mean of
+    abs(r), or of r if ``signed``. Sets of fewer than two genes are left out.
+
+    Parameters
+    ----------
+    sets : dict of name to indices of genes
+    X : (n_obs, d)
+    columns : (d,)
+        Indices of the genes in X, ascending.
+    varies : (d,)
+        Which of them vary; others are in no set.
+    """
+    used = columns[varies]
+    sets = {name: np.intersect1d(members, used) for name, members in sets.items()}
+    settled = {name: members for name, members in sets.items() if len(members) > 1}
+    n_sets = np.bincount(np.concatenate([[], *settled.values()]).astype(int))
+    shared = np.flatnonzero(n_sets > 1)
+    remarks = []
+    if len(shared):
+        settled = _without_overlap(settled, shared, X, columns, signed)
+        remarks.append(
+            f"In several gene sets, and left in the one whose other genes it correlates with most: "
+            f"{_count(len(shared), 'gene')}."
+        )
+    left_out = [name for name in sets if len(settled.get(name, ())) < 2]
+    settled = {name: members for name, members in settled.items() if len(members) > 1}
+    if len(settled) < 2:
+        raise ParameterError(
+            f"{len(settled)} of {len(sets)} gene sets have two genes that vary and are in no other "
+            "set; choosing among sets needs at least 2 of these.",
+            "groups",
+        )
+    if left_out:
+        remarks.append(
+            f"Left out, having fewer than two genes: {_count(len(left_out), 'gene set')} "
+            f"({join_names(left_out)})."
+        )
+    n_without = len(used) - sum(map(len, settled.values()))
+    if n_without:
+        remarks.append(f"In none of the gene sets, and left out: {_count(n_without, 'gene')}.")
+    labels = np.full(len(columns), None, dtype=object)
+    for name, members in settled.items():
+        labels[np.searchsorted(columns, members)] = name
+    inside = np.array([place for place, label in enumerate(labels) if label is not None])
+    return inside, labels[inside], remarks
+
+
+def _without_overlap(
+    sets: dict[str, IntArray], shared: IntArray, X: Any, columns: IntArray, signed: bool
+) -> dict[str, IntArray]:
+    """Leave every gene in the set whose other genes it correlates with most; ties in the first."""
+    Z = _standardized_cells(X)
+    best = np.full(len(shared), -np.inf)
+    home = np.zeros(len(shared), dtype=np.int64)
+    for index, members in enumerate(sets.values()):
+        mine = np.flatnonzero(np.isin(shared, members))
+        others = Z[:, np.searchsorted(columns, members)]
+        r = Z[:, np.searchsorted(columns, shared[mine])].T @ others / len(Z)
+        r = r if signed else np.abs(r)
+        itself = shared[mine][:, None] == members
+        nearness = np.where(itself, 0, r).sum(axis=1) / (len(members) - 1)
+        nearer = nearness > best[mine]
+        best[mine[nearer]], home[mine[nearer]] = nearness[nearer], index
+    return {
+        name: np.setdiff1d(members, shared[home != index])
+        for index, (name, members) in enumerate(sets.items())
+    }
+
+
+def _standardized_cells(X: Any) -> FloatArray:
+    """Read some cells at random, standardised, gaps and genes that do not vary at zero."""
+    n_cells = X.shape[0]
+    rng = np.random.default_rng(0)
+    chosen = np.sort(rng.permutation(n_cells)[:MOST_CELLS])
+    parts, start = [], 0
+    for block in blocks_of(X):
+        here = chosen[(chosen >= start) & (chosen < start + block.shape[0])] - start
+        rows = block[here]
+        parts.append(rows.toarray() if sp.issparse(rows) else np.asarray(rows))
+        start += block.shape[0]
+    Z = np.concatenate(parts).astype(np.float64)
+    known = ~np.isnan(Z)
+    Z -= np.where(known, Z, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    Z[~known] = 0
+    spread = np.sqrt(np.square(Z).mean(axis=0))
+    return np.divide(Z, spread, out=np.zeros_like(Z), where=spread > 0)
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"

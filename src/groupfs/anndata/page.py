@@ -1,0 +1,61 @@
+"""The report on what select_groups found, straight from the AnnData object."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from groupfs.anndata.figures import labels_of
+from groupfs.anndata.stored import fitted_table, selector
+from groupfs.report import render
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+
+
+def report(
+    adata: "AnnData",
+    path: str | os.PathLike[str],
+    *,
+    label: str | None = None,
+    key: str = "groupfs",
+) -> None:
+    """Write the report on the groups of genes: one HTML file to look at and to pass on.
+
+    Parameters
+    ----------
+    adata : AnnData
+        With the results of :func:`select_groups` and the values they are from.
+    path : str or path-like
+        Where to; a file of that name is written over.
+    label : str or None, default=None
+        Column of ``adata.obs``, e.g. known types of the cells: cells are coloured by it, and the
+        report says how far clusters agree with it. Groups do not depend on it.
+    key : str, default="groupfs"
+        ``key_added`` of :func:`select_groups`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from anndata import AnnData
+    >>> import groupfs.anndata
+    >>> from groupfs.datasets import load_two_moons
+    >>> adata = AnnData(load_two_moons(200, random_state=0).data)
+    >>> groupfs.anndata.select_groups(adata, check_values=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     groupfs.anndata.report(adata, Path(folder, "report.html"))
+    ...     Path(folder, "report.html").stat().st_size < 2_000_000
+    True
+    """
+    from groupfs.report.summary import summarize
+
+    fitted = selector(adata, key=key)
+    summary = summarize(
+        fitted,
+        fitted_table(adata, fitted, key),
+        labels=None if label is None else labels_of(adata, label),
+        label_name=label,
+        source=None if adata.filename is None else Path(adata.filename).name,
+        notes=[str(note) for note in adata.uns[key].get("notes", [])],
+    )
+    Path(path).write_text(render(summary), encoding="utf-8")

@@ -1,0 +1,29 @@
+import pytest
+import scipy.sparse as sp
+
+from tests.support.cells import QUICK, cells, make
+
+
+@pytest.fixture
+def adata():
+    return make(sp.csr_matrix(cells()))
+
+
+@pytest.fixture(scope="session")
+def selected():
+    """Results on the sparse matrix; not to be changed."""
+    from groupfs.anndata import select_groups
+
+    adata = make(sp.csr_matrix(cells()))
+    select_groups(adata, **QUICK)
+    return adata
+
+
+@pytest.fixture(scope="session")
+def dense():
+    """Results on the dense matrix; not to be changed."""
+    from groupfs.anndata import select_groups
+
+    adata = make(cells())
+    select_groups(adata, **QUICK)
+    return adata

@@ -1,0 +1,95 @@
+"""Batches: what differs between them makes no group, and groups hold in most of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from groupfs.anndata import plot_correlations, select_groups
+from groupfs.anndata.batches import center_within
+from groupfs.utils.warn import SelectionWarning
+from tests.support.cells import make
+
+anndata = pytest.importorskip("anndata")
+
+
+def batched(n_cells=400, only_one=False, seed=0):
+    """Genes 0-7 are a programme in both batches, 8-15 are higher in the second batch as a whole.
+
+    With ``only_one`` 16-23 are a programme of the first batch alone. The rest is noise.
+    """
+    rng = np.random.default_rng(seed)
+    batch = np.repeat([0, 1], n_cells // 2)
+    mean = np.full((n_cells, 40), 1.0)
+    mean[rng.random(n_cells) < 0.4, :8] = 4
+    mean[batch == 1, 8:16] = 4
+    if only_one:
+        mean[(rng.random(n_cells) < 0.4) & (batch == 0), 16:24] = 4
+    adata = make(np.log1p(rng.poisson(mean)).astype(np.float32))
+    adata.obs["batch"] = pd.Categorical.from_codes(batch, ["first", "second"])
+    return adata
+
+
+@pytest.fixture(scope="module")
+def selected():
+    adata = batched()
+    select_groups(adata, batch_key="batch")
+    return adata
+
+
+def genes_of(adata):
+    return {int(name.removeprefix("gene")) for name in adata.var_names[adata.var.groupfs_selected]}
+
+
+def test_a_batch_effect_makes_no_group(selected):
+    ignoring = batched()
+    select_groups(ignoring)
+    assert genes_of(ignoring) == set(range(16))  # the effect looks like a group
+    assert genes_of(selected) == set(range(8))
+    assert selected.var["groupfs_group"].iloc[8:16].isna().all()
+
+
+def test_scores_do_not_differ_between_batches(selected):
+    score = selected.obsm["groupfs_scores"].iloc[:, 0]
+    means = score.groupby(selected.obs["batch"], observed=True).mean()
+    np.testing.assert_allclose(means, 0, atol=1e-9)
+
+
+def test_a_group_of_one_batch_alone_is_found_but_not_kept():
+    adata = batched(only_one=True)
+    with pytest.warns(SelectionWarning, match=r"holds in 1 of 2 batches only, and is not kept"):
+        select_groups(adata, batch_key="batch")
+    assert genes_of(adata) == set(range(8))
+    groups = adata.uns["groupfs"]["groups"]
+    other = adata.var["groupfs_group"]["gene16"]
+    assert not groups["kept"][other] and groups["p_adjusted"][other] < 0.01
+    held = adata.uns["groupfs"]["batches"].loc[other]
+    assert held["n_batches"] == 1 and held["first"] > 0.3 > 0.1 > held["second"]
+
+
+def test_results_are_written_and_figures_drawn(selected, tmp_path):
+    selected.write_h5ad(tmp_path / "cells.h5ad")
+    read = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    pd.testing.assert_frame_equal(
+        read.uns["groupfs"]["batches"], selected.uns["groupfs"]["batches"], check_dtype=False
+    )
+    assert plot_correlations(read).images
+
+
+def test_centering_leaves_gaps_and_takes_batches_of_one():
+    X = np.array([[1.0, 2.0], [3.0, np.nan], [10.0, 4.0]])
+    centered = center_within(X, np.array([0, 0, 1]))
+    np.testing.assert_array_equal(centered, [[-1, 0], [1, np.nan], [0, 0]])
+
+
+def test_a_gene_that_differs_between_batches_alone_is_constant_afterwards():
+    X = np.repeat([[0.1], [0.7]], 30, axis=0) * np.ones(3)
+    assert not center_within(X, np.repeat([0, 1], 30)).any()
+
+
+def test_batches_that_are_not_there_are_refused():
+    adata = batched(40)
+    with pytest.raises(ValueError, match="batch_key='donor' is not a column of adata.obs; it has"):
+        select_groups(adata, batch_key="donor")
+    adata.obs["donor"] = [None] + ["a"] * 39
+    with pytest.raises(ValueError, match="is missing for 1 of 40 cells"):
+        select_groups(adata, batch_key="donor")

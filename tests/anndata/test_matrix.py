@@ -1,0 +1,217 @@
+"""Which values select_groups takes: of any kind of matrix, a layer, raw, some genes, a file."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+from groupfs.anndata import compare_conditions, select_groups
+from tests.support.cells import QUICK, cells, fields_equal, make
+from tests.support.sliced import streaming
+
+anndata = pytest.importorskip("anndata")
+
+
+@pytest.mark.parametrize("convert", [sp.csr_matrix, sp.csc_matrix, sp.csr_array])
+def test_all_kinds_of_sparse_matrices_give_the_same_and_stay_as_they_are(convert, selected):
+    adata = make(convert(cells()))
+    before = adata.X.copy()
+    select_groups(adata, **QUICK)
+    fields_equal(adata, selected)
+    assert adata.X.format == before.format and adata.X.dtype == np.float32
+    np.testing.assert_array_equal(adata.X.data, before.data)
+    np.testing.assert_array_equal(adata.X.indices, before.indices)
+
+
+def test_dense_matrices_give_the_same_groups(dense, selected):
+    chance = "groupfs_relatedness_p_adjusted"  # other shuffles are drawn of sparse columns
+    pd.testing.assert_frame_equal(dense.var.drop(columns=chance), selected.var.drop(columns=chance))
+    np.testing.assert_allclose(
+        dense.obsm["groupfs_scores"], selected.obsm["groupfs_scores"], atol=1e-6
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+def test_backed_file_gives_the_same_as_memory(convert, selected, dense, tmp_path):
+    expected = dense if convert is np.asarray else selected
+    path = tmp_path / "cells.h5ad"
+    make(convert(cells())).write_h5ad(path)
+    backed = anndata.read_h5ad(path, backed="r+")
+    select_groups(backed, **QUICK)
+    assert backed.isbacked
+    fields_equal(backed, expected)
+    backed.write()
+    backed.file.close()
+    fields_equal(anndata.read_h5ad(path), expected)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix, sp.csc_matrix])
+def test_backed_file_is_read_for_the_masked_genes_only(convert, tmp_path):
+    path, mask = tmp_path / "cells.h5ad", np.arange(24) % 5 > 0
+    make(convert(cells())).write_h5ad(path)
+    backed, memory = anndata.read_h5ad(path, backed="r"), make(convert(cells()))
+    for adata in (backed, memory):
+        select_groups(adata, mask_var=mask, **QUICK)
+    fields_equal(backed, memory)
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_backed_file_that_is_too_large_is_streamed(convert, selected, tmp_path):
+    make(convert(cells())).write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    with streaming():
+        select_groups(backed, **QUICK)
+    np.testing.assert_allclose(
+        backed.obsm["groupfs_scores"].iloc[:, 0],
+        selected.obsm["groupfs_scores"].iloc[:, 0],
+        atol=1e-3,
+    )
+
+
+@pytest.mark.parametrize("asked", ["subset", "copy"])
+def test_backed_file_is_neither_cut_nor_copied(adata, tmp_path, asked):
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "cells.h5ad", backed="r")
+    for part, wish in ((backed, {asked: True}), (backed[:50], {})):
+        with pytest.raises(ValueError, match="need adata in memory, but it is backed by"):
+            select_groups(part, **wish)
+
+
+def test_layer_is_used_in_place_of_the_matrix(selected):
+    adata = make(sp.csr_matrix(cells(seed=1)), layers={"log": sp.csr_matrix(cells())})
+    select_groups(adata, layer="log", **QUICK)
+    np.testing.assert_array_equal(adata.var["groupfs_score"], selected.var["groupfs_score"])
+    assert adata.uns["groupfs"]["params"]["layer"] == "log"
+
+
+def test_what_is_not_there_is_refused_with_what_there_is():
+    adata = make(cells(), layers={"counts": cells()})
+    with pytest.raises(ValueError, match=r"layer='log' is not in adata.layers; it has counts"):
+        select_groups(adata, layer="log")
+    with pytest.raises(ValueError, match=r"adata.X is None; name the layer"):
+        select_groups(anndata.AnnData(obs=pd.DataFrame(index=list("abc"))))
+    with pytest.raises(TypeError, match=r"adata is a ndarray, not an AnnData"):
+        select_groups(cells())
+
+
+NEGATIVE = r"X holds negative values in 1 gene\(s\): gene3; give normalised"
+
+
+@pytest.mark.parametrize(
+    ("convert", "value", "message"),
+    [
+        (sp.csr_matrix, np.nan, r"X contains NaN in 1 column \(gene3\); impute"),
+        (np.asarray, np.inf, r"X contains infinity \(inf\) in 1 column \(gene3\)"),
+        (sp.csr_matrix, -1.0, NEGATIVE),
+        (np.asarray, -1.0, NEGATIVE),
+    ],
+)
+def test_bad_values_are_refused_by_name(convert, value, message):
+    X = cells()
+    X[5, 3] = value
+    with pytest.raises(ValueError, match=message):
+        select_groups(make(convert(X)), **QUICK)
+
+
+def test_negative_values_are_taken_if_so_wished(selected):
+    adata = make(cells() - 1)
+    select_groups(adata, check_values=False, **QUICK)
+    assert adata.var["groupfs_selected"].equals(selected.var["groupfs_selected"])
+
+
+def test_counts_are_met_with_a_warning():
+    adata = make(sp.csr_matrix(np.expm1(cells()).round()))
+    with pytest.warns(UserWarning, match="whole numbers up to .* as counts do"):
+        select_groups(adata, **QUICK)
+
+
+def test_masked_genes_are_not_looked_at(adata):
+    adata.var["highly_variable"] = np.arange(24) < 12
+    select_groups(adata, mask_var="highly_variable", **QUICK)
+    assert adata.var["groupfs_group"].notna().tolist() == (np.arange(24) < 12).tolist()
+    assert not adata.var["groupfs_selected"].iloc[12:].any()
+    assert not adata.varm["groupfs_membership"][12:].any()
+    assert sorted(adata.var["groupfs_order"].iloc[:12]) == list(range(1, 13))
+    assert adata.var["groupfs_order"].iloc[12:].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("mask", "message"),
+    [("hvg", "is not a column of adata.var"), ([True, False], r"has shape \(2,\)")],
+)
+def test_mask_that_does_not_fit_is_refused(adata, mask, message):
+    with pytest.raises(ValueError, match=message):
+        select_groups(adata, mask_var=mask)
+
+
+def test_gaps_of_a_dense_matrix_stay_gaps():
+    X = cells(n_cells=300)
+    whole = make(X.copy())
+    select_groups(whole, random_state=0)
+    gaps = np.random.default_rng(0).random(X.shape) < 0.2
+    X[gaps] = np.nan
+    adata = make(X.copy())
+    select_groups(adata, random_state=0)
+    np.testing.assert_array_equal(adata.X, X)
+    found = adata.var["groupfs_group"].isna()
+    assert not found[:12].any() and found[12:].mean() > 0.8
+    scores, before = adata.obsm["groupfs_scores"], whole.obsm["groupfs_scores"]
+    assert np.isfinite(scores.to_numpy()).all()
+    assert np.abs(np.corrcoef(scores.iloc[:, 0], before.iloc[:, 0])[0, 1]) > 0.9
+    X[0, 0] = -1
+    with pytest.raises(ValueError, match="negative values in 1 gene"):
+        select_groups(make(X))
+
+
+def with_raw(n_genes=24):
+    """Raw has 24 genes, X the first of them, scaled."""
+    adata = make(sp.csr_matrix(cells()))
+    adata.raw = adata.copy()
+    adata = adata[:, :n_genes].copy()
+    values = adata.X.toarray()
+    adata.X = (values - values.mean(0)) / values.std(0)
+    return adata
+
+
+def test_scaled_values_are_refused_with_raw_as_the_way_out(selected):
+    adata = with_raw()
+    with pytest.raises(ValueError, match="negative values in 24 .* use_raw=True takes the values"):
+        select_groups(adata, **QUICK)
+    select_groups(adata, use_raw=True, **QUICK)
+    pd.testing.assert_frame_equal(adata.var, selected.var)
+    assert adata.uns["groupfs"]["params"]["use_raw"]
+
+
+def test_genes_of_raw_that_var_has_not_are_in_uns(selected, tmp_path):
+    adata = with_raw(n_genes=9)
+    select_groups(adata, use_raw=True, **QUICK)
+    everything = adata.uns["groupfs"]["genes"].add_prefix("groupfs_")
+    pd.testing.assert_frame_equal(everything, selected.var, check_names=False)
+    pd.testing.assert_frame_equal(adata.var, selected.var.iloc[:9])
+    np.testing.assert_allclose(
+        adata.varm["groupfs_membership"], selected.varm["groupfs_membership"][:9]
+    )
+    adata.obs["half"] = np.where(np.arange(150) < 75, "first", "second")
+    compare_conditions(adata, "half", n_permutations=99, n_bootstrap=5)
+    assert adata.uns["groupfs"]["conditions"]["changes"]["mean_changes"].any()
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    read = anndata.read_h5ad(tmp_path / "cells.h5ad").uns["groupfs"]["genes"]
+    pd.testing.assert_frame_equal(read, adata.uns["groupfs"]["genes"])
+
+
+def test_a_mask_of_var_means_the_same_genes_of_raw(adata):
+    some = with_raw(n_genes=12)
+    some.var["mine"] = np.arange(12) != 3
+    select_groups(some, use_raw=True, mask_var="mine", **QUICK)
+    adata.var["mine"] = (np.arange(24) < 12) & (np.arange(24) != 3)
+    select_groups(adata, mask_var="mine", **QUICK)
+    pd.testing.assert_series_equal(some.var["groupfs_score"], adata.var["groupfs_score"][:12])
+
+
+def test_raw_that_is_not_there_or_beside_a_layer_is_refused(adata):
+    with pytest.raises(ValueError, match="adata.raw is None"):
+        select_groups(adata, use_raw=True)
+    with pytest.raises(ValueError, match="are both given"):
+        select_groups(adata, use_raw=True, layer="log")

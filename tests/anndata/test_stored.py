@@ -1,0 +1,119 @@
+"""The selector stays in the object, also through a file; figures and the report come from there."""
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+import groupfs.anndata
+from groupfs import GroupFS
+from groupfs.anndata import select_groups
+from groupfs.anndata.stored import fitted_table
+from tests.support.cells import QUICK, cells, make
+
+anndata = pytest.importorskip("anndata")
+
+
+@pytest.fixture(autouse=True)
+def no_windows():
+    matplotlib.use("Agg")
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def read(selected, tmp_path_factory):
+    """The results after a file."""
+    path = tmp_path_factory.mktemp("stored") / "cells.h5ad"
+    selected.write_h5ad(path)
+    return anndata.read_h5ad(path)
+
+
+def test_the_selector_comes_back_as_it_was_fitted(read):
+    selector = groupfs.anndata.selector(read)
+    expected = GroupFS(random_state=0, **QUICK).fit(read.X)
+    assert [group.tolist() for group in selector.groups_] == [g.tolist() for g in expected.groups_]
+    assert selector.get_support().tolist() == expected.get_support().tolist()
+    assert selector.get_feature_names_out()[0] == "gene0"
+    chosen, wanted = (s.select(n_features_to_select=3).features for s in (selector, expected))
+    assert chosen.tolist() == wanted.tolist()
+
+
+def test_every_figure_can_be_drawn_after_a_file(read):
+    read.obs["half"] = np.where(np.arange(150) < 75, "first", "second")
+    assert groupfs.anndata.plot_groups(read).get_xlabel() == "score"
+    names = [
+        label.get_text() for label in groupfs.anndata.plot_correlations(read).get_yticklabels()
+    ]
+    assert set(names) == set(read.var_names[read.var["groupfs_group"].notna()])
+    assert groupfs.anndata.plot_explained(read).get_xlabel() == "number of features"
+    ax = groupfs.anndata.plot_embedding(read, color="half")
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["first", "second"]
+    assert groupfs.anndata.plot_embedding(read, features="all").get_title() == "All 24 features"
+    with pytest.raises(ValueError, match="'type' is not a column of adata.obs; it has"):
+        groupfs.anndata.plot_embedding(read, color="type")
+
+
+def test_the_report_names_genes_and_says_what_was_remarked(adata, tmp_path):
+    sets = {"first": adata.var_names[:6], "second": adata.var_names[6:12]}
+    with pytest.warns(UserWarning, match="In none of the gene sets"):
+        select_groups(adata, groups=sets, max_epochs=5, n_init=1)
+    adata.obs["half"] = np.where(np.arange(150) < 75, "first", "second")
+    groupfs.anndata.report(adata, tmp_path / "report.html", label="half")
+    page = (tmp_path / "report.html").read_text()
+    assert "gene11" in page and "In none of the gene sets" in page and "half" in page
+
+
+def test_markers_are_the_most_central_genes_that_rise_together():
+    X = cells()
+    X[:, 1] = X[:, 1].max() - X[:, 1]
+    adata = make(X)
+    select_groups(adata, **QUICK)
+    found = groupfs.anndata.markers(adata, n_genes=3)
+    assert list(found) == list(adata.obs.columns)
+    assert all(len(genes) == 3 for genes in found.values())
+    assert "gene1" not in sum(groupfs.anndata.markers(adata, n_genes=9).values(), [])
+    for name, genes in found.items():
+        assert name.endswith(f"_{genes[0]}")
+        assert adata.var.loc[genes, "groupfs_centrality"].is_monotonic_decreasing
+
+
+def test_markers_are_genes_that_scanpy_will_find(selected):
+    adata = selected.copy()
+    adata.raw = adata[:, :9].copy()
+    assert set(sum(groupfs.anndata.markers(adata).values(), [])) <= set(adata.var_names[:9])
+    assert set(sum(groupfs.anndata.markers(adata, use_raw=False).values(), [])) - set(
+        adata.var_names[:9]
+    )
+    with pytest.raises(ValueError, match="adata.raw is None"):
+        groupfs.anndata.markers(selected, use_raw=True)
+
+
+def test_genes_in_another_order_are_found_by_name(read):
+    selector = groupfs.anndata.selector(read)
+    turned = read[:, ::-1].copy()
+    values = [fitted_table(a, selector, "groupfs").toarray() for a in (read, turned)]
+    np.testing.assert_array_equal(*values)
+
+
+def test_genes_that_are_gone_are_named(read):
+    fewer = read[:, 2:].copy()
+    assert groupfs.anndata.plot_groups(fewer)  # needs no values
+    with pytest.raises(ValueError, match=r"2 of the 24 genes .* no longer in X: gene0, gene1"):
+        groupfs.anndata.plot_correlations(fewer)
+
+
+def test_what_has_no_results_is_told_so(adata):
+    with pytest.raises(ValueError, match="no groups under 'groupfs'; run .*select_groups first"):
+        groupfs.anndata.plot_groups(adata)
+    with pytest.raises(TypeError, match=r"adata is a GroupFS, not an AnnData; .*groupfs.plotting"):
+        groupfs.anndata.plot_groups(GroupFS())
+
+
+def test_a_selector_that_no_file_can_hold_leaves_the_results(adata, tmp_path):
+    import torch
+
+    select_groups(adata, device=torch.device("cpu"), **QUICK)
+    with pytest.raises(ValueError, match="holds no selector: a function or another object"):
+        groupfs.anndata.selector(adata)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
