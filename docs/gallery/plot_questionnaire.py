@@ -2,9 +2,10 @@
 A questionnaire
 ===============
 
-Four hundred people answered 26 items on a scale from 1 to 5. Twenty items belong to four scales of
-five; six were thrown in and measure nothing in common. Some items are worded the other way round,
-as in most questionnaires. Nobody tells the selector which item belongs where.
+Eight hundred people answered 26 items on a scale from 1 to 5. Twenty items belong to four scales of
+five; six were thrown in and measure nothing in common. As in most questionnaires, some items are
+worded the other way round, some are much better than others, and people high on one scale are a
+little higher on the others too. Nobody tells the selector which item belongs where.
 """
 
 # %%
@@ -18,13 +19,20 @@ rng = np.random.default_rng(0)
 SCALES = ["calm", "curious", "orderly", "sociable"]
 REVERSED = ["calm_2", "curious_4", "orderly_5", "sociable_1"]
 
-traits = rng.standard_normal((400, len(SCALES)))
-items = {
-    f"{scale}_{number + 1}": 0.8 * traits[:, j] + 0.6 * rng.standard_normal(400)
-    for j, scale in enumerate(SCALES)
-    for number in range(5)
-}
-items |= {f"filler_{number + 1}": rng.standard_normal(400) for number in range(6)}
+N_PEOPLE, LOADINGS = 800, [0.75, 0.7, 0.6, 0.5, 0.45]
+
+
+def answers(trait, loading):
+    """What an item shares with a trait, and what it does not."""
+    return loading * trait + np.sqrt(1 - loading**2) * rng.standard_normal(N_PEOPLE)
+
+
+common = rng.standard_normal(N_PEOPLE)
+items = {}
+for scale in SCALES:
+    trait = answers(common, 0.45)  # traits correlate by 0.2
+    items |= {f"{scale}_{i + 1}": answers(trait, loading) for i, loading in enumerate(LOADINGS)}
+items |= {f"filler_{i + 1}": answers(common, 0) for i in range(6)}
 thresholds = [-1.3, -0.4, 0.4, 1.3]
 X = pd.DataFrame({name: 1 + np.digitize(value, thresholds) for name, value in items.items()})
 X[REVERSED] = 6 - X[REVERSED]
