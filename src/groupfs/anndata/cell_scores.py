@@ -8,7 +8,7 @@ from groupfs.anndata.matrix import blocks_of
 from groupfs.data.checks import find_missing, refuse_missing
 from groupfs.data.standardize import ColumnMoments
 from groupfs.estimators.group_fs import GroupFS
-from groupfs.scoring.sample_scores import score_weights
+from groupfs.scoring.sample_scores import score_rows, score_weights
 from groupfs.utils.fitted_selector import feature_names, group_names
 from groupfs.utils.types import FloatArray
 
@@ -33,11 +33,8 @@ def measure_genes(X: Any, genes: list[str]) -> ColumnMoments:
 def score_cells(X: Any, moments: ColumnMoments, selector: GroupFS) -> FloatArray:
     """Average z-scores of each group's genes, weighted by centrality and sign, (n_obs, C)."""
     weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
-    spread = moments.spread[:, None]
-    combine = np.divide(weights, spread, out=np.zeros_like(weights), where=spread > 0)
-    if isinstance(X, np.ndarray):
-        X = np.where(np.isnan(X), moments.mean, X)
-    return np.concatenate([block @ combine for block in blocks_of(X)]) - moments.mean @ combine
+    scores = [score_rows(block, moments.mean, moments.spread, weights) for block in blocks_of(X)]
+    return np.concatenate(scores)
 
 
 def score_names(selector: GroupFS) -> list[str]:
