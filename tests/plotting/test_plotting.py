@@ -17,7 +17,7 @@ from groupfs.datasets import load_two_moons
 from groupfs.plotting import (
     CYCLE,
     KEPT,
-    plot_affinity,
+    plot_correlations,
     plot_embedding,
     plot_explained,
     plot_groups,
@@ -26,8 +26,10 @@ from groupfs.plotting import (
     plot_path,
     plot_replication,
 )
+from groupfs.plotting.feature_correlations import correlate_features, share_out
 from groupfs.plotting.style import COLUMN_WIDTH
 from groupfs.utils.false_discovery import adjust_p_values
+from groupfs.utils.fitted_selector import by_centrality
 from tests.support.report_tables import mixed_table, noise_table
 
 
@@ -86,7 +88,7 @@ def legend_of(ax):
 FIGURES = {
     "groups": lambda selector, path, X, **to: plot_groups(selector, **to),
     "explained": lambda selector, path, X, **to: plot_explained(selector, **to),
-    "affinity": lambda selector, path, X, **to: plot_affinity(selector, X, **to),
+    "correlations": lambda selector, path, X, **to: plot_correlations(selector, X, **to),
     "history": lambda selector, path, X, **to: plot_history(selector, **to),
     "path": lambda selector, path, X, **to: plot_path(path, **to),
     "embedding": lambda selector, path, X, **to: plot_embedding(selector, X, **to),
@@ -167,17 +169,18 @@ def test_sizes_and_p_values_stand_beside_the_bars(selector, table):
 
 def test_names_of_reversed_features_have_a_minus(mixed):
     selector, X = mixed
-    names = [label.get_text() for label in plot_affinity(selector, X).get_yticklabels()]
+    names = [label.get_text() for label in plot_correlations(selector, X).get_yticklabels()]
     marked = {name[1:] for name in names if name.startswith("−")}
     assert marked == set(X.columns[selector.group_signs_ < 0]) and marked
 
 
-def test_affinity_is_that_of_the_fit_with_or_without_signs(mixed):
+def test_reversed_features_are_turned_round_unless_the_fit_was_signed(mixed):
     X = mixed[1]
-    for settings, expected in (({}, True), ({"signed": True}, False), ({"preset": "paper"}, False)):
+    for settings, expected in (({}, True), ({"signed": True}, False)):
         fitted = quick(X, n_groups=2, keep_unrelated=True, **settings)
         fitted.groups_ = [np.arange(5), np.arange(5, 10)]  # each with a reversed feature
-        image = np.asarray(plot_affinity(fitted, X).images[0].get_array())
+        fitted.group_signs_ = np.where(np.isin(np.arange(15), [1, 7]), -1, 1)
+        image = plot_correlations(fitted, X).images[0].get_array()
         assert (image[:5, :5].min() > image[:5, 5:].max()) == expected
 
 
@@ -259,7 +262,7 @@ def test_a_table_without_groups_is_said_to_have_none(nothing):
     selector, path, X = nothing
     for ax in (
         plot_groups(selector),
-        plot_affinity(selector, X),
+        plot_correlations(selector, X),
         plot_history(selector),
         plot_path(path),
     ):
@@ -276,38 +279,62 @@ def test_one_group_is_drawn_as_one(rng):
     X = rng.standard_normal((80, 1)) + 0.5 * rng.standard_normal((80, 6))
     fitted = quick(X)
     assert plot_groups(fitted).get_title() == "1 group (kept, in blue)"
-    assert plot_affinity(fitted, X).images[0].get_array().shape == (6, 6)
+    assert plot_correlations(fitted, X).images[0].get_array().shape == (6, 6)
     assert plot_history(fitted).get_ylabel() == "gate mean"
 
 
-def test_affinity_is_ordered_by_group_and_kept_groups_are_framed(selector, table):
-    ax = plot_affinity(selector, table)
+def test_correlations_are_ordered_by_group_and_kept_groups_are_framed(selector, table):
+    ax = plot_correlations(selector, table)
     assert len(ax.patches) == selector.group_selected_.sum() == 2
     image = ax.images[0].get_array()
     assert image.shape == (20, 20) and image[:5, :5].min() > image[:5, 10:].max()
     names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == [table.columns[i] for i in np.concatenate(selector.groups_)]
+    order = np.concatenate([by_centrality(selector, group) for group in selector.groups_])
+    assert [name.removeprefix("−") for name in names] == table.columns[order].tolist()
+    r = np.abs(np.corrcoef(table.iloc[:, order], rowvar=False))
+    others = ~np.eye(20, dtype=bool)
+    np.testing.assert_allclose(np.abs(np.asarray(image))[others], r[others], atol=1e-9)
 
 
-def test_affinity_of_a_large_table_shows_a_share_of_every_group(selector, table):
-    ax = plot_affinity(selector, table, most=14)
-    sizes = [max(1, round(len(group) * 14 / 20)) for group in selector.groups_]
-    assert ax.images[0].get_array().shape == (sum(sizes), sum(sizes))
-    assert f"Affinity of {sum(sizes)} features" in ax.get_title()
+def test_a_features_correlation_with_itself_is_blank_and_does_not_set_the_scale(rng):
+    X = rng.standard_normal((300, 1)) + 1.5 * rng.standard_normal((300, 8))
+    image = plot_correlations(quick(X), X).images[0]
+    assert image.get_array().mask.sum() == 8 and image.get_array().mask.diagonal().all()
+    strongest = float(np.abs(image.get_array()).max())
+    low, high = image.get_clim()
+    assert -low == high < 0.65 and strongest - 0.1 < high
+
+
+def test_of_a_large_table_every_group_has_its_share_and_a_few_at_least(rng):
+    X = rng.standard_normal((60, 3))[:, np.repeat([0, 1, 2], [60, 30, 4])]
+    X = X + 0.3 * rng.standard_normal(X.shape)
+    fitted = quick(X, n_groups=3)
+    found = correlate_features(fitted, X, 30)
+    assert dict(zip(map(len, fitted.groups_), found.sizes, strict=True)) == {60: 18, 30: 9, 4: 3}
+    assert len(set(found.features)) == 30
+    largest = by_centrality(fitted, max(fitted.groups_, key=len))
+    shown = [np.flatnonzero(largest == i)[0] for i in found.features if i in largest]
+    assert shown[0] == 0 and shown[-1] >= 54  # from the most to the least central
+    ax = plot_correlations(fitted, X, most=30)
+    assert ax.get_title().startswith("Correlations of 30 of 94 features")
+
+
+def test_groups_too_many_for_the_map_are_cut_to_the_first():
+    assert share_out(np.full(100, 5), 30).tolist() == [3] * 10
 
 
 def test_groups_are_numbered_where_features_are_too_many_to_name(rng):
     factors = rng.standard_normal((60, 3))
     X = factors[:, np.repeat([0, 1, 2], 12)] + 0.3 * rng.standard_normal((60, 36))
-    ax = plot_affinity(quick(X, n_groups=3), X)
+    ax = plot_correlations(quick(X, n_groups=3), X)
     assert [label.get_text() for label in ax.get_yticklabels()] == ["1", "2", "3"]
 
 
 def test_sparse_tables_give_the_same_figures(selector, table):
     sparse = sp.csr_array(table.to_numpy())
     np.testing.assert_allclose(
-        plot_affinity(selector, sparse).images[0].get_array(),
-        plot_affinity(selector, table).images[0].get_array(),
+        plot_correlations(selector, sparse).images[0].get_array(),
+        plot_correlations(selector, table).images[0].get_array(),
         atol=1e-10,
     )
     one, other = (plot_embedding(selector, X).collections[0] for X in (sparse, table))
@@ -357,18 +384,20 @@ def test_embedding_is_that_of_the_standardised_selected_features(selector, table
 def test_samples_keep_colour_and_side_before_and_after_selection(selector, table):
     after, before = (plot_embedding(selector, table, features=f) for f in ("selected", "all"))
     assert before.get_title() == "All 20 features"
-    assert legend_of(before) == legend_of(after)
     for one, other in zip(before.collections, after.collections, strict=True):
         products = (np.asarray(one.get_offsets()) * np.asarray(other.get_offsets())).sum(0)
         assert len(one.get_offsets()) == len(other.get_offsets()) and products[0] > 0
 
 
-def test_without_labels_samples_are_coloured_by_cluster(rng):
-    centers = np.repeat([[0, 0, 0, 0], [9, 9, 0, 0], [0, 0, 9, 9]], 30, axis=0)
-    X = centers + rng.standard_normal(centers.shape)
-    ax = plot_embedding(quick(X, n_groups=2, n_groups_to_select=2), X)
-    assert legend_of(ax) == ["1", "2", "3"]
-    assert [len(part.get_offsets()) for part in ax.collections] == [30, 30, 30]
+def test_without_labels_samples_are_coloured_by_the_score_of_a_group(mixed):
+    selector, X = mixed
+    Z = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
+    for rank, group in enumerate(selector.groups_, start=1):
+        ax = plot_embedding(selector, X, group=rank)
+        drawn = ax.collections[-1].get_array()
+        expected = (Z[:, group] * selector.group_signs_[group]).mean(1)
+        assert np.corrcoef(drawn, expected)[0, 1] > 0.99
+        assert ax.figure.axes[1].get_ylabel().startswith(f"score of group {rank} (")
 
 
 def test_numbers_with_a_fraction_get_a_colour_bar(selector, table, rng):
@@ -435,10 +464,11 @@ def test_demo_prints_the_groups_and_writes_the_figure(tmp_path, monkeypatch, cap
     ("draw", "words"),
     [
         (
-            lambda s, X: plot_affinity(s, X.iloc[:, 1:]),
+            lambda s, X: plot_correlations(s, X.iloc[:, 1:]),
             r"X has 19 features, but .* fitted on 20",
         ),
         (lambda s, X: plot_embedding(s, X, features="some"), 'choose "selected" or "all"'),
+        (lambda s, X: plot_embedding(s, X, group=13), "group=13 but .* a rank from 1 to 1"),
         (lambda s, X: plot_embedding(s, X, labels=[1, 2]), r"shape \(2,\) but X has 200 samples"),
         (lambda s, X: plot_image_groups(s, X, (4, 4)), r"=\(4, 4\) does not fit 20 features"),
         (lambda s, X: plot_replication(s), 'no replication to draw: .* n_groups="auto"'),

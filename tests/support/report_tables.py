@@ -49,7 +49,7 @@ def blocks(sizes, shared, n_samples=60, seed=0):
     return np.hstack(parts), np.repeat(np.arange(len(sizes)), sizes)
 
 
-def many_features(n_features=7129, n_samples=20):
+def many_features(n_features=20_000, n_samples=20):
     """As many columns as a gene table has, in known groups: they need no search."""
     rng = np.random.default_rng(0)
     labels = np.arange(n_features) % 26

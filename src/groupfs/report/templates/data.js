@@ -8,7 +8,7 @@ const colours = {};
 const byId = (id) => document.getElementById(id);
 const thousands = (number) => number.toLocaleString("en");
 const counted = (number, thing) => `${thousands(number)} ${thing}${number === 1 ? "" : "s"}`;
-const percent = (share) => `${Math.round(100 * share)}%`;
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 
 // What the first k features explain, in whole steps.
 function stepsAt(k) {
