@@ -77,7 +77,7 @@ def genes(many):
 
 @pytest.fixture(scope="package")
 def pathways():
-    """A summary of 2,500 groups."""
+    """A summary of 2,000 groups."""
     return summarize(*many_groups())
 
 

@@ -48,7 +48,7 @@ def test_names_stand_beside_the_map_where_they_fit(show, mixed):
     told = text(browser, "#correlation-readout")
     assert told.startswith(f"{first} (group 1) and ") and "(group 2): " in told
     sampled = text(show("genes"), "#correlations .aside")
-    assert re.search(r"Shown are \d+ of the 20,000 features in groups, of every group a", sampled)
+    assert re.search(r"Shown are \d+ of the 5,000 features in groups, of every group a", sampled)
 
 
 def point(browser, canvas, across, down):

@@ -10,51 +10,53 @@ const map = DATA.correlations && {
   image: null,
   left: 0,
   cell: 0,
+  named: false,
+  framed: null, // the groups that have frames, once the map is drawn
 };
 
 function paintCorrelations() {
   const { limit } = DATA.correlations;
   const shares = map.values.map((value) => 0.5 + value / (2 * limit));
   map.image = asImage(shares, map.side, map.side, colours.signed);
+  map.framed = null;
+  layOut();
 }
 
 // Names stand beside the map where rows are high enough, else the numbers of groups.
-function layOut(size) {
+function layOut() {
+  const size = room(map.canvas, 620);
   const context = map.canvas.getContext("2d");
-  const longest = () => Math.max(...map.called.map((name) => context.measureText(shortened(name, 18)).width));
   context.font = "11px system-ui, sans-serif";
-  const names = map.side <= NAMED ? Math.min(0.4 * size, longest() + 8) : 0;
-  const named = names > 0 && (size - names - EDGE) / map.side >= 8;
-  map.left = (named ? names : 26) + EDGE;
+  const widths = map.side <= NAMED ? map.called.map((name) => context.measureText(shortened(name, 18)).width) : [0];
+  const names = Math.min(0.4 * size, Math.max(...widths) + 8);
+  map.named = map.side <= NAMED && (size - names - EDGE) / map.side >= 8;
+  map.left = (map.named ? names : 26) + EDGE;
   map.cell = (size - map.left) / map.side;
-  return named;
 }
 
 function showCorrelations() {
-  const { canvas, side, image } = map;
-  const size = room(canvas, 620);
-  sharp(canvas, size, size);
-  const named = layOut(size);
-  const { left, cell } = map;
+  const framed = DATA.correlations.sizes.map((_, group) => isKept(group)).join();
+  if (framed === map.framed) return;
+  map.framed = framed;
+  const { side, left, cell, named } = map;
   const length = side * cell;
-  const context = sharp(canvas, size, length + EDGE);
+  const context = sharp(map.canvas, left + length, length + EDGE);
   context.imageSmoothingEnabled = false;
-  context.drawImage(image, left, EDGE, length, length);
+  context.drawImage(map.image, left, EDGE, length, length);
   context.fillStyle = colours.line; // a feature with itself says nothing
   for (let i = 0; i < side; i++) context.fillRect(left + i * cell, EDGE + i * cell, cell, cell);
-  context.font = `${Math.min(11, cell + 2)}px system-ui, sans-serif`;
+  context.font = "11px system-ui, sans-serif";
   context.textAlign = "right";
   context.textBaseline = "middle";
   if (named) map.called.forEach((name, i) => writeBeside(context, shortened(name, 18), EDGE + (i + 0.5) * cell));
-  else context.font = "11px system-ui, sans-serif";
   let start = 0;
   let below = 0;
   DATA.correlations.sizes.forEach((count, group) => {
     const from = start * cell;
     const long = count * cell;
     const middle = EDGE + from + long / 2;
-    context.fillStyle = isKept(group) ? colourOf(group) : colours.off;
     const gap = long > 4 ? 1 : 0;
+    context.fillStyle = isKept(group) ? colourOf(group) : colours.off;
     context.fillRect(left - EDGE, EDGE + from, EDGE - 3, long - gap);
     context.fillRect(left + from, 0, long - gap, EDGE - 3);
     if (!named && middle - below > 12) {

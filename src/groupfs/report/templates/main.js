@@ -53,6 +53,7 @@ function setUpSliders() {
 // After a change of theme or width: whatever is painted, once more.
 function repaint() {
   readColours();
+  rooms.clear();
   if (map) paintCorrelations();
   showBefore();
   showClasses();
