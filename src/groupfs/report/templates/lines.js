@@ -128,6 +128,6 @@ function showLines() {
   byId("group-colours").replaceChildren(...few);
 }
 
-function swatch(colour, name) {
-  return make("span", {}, make("i", { style: `width:16px;height:3px;background:${colour}` }), name);
+function swatch(colour, name, kind = "solid") {
+  return make("span", {}, make("i", { style: `width:18px;border-top:${kind === "solid" ? 3 : 2}px ${kind} ${colour}` }), name);
 }
