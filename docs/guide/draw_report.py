@@ -43,8 +43,8 @@ LOOKS = {
 }
 #: What the documentation shows: page, look, first part, last part, pixels of either at most.
 SHOWN = {
-    "report-light": ("bfi", "light", "header", "#sure figure", 1180),
-    "report-dark": ("bfi", "dark", "header", "#sure figure", 1180),
+    "report-light": ("bfi", "light", "header", "#sure", 1400),
+    "report-dark": ("bfi", "dark", "header", "#sure", 1400),
     "report-phone": ("cells", "phone", "header", "#groups", 1100),
     "report-map": ("cells", "light", "#correlations", "#samples", 2000),
     "report-print": ("student", "print", "header", "#correlations", 2000),
@@ -133,8 +133,8 @@ def take_shown(browser: Any, first: str, last: str, most: int) -> Image.Image:
 
 
 def save(picture: Image.Image, path: Path) -> None:
-    """Write a picture in 128 colours: pages have few, and files stay small."""
-    few = picture.quantize(128, dither=Image.Dither.NONE)
+    """Write a picture in 256 colours: pages have few, and files stay small."""
+    few = picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
 
 
