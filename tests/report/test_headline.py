@@ -72,9 +72,7 @@ def test_one_group_and_none_are_told_as_such(nothing):
         ),
     ],
 )
-def test_budgets_and_representatives_are_told_as_asked_for(
-    mixed, settings, headline, selected
-):
+def test_budgets_and_representatives_are_told_as_asked_for(mixed, settings, headline, selected):
     selector = copy.copy(mixed[0]).set_params(**settings)
     selector._select()
     found = told(selector, mixed[1])
