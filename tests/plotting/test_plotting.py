@@ -6,14 +6,12 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from matplotlib.colors import to_rgba
 from sklearn.exceptions import NotFittedError
 
 from groupfs import GroupFS, GroupFSPath, Replication
-from groupfs.datasets import load_two_moons
 from groupfs.plotting import (
     CYCLE,
     KEPT,
@@ -26,64 +24,9 @@ from groupfs.plotting import (
     plot_path,
     plot_replication,
 )
-from groupfs.plotting.feature_correlations import correlate_features, share_out
 from groupfs.plotting.style import COLUMN_WIDTH
 from groupfs.utils.false_discovery import adjust_p_values
-from groupfs.utils.fitted_selector import by_centrality
-from tests.support.report_tables import mixed_table, noise_table
-
-
-@pytest.fixture(scope="module")
-def moons():
-    return load_two_moons(200, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def table(moons):
-    return pd.DataFrame(moons.data, columns=moons.feature_names)
-
-
-@pytest.fixture(scope="module")
-def selector(table):
-    return GroupFS(random_state=0, n_groups=12, max_epochs=100).fit(table)
-
-
-@pytest.fixture(scope="module")
-def path(table):
-    settings = {"n_groups": 4, "sparsities": [0.25, 1, 3], "max_epochs": 60}
-    return GroupFSPath(random_state=0, **settings).fit(table)
-
-
-def quick(X, **settings):
-    return GroupFS(random_state=0, **{"max_epochs": 5, **settings}).fit(X)
-
-
-@pytest.fixture(scope="module")
-def many_kept(table):
-    return quick(table, n_groups=12, n_groups_to_select=10)
-
-
-@pytest.fixture(scope="module")
-def mixed():
-    X = mixed_table()
-    return quick(X), X
-
-
-@pytest.fixture(scope="module")
-def nothing():
-    X = noise_table()
-    return quick(X), GroupFSPath(random_state=0).fit(X), X
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
-def legend_of(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
+from tests.support.plots import legend_of, quick
 
 FIGURES = {
     "groups": lambda selector, path, X, **to: plot_groups(selector, **to),
@@ -165,23 +108,6 @@ def test_sizes_and_p_values_stand_beside_the_bars(selector, table):
     by_gate = quick(table, n_groups=3, ranking="gate", n_groups_to_select="open")
     texts = [text.get_text() for text in plot_groups(by_gate).texts]
     assert "adj. p" not in texts and "again" not in texts
-
-
-def test_names_of_reversed_features_have_a_minus(mixed):
-    selector, X = mixed
-    names = [label.get_text() for label in plot_correlations(selector, X).get_yticklabels()]
-    marked = {name[1:] for name in names if name.startswith("−")}
-    assert marked == set(X.columns[selector.group_signs_ < 0]) and marked
-
-
-def test_reversed_features_are_turned_round_unless_the_fit_was_signed(mixed):
-    X = mixed[1]
-    for settings, expected in (({}, True), ({"signed": True}, False)):
-        fitted = quick(X, n_groups=2, keep_unrelated=True, **settings)
-        fitted.groups_ = [np.arange(5), np.arange(5, 10)]  # each with a reversed feature
-        fitted.group_signs_ = np.where(np.isin(np.arange(15), [1, 7]), -1, 1)
-        image = plot_correlations(fitted, X).images[0].get_array()
-        assert (image[:5, :5].min() > image[:5, 5:].max()) == expected
 
 
 def test_what_the_first_features_explain_is_drawn_with_the_selected_ones_and_90_percent(mixed):
@@ -283,53 +209,6 @@ def test_one_group_is_drawn_as_one(rng):
     assert plot_history(fitted).get_ylabel() == "gate mean"
 
 
-def test_correlations_are_ordered_by_group_and_kept_groups_are_framed(selector, table):
-    ax = plot_correlations(selector, table)
-    assert len(ax.patches) == selector.group_selected_.sum() == 2
-    image = ax.images[0].get_array()
-    assert image.shape == (20, 20) and image[:5, :5].min() > image[:5, 10:].max()
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    order = np.concatenate([by_centrality(selector, group) for group in selector.groups_])
-    assert [name.removeprefix("−") for name in names] == table.columns[order].tolist()
-    r = np.abs(np.corrcoef(table.iloc[:, order], rowvar=False))
-    others = ~np.eye(20, dtype=bool)
-    np.testing.assert_allclose(np.abs(np.asarray(image))[others], r[others], atol=1e-9)
-
-
-def test_a_features_correlation_with_itself_is_blank_and_does_not_set_the_scale(rng):
-    X = rng.standard_normal((300, 1)) + 1.5 * rng.standard_normal((300, 8))
-    image = plot_correlations(quick(X), X).images[0]
-    assert image.get_array().mask.sum() == 8 and image.get_array().mask.diagonal().all()
-    strongest = float(np.abs(image.get_array()).max())
-    low, high = image.get_clim()
-    assert -low == high < 0.65 and strongest - 0.1 < high
-
-
-def test_of_a_large_table_every_group_has_its_share_and_a_few_at_least(rng):
-    X = rng.standard_normal((60, 3))[:, np.repeat([0, 1, 2], [60, 30, 4])]
-    X = X + 0.3 * rng.standard_normal(X.shape)
-    fitted = quick(X, n_groups=3)
-    found = correlate_features(fitted, X, 30)
-    assert dict(zip(map(len, fitted.groups_), found.sizes, strict=True)) == {60: 18, 30: 9, 4: 3}
-    assert len(set(found.features)) == 30
-    largest = by_centrality(fitted, max(fitted.groups_, key=len))
-    shown = [np.flatnonzero(largest == i)[0] for i in found.features if i in largest]
-    assert shown[0] == 0 and shown[-1] >= 54  # from the most to the least central
-    ax = plot_correlations(fitted, X, most=30)
-    assert ax.get_title().startswith("Correlations of 30 of 94 features")
-
-
-def test_groups_too_many_for_the_map_are_cut_to_the_first():
-    assert share_out(np.full(100, 5), 30).tolist() == [3] * 10
-
-
-def test_groups_are_numbered_where_features_are_too_many_to_name(rng):
-    factors = rng.standard_normal((60, 3))
-    X = factors[:, np.repeat([0, 1, 2], 12)] + 0.3 * rng.standard_normal((60, 36))
-    ax = plot_correlations(quick(X, n_groups=3), X)
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["1", "2", "3"]
-
-
 def test_sparse_tables_give_the_same_figures(selector, table):
     sparse = sp.csr_array(table.to_numpy())
     np.testing.assert_allclose(
@@ -369,61 +248,6 @@ def test_path_is_drawn_from_the_estimator_or_its_path(path):
         assert any(np.allclose(line.get_ydata(), best) for line in ax.lines)
         assert path.path_.sparsities[place] in ax.lines[-1].get_xdata()
         assert legend_of(ax)[-1] == "chosen"
-
-
-def test_embedding_is_that_of_the_standardised_selected_features(selector, table, moons):
-    ax = plot_embedding(selector, table, labels=moons.target)
-    points = np.concatenate([part.get_offsets() for part in ax.collections])
-    Z = table.to_numpy()[:, selector.get_support()]
-    Z = (Z - Z.mean(0)) / Z.std(0)
-    lengths = np.sort(np.linalg.svd(Z, compute_uv=False))[::-1][:2]
-    np.testing.assert_allclose(np.linalg.norm(points, axis=0), lengths)
-    assert ax.get_title() == "10 selected features" and legend_of(ax) == ["0", "1"]
-
-
-def test_samples_keep_colour_and_side_before_and_after_selection(selector, table):
-    after, before = (plot_embedding(selector, table, features=f) for f in ("selected", "all"))
-    assert before.get_title() == "All 20 features"
-    for one, other in zip(before.collections, after.collections, strict=True):
-        products = (np.asarray(one.get_offsets()) * np.asarray(other.get_offsets())).sum(0)
-        assert len(one.get_offsets()) == len(other.get_offsets()) and products[0] > 0
-
-
-def test_without_labels_samples_are_coloured_by_the_score_of_a_group(mixed):
-    selector, X = mixed
-    Z = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
-    for rank, group in enumerate(selector.groups_, start=1):
-        ax = plot_embedding(selector, X, group=rank)
-        drawn = ax.collections[-1].get_array()
-        expected = (Z[:, group] * selector.group_signs_[group]).mean(1)
-        assert np.corrcoef(drawn, expected)[0, 1] > 0.99
-        assert ax.figure.axes[1].get_ylabel().startswith(f"score of group {rank} (")
-
-
-def test_numbers_with_a_fraction_get_a_colour_bar(selector, table, rng):
-    values = rng.random(200)
-    values[3] = np.nan
-    ax = plot_embedding(selector, table, labels=values)
-    assert ax.get_legend() is None and len(ax.figure.axes) == 2
-    assert len(ax.collections[0].get_offsets()) == 1  # the one without a value, in grey
-
-
-def test_classes_up_to_24_look_different_and_rare_ones_beyond_are_grey(selector, table):
-    ax = plot_embedding(selector, table, labels=np.arange(200.0) % 24)  # whole floats are classes
-    assert legend_of(ax)[:2] == ["0", "1"]
-    looks = {
-        (tuple(part.get_facecolor()[0]), len(part.get_paths()[0].vertices))
-        for part in ax.collections
-    }
-    assert len(looks) == len(ax.collections) == 24
-    ax = plot_embedding(selector, table, labels=[f"c{i % 30:02}" for i in range(200)])
-    assert legend_of(ax)[0] == "other" and len(ax.collections) == 24
-
-
-def test_one_selected_feature_can_be_embedded(table):
-    ax = plot_embedding(quick(table, n_groups=3, n_features_to_select=1), table)
-    assert ax.get_title() == "1 selected feature"
-    assert all(np.all(part.get_offsets()[:, 1] == 0) for part in ax.collections)
 
 
 @pytest.mark.parametrize("order", ["F", "C"])

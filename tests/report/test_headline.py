@@ -3,9 +3,12 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from groupfs.report import summarize
+from benchmarks.tables import TablesMissing, folder
+from groupfs import GroupFS
+from groupfs.report import render, summarize
 from groupfs.report.cards import FEW_MORE, group_cards, outside_cards
 from groupfs.report.sentences import is_measured
 from tests.support.report_tables import blocks, fitted
@@ -105,3 +108,24 @@ def test_a_group_that_was_not_looked_for_in_halves_has_no_reliability():
     assert is_measured({"reliability": 0.0, "found_again": False})
     assert not is_measured({"reliability": 0.0, "found_again": True})
     assert not is_measured({"reliability": None, "found_again": None})
+
+
+@pytest.mark.slow
+def test_a_questionnaire_shows_its_five_scales_with_all_their_items():
+    try:
+        path = folder() / "known-groups" / "bfi.npz"
+    except TablesMissing as reason:
+        pytest.skip(str(reason))
+    if not path.exists():
+        pytest.skip("no known-groups/bfi.npz in the folder of tables")
+    with np.load(path) as known:
+        X = pd.DataFrame(known["X"], columns=known["names"])
+    summary = summarize(GroupFS(random_state=0).fit(X), X)
+    assert summary["headline"] == "5 groups found, all kept"
+    cards = group_cards(summary, range(5), {i: i for i in range(25)})
+    scales = [{chip["name"][0] for chip in card["chips"]} for card in cards]
+    assert sorted("".join(scale) for scale in scales) == ["A", "C", "E", "N", "O"]
+    assert all(len(card["chips"]) == 5 and card["n_more"] == 0 for card in cards)
+    page = render(summary)
+    assert "A1" in [chip["name"] for card in cards for chip in card["chips"] if chip["is_reversed"]]
+    assert len(page.encode()) < 500_000
