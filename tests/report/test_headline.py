@@ -55,17 +55,17 @@ def test_one_group_and_none_are_told_as_such(nothing):
     [
         (
             {"n_features_to_select": 1},
-            "2 groups found, the selection reaches 1 of them",
+            "2 groups found, 1 in the selection",
             "1 of 15 features is selected, as asked.",
         ),
         (
             {"n_features_to_select": 4},
-            "2 groups found, the selection reaches both",
+            "2 groups found, both in the selection",
             "4 of 15 features are selected, as asked.",
         ),
         (
             {"explain": 0.9},
-            "2 groups found, the selection reaches both",
+            "2 groups found, both in the selection",
             "10 of 15 features are selected: together they explain 90 % of what the features say,",
         ),
         (

@@ -11,14 +11,13 @@ def headline(selector: FittedSelector, summary: Json) -> str:
     if not groups:
         return "No groups found"
     found = f"{count(len(groups), 'group')} {'given' if groups[0]['is_given'] else 'found'}"
-    every = {1: "it", 2: "both"}.get(len(groups), "all")
-    if budget_of(selector) is not None:
-        reached = {0: "none", len(groups): every}.get(n_kept, f"{n_kept} of them")
-        return f"{found}, the selection reaches {reached}"
+    is_budget = budget_of(selector) is not None
     if len(groups) == 1:
-        return f"{found} and kept" if n_kept else f"{found}, but not kept"
+        where = "in the selection" if is_budget else "kept"
+        return f"{found} and {where}" if n_kept else f"{found}, but not {where}"
+    every = "both" if len(groups) == 2 else "all"
     kept = {0: "none", len(groups): every}.get(n_kept, f"{n_kept:,}")
-    return f"{found}, {kept} kept"
+    return f"{found}, {kept} {'in the selection' if is_budget else 'kept'}"
 
 
 def selected_sentence(selector: FittedSelector, summary: Json) -> str:
