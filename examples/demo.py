@@ -16,7 +16,7 @@ import pandas as pd
 
 from groupfs import GroupFS
 from groupfs.datasets import load_two_moons
-from groupfs.plotting import plot_affinity, plot_groups, plot_history
+from groupfs.plotting import plot_correlations, plot_groups, plot_history
 
 FIGURE = Path("out") / "demo.png"
 
@@ -41,7 +41,7 @@ def main() -> None:
     print(f"{selector.n_groups_} groups, {selector.n_iter_} epochs, {seconds:.1f} s")
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
-    plot_affinity(selector, X, ax=axes[0])
+    plot_correlations(selector, X, ax=axes[0])
     plot_groups(selector, ax=axes[1])
     plot_history(selector, ax=axes[2])
     FIGURE.parent.mkdir(exist_ok=True)

@@ -66,10 +66,10 @@ print(f"{n_scales} scales, {selector.get_support().sum()} items")
 
 import matplotlib.pyplot as plt
 
-from groupfs.plotting import plot_affinity, plot_groups
+from groupfs.plotting import plot_correlations, plot_groups
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
-plot_affinity(selector, X, ax=axes[0])
+plot_correlations(selector, X, ax=axes[0])
 plot_groups(selector, ax=axes[1])
 
 # %%

@@ -39,14 +39,14 @@ for j, group in enumerate(selector.groups_):
     print(kept, f"score {selector.group_scores_[j]:.2f}", ", ".join(X.columns[group]))
 
 # %%
-# Left, the affinity of the features, ordered by group: the two blocks are the two coordinates.
+# Left, the correlations of the features, ordered by group: the two blocks are the two coordinates.
 # Middle, the score of each group, which is what its features have in common beyond chance. Right,
 # the gates while they were trained.
 
-from groupfs.plotting import plot_affinity, plot_groups, plot_history
+from groupfs.plotting import plot_correlations, plot_groups, plot_history
 
 figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
-plot_affinity(selector, X, ax=axes[0])
+plot_correlations(selector, X, ax=axes[0])
 plot_groups(selector, ax=axes[1])
 plot_history(selector, ax=axes[2])
 

@@ -6,18 +6,16 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from matplotlib.colors import to_rgba
 from sklearn.exceptions import NotFittedError
 
 from groupfs import GroupFS, GroupFSPath, Replication
-from groupfs.datasets import load_two_moons
 from groupfs.plotting import (
     CYCLE,
     KEPT,
-    plot_affinity,
+    plot_correlations,
     plot_embedding,
     plot_explained,
     plot_groups,
@@ -28,65 +26,12 @@ from groupfs.plotting import (
 )
 from groupfs.plotting.style import COLUMN_WIDTH
 from groupfs.utils.false_discovery import adjust_p_values
-from tests.support.report_tables import mixed_table, noise_table
-
-
-@pytest.fixture(scope="module")
-def moons():
-    return load_two_moons(200, random_state=0)
-
-
-@pytest.fixture(scope="module")
-def table(moons):
-    return pd.DataFrame(moons.data, columns=moons.feature_names)
-
-
-@pytest.fixture(scope="module")
-def selector(table):
-    return GroupFS(random_state=0, n_groups=12, max_epochs=100).fit(table)
-
-
-@pytest.fixture(scope="module")
-def path(table):
-    settings = {"n_groups": 4, "sparsities": [0.25, 1, 3], "max_epochs": 60}
-    return GroupFSPath(random_state=0, **settings).fit(table)
-
-
-def quick(X, **settings):
-    return GroupFS(random_state=0, **{"max_epochs": 5, **settings}).fit(X)
-
-
-@pytest.fixture(scope="module")
-def many_kept(table):
-    return quick(table, n_groups=12, n_groups_to_select=10)
-
-
-@pytest.fixture(scope="module")
-def mixed():
-    X = mixed_table()
-    return quick(X), X
-
-
-@pytest.fixture(scope="module")
-def nothing():
-    X = noise_table()
-    return quick(X), GroupFSPath(random_state=0).fit(X), X
-
-
-@pytest.fixture(autouse=True)
-def close_figures():
-    yield
-    plt.close("all")
-
-
-def legend_of(ax):
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
+from tests.support.plots import legend_of, quick
 
 FIGURES = {
     "groups": lambda selector, path, X, **to: plot_groups(selector, **to),
     "explained": lambda selector, path, X, **to: plot_explained(selector, **to),
-    "affinity": lambda selector, path, X, **to: plot_affinity(selector, X, **to),
+    "correlations": lambda selector, path, X, **to: plot_correlations(selector, X, **to),
     "history": lambda selector, path, X, **to: plot_history(selector, **to),
     "path": lambda selector, path, X, **to: plot_path(path, **to),
     "embedding": lambda selector, path, X, **to: plot_embedding(selector, X, **to),
@@ -163,22 +108,6 @@ def test_sizes_and_p_values_stand_beside_the_bars(selector, table):
     by_gate = quick(table, n_groups=3, ranking="gate", n_groups_to_select="open")
     texts = [text.get_text() for text in plot_groups(by_gate).texts]
     assert "adj. p" not in texts and "again" not in texts
-
-
-def test_names_of_reversed_features_have_a_minus(mixed):
-    selector, X = mixed
-    names = [label.get_text() for label in plot_affinity(selector, X).get_yticklabels()]
-    marked = {name[1:] for name in names if name.startswith("−")}
-    assert marked == set(X.columns[selector.group_signs_ < 0]) and marked
-
-
-def test_affinity_is_that_of_the_fit_with_or_without_signs(mixed):
-    X = mixed[1]
-    for settings, expected in (({}, True), ({"signed": True}, False), ({"preset": "paper"}, False)):
-        fitted = quick(X, n_groups=2, keep_unrelated=True, **settings)
-        fitted.groups_ = [np.arange(5), np.arange(5, 10)]  # each with a reversed feature
-        image = np.asarray(plot_affinity(fitted, X).images[0].get_array())
-        assert (image[:5, :5].min() > image[:5, 5:].max()) == expected
 
 
 def test_what_the_first_features_explain_is_drawn_with_the_selected_ones_and_90_percent(mixed):
@@ -259,7 +188,7 @@ def test_a_table_without_groups_is_said_to_have_none(nothing):
     selector, path, X = nothing
     for ax in (
         plot_groups(selector),
-        plot_affinity(selector, X),
+        plot_correlations(selector, X),
         plot_history(selector),
         plot_path(path),
     ):
@@ -276,38 +205,15 @@ def test_one_group_is_drawn_as_one(rng):
     X = rng.standard_normal((80, 1)) + 0.5 * rng.standard_normal((80, 6))
     fitted = quick(X)
     assert plot_groups(fitted).get_title() == "1 group (kept, in blue)"
-    assert plot_affinity(fitted, X).images[0].get_array().shape == (6, 6)
+    assert plot_correlations(fitted, X).images[0].get_array().shape == (6, 6)
     assert plot_history(fitted).get_ylabel() == "gate mean"
-
-
-def test_affinity_is_ordered_by_group_and_kept_groups_are_framed(selector, table):
-    ax = plot_affinity(selector, table)
-    assert len(ax.patches) == selector.group_selected_.sum() == 2
-    image = ax.images[0].get_array()
-    assert image.shape == (20, 20) and image[:5, :5].min() > image[:5, 10:].max()
-    names = [label.get_text() for label in ax.get_yticklabels()]
-    assert names == [table.columns[i] for i in np.concatenate(selector.groups_)]
-
-
-def test_affinity_of_a_large_table_shows_a_share_of_every_group(selector, table):
-    ax = plot_affinity(selector, table, most=14)
-    sizes = [max(1, round(len(group) * 14 / 20)) for group in selector.groups_]
-    assert ax.images[0].get_array().shape == (sum(sizes), sum(sizes))
-    assert f"Affinity of {sum(sizes)} features" in ax.get_title()
-
-
-def test_groups_are_numbered_where_features_are_too_many_to_name(rng):
-    factors = rng.standard_normal((60, 3))
-    X = factors[:, np.repeat([0, 1, 2], 12)] + 0.3 * rng.standard_normal((60, 36))
-    ax = plot_affinity(quick(X, n_groups=3), X)
-    assert [label.get_text() for label in ax.get_yticklabels()] == ["1", "2", "3"]
 
 
 def test_sparse_tables_give_the_same_figures(selector, table):
     sparse = sp.csr_array(table.to_numpy())
     np.testing.assert_allclose(
-        plot_affinity(selector, sparse).images[0].get_array(),
-        plot_affinity(selector, table).images[0].get_array(),
+        plot_correlations(selector, sparse).images[0].get_array(),
+        plot_correlations(selector, table).images[0].get_array(),
         atol=1e-10,
     )
     one, other = (plot_embedding(selector, X).collections[0] for X in (sparse, table))
@@ -342,59 +248,6 @@ def test_path_is_drawn_from_the_estimator_or_its_path(path):
         assert any(np.allclose(line.get_ydata(), best) for line in ax.lines)
         assert path.path_.sparsities[place] in ax.lines[-1].get_xdata()
         assert legend_of(ax)[-1] == "chosen"
-
-
-def test_embedding_is_that_of_the_standardised_selected_features(selector, table, moons):
-    ax = plot_embedding(selector, table, labels=moons.target)
-    points = np.concatenate([part.get_offsets() for part in ax.collections])
-    Z = table.to_numpy()[:, selector.get_support()]
-    Z = (Z - Z.mean(0)) / Z.std(0)
-    lengths = np.sort(np.linalg.svd(Z, compute_uv=False))[::-1][:2]
-    np.testing.assert_allclose(np.linalg.norm(points, axis=0), lengths)
-    assert ax.get_title() == "10 selected features" and legend_of(ax) == ["0", "1"]
-
-
-def test_samples_keep_colour_and_side_before_and_after_selection(selector, table):
-    after, before = (plot_embedding(selector, table, features=f) for f in ("selected", "all"))
-    assert before.get_title() == "All 20 features"
-    assert legend_of(before) == legend_of(after)
-    for one, other in zip(before.collections, after.collections, strict=True):
-        products = (np.asarray(one.get_offsets()) * np.asarray(other.get_offsets())).sum(0)
-        assert len(one.get_offsets()) == len(other.get_offsets()) and products[0] > 0
-
-
-def test_without_labels_samples_are_coloured_by_cluster(rng):
-    centers = np.repeat([[0, 0, 0, 0], [9, 9, 0, 0], [0, 0, 9, 9]], 30, axis=0)
-    X = centers + rng.standard_normal(centers.shape)
-    ax = plot_embedding(quick(X, n_groups=2, n_groups_to_select=2), X)
-    assert legend_of(ax) == ["1", "2", "3"]
-    assert [len(part.get_offsets()) for part in ax.collections] == [30, 30, 30]
-
-
-def test_numbers_with_a_fraction_get_a_colour_bar(selector, table, rng):
-    values = rng.random(200)
-    values[3] = np.nan
-    ax = plot_embedding(selector, table, labels=values)
-    assert ax.get_legend() is None and len(ax.figure.axes) == 2
-    assert len(ax.collections[0].get_offsets()) == 1  # the one without a value, in grey
-
-
-def test_classes_up_to_24_look_different_and_rare_ones_beyond_are_grey(selector, table):
-    ax = plot_embedding(selector, table, labels=np.arange(200.0) % 24)  # whole floats are classes
-    assert legend_of(ax)[:2] == ["0", "1"]
-    looks = {
-        (tuple(part.get_facecolor()[0]), len(part.get_paths()[0].vertices))
-        for part in ax.collections
-    }
-    assert len(looks) == len(ax.collections) == 24
-    ax = plot_embedding(selector, table, labels=[f"c{i % 30:02}" for i in range(200)])
-    assert legend_of(ax)[0] == "other" and len(ax.collections) == 24
-
-
-def test_one_selected_feature_can_be_embedded(table):
-    ax = plot_embedding(quick(table, n_groups=3, n_features_to_select=1), table)
-    assert ax.get_title() == "1 selected feature"
-    assert all(np.all(part.get_offsets()[:, 1] == 0) for part in ax.collections)
 
 
 @pytest.mark.parametrize("order", ["F", "C"])
@@ -435,10 +288,11 @@ def test_demo_prints_the_groups_and_writes_the_figure(tmp_path, monkeypatch, cap
     ("draw", "words"),
     [
         (
-            lambda s, X: plot_affinity(s, X.iloc[:, 1:]),
+            lambda s, X: plot_correlations(s, X.iloc[:, 1:]),
             r"X has 19 features, but .* fitted on 20",
         ),
         (lambda s, X: plot_embedding(s, X, features="some"), 'choose "selected" or "all"'),
+        (lambda s, X: plot_embedding(s, X, group=13), "group=13 but .* a rank from 1 to 1"),
         (lambda s, X: plot_embedding(s, X, labels=[1, 2]), r"shape \(2,\) but X has 200 samples"),
         (lambda s, X: plot_image_groups(s, X, (4, 4)), r"=\(4, 4\) does not fit 20 features"),
         (lambda s, X: plot_replication(s), 'no replication to draw: .* n_groups="auto"'),

@@ -1,8 +1,27 @@
+import copy
+import os
+import shutil
+
+import numpy as np
+import pandas as pd
 import pytest
 
 from groupfs import GroupFS
-from groupfs.report import summarize
-from tests.support.report_tables import fitted, mixed_table, moons_table, noise_table
+from groupfs.report import render, summarize
+from tests.support.report_tables import (
+    HOSTILE,
+    fitted,
+    many_features,
+    many_groups,
+    mixed_table,
+    moons_table,
+    noise_table,
+)
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+#: Paper of A4 less the margins browsers leave, in css pixels.
+PAPER, PHONE, DESK = 718, 390, 1200
 
 
 @pytest.fixture(scope="package")
@@ -32,3 +51,104 @@ def nothing():
     """A selector that found no groups, and its table."""
     X = noise_table()
     return GroupFS(random_state=0).fit(X), X
+
+
+@pytest.fixture(scope="package")
+def moons():
+    """Hostile names, labels and an image."""
+    X, labels = moons_table()
+    X = X.rename(columns=dict(zip(X.columns, HOSTILE, strict=False)))
+    selector = fitted(X)
+    notes = [HOSTILE[0]]
+    shape = {"image_shape": (4, 5), "label_name": "moon"}
+    return selector, summarize(selector, X, labels=labels, source="moons.csv", notes=notes, **shape)
+
+
+@pytest.fixture(scope="package")
+def many():
+    """A selector of 20,000 features, as many as a gene table has, and its table."""
+    return many_features()
+
+
+@pytest.fixture(scope="package")
+def genes(many):
+    return summarize(*many)
+
+
+@pytest.fixture(scope="package")
+def pathways():
+    """A summary of 2,000 groups."""
+    return summarize(*many_groups())
+
+
+@pytest.fixture(scope="package")
+def budgets(mixed):
+    """Summaries of budgets spent on a table with groups, noise and a constant column."""
+    selector, X = copy.copy(mixed[0]), mixed[1]
+    summaries = {}
+    for name, allocation, n_features in (("budget", "explain", 11), ("spread", "spread", 3)):
+        selector.set_params(allocation=allocation, n_features_to_select=n_features)._select()
+        summaries[name] = summarize(selector, X)
+    return summaries
+
+
+@pytest.fixture(scope="package")
+def folder(tmp_path_factory, moons, genes, mixed, nothing, budgets, pathways):
+    """Pages to open in a browser."""
+    folder = tmp_path_factory.mktemp("reports")
+    twins = pd.DataFrame({"a": np.arange(30.0), "b": -2 * np.arange(30.0)})
+    pages = {
+        "moons": moons[1],
+        "genes": genes,
+        "mixed": summarize(*mixed),
+        "nothing": summarize(*nothing),
+        "twins": summarize(fitted(twins, n_groups="auto"), twins),
+        "pathways": pathways,
+        **budgets,
+    }
+    for name, content in pages.items():
+        (folder / f"{name}.html").write_text(render(content), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="package")
+def browser(tmp_path_factory):
+    """The system's Chromium, offline; no browser is ever downloaded."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.chrome.service import Service
+
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("no chromium with chromedriver on this machine")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    flags = ["headless=new", "disable-dev-shm-usage", "host-resolver-rules=MAP * ~NOTFOUND"]
+    flags += ["no-sandbox"] if os.geteuid() == 0 else []  # the sandbox refuses to run as root
+    for flag in (*flags, f"user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    try:
+        driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    except WebDriverException as reason:
+        pytest.skip(f"chromium does not start here: {str(reason).splitlines()[0]}")
+    driver.execute_cdp_cmd("Network.enable", {})
+    offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+    driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def show(browser, folder):
+    """Open a page at a width, in a theme, on a medium."""
+
+    def opened(name="moons", width=DESK, theme="light", media="screen"):
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        look = [{"name": "prefers-color-scheme", "value": theme}]
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": media, "features": look})
+        browser.get_log("browser"), browser.get_log("performance")
+        browser.get((folder / f"{name}.html").as_uri())
+        return browser
+
+    return opened

@@ -62,7 +62,7 @@ def test_every_feature_has_the_reason_of_its_fate(summary):
         group = summary["groups"][row["group"] - 1]
         assert "gate" not in row["reason"]
         if row["kept"]:
-            assert "beyond chance (adjusted p < 0.001), 100% found again" in row["reason"]
+            assert "beyond chance (adjusted p < 0.001), 100 % found again" in row["reason"]
         else:
             assert ("not found again" in row["reason"]) == (not group["found_again"])
             doubt = "not beyond chance" in row["reason"] or "alone" in row["reason"]
@@ -200,8 +200,8 @@ def test_a_group_that_is_not_found_again_is_dropped_for_that():
         _group_replicates=[True, True, False],
     )
     first, _, last = reasons_of(selector, X)
-    assert "beyond chance (adjusted p < 0.001), 97% found again" in "".join(first)
-    assert "not found again in halves of the rows (12%, no more than chance)" in "".join(last)
+    assert "beyond chance (adjusted p < 0.001), 97 % found again" in "".join(first)
+    assert "not found again in halves of the rows (12 %, no more than chance)" in "".join(last)
     text = summarize(selector, X)["sentences"][3]
     assert text.endswith("2 of these are found again in halves of the rows.")
 

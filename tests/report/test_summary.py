@@ -10,8 +10,7 @@ import scipy.sparse as sp
 from sklearn.decomposition import PCA
 
 from groupfs import GroupFSPath
-from groupfs.data.rows import DenseRows
-from groupfs.graphs.feature_graph import dense_feature_affinity
+from groupfs.plotting import plot_correlations
 from groupfs.report import groups_table, render, selected_table, summarize
 from groupfs.report.csv_rows import GROUPS_COLUMNS
 from groupfs.utils.false_discovery import adjust_p_values
@@ -20,7 +19,7 @@ from tests.support.report_tables import blocks, fitted, unpack
 
 def test_the_summary_is_plain_json_without_nan(summary):
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert (summary["format"], summary["version"]) == ("groupfs-result", 4)
+    assert (summary["format"], summary["version"]) == ("groupfs-result", 5)
 
 
 @pytest.mark.slow
@@ -143,7 +142,7 @@ def test_a_table_without_groups_is_summarised_and_has_a_page(nothing):
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
     assert summary["groups"] == selected_table(summary) == []
     assert summary["table"]["in_no_group"] == {"constant": 0, "unrelated": 8, "loose": 0}
-    assert summary["training"] is summary["affinity"] is summary["agreement"] is None
+    assert summary["training"] is summary["correlations"] is summary["agreement"] is None
     assert sorted(summary["selection"]["order"]) == list(range(8))  # for budgets all the same
     assert 'id="gates-chart"' not in render(summary)
 
@@ -155,12 +154,25 @@ def test_budgets_beyond_the_groups_take_features_in_none_last(mixed):
     assert len(order) == 14 and set(order[-4:]) == {10, 11, 12, 13}
 
 
-def test_affinity_and_its_map_know_no_sign_where_the_fit_did_not(mixed):
+def test_the_map_is_that_of_the_plot_and_tight_groups_look_tight(mixed):
     selector, X = mixed
-    part = summarize(selector, X)["affinity"]
-    cells = unpack(part["cells"])
-    size = part["cells_per_group"][0]
-    assert cells[:size, :size].min() > cells[:size, size:].max()
+    part = summarize(selector, X)["correlations"]
+    values, size = unpack(part["values"]), part["sizes"][0]
+    drawn = plot_correlations(selector, X).images[0]
+    np.testing.assert_allclose(np.asarray(drawn.get_array().data), values, atol=0.01)
+    assert drawn.get_clim() == (-part["limit"], part["limit"])
+    assert values[:size, :size].min() > np.abs(values[:size, size:]).max()
+    assert part["n_grouped"] == len(part["features"]) == 10 and part["turned"]
+
+
+def test_samples_are_scored_on_every_group(mixed):
+    selector, X = mixed
+    scores = [unpack(packed) for packed in summarize(selector, X)["embedding"]["scores"]]
+    Z = ((X - X.mean()) / X.std(ddof=0).replace(0, 1)).to_numpy()
+    assert len(scores) == selector.n_groups_
+    for found, group in zip(scores, selector.groups_, strict=True):
+        expected = (Z[:, group] * selector.group_signs_[group]).mean(1)
+        assert np.corrcoef(found, expected)[0, 1] > 0.98
 
 
 @pytest.mark.slow
@@ -184,40 +196,19 @@ def test_samples_are_drawn_in_principal_components(summary, selector, table):
         assert abs(np.corrcoef(drawn[:, axis], expected[:, axis])[0, 1]) > 0.999
 
 
-def test_cells_of_the_affinity_map_are_means_within_and_between_groups(table, monkeypatch):
-    monkeypatch.setattr("groupfs.report.figure_data.MOST_CELLS", 9)
-    X = table[0]
-    selector = fitted(X, n_groups=4, max_epochs=10)
-    affinity = summarize(selector, X)["affinity"]
-    cells, per_group = unpack(affinity["cells"]), affinity["cells_per_group"]
-    assert len(per_group) == selector.n_groups_ and sum(per_group) == len(cells) <= 9
-
-    group = selector.groups_[0]
-    order = group[np.argsort(-selector.centrality_[group], kind="stable")]
-    first = np.array_split(order, per_group[0])[0]
-    every = np.concatenate(selector.groups_)
-    Z = ((X - X.mean()) / X.std(ddof=0)).to_numpy()
-    W = dense_feature_affinity(DenseRows(Z[:, every]), selector.n_neighbors, signed=False)
-    own = np.flatnonzero(np.isin(every, first))
-    block = W[np.ix_(own, own)]
-    mean = block[~np.eye(len(first), dtype=bool)].mean() if len(first) > 1 else 1.0
-    within = np.clip(mean, affinity["cells"]["low"], affinity["cells"]["high"])
-    assert cells[0, 0] == pytest.approx(within, abs=0.01)
-
-
 def test_labels_colour_and_measure_but_do_not_select(summary, selector, table):
     without = summarize(selector, table[0])
     assert without["features"] == summary["features"] and without["agreement"] is None
-    assert summary["embedding"]["colours"]["classes"] == ["0", "1"]
+    assert summary["embedding"]["label"]["classes"] == ["0", "1"]
     assert summary["agreement"]["largest_class"] == 0.5
-    assert without["embedding"]["colours"]["kind"] == "cluster"
+    assert without["embedding"]["label"] is None
 
 
 def test_labels_may_be_numbers_words_or_missing(selector, table):
     X = table[0]
-    assert summarize(selector, X, labels=X["x1_1"])["embedding"]["colours"]["kind"] == "number"
+    assert summarize(selector, X, labels=X["x1_1"])["embedding"]["label"]["kind"] == "number"
     words = summarize(selector, X, labels=np.array(["b", None] * 100, dtype=object))
-    assert words["embedding"]["colours"]["classes"] == ["b", "missing"]
+    assert words["embedding"]["label"]["classes"] == ["b", "missing"]
     assert words["agreement"] is None  # one class and gaps
 
 
@@ -236,7 +227,7 @@ def test_samples_without_a_label_are_no_class_of_the_agreement(selector, table, 
 
 def test_large_tables_are_measured_on_rows_picked_at_random(summary, selector, table, monkeypatch):
     assert "Measured on" not in render(summary)
-    monkeypatch.setattr("groupfs.report.summary.MOST_ROWS", 100)
+    monkeypatch.setattr("groupfs.plotting.inputs.MOST_ROWS", 100)
     sampled = summarize(selector, table[0], labels=table[1])
     assert sampled["agreement"]["n_samples"] == 100
     assert "Measured on 100 samples, picked at random." in render(sampled)
@@ -249,7 +240,7 @@ def test_sparse_tables_give_the_same_summary(table):
     sparse = summarize(fitted(sp.csr_array(X), max_epochs=5), sp.csr_array(X))
     assert dense["features"]["group"] == sparse["features"]["group"]
     np.testing.assert_allclose(
-        unpack(dense["affinity"]["cells"]), unpack(sparse["affinity"]["cells"]), atol=0.01
+        unpack(dense["correlations"]["values"]), unpack(sparse["correlations"]["values"]), atol=0.01
     )
 
 

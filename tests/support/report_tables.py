@@ -1,12 +1,14 @@
 """Small fitted selectors for the tests of the report."""
 
 import base64
+import warnings
 
 import numpy as np
 import pandas as pd
 
 from groupfs import GroupFS
 from groupfs.datasets import load_two_moons
+from groupfs.utils.warn import ConstantColumnsWarning
 
 #: Names that would do harm in a page that took them for HTML.
 HOSTILE = [
@@ -49,17 +51,20 @@ def blocks(sizes, shared, n_samples=60, seed=0):
     return np.hstack(parts), np.repeat(np.arange(len(sizes)), sizes)
 
 
-def many_features(n_features=7129, n_samples=20):
-    """As many columns as a gene table has, in known groups: they need no search."""
+def many_features(n_features=20_000, n_varying=5000, n_samples=20):
+    """As many columns as a gene table has, in known groups, most of them constant: no search."""
     rng = np.random.default_rng(0)
     labels = np.arange(n_features) % 26
     shared = rng.standard_normal((n_samples, 26))[:, labels]
     X = shared * (labels < 9) + rng.standard_normal((n_samples, n_features))
+    X[:, n_varying:] = 0
     quick = {"max_epochs": 3, "n_init": 1, "ranking": "gate", "gate_start": "uniform"}
-    return GroupFS(groups=labels, random_state=0, **quick).fit(X), X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantColumnsWarning)
+        return GroupFS(groups=labels, random_state=0, **quick).fit(X), X
 
 
-def many_groups(n_groups=2500):
+def many_groups(n_groups=2000):
     """Known groups of two, more than a page can show."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20, 2 * n_groups)).astype(np.float32)

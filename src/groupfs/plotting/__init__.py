@@ -5,8 +5,9 @@ follow your own matplotlib settings. Colours are those of Okabe and Ito, or go f
 """
 
 from groupfs.plotting.conditions import plot_conditions, plot_curves
+from groupfs.plotting.correlations import plot_correlations
 from groupfs.plotting.explained import plot_explained
-from groupfs.plotting.groups import plot_affinity, plot_groups
+from groupfs.plotting.groups import plot_groups
 from groupfs.plotting.images import plot_image_groups
 from groupfs.plotting.replication import plot_replication
 from groupfs.plotting.samples import plot_embedding
@@ -18,8 +19,8 @@ __all__ = [
     "CYCLE",
     "DROPPED",
     "KEPT",
-    "plot_affinity",
     "plot_conditions",
+    "plot_correlations",
     "plot_curves",
     "plot_embedding",
     "plot_explained",

@@ -1,9 +1,25 @@
-"""Check labels and images that figures and reports are drawn from."""
+"""Read and check what figures and reports are drawn from: rows, labels and images."""
 
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from groupfs.data.open_table import read_rows
+from groupfs.utils.fitted_selector import FittedSelector
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Rows that pictures are drawn from, at most, and numbers that these rows may hold.
+MOST_ROWS, MOST_NUMBERS = 1500, 30_000_000
+
+
+def read_some_rows(selector: FittedSelector, X: Any) -> tuple[FloatArray, int, IntArray]:
+    """Read standardised rows for a picture, at random if too many.
+
+    Returns what :func:`~groupfs.data.open_table.read_rows` does.
+    """
+    most_rows = min(MOST_ROWS, max(100, MOST_NUMBERS // selector.n_features_in_))
+    return read_rows(selector, X, most_rows)
 
 
 def check_labels(labels: ArrayLike, n_samples: int) -> NDArray[Any]:

@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
-from sklearn.metrics import silhouette_score
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, scale
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import read_matrix
 from groupfs.plotting import style
 from groupfs.plotting.inputs import check_labels
-from groupfs.utils.fitted_selector import FittedSelector
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.scoring.sample_scores import score_weights
+from groupfs.utils.fitted_selector import FittedSelector, feature_names
+from groupfs.utils.text import shorten
+from groupfs.utils.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +29,7 @@ def plot_embedding(
     X: Any,
     *,
     labels: ArrayLike | None = None,
+    group: int = 1,
     features: str = "selected",
     ax: "Axes | None" = None,
 ) -> "Axes":
@@ -43,8 +44,10 @@ def plot_embedding(
     X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
         The table it was fitted on, or new samples.
     labels : array-like of shape (n_samples,) or None, default=None
-        Colours: classes, or numbers with a fraction. None colours by k-means clusters of the
-        selected features, as many as have the best silhouette.
+        Colours: classes, or numbers with a fraction. None colours by the score of a group.
+    group : int, default=1
+        Rank of the group whose score samples are coloured by, where there are no labels: how much
+        of the group a sample has, in standard deviations of a feature.
     features : {"selected", "all"}, default="selected"
         The features that samples are placed by.
     ax : Axes or None, default=None
@@ -76,12 +79,11 @@ def plot_embedding(
         points, shares = _principal_components(matrix, 2)
         points *= np.where((points * after).sum(axis=0) < 0, -1, 1)
         title = f"All {matrix.shape[1]} features"
-    values, kind = _colours_of(labels, matrix, selected)
     with style.drawing(ax, height=2.6) as ax:
-        if values.dtype.kind == "f":
-            _scatter_numbers(ax, points, values)
+        if labels is not None:
+            _scatter_labels(ax, points, check_labels(labels, matrix.shape[0]))
         else:
-            _scatter_classes(ax, points, values, kind)
+            _scatter_scores(ax, points, selector, matrix, group)
         ax.set_xlabel(f"PC 1 ({shares[0]:.0%} of variance)")
         ax.set_ylabel(f"PC 2 ({shares[1]:.0%})")
         ax.set_xticks([])
@@ -89,28 +91,6 @@ def plot_embedding(
         ax.set_title(title)
         ax.spines[["top", "right"]].set_visible(False)
     return ax
-
-
-def cluster_samples(points: FloatArray, numbers: range, judged: IntArray | None = None) -> IntArray:
-    """Find k-means clusters, as many of ``numbers`` as have the best silhouette; largest first.
-
-    ``judged`` are the rows that silhouettes are measured on, all if None.
-    """
-    sample = points if judged is None else points[judged]
-    distinct = len(np.unique(sample, axis=0))
-    best, clusters = -np.inf, np.zeros(len(points), dtype=np.int64)
-    for n_clusters in numbers:
-        if n_clusters >= distinct:
-            break
-        found = KMeans(n_clusters, n_init=4, random_state=0).fit_predict(points)
-        in_sample = found if judged is None else found[judged]
-        if len(np.unique(in_sample)) < 2:
-            continue
-        silhouette = silhouette_score(sample, in_sample)
-        if silhouette > best:
-            best, clusters = silhouette, found
-    by_size = np.argsort(-np.bincount(clusters), kind="stable")
-    return np.argsort(by_size)[clusters]
 
 
 def _principal_components(
@@ -130,29 +110,52 @@ def _principal_components(
     return np.pad(points, ((0, 0), beyond)), np.pad(shares, beyond)
 
 
-def _colours_of(
-    labels: ArrayLike | None, matrix: FloatArray | sp.csr_array, selected: IntArray
-) -> tuple[NDArray[Any], str]:
-    """Return what samples are coloured by, numbers as floats, and what to call it."""
-    if labels is None:
-        points = _principal_components(matrix[:, selected], 10)[0]
-        judged = np.random.default_rng(0).permutation(len(points))[:1000]
-        return cluster_samples(points, range(2, 9), judged) + 1, "cluster"
-    values = check_labels(labels, matrix.shape[0])
+def _scatter_labels(ax: "Axes", points: FloatArray, values: NDArray[Any]) -> None:
+    """Colour samples by class, or by number where labels have a fraction."""
     if values.dtype.kind != "f":
-        return values if values.dtype.kind in "iu" else values.astype(str), "class"
-    if np.isfinite(values).all() and (values == values // 1).all():
-        return values.astype(np.int64), "class"
-    return values, "value"
+        classes = values if values.dtype.kind in "iu" else values.astype(str)
+        _scatter_classes(ax, points, classes)
+    elif np.isfinite(values).all() and (values == values // 1).all():
+        _scatter_classes(ax, points, values.astype(np.int64))
+    else:
+        _scatter_numbers(ax, points, values, "label", cmap="cividis")
 
 
-def _scatter_classes(ax: "Axes", points: FloatArray, classes: NDArray[Any], kind: str) -> None:
+def _scatter_scores(
+    ax: "Axes",
+    points: FloatArray,
+    selector: FittedSelector,
+    matrix: FloatArray | sp.csr_array,
+    group: int,
+) -> None:
+    """Colour samples by how much of a group they have; in grey without groups."""
+    if not selector.n_groups_:
+        x, y = points.T
+        ax.scatter(x, y, color=style.DROPPED, s=_dot_size(points), linewidths=0)
+        return
+    if not 1 <= group <= selector.n_groups_:
+        raise ValueError(
+            f"group={group} but the selector found {selector.n_groups_} groups; give a rank from 1 "
+            f"to {selector.n_groups_}."
+        )
+    members = selector.groups_[group - 1]
+    columns: Any = matrix[:, members]
+    Z = scale(columns.toarray() if sp.issparse(columns) else columns)
+    own = selector.centrality_[members], selector.group_signs_[members]
+    scores = (Z @ score_weights([np.arange(len(members))], *own)).ravel()
+    low, high = np.quantile(scores, [0.01, 0.99])  # a few samples would pale the rest
+    name = shorten(feature_names(selector)[selector.representatives_[group - 1]], 12)
+    ends: style.Keywords = {"cmap": "cividis", "vmin": low, "vmax": high}
+    _scatter_numbers(ax, points, scores, f"score of group {group} ({name})", **ends)
+
+
+def _scatter_classes(ax: "Axes", points: FloatArray, classes: NDArray[Any]) -> None:
     """Draw every class in its colour and marker, the most frequent first; the rest in grey."""
     names, codes, counts = np.unique(classes, return_inverse=True, return_counts=True)
     looks = [(color, marker) for marker in MARKERS for color in style.CYCLE]
     n_named = len(names) if len(names) <= len(looks) else len(looks) - 1
     frequent = np.sort(np.argsort(-counts, kind="stable")[:n_named])
-    size = np.clip(3000 / len(points), 1.5, 16)
+    size = _dot_size(points)
     look: style.Keywords = {"s": size, "linewidths": 0.25, "edgecolors": "white"}
     others = points[~np.isin(codes, frequent)]
     if len(others):
@@ -160,7 +163,7 @@ def _scatter_classes(ax: "Axes", points: FloatArray, classes: NDArray[Any], kind
     for (color, marker), j in zip(looks, frequent, strict=False):
         ax.scatter(*points[codes == j].T, color=color, marker=marker, label=str(names[j]), **look)
     ax.legend(
-        title=kind,
+        title="class",
         title_fontsize="small",
         fontsize="small",
         loc="upper left",
@@ -174,10 +177,17 @@ def _scatter_classes(ax: "Axes", points: FloatArray, classes: NDArray[Any], kind
     )
 
 
-def _scatter_numbers(ax: "Axes", points: FloatArray, values: FloatArray) -> None:
+def _scatter_numbers(
+    ax: "Axes", points: FloatArray, values: FloatArray, label: str, **colours: Any
+) -> None:
     known = np.isfinite(values)
-    look: style.Keywords = {"s": np.clip(3000 / len(points), 1.5, 16), "linewidths": 0}
-    ax.scatter(*points[~known].T, color=style.DROPPED, **look)
+    look: style.Keywords = {"s": _dot_size(points), "linewidths": 0}
+    if not known.all():
+        ax.scatter(*points[~known].T, color=style.DROPPED, **look)
     x, y = points[known].T
-    drawn = ax.scatter(x, y, c=values[known], cmap="cividis", **look)
-    ax.figure.colorbar(drawn, ax=ax, label="label", fraction=0.046, pad=0.03)
+    drawn = ax.scatter(x, y, c=values[known], **colours, **look)
+    ax.figure.colorbar(drawn, ax=ax, label=label, fraction=0.046, pad=0.03)
+
+
+def _dot_size(points: FloatArray) -> float:
+    return float(np.clip(3000 / len(points), 1.5, 16))

@@ -63,6 +63,14 @@ def rank_colors(n_groups: int) -> list[Any]:
     return list(matplotlib.colormaps["viridis"](np.linspace(0, 0.92, n_groups)))
 
 
+def signed_colours() -> Any:
+    """Return colours from vermilion over white to blue, for numbers on both sides of zero."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    found = LinearSegmentedColormap.from_list("groupfs_signed", [ACCENT, "#FFFFFF", KEPT])
+    return found.with_extremes(bad="#E4E4E4")
+
+
 def note(text: str, ax: "Axes | None") -> "Axes":
     """Write a sentence where there is nothing to draw."""
     with drawing(ax, height=1.2) as ax:

@@ -1,4 +1,4 @@
-"""The arrays behind the figures: samples in two dimensions, affinities, correlations, pixels.
+"""The arrays behind the figures: samples in two dimensions, correlations of features, pixels.
 
 Z is a sample of the standardised rows with the user's columns, constant ones zero.
 """
@@ -13,13 +13,10 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.extmath import randomized_svd
 
-from groupfs.data.rows import DenseRows
-from groupfs.graphs.feature_graph import dense_feature_affinity
 from groupfs.metrics import clustering_accuracy
-from groupfs.plotting.samples import cluster_samples
+from groupfs.plotting.feature_correlations import correlate_features
 from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
-from groupfs.report.schema import MOST_CELLS
-from groupfs.training.settings import is_signed
+from groupfs.scoring.sample_scores import score_weights
 from groupfs.utils.fitted_selector import FittedSelector
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -27,10 +24,8 @@ Labels = NDArray[Any] | None
 
 #: Embeddings drawn along each of the two sliders: so many, or so many points in all.
 FEWEST_EMBEDDINGS, MOST_EMBEDDINGS, MOST_POINTS = 16, 60, 30_000
-#: Features the affinity map is computed from, at most.
-MOST_FEATURES = 2048
-#: Features shown in the correlation block of a group, and cells in all blocks together, at most.
-BLOCK, BLOCK_CELLS = 16, 120_000
+#: Features on the map of correlations, and scores of samples in all, at most.
+MOST_FEATURES, MOST_SCORES = 200, 120_000
 #: Labels with more values than this are numbers to be coloured by size, or names too many to tell.
 MOST_CLASSES = 28
 
@@ -67,7 +62,8 @@ def embeddings(
             {"n": g, **drawn(of_groups(g))}
             for g in _thinned(range(1, selector.n_groups_ + 1), n_drawn)
         ],
-        "colours": _colours(Z[:, support] if len(support) else Z, labels, label_name),
+        "label": None if labels is None else _label_colours(labels, label_name or "label"),
+        "scores": _scores(selector, Z),
     }
 
 
@@ -96,47 +92,19 @@ def agreement(Z: FloatArray, support: BoolArray, labels: Labels, name: str | Non
     return measured
 
 
-def affinity(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> Json | None:
-    """Measure affinities of the features by group, averaged over cells where they are many.
-
-    None if there are not two features in groups.
-    """
-    if sum(map(len, selector.groups_)) < 2:
+def correlations(selector: FittedSelector, Z: FloatArray) -> Json | None:
+    """Correlate the features in groups, or a like share of every group; None for fewer than two."""
+    found = correlate_features(selector, Z, MOST_FEATURES)
+    if len(found.features) < 2:
         return None
-    groups = [group[np.argsort(ranks[group])] for group in selector.groups_[:MOST_CELLS]]
-    sizes = np.array([len(group) for group in groups])
-    shares = _shares(sizes, MOST_FEATURES)
-    features = np.concatenate(
-        [g[(np.arange(n) * len(g)) // n] for g, n in zip(groups, shares, strict=True)]
-    )
-    n_neighbors = min(selector.n_neighbors, len(features) - 1)
-    signed = is_signed(selector.get_params(deep=False))
-    values = dense_feature_affinity(DenseRows(Z[:, features]), n_neighbors, signed)
-    cells = _shares(shares, MOST_CELLS)
-    binned = len(features) > MOST_CELLS
-    if binned:
-        values = _cell_means(values, shares, cells)
-    off = values[~np.eye(len(values), dtype=bool)]
-    low, high = np.quantile(off, [0.005, 0.995])  # the diagonal would leave the rest pale
     return {
-        "cells": pack(values, float(low), max(float(high), float(low) + 1e-6)),
-        "cells_per_group": cells.tolist(),
-        "features": None if binned else features.tolist(),
-        "n_features": len(features),
+        "values": pack(found.values, -1.0, 1.0),
+        "features": found.features.tolist(),
+        "sizes": found.sizes.tolist(),
+        "limit": found.limit,
+        "turned": found.turned,
+        "n_grouped": sum(map(len, selector.groups_)),
     }
-
-
-def correlations(selector: FittedSelector, Z: FloatArray, ranks: IntArray) -> list[Json]:
-    """Correlate the most central features of every group."""
-    side = max(2, min(BLOCK, int(np.sqrt(BLOCK_CELLS / max(1, selector.n_groups_)))))
-    blocks = []
-    for group in selector.groups_:
-        features = group[np.argsort(ranks[group])][:side]
-        columns = Z[:, features] - Z[:, features].mean(0)
-        columns /= np.maximum(np.linalg.norm(columns, axis=0), 1e-12)
-        values = pack(columns.T @ columns, -1.0, 1.0)
-        blocks.append({"features": features.tolist(), "values": values})
-    return blocks
 
 
 def image(X: Any, shape: tuple[int, int] | None, order: str) -> Json | None:
@@ -170,19 +138,25 @@ def _thinned(levels: Sequence[int], most: int) -> list[int]:
     return [levels[int(i)] for i in picked]
 
 
-def _colours(Z: FloatArray, labels: Labels, name: str | None) -> Json:
-    """Colour every sample by its class or number, or else by its k-means cluster."""
-    if labels is None:
-        clusters = cluster_samples(Z, range(2, 8))
-        found = [f"cluster {c + 1}" for c in range(int(clusters.max()) + 1)]
-        return {"kind": "cluster", "name": None, "classes": found, "codes": clusters.tolist()}
-    name = name or "label"
+def _scores(selector: FittedSelector, Z: FloatArray) -> list[Json]:
+    """Score every sample on the first groups, each between what nearly all samples have."""
+    groups = selector.groups_[: max(1, MOST_SCORES // len(Z))]
+    weights = score_weights(groups, selector.centrality_, selector.group_signs_)
+    packed = []
+    for scores in (Z @ weights).T:
+        low, high = np.quantile(scores, [0.01, 0.99])  # a few samples would pale the rest
+        packed.append(pack(scores, float(low), float(high)))
+    return packed
+
+
+def _label_colours(labels: NDArray[Any], name: str) -> Json:
+    """Code every sample by its class, or pack its number."""
     classes, codes = _classes(labels)
     if len(classes) > MOST_CLASSES and labels.dtype.kind in "iuf":
         values = np.asarray(labels, dtype=float)
         finite = np.where(np.isfinite(values), values, np.nanmedian(values))
         return {"kind": "number", "name": name, "values": pack(finite)}
-    return {"kind": "label", "name": name, "classes": classes, "codes": codes.tolist()}
+    return {"kind": "classes", "name": name, "classes": classes, "codes": codes.tolist()}
 
 
 def _classes(labels: NDArray[Any]) -> tuple[list[str], IntArray]:
@@ -205,25 +179,3 @@ def _as_text(value: object) -> str:
 def _is_missing(value: object) -> bool:
     # pandas.NA is neither equal nor unequal
     return value is None or type(value).__name__ == "NAType" or bool(value != value)
-
-
-def _shares(sizes: IntArray, most: int) -> IntArray:
-    """Shrink sizes in proportion to a sum of at most ``most``, none below one."""
-    if sizes.sum() <= most:
-        return sizes
-    shares = np.maximum(1, np.floor(sizes * most / sizes.sum())).astype(int)
-    while shares.sum() > most:
-        shares[shares.argmax()] -= 1
-    return np.minimum(shares, sizes)
-
-
-def _cell_means(values: FloatArray, sizes: IntArray, cells: IntArray) -> FloatArray:
-    """Average over cells that do not cross groups, without a feature's affinity to itself."""
-    parts = [np.array_split(np.arange(size), n) for size, n in zip(sizes, cells, strict=True)]
-    widths = np.array([len(part) for group in parts for part in group])
-    starts = np.concatenate([[0], np.cumsum(widths)[:-1]])
-    sums = np.add.reduceat(np.add.reduceat(values, starts, axis=0), starts, axis=1)
-    counts = np.outer(widths, widths).astype(float)
-    own = np.diag(np.where(widths > 1, widths, 0))
-    means: FloatArray = (sums - own) / (counts - own)
-    return means

@@ -7,7 +7,7 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.models.objective import OPEN
 from groupfs.report.json_numbers import Json, tidy, tidy_list
 from groupfs.report.other_budgets import explained_curve, other_budgets, ranks_in_groups
-from groupfs.report.reasons import limit_of, reasons, rule_of
+from groupfs.report.reasons import limit_of, reasons, rule_of, why_left_out
 from groupfs.selection.ungrouped import ungrouped_features
 from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.fitted_selector import FittedSelector, budget_of, feature_names, group_names
@@ -25,9 +25,16 @@ def describe_found(selector: FittedSelector, names: Sequence[object] | None = No
     budgets = other_budgets(selector, ranks)
     curve = explained_curve(selector, budgets)
     groups = _groups(selector, columns)
-    texts, text_of = reasons(selector, groups, ungrouped_features(selector), curve)
+    ungrouped = ungrouped_features(selector)
+    texts, text_of = reasons(selector, groups, ungrouped, curve)
+    left_out = why_left_out(selector, groups)
     return {
-        "groups": groups,
+        "groups": [{**g, "left_out": why} for g, why in zip(groups, left_out, strict=True)],
+        "ungrouped": {
+            "unrelated": ungrouped.unrelated.tolist(),
+            "loose": ungrouped.loose.tolist(),
+            "constant": ungrouped.constant.tolist(),
+        },
         "features": {**_features(selector, ranks), "name": columns, "reason": text_of},
         "reasons": texts,
         "selection": {

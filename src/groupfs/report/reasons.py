@@ -3,7 +3,7 @@
 from groupfs.report.json_numbers import Json
 from groupfs.report.order_reasons import order_reason, positions
 from groupfs.report.other_budgets import takes_in_order
-from groupfs.report.sentences import write_p, write_reliability
+from groupfs.report.sentences import is_measured, write_p, write_reliability
 from groupfs.selection.ungrouped import Ungrouped
 from groupfs.training.settings import PRESETS, groups_to_select
 from groupfs.utils.false_discovery import adjust_p_values
@@ -42,10 +42,7 @@ def reasons(
 
     ``curve`` is what the first features explain.
     """
-    taken = [group for group in groups if group["n_kept"]]
-    allowed = None
-    if isinstance(selector.n_groups_to_select, str):  # a budget stays within these groups
-        allowed = selector.select(n_features_to_select=None).groups
+    taken, allowed = _taken(groups), _allowed(selector)
     labels, support = selector.group_labels_.tolist(), selector.get_support().tolist()
     by_order = _by_order(selector, curve)
     by_fate = {
@@ -63,6 +60,42 @@ def reasons(
             texts.append(f"{outside[i]}." if j < 0 else by_fate[j, kept])
     index = {reason: i for i, reason in enumerate(dict.fromkeys(texts))}
     return list(index), [index[text] for text in texts]
+
+
+def why_left_out(selector: FittedSelector, groups: list[Json]) -> list[str | None]:
+    """Say of every group without a selected feature why it has none; None for the others."""
+    taken, allowed, limit = _taken(groups), _allowed(selector), limit_of(selector)
+    texts: list[str | None] = []
+    for group in groups:
+        if group["n_kept"]:
+            texts.append(None)
+        elif limit is not None:
+            texts.append(f"its features come later in the order; {limit}")
+        else:
+            texts.append(_why_left_out(selector, taken, allowed, group))
+    return texts
+
+
+def _taken(groups: list[Json]) -> list[Json]:
+    """Return the groups with selected features."""
+    return [group for group in groups if group["n_kept"]]
+
+
+def _allowed(selector: FittedSelector) -> BoolArray | None:
+    """Return which groups a budget must stay within; None if it may take any."""
+    if isinstance(selector.n_groups_to_select, str):
+        allowed: BoolArray = selector.select(n_features_to_select=None).groups
+        return allowed
+    return None
+
+
+def _why_left_out(
+    selector: FittedSelector, taken: list[Json], allowed: BoolArray | None, group: Json
+) -> str:
+    barred = allowed is not None and not allowed[group["rank"] - 1]
+    if barred or budget_of(selector) is None:
+        return _why_dropped(selector, group)
+    return _why_no_share(selector, taken, group)
 
 
 def _by_order(selector: FittedSelector, curve: Json) -> dict[int, str]:
@@ -121,10 +154,8 @@ def _reason_of_budget(
     kept: bool,
 ) -> str:
     budget, share, name = budget_of(selector), group["n_kept"], group["title"]
-    if not share and allowed is not None and not allowed[group["rank"] - 1]:
-        return f"In {name}: {_why_dropped(selector, group)}."
     if not share:
-        return f"In {name}: {_why_no_share(selector, taken, group)}."
+        return f"In {name}: {_why_left_out(selector, taken, allowed, group)}."
     if selector.output == "representatives":
         what = "It" if kept else group["representative_name"]
         return f"{what} stands for {name}, which is within the budget of {budget}."
@@ -170,7 +201,8 @@ def _why_kept(selector: FittedSelector, group: Json) -> str:
         return "the first, and one is asked for" if rule == 1 else f"one of the first {rule}"
     chance = "" if stands_out is None else f"beyond chance ({write_p(group['p_adjusted'])})"
     if rule == "significant":
-        again = f", {write_reliability(group)}" if group["found_again"] else ""
+        measured = group["found_again"] and is_measured(group)
+        again = f", {write_reliability(group)}" if measured else ""
         return f"cohesion {chance}{again}"
     if is_open:
         more = {True: f", cohesion {chance}", False: ", though no group is beyond chance", None: ""}
@@ -189,7 +221,7 @@ def _why_dropped(selector: FittedSelector, group: Json) -> str:
     if group["stands_out"] is False:
         doubts.append(_no_more_than_chance(group))
     if rule == "significant" and group["found_again"] is False:
-        share = f"{100 * group['reliability']:.0f}%, no more than chance"
+        share = f"{100 * group['reliability']:.0f} %, no more than chance"
         doubts.append(f"not found again in halves of the rows ({share})")
     return ", ".join(doubts)
 

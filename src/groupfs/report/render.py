@@ -11,10 +11,11 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from groupfs.report.cards import group_cards, outside_cards
 from groupfs.report.conditions import line_points, strongest
 from groupfs.report.json_numbers import Json, columns_of
 from groupfs.report.order_reasons import STEPS, order_reason, positions
-from groupfs.report.schema import MOST_CELLS, check
+from groupfs.report.schema import check
 from groupfs.report.sentences import count
 
 if TYPE_CHECKING:
@@ -23,13 +24,15 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
 SCRIPTS = (
-    "data selection reasons groups heatmap samples lines replication explained pixels features "
-    "downloads main"
+    "data selection reasons groups correlations samples lines replication explained pixels "
+    "features downloads main"
 )
 #: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
 LARGEST_PAGE = 1_950_000
-#: What is listed however large the page; the affinity map shows so many groups.
-FEWEST_FEATURES, FEWEST_GROUPS = 100, MOST_CELLS
+#: What is listed however large the page; the map of correlations shows no more groups.
+FEWEST_FEATURES, FEWEST_GROUPS = 100, 100
+#: Features in no group that are shown without a click, at most.
+MOST_OPEN = 40
 #: Groups shown beyond the first ones, at most, since their features are selected or come soon.
 MOST_OTHER_GROUPS = 240
 #: What the scripts need to know of a group and of a feature; the rest is in the rows.
@@ -67,16 +70,24 @@ def render(summary: Json) -> str:
         "style": _read("style.css"),
         "script": script,
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        "longest_bar": max([abs(group["score"] or 0) for group in summary["groups"]] + [1e-12]),
+        "largest_score": max([group["score"] or 0 for group in summary["groups"]] + [0]),
+        "has_reversed": any(sign is not None and sign < 0 for sign in summary["features"]["sign"]),
+        "outside_open": sum(summary["table"]["in_no_group"].values()) <= MOST_OPEN,
     }
     n_features, n_groups = len(summary["features"]["name"]), len(summary["groups"])
     while True:
         shown = _shown_groups(summary, n_groups)
-        data = _page_data(summary, n_features, shown)
-        n_listed = len(data["features"]["name"])
-        counts = {"n_listed": n_listed, "n_groups": n_groups}
-        groups = [summary["groups"][j] for j in shown]
-        page = template.render(data=_as_json(data), shown=groups, **counts, **parts)
+        listed = _listed(summary, n_features, shown)
+        index = {feature: i for i, feature in enumerate(listed)}
+        n_listed = len(listed)
+        page = template.render(
+            data=_as_json(_page_data(summary, index, shown)),
+            cards=group_cards(summary, shown, index),
+            outside=outside_cards(summary, index),
+            n_listed=n_listed,
+            n_groups=n_groups,
+            **parts,
+        )
         size = len(page.encode())
         if size <= LARGEST_PAGE or (n_features <= FEWEST_FEATURES and n_groups <= FEWEST_GROUPS):
             return page
@@ -85,11 +96,10 @@ def render(summary: Json) -> str:
         n_groups = min(n_groups, max(FEWEST_GROUPS, int(share * n_groups)))
 
 
-def _page_data(summary: Json, n_listed: int, shown: list[int]) -> Json:
-    """Gather what the scripts need of at most so many features and of the groups shown."""
-    features, chosen, affinity = summary["features"], summary["selection"], summary["affinity"]
-    listed = _listed(summary, n_listed, shown)
-    index = {feature: i for i, feature in enumerate(listed)}
+def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
+    """Gather what the scripts need of the features listed and of the groups shown."""
+    features, chosen, drawn = summary["features"], summary["selection"], summary["correlations"]
+    listed = list(index)
     group_index = {group: j for j, group in enumerate(shown)}
 
     def indices(of: list[int]) -> list[int]:
@@ -126,15 +136,11 @@ def _page_data(summary: Json, n_listed: int, shown: list[int]) -> Json:
         "order": order[:known],
         "levels": [level for level in chosen["levels"] if level <= known],
         "explained": _curve(summary["explained"]),
-        "affinity": affinity
-        and {**affinity, "features": indices(affinity["features"] or []) or None},
-        "correlations": [
-            {**block, "features": indices(block["features"])}
-            for block in (summary["correlations"][j] for j in shown)
-        ],
+        "correlations": drawn and {**drawn, "features": indices(drawn["features"])},
         "training": summary["training"] and _of_groups(summary["training"], shown),
         "path": summary["path"] and _of_groups(summary["path"], shown),
-        **{part: summary[part] for part in ("replication", "embedding", "image")},
+        "embedding": {**summary["embedding"], "scores": _scores(summary, shown)},
+        **{part: summary[part] for part in ("replication", "image")},
     }
 
 
@@ -187,6 +193,13 @@ def _of_groups(part: Json, shown: list[int]) -> Json:
     return {**drawn, "gates": columns_of(part["gates"], shown)}
 
 
+def _scores(summary: Json, shown: list[int]) -> list[Json]:
+    """Take the scores of the first groups, as many as the page shows of them."""
+    n_first = sum(j == number for j, number in enumerate(shown))
+    scores: list[Json] = summary["embedding"]["scores"]
+    return scores[:n_first]
+
+
 def _as_json(data: Json) -> str:
     """Write the json block so that no character of it can end the element or start a tag."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
@@ -207,7 +220,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(count=count, number=_number)
+    environment.filters.update(count=count, number=_number, percent=_percent, spaced=_spaced)
     environment.filters.update(strongest=strongest, line_points=line_points)
     return environment
 
@@ -219,3 +232,13 @@ def _read(name: str) -> str:
 def _number(value: float | None, form: str = ".3g") -> str:
     """Write a number for reading, a dash where there is none."""
     return "–" if value is None else f"{value:{form}}".replace("-", "−")
+
+
+def _percent(share: float | None) -> str:
+    """Write a share in whole percent, a dash where there is none."""
+    return "–" if share is None else f"{100 * share:.0f}\u00a0%"
+
+
+def _spaced(text: str) -> str:
+    """Keep a number and its percent sign on one line."""
+    return text.replace(" %", "\u00a0%")

@@ -11,16 +11,14 @@ from typing import Any
 from groupfs.report.json_numbers import Json
 from groupfs.utils.text import join_names
 
-FORMAT, VERSION = "groupfs-result", 4
-#: Side of the affinity map in cells, at most; it shows no more groups than this.
-MOST_CELLS = 240
+FORMAT, VERSION = "groupfs-result", 5
 
-#: The parts of a summary. Replication, training, path, stability, agreement, affinity, image and
-#: seed may be null. One part is there only if it was asked for: conditions.
+#: The parts of a summary. Replication, training, path, stability, agreement, correlations, image
+#: and seed may be null. One part is there only if it was asked for: conditions.
 PARTS = (
-    "created table groups features reasons selection explained replication training path stability "
-    "embedding agreement affinity correlations image estimator settings changed learned seed "
-    "versions code sentences"
+    "created headline selected how_sure table groups ungrouped features reasons selection "
+    "explained replication training path stability embedding agreement correlations image "
+    "estimator settings changed learned seed versions code sentences"
 )
 
 

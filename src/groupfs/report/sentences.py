@@ -12,14 +12,15 @@ def sentences(selector: FittedSelector, summary: Json, in_no_group: str | None) 
     explained = summary["explained"]["sentence"]
     if not summary["groups"]:
         return [_no_groups(summary), *([explained] if explained else [])]
-    text = [
-        _how_many(selector, summary),
-        explained,
-        _which(summary["groups"]),
-        _how_sure(selector, summary),
-        _how_many_else(selector, summary),
-        in_no_group,
-    ]
+    text = [_how_many(selector, summary), explained, _which(summary["groups"])]
+    return [sentence for sentence in text if sentence] + how_sure(selector, summary, in_no_group)
+
+
+def how_sure(selector: FittedSelector, summary: Json, in_no_group: str | None) -> list[str]:
+    """Write how far to trust the groups and their number, and what is in none of them."""
+    text = [in_no_group]
+    if summary["groups"]:
+        text = [_how_sure(selector, summary), _how_many_else(selector, summary), in_no_group]
     return [sentence for sentence in text if sentence]
 
 
@@ -33,9 +34,19 @@ def write_p(p_adjusted: float) -> str:
     return "adjusted p < 0.001" if p_adjusted < 0.001 else f"adjusted p = {p_adjusted:.2g}"
 
 
+def is_measured(group: Json) -> bool:
+    """Return whether a group was looked for in halves of the rows.
+
+    A group that was not is taken to be found again, with a reliability of zero.
+    """
+    return group["reliability"] is not None and not (
+        group["reliability"] == 0 and group["found_again"]
+    )
+
+
 def write_reliability(group: Json) -> str:
-    """Write how well a group is found again: ``97% found again in halves of the rows``."""
-    return f"{100 * group['reliability']:.0f}% found again in halves of the rows"
+    """Write how well a group is found again: ``97 % found again in halves of the rows``."""
+    return f"{100 * group['reliability']:.0f} % found again in halves of the rows"
 
 
 def _size_of(table: Json) -> str:
@@ -93,7 +104,7 @@ def _which(groups: list[Json]) -> str | None:
     first, others = kept[0], kept[1:3]
     facts = [f"score {first['score']:.3g}"]
     facts += [] if first["p_adjusted"] is None else [write_p(first["p_adjusted"])]
-    if first["reliability"] is not None and len(groups) > 1:  # one group alone is always found
+    if is_measured(first) and len(groups) > 1:  # one group alone is always found
         facts.append(write_reliability(first))
     facts.append(count(first["size"], "feature"))
     best = "is the only one" + ("" if len(groups) == 1 else " kept")
@@ -106,7 +117,7 @@ def _which(groups: list[Json]) -> str | None:
 
 
 def _how_sure(selector: FittedSelector, summary: Json) -> str:
-    groups, rate = summary["groups"], f"false discovery rate {100 * selector.alpha:g}%"
+    groups, rate = summary["groups"], f"false discovery rate {100 * selector.alpha:g} %"
     gates_decide = summary["selection"]["rule"] == "open"
     out = [group for group in groups if group["stands_out"]]
     if groups[0]["stands_out"] is None:

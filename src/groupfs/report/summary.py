@@ -2,8 +2,8 @@
 
 The dict is the contract: the page, the csv files and other programs read it and nothing else. Its
 parts are written next door: ``found`` (groups, features and why), ``other_budgets`` (what other
-budgets would select), ``figure_data`` (arrays behind the figures), ``sentences``, ``reproduction``
-(how to do it again).
+budgets would select), ``figure_data`` (arrays behind the figures), ``headline`` and ``sentences``,
+``reproduction`` (how to do it again).
 """
 
 import datetime
@@ -13,21 +13,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupfs.data.open_table import read_rows
-from groupfs.plotting.inputs import check_image, check_labels
+from groupfs.plotting.inputs import check_image, check_labels, read_some_rows
 from groupfs.report import figure_data
 from groupfs.report.conditions import summarize_conditions
 from groupfs.report.found import describe_found
+from groupfs.report.headline import headline, selected_sentence
 from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
-from groupfs.report.other_budgets import ranks_in_groups
 from groupfs.report.reproduction import reproduction
 from groupfs.report.schema import FORMAT, VERSION
-from groupfs.report.sentences import sentences
+from groupfs.report.sentences import how_sure, sentences
 from groupfs.selection.ungrouped import ungrouped_features
 from groupfs.utils.fitted_selector import FittedSelector
 
-#: Rows that pictures are drawn from, at most, and numbers that these rows may hold.
-MOST_ROWS, MOST_NUMBERS = 1500, 30_000_000
 #: Epochs the course of training is drawn at, at most.
 MOST_EPOCHS = 160
 
@@ -87,10 +84,9 @@ def summarize(
         raise ValueError(f'image_order={image_order!r} must be "F" (down the columns) or "C".')
     if image_shape is not None:
         check_image(image_shape, len(names))
-    most_rows = min(MOST_ROWS, max(100, MOST_NUMBERS // len(names)))
-    Z, n_samples, rows = read_rows(selector, X, most_rows)
+    Z, n_samples, rows = read_some_rows(selector, X)
     labels = None if labels is None else check_labels(labels, n_samples)[rows]
-    ranks, ungrouped = ranks_in_groups(selector), ungrouped_features(selector)
+    ungrouped = ungrouped_features(selector)
     summary: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -109,13 +105,15 @@ def summarize(
         "stability": _stability(selector),
         "embedding": figure_data.embeddings(selector, Z, budgets, labels, label_name),
         "agreement": figure_data.agreement(Z, selector.get_support(), labels, label_name),
-        "affinity": figure_data.affinity(selector, Z, ranks),
-        "correlations": figure_data.correlations(selector, Z, ranks),
+        "correlations": figure_data.correlations(selector, Z),
         "image": figure_data.image(X, image_shape, image_order),
         **reproduction(selector, source, notes),
     }
     if conditions is not None:
         summary["conditions"] = summarize_conditions(conditions)
+    summary["headline"] = headline(selector, summary)
+    summary["selected"] = selected_sentence(selector, summary)
+    summary["how_sure"] = how_sure(selector, summary, ungrouped.sentence)
     summary["sentences"] = sentences(selector, summary, ungrouped.sentence)
     return summary
 

@@ -6,9 +6,10 @@ const STEPS = 100_000;
 const colours = {};
 
 const byId = (id) => document.getElementById(id);
-const thousands = (number) => number.toLocaleString("en");
+const inWords = new Intl.NumberFormat("en");
+const thousands = (number) => inWords.format(number);
 const counted = (number, thing) => `${thousands(number)} ${thing}${number === 1 ? "" : "s"}`;
-const percent = (share) => `${Math.round(100 * share)}%`;
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 
 // What the first k features explain, in whole steps.
 function stepsAt(k) {
@@ -82,10 +83,12 @@ function sharp(canvas, width, height) {
   return context;
 }
 
-// The width a figure may take; on paper the page is narrower than the window.
+// The width a figure may take; on paper the page is narrower than the window. Asking for it makes the
+// browser lay out the page, so it is asked for once, until something is repainted.
+const rooms = new Map();
 function room(element, most) {
-  const width = element.parentElement.clientWidth;
-  return Math.max(120, Math.min(width, most));
+  if (!rooms.has(element)) rooms.set(element, element.parentElement.clientWidth);
+  return Math.max(120, Math.min(rooms.get(element), most));
 }
 
 function asImage(values, width, height, palette) {

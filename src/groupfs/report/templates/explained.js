@@ -11,7 +11,7 @@ function drawExplained() {
   const xs = log ? levels : [0, ...levels];
   const shares = xs.map((k) => percentAt(k));
   const xTicks = log ? decades(most) : null;
-  const made = chart(byId("explained-chart"), { xs, low: 0, high: 100, log, xTicks, unit: " %", xLabel: "number of features" });
+  const made = chart(byId("explained-chart"), { xs, low: 0, high: 100, log, xTicks, unit: "\u00a0%", xLabel: "number of features" });
   made.svg.setAttribute("aria-label", `Share explained by the first 1 to ${counted(most, "feature")}`);
   made.line(shares, { class: "only" });
   curve.made = made;

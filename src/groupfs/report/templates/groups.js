@@ -1,93 +1,64 @@
-// The list of groups: counts follow the selection; what is inside a group is written when opened.
+// The list of groups: names and counts follow the selection; "+ n more" shows the other names.
 
-const MOST_CHIPS = 60;
+const MOST_CHIPS = 1000;
 const groupRows = [...document.querySelectorAll(".group")].map((row) => ({
   row,
   group: Number(row.dataset.group),
   nKept: row.querySelector(".n-kept"),
-  body: row.querySelector(".g-body"),
 }));
+let chips = [];
+
+function readChips() {
+  const named = [...document.querySelectorAll(".chip[data-feature]")];
+  chips = named.map((chip) => ({ chip, i: Number(chip.dataset.feature) })).filter(({ i }) => i >= 0);
+}
 
 function setUpGroups() {
-  for (const entry of groupRows) {
-    entry.row.style.setProperty("--own", `var(--c${entry.group % CYCLE})`);
-    entry.row.addEventListener("toggle", () => entry.row.open && showGroup(entry));
+  readChips();
+  for (const { chip, i } of chips) if (features.sign[i] < 0) chip.title = `${whyReversed(i)} ${chip.title}`;
+  for (const { row, group } of groupRows) {
+    const button = row.querySelector(".more-chips");
+    if (button) button.addEventListener("click", () => toggleMore(row, group, button));
   }
+}
+
+function toggleMore(row, group, button) {
+  const added = row.querySelectorAll(".added");
+  if (added.length) {
+    for (const chip of added) chip.remove();
+    button.textContent = button.dataset.closed;
+  } else {
+    const shown = new Set([...row.querySelectorAll(".chip")].map((chip) => Number(chip.dataset.feature)));
+    const others = membersOf[group].filter((i) => !shown.has(i));
+    const listed = others.slice(0, MOST_CHIPS).flatMap((i) => [chipOf(i), " "]);
+    const left = groups[group].size - shown.size - Math.min(others.length, MOST_CHIPS);
+    if (left > 0) listed.push(make("span", { class: "chip added none" }, `and ${thousands(left)} not listed on this page`), " ");
+    button.before(...listed);
+    button.dataset.closed = button.textContent;
+    button.textContent = "fewer";
+  }
+  readChips();
+}
+
+function chipOf(i) {
+  const look = ["chip", "added", current.mask[i] && "kept", features.sign[i] < 0 && "reversed"].filter(Boolean).join(" ");
+  const why = features.sign[i] < 0 ? `${whyReversed(i)} ` : "";
+  return make("span", { class: look, "data-feature": i, title: `${why}centrality ${features.centrality[i].toFixed(2)}` }, features.name[i]);
 }
 
 function showGroups() {
-  for (const entry of groupRows) {
-    entry.row.classList.toggle("kept", isKept(entry.group));
-    entry.nKept.textContent = thousands(current.counts[entry.group]);
-    if (entry.row.open) showGroup(entry);
+  for (const { row, group, nKept } of groupRows) {
+    row.classList.toggle("kept", isKept(group));
+    nKept.textContent = thousands(current.counts[group]);
   }
-}
-
-function showGroup({ group, body }) {
-  const all = membersOf[group];
-  const chips = make("div", { class: "chips" });
-  for (const i of all.slice(0, MOST_CHIPS)) {
-    const { class: reversed = "", ...why } = markOf(i);
-    const look = ["chip", current.mask[i] ? "kept" : "", reversed].filter(Boolean).join(" ");
-    chips.append(make("span", { class: look, ...why }, features.name[i]));
-  }
-  const left = groups[group].size - Math.min(all.length, MOST_CHIPS);
-  if (left > 0) chips.append(make("span", { class: "chip" }, `and ${thousands(left)} more`));
-  const words = make("div", {}, make("p", {}, describe(group)), chips);
-  const block = make("figure", {});
-  body.replaceChildren(words, block);
-  if (groups[group].size > 1) drawBlock(block, group);
+  for (const { chip, i } of chips) chip.classList.toggle("kept", current.mask[i] === 1);
 }
 
 // Features that run against the most central one of their group have a minus before the name.
 function markOf(i) {
-  if (!(features.sign[i] < 0)) return {};
-  const against = groups[features.group[i]].representative_name;
-  return { class: "reversed", title: `Reversed: where ${against} is high, it is low.` };
+  return features.sign[i] < 0 ? { class: "reversed", title: whyReversed(i) } : {};
 }
 
-function describe(group) {
-  const { size, representative_name: name } = groups[group];
-  if (size === 1) return "A group of one feature.";
-  const reversed = membersOf[group].some((i) => features.sign[i] < 0);
-  const minus = reversed ? " Features with a minus run against it." : "";
-  return `${counted(size, "feature")}, most central first; ${name} represents the group.${minus}`;
-}
-
-// Correlations of the most central features, with their names beside them.
-function drawBlock(figure, group) {
-  const { features: members, values } = DATA.correlations[group];
-  const n = members.length;
-  const correlation = unpack(values);
-  const canvas = make("canvas", { role: "img", "aria-label": "Correlations of the features" });
-  const readout = make("p", { class: "readout" });
-  const title = n < groups[group].size ? `Correlations of the ${n} most central` : "Correlations";
-  figure.append(make("p", { class: "block-title" }, title), canvas, readout);
-  const names = 120;
-  const width = Math.min(420, figure.parentElement.clientWidth);
-  const side = Math.max(9, Math.min(20, Math.floor((width - names) / n)));
-  const context = sharp(canvas, names + n * side, n * side);
-  context.font = `${Math.min(12, side)}px system-ui, sans-serif`;
-  context.textAlign = "right";
-  context.textBaseline = "middle";
-  for (let row = 0; row < n; row++) {
-    context.fillStyle = colours.soft;
-    context.fillText(shortened(signOf(members[row]) + nameOf(members[row]), 17), names - 8, (row + 0.5) * side);
-    for (let column = 0; column < n; column++) {
-      const shade = Math.round(127.5 * (1 + correlation[row * n + column]));
-      context.fillStyle = inRgb(colours.signed[Math.max(0, Math.min(255, shade))]);
-      context.fillRect(names + column * side, row * side, side - 1, side - 1);
-    }
-  }
-  canvas.addEventListener("pointermove", (event) => {
-    const row = Math.floor(event.offsetY / side);
-    const column = Math.floor((event.offsetX - names) / side);
-    if (row < 0 || row >= n || column < 0 || column >= n) return;
-    const value = correlation[row * n + column].toFixed(2);
-    readout.textContent = `${nameOf(members[row])} and ${nameOf(members[column])}: ${value}`;
-  });
-}
-
+const whyReversed = (i) => `Reversed: where ${groups[features.group[i]].representative_name} is high, it is low.`;
 const nameOf = (i) => (i < 0 ? "a feature not listed" : features.name[i]);
-const signOf = (i) => (i >= 0 && features.sign[i] < 0 ? "−" : "");
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

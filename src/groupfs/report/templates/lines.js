@@ -28,10 +28,10 @@ function chart(holder, { xs, low, high, log, xLabel, xTicks, unit = "" }) {
   const y = (value) => MARGIN.top + (1 - (value - low) / (high - low || 1)) * inner.height;
   for (const tick of ticks(low, high, 5)) {
     draw(svg, "line", { class: "grid", x1: MARGIN.left, x2: width - MARGIN.right, y1: y(tick), y2: y(tick) });
-    draw(svg, "text", { x: MARGIN.left - 8, y: y(tick) + 4, "text-anchor": "end" }, `${+tick.toPrecision(6)}${unit}`.replace("-", "−"));
+    draw(svg, "text", { x: MARGIN.left - 8, y: y(tick) + 4, "text-anchor": "end" }, tickLabel(tick, unit));
   }
   for (const tick of xTicks || ticks(xs[0], xs[xs.length - 1], 5)) {
-    draw(svg, "text", { x: x(tick), y: HEIGHT - MARGIN.bottom + 18, "text-anchor": "middle" }, tick < 1000 ? `${+tick.toPrecision(6)}` : thousands(tick));
+    draw(svg, "text", { x: x(tick), y: HEIGHT - MARGIN.bottom + 18, "text-anchor": "middle" }, tickLabel(tick));
   }
   draw(svg, "text", { x: MARGIN.left + inner.width / 2, y: HEIGHT - 4, "text-anchor": "middle" }, xLabel);
   const line = (values, attributes) => {
@@ -41,13 +41,25 @@ function chart(holder, { xs, low, high, log, xLabel, xTicks, unit = "" }) {
   return { svg, x, y, line, width };
 }
 
+// Round numbers between two; whole multiples of a step, so that zero is zero.
 function ticks(low, high, about) {
   const rough = (high - low) / about || 1;
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = [1, 2, 5, 10].map((times) => times * unit).find((size) => size >= rough);
   const found = [];
-  for (let tick = Math.ceil(low / step - 1e-9) * step; tick <= high + 1e-9 * step; tick += step) found.push(tick);
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) found.push(k * step || 0);
   return found;
+}
+
+// Digits as a person would write them: 0, 0.25, −3, 1,000, 2×10⁻⁶.
+function tickLabel(value, unit = "") {
+  const size = Math.abs(value);
+  let text = size >= 1000 ? thousands(Math.round(value)) : `${+value.toPrecision(3)}`;
+  if (size && size < 1e-4) {
+    const [digits, power] = value.toExponential(0).split("e-");
+    text = `${digits}×10⁻${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
+  }
+  return `${text}${unit}`.replace("-", "−");
 }
 
 function vertical({ svg, x }, value) {
@@ -67,11 +79,14 @@ function linesOfGroups(made, table, nPlaces, scale) {
 
 function drawLines() {
   for (const lines of groupLines) lines.length = 0;
-  if (DATA.training) drawTraining();
+  if (trainingShown()) drawTraining();
   if (DATA.path) drawPath();
   if (DATA.replication) drawReplication();
   showLines();
 }
+
+// Folded away, it is not drawn.
+const trainingShown = () => DATA.training && document.querySelector("#training details").open;
 
 function drawTraining() {
   const { epochs, loss } = DATA.training;
@@ -102,10 +117,10 @@ function drawPath() {
 }
 
 function showLines() {
-  if (!DATA.training) return;
   groupLines.forEach((lines, group) => {
     for (const line of lines) line.setAttribute("class", isKept(group) ? "kept" : "");
   });
+  if (!trainingShown()) return;
   const kept = groups.map((_, group) => group).filter(isKept);
   const few = kept.slice(0, CYCLE).map((group) => swatch(`var(--c${group % CYCLE})`, groups[group].name));
   if (kept.length > CYCLE) few.push(make("span", {}, `and ${kept.length - CYCLE} more, colours repeating`));
@@ -113,6 +128,6 @@ function showLines() {
   byId("group-colours").replaceChildren(...few);
 }
 
-function swatch(colour, name) {
-  return make("span", {}, make("i", { style: `width:16px;height:3px;background:${colour}` }), name);
+function swatch(colour, name, kind = "solid") {
+  return make("span", {}, make("i", { style: `width:18px;border-top:${kind === "solid" ? 3 : 2}px ${kind} ${colour}` }), name);
 }

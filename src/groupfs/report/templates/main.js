@@ -12,7 +12,7 @@ function update(mode, n) {
   showStatus();
   if (curveIsDrawn) showExplained();
   showGroups();
-  if (DATA.affinity) showAffinity();
+  if (map) showCorrelations();
   showAfter();
   showLines();
   if (DATA.image) showPixels();
@@ -22,8 +22,8 @@ function update(mode, n) {
 
 function showStatus() {
   const { mode, nFeatures, nGroups, onCurve } = current;
-  const how = { fitted: "as fitted", features: "by a budget of features", groups: "by the first groups" }[mode];
-  const by = nFeatures ? `selected ${how}` : how;
+  const how = { fitted: "as fitted", features: "by a budget of features" }[mode];
+  const by = mode === "groups" ? `the first ${current.n === 1 ? "group" : `${thousands(current.n)} groups`}` : nFeatures ? `selected ${how}` : how;
   const fitted = mode === "fitted" ? ", as fitted" : "";
   const inGroups = groups.length ? ` in ${counted(nGroups, "group")}` : "";
   byId("status").replaceChildren(
@@ -53,10 +53,8 @@ function setUpSliders() {
 // After a change of theme or width: whatever is painted, once more.
 function repaint() {
   readColours();
-  if (DATA.affinity) {
-    paintAffinity();
-    showAffinity();
-  }
+  rooms.clear();
+  if (map) paintCorrelations();
   showBefore();
   showClasses();
   drawLines();
@@ -67,21 +65,14 @@ function repaint() {
 
 function onPaper(printing) {
   document.documentElement.classList.toggle("printing", printing);
-  for (const { row, group } of groupRows) {
-    if (printing && isKept(group) && group < 12 && !row.open) {
-      row.open = true;
-      row.dataset.forPaper = "";
-    } else if (!printing && "forPaper" in row.dataset) {
-      row.open = false;
-      delete row.dataset.forPaper;
-    }
-  }
   repaint();
 }
 
 setUpGroups();
-if (DATA.affinity) setUpAffinity();
+if (map) setUpCorrelations();
+setUpColours();
 setUpSliders();
+if (DATA.training) document.querySelector("#training details").addEventListener("toggle", drawLines);
 if (curveIsDrawn) setUpExplained();
 setUpFeatures();
 setUpDownloads();

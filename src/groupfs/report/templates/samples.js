@@ -1,8 +1,9 @@
-// Samples in two dimensions, before and after selection, coloured by class, cluster or number.
+// Samples in two dimensions, before and after selection, coloured by a group's scores or a label.
 
 const SHAPES = ["disc", "square", "triangle", "diamond"];
-const sampleColours = DATA.embedding.colours;
-const sampleNumbers = sampleColours.kind === "number" ? unpack(sampleColours.values) : null;
+const MOST_BUTTONS = 12;
+const { label: sampleLabel, scores: sampleScores } = DATA.embedding;
+const colouring = { by: sampleLabel ? "label" : sampleScores.length ? 0 : null, numbers: null };
 const unpacked = new Map();
 
 function positions(picture) {
@@ -70,12 +71,49 @@ function axis(xy, offset, length) {
   return (value) => 12 + ((value - low) / (high - low)) * (length - 24);
 }
 
-function lookOf(i) {
-  if (sampleNumbers) {
-    const { low, high } = sampleColours.values;
-    return [inRgb(colours.ramp[Math.round(60 + (195 * (sampleNumbers[i] - low)) / (high - low || 1))]), "disc"];
+// What samples are coloured by: "label", or the place of a group.
+function colourBy(what) {
+  colouring.by = what;
+  const packed = what === "label" ? sampleLabel.values : what === null ? null : sampleScores[what];
+  colouring.numbers = packed ? unpack(packed) : null;
+  colouring.range = packed;
+  for (const choice of document.querySelectorAll("#colour-by button")) choice.setAttribute("aria-pressed", choice.value === String(what));
+}
+
+function setUpColours() {
+  const choices = sampleScores.map((_, j) => [j, groups[j].name, groups[j].is_given ? "" : groups[j].representative_name]);
+  if (sampleLabel) choices.unshift(["label", sampleLabel.name, ""]);
+  const chosen = (value) => {
+    colourBy(value === "label" ? value : Number(value));
+    repaintSamples();
+  };
+  if (choices.length > MOST_BUTTONS) {
+    const menu = make("select", { id: "colour-menu", autocomplete: "off" });
+    for (const [value, name, more] of choices) menu.append(make("option", { value }, `${name} ${shortened(more, 24)}`.trim()));
+    menu.addEventListener("change", () => chosen(menu.value));
+    byId("colour-by").append(make("label", {}, "Coloured by ", menu));
+  } else if (choices.length > 1) {
+    for (const [value, name, more] of choices) {
+      const button = make("button", { type: "button", value }, name, make("small", {}, shortened(more, 16)));
+      button.addEventListener("click", () => chosen(value));
+      byId("colour-by").append(button);
+    }
   }
-  return lookOfClass(sampleColours.codes[i]);
+  colourBy(colouring.by);
+}
+
+function repaintSamples() {
+  showBefore();
+  showAfter();
+  showClasses();
+}
+
+function lookOf(i) {
+  if (colouring.numbers) {
+    const { low, high } = colouring.range;
+    return [inRgb(colours.ramp[Math.round(60 + (195 * (colouring.numbers[i] - low)) / (high - low || 1))]), "disc"];
+  }
+  return colouring.by === null ? [colours.off, "disc"] : lookOfClass(sampleLabel.codes[i]);
 }
 
 function lookOfClass(code) {
@@ -99,14 +137,17 @@ function mark(context, shape, x, y, r) {
 
 function showClasses() {
   const legend = byId("classes");
-  if (sampleNumbers) {
-    const { low, high } = sampleColours.values;
-    legend.replaceChildren(make("span", {}, `${+low.toPrecision(3)}`, make("i", { class: "ramp" }), `${+high.toPrecision(3)}`));
+  if (colouring.by === null) return;
+  if (colouring.numbers) {
+    const { low, high } = colouring.range;
+    const ends = [low, high].map((end) => `${+end.toPrecision(2)}`.replace("-", "−"));
+    const of = colouring.by === "label" ? sampleLabel.name : `score of ${groups[colouring.by].title} (${groups[colouring.by].representative_name})`;
+    legend.replaceChildren(make("span", {}, ends[0], make("i", { class: "ramp" }), ends[1]), make("span", {}, of));
     return;
   }
   const most = CYCLE * SHAPES.length;
-  const entries = sampleColours.classes.slice(0, most).map(legendEntry);
-  if (sampleColours.classes.length > most) entries.push(legendEntry("others", most));
+  const entries = sampleLabel.classes.slice(0, most).map(legendEntry);
+  if (sampleLabel.classes.length > most) entries.push(legendEntry("others", most));
   legend.replaceChildren(...entries);
 }
 

@@ -1,0 +1,75 @@
+"""What the list of groups shows at rest: the names that fit, and how many more there are.
+
+Works on the summary alone; needs neither torch nor scikit-learn.
+"""
+
+from collections.abc import Sequence
+
+from groupfs.report.json_numbers import Json
+from groupfs.report.sentences import is_measured
+
+#: Letters of names that a group shows, of which each name takes some more for its frame.
+MOST_LETTERS, FRAME = 170, 4
+#: Names a group shows at least, and names so few that they are shown rather than counted.
+FEWEST_NAMES, FEW_MORE = 4, 2
+#: Features in no group that are named, of each kind.
+MOST_OUTSIDE = 150
+#: Why features are in no group.
+OUTSIDE = {
+    "unrelated": ("goes with no other feature beyond chance", "go with no other beyond chance"),
+    "loose": ("goes with others, but is near to no group", "go with others, but are near to none"),
+    "constant": ("is constant", "are constant"),
+}
+
+
+def group_cards(summary: Json, shown: Sequence[int], index: dict[int, int]) -> list[Json]:
+    """Give every group shown its place on the page, its first names, and the number of others.
+
+    ``index`` is where listed features are on the page.
+    """
+    ranks = summary["features"]["rank"]
+    cards = []
+    for j, number in enumerate(shown):
+        group = summary["groups"][number]
+        members = sorted(group["features"], key=lambda i: ranks[i])
+        n_fit = _n_fit([summary["features"]["name"][i] for i in members])
+        chips = [_chip(summary, i, index, group) for i in members[:n_fit]]
+        reliability = group["reliability"] if is_measured(group) else None
+        card = {"j": j, "group": group, "reliability": reliability, "chips": chips}
+        cards.append({**card, "n_more": len(members) - n_fit})
+    return cards
+
+
+def outside_cards(summary: Json, index: dict[int, int]) -> list[Json]:
+    """List the features in no group by why they are in none, cut where they are many."""
+    cards = []
+    for kind, (one, many) in OUTSIDE.items():
+        features = summary["ungrouped"][kind]
+        if features:
+            chips = [_chip(summary, i, index) for i in features[:MOST_OUTSIDE]]
+            words = f"{len(features):,} {one if len(features) == 1 else many}"
+            n_more = max(0, len(features) - MOST_OUTSIDE)
+            cards.append({"kind": kind, "words": words, "chips": chips, "n_more": n_more})
+    return cards
+
+
+def _chip(summary: Json, i: int, index: dict[int, int], group: Json | None = None) -> Json:
+    features = summary["features"]
+    return {
+        "name": features["name"][i],
+        "index": index.get(i, -1),
+        "kept": bool(features["kept"][i]),
+        "centrality": features["centrality"][i] if group else None,
+        "is_representative": group is not None and group["representative"] == i,
+        "is_reversed": group is not None and features["sign"][i] < 0,
+    }
+
+
+def _n_fit(names: Sequence[str]) -> int:
+    """Count the names that fit; a few more than that are shown as well."""
+    letters = 0
+    for n, name in enumerate(names):
+        letters += len(name) + FRAME
+        if letters > MOST_LETTERS and n >= FEWEST_NAMES and len(names) - n > FEW_MORE:
+            return n
+    return len(names)

@@ -1,0 +1,117 @@
+"""The sliders and the curve in a real browser: the whole page follows at once."""
+
+import numpy as np
+import pytest
+
+from groupfs.report import selected_table
+from tests.support.browser import click, listed, number_of, put, text, texts
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_slider_selects_features_and_a_button_leads_back_to_the_fit(show, moons):
+    chosen, names = moons[1]["selection"], moons[1]["features"]["name"]
+    browser = show()
+    for budget in (1, 3, 7, 20):
+        put(browser, "by-features", chosen["levels"].index(budget))
+        assert set(listed(browser)) == {names[i] for i in chosen["order"][:budget]}
+        assert text(browser, "#status").startswith(f"{budget} feature")
+    click(browser, "#fitted")
+    assert set(listed(browser)) == {row["feature"] for row in selected_table(moons[1])}
+
+
+def test_the_other_slider_selects_groups(show, moons):
+    selector, summary = moons
+    browser = show()
+    put(browser, "by-groups", 3)
+    expected = {
+        summary["features"]["name"][i]
+        for i in selector.select(n_groups_to_select=3, n_features_to_select=None).features
+    }
+    assert set(listed(browser)) == expected
+    assert number_of(browser, ".group.kept") == 3
+
+
+def test_the_slider_answers_within_20_ms_at_20000_features(show, genes):
+    browser = show("genes")
+    last = len(genes["selection"]["levels"]) - 1
+    places = np.linspace(0, last, 15).round().astype(int).tolist()
+    # the quickest of three: what other processes take is not the page's
+    times = [min(put(browser, "by-features", place) for _ in range(3)) for place in places]
+    assert text(browser, "#n-features") == f"{genes['selection']['levels'][-1]:,}"
+    assert np.median(times) < 20, times
+
+
+def on_curve(browser):
+    """Where the marker is: its share of the way along the curve, and its height in percent."""
+    return browser.execute_script(
+        """
+        const box = (e) => e.getBoundingClientRect();
+        const middle = (e) => [(box(e).left + box(e).right) / 2, (box(e).top + box(e).bottom) / 2];
+        const [x, y] = middle(document.querySelector("#explained-chart .here"));
+        const line = box(document.querySelector("#explained-chart path.only"));
+        return [(x - line.left) / line.width, (100 * (line.bottom - y)) / line.height];
+        """
+    )
+
+
+def test_the_slider_runs_along_the_curve_and_groups_light_up_as_they_enter(show, mixed):
+    selector, explained = mixed[0], mixed[0].explained_
+    browser = show("mixed")
+    entry = [np.isin(selector.feature_order_, group).argmax() + 1 for group in selector.groups_]
+    for k in (1, 2, 4, 12):
+        put(browser, "by-features", k - 1)
+        told = f"{k} feature{'' if k == 1 else 's'} explain{'s' if k == 1 else ''}"
+        percent = 100 if explained[k - 1] > 0.9995 else int(100 * explained[k - 1])
+        assert text(browser, "#explained-readout") == f"{told} {percent}\xa0%"
+        assert f"explain{'s' if k == 1 else ''} {percent}\xa0%" in text(browser, "#status")
+        across, height = on_curve(browser)
+        assert across == pytest.approx(k / 14, abs=0.01)  # the last is the 14th, noise
+        assert height == pytest.approx(100 * explained[k - 1], abs=2)
+        lit = sum(first <= k for first in entry)
+        assert number_of(browser, "#explained-chart .entry.lit") == lit
+        assert number_of(browser, ".group.kept") == lit
+    put(browser, "by-groups", 1)
+    assert text(browser, "#explained-readout") == ""  # what whole groups explain is not known
+
+
+def test_the_curve_can_be_dragged_and_has_a_button_for_90_percent(show, mixed):
+    browser = show("mixed")
+    click(browser, "#enough")
+    enough = 1 + int(np.searchsorted(mixed[0].explained_, 0.9))
+    assert text(browser, "#status").startswith(f"{enough} features")
+    assert texts(browser, "#explained-chart .halo") == [f"90\xa0%: {enough} features"]
+    chart = browser.find_element("id", "explained-chart")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    webdriver.ActionChains(browser).click_and_hold(chart).move_by_offset(400, 0).release().perform()
+    assert text(browser, "#status").startswith("14 features")  # beyond its end is its end
+
+
+def test_the_slider_is_moved_along_the_curve_by_keys(show):
+    browser = show("mixed")
+    put(browser, "by-features", 2)
+    slider = browser.find_element("id", "by-features")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    slider.send_keys(webdriver.Keys.ARROW_RIGHT)
+    assert text(browser, "#explained-readout").startswith("4 features explain")
+
+
+def test_without_budgets_in_its_order_there_is_no_curve(show):
+    browser = show("spread")
+    assert number_of(browser, "#explained-chart") == 0
+    put(browser, "by-features", 3)
+    assert text(browser, "#status").startswith("4 features")
+    assert browser.get_log("browser") == []
+
+
+def test_a_budget_beyond_the_groups_counts_features_in_none(show):
+    browser = show("mixed")
+    put(browser, "by-features", 11)
+    assert text(browser, "#status").startswith("12 features in 2 groups")
+    assert len(listed(browser)) == 12
+    put(browser, "search", "after all is explained")
+    assert text(browser, "#matches").startswith("2 of")
+    put(show("spread"), "by-features", 11)
+    listed(browser)
+    put(browser, "search", "more than the groups have")
+    assert text(browser, "#matches").startswith("2 of")

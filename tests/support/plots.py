@@ -1,0 +1,11 @@
+"""Quick fits and what a figure says, for the tests of plotting."""
+
+from groupfs import GroupFS
+
+
+def quick(X, **settings):
+    return GroupFS(random_state=0, **{"max_epochs": 5, **settings}).fit(X)
+
+
+def legend_of(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
