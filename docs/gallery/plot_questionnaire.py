@@ -47,11 +47,10 @@ print(X.iloc[:3, :7])
 from groupfs import GroupFS
 
 selector = GroupFS(random_state=0).fit(X)
-for group, p, found_again in zip(
-    selector.groups_, selector.group_pvalues_, selector.group_reliability_, strict=True
-):
-    items_of_group = [("-" if selector.group_signs_[i] < 0 else "") + X.columns[i] for i in group]
-    print(f"p = {p:.1g}, found again {found_again:.2f}: ", ", ".join(items_of_group))
+table = selector.to_frame().dropna(subset="group")
+marks = np.where(table["centrality"] < 0, "-", "")
+for number, names in (marks + table["feature"]).groupby(table["group"]):
+    print(f"{number}, reliability {selector.group_reliability_[number - 1]:.2f}:", ", ".join(names))
 print("in no group:", ", ".join(X.columns[selector.group_labels_ < 0]))
 
 # %%
@@ -75,19 +74,13 @@ plot_groups(selector, ax=axes[1])
 # %%
 # Scores and a short form
 # -----------------------
-# The mean of its items is a person's score on a scale, once items that run the other way are turned
-# round: ``group_signs_`` says which. The most central item of each scale makes a short form of four
-# questions.
+# A person's score on a scale is the mean of its items, those that run the other way turned round
+# and the central ones counting most. It is high where the most central item is: if that one is
+# reversed, so is the scale. The most central item of each scale makes a short form of four.
 
-kept = np.flatnonzero(selector.group_selected_)
-reverse = X.columns[selector.group_signs_ < 0]
-turned = X.copy()
-turned[reverse] = 6 - X[reverse]
-scores = pd.DataFrame(
-    {f"scale {j + 1}": turned.iloc[:, selector.groups_[j]].mean(axis=1) for j in kept}
-)
-print(scores.head(3).round(2))
-print("short form:", ", ".join(X.columns[selector.representatives_[kept]]))
+selector.set_output(transform="pandas")
+print(selector.set_params(output="scores").transform(X).head(3).round(2))
+print("short form:", ", ".join(selector.set_params(output="representatives").transform(X).columns))
 
 # %%
 # A short form of any length is the beginning of one order of the items: each explains most of the
@@ -96,7 +89,7 @@ print("short form:", ", ".join(X.columns[selector.representatives_[kept]]))
 from groupfs.plotting import plot_explained
 
 plot_explained(selector)
-eight = selector.select(n_features_to_select=8)
+eight = selector.select(n_features_to_select=8, output="features")
 print(f"8 items explain {selector.explained_[7]:.0%}:", ", ".join(X.columns[eight.features]))
 plt.show()
 # sphinx_gallery_thumbnail_number = 1

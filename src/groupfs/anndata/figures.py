@@ -54,9 +54,7 @@ def plot_correlations(
         Where to draw; a new figure if None.
     """
     fitted = selector(adata, key=key)
-    draw = getattr(plotting, "plot_correlations", getattr(plotting, "plot_affinity", None))
-    drawn: Axes = draw(fitted, fitted_table(adata, fitted, key), most=most, ax=ax)  # type: ignore[misc]
-    return drawn
+    return plotting.plot_correlations(fitted, fitted_table(adata, fitted, key), most=most, ax=ax)
 
 
 def plot_embedding(
