@@ -81,7 +81,7 @@ def test_every_group_has_a_row_with_its_figures(selector):
         assert row[0] == str(rank + 1) and row[1] == str(len(selector.groups_[rank]))
         assert float(row[2]) == pytest.approx(selector.group_scores_[rank], abs=1e-3)
         assert float(row[3]) == pytest.approx(adjusted[rank], rel=0.5)
-        assert row[4] == f"{selector.group_reliability_[rank]:.0%}"
+        assert row[4] == f"{100 * selector.group_reliability_[rank]:.0f} %"
         assert float(row[5]) == pytest.approx(selector.group_gates_[rank], abs=0.01)
         assert row[6] == ("yes" if rank < 2 else "no")
         representative = selector.feature_names_in_[selector.representatives_[rank]]

@@ -87,7 +87,7 @@ def test_the_title_is_clear_of_the_headings_of_the_columns(selector, most, panel
         ax = plot_groups(selector, most=most, ax=axes[1])
     ax.figure.canvas.draw()
     title = ax.title.get_window_extent()
-    for heading in (text for text in ax.texts if text.get_text() in ("size", "p", "again")):
+    for heading in (text for text in ax.texts if text.get_text() in ("size", "p", "reliability")):
         box = heading.get_window_extent()
         assert ax.bbox.y1 < box.y0 and box.y1 < title.y0
 
@@ -104,10 +104,10 @@ def test_sizes_and_p_values_stand_beside_the_bars(selector, table):
     texts = [text.get_text() for text in plot_groups(selector, most=2).texts]
     assert texts[:3] == ["size", "5", "5"] and texts[3] == "adj. p" and len(texts) == 9
     assert float(texts[4]) == pytest.approx(adjust_p_values(selector.group_pvalues_)[0], rel=0.5)
-    assert texts[6:8] == ["again", f"{selector.group_reliability_[0]:.0%}"]
+    assert texts[6:8] == ["reliability", f"{100 * selector.group_reliability_[0]:.0f} %"]
     by_gate = quick(table, n_groups=3, ranking="gate", n_groups_to_select="open")
     texts = [text.get_text() for text in plot_groups(by_gate).texts]
-    assert "adj. p" not in texts and "again" not in texts
+    assert "adj. p" not in texts and "reliability" not in texts
 
 
 def test_what_the_first_features_explain_is_drawn_with_the_selected_ones_and_90_percent(mixed):

@@ -10,7 +10,6 @@ from benchmarks.tables import TablesMissing, folder
 from groupfs import GroupFS
 from groupfs.report import render, summarize
 from groupfs.report.cards import FEW_MORE, group_cards, outside_cards
-from groupfs.report.sentences import is_measured
 from tests.support.report_tables import blocks, fitted
 
 
@@ -22,10 +21,10 @@ def told(selector, X):
 def kept(selector, groups):
     """A selector as if it had kept other groups."""
     selector = copy.copy(selector)
-    selector.group_selected_ = np.isin(np.arange(selector.n_groups_), groups)
+    selector._group_mask = np.isin(np.arange(selector.n_groups_), groups)
     features = np.concatenate([selector.groups_[j] for j in groups]) if groups else []
     support = np.isin(np.arange(selector.n_features_in_), features)
-    selector.get_support = lambda: support
+    selector._support_mask = support
     return selector
 
 
@@ -102,12 +101,6 @@ def test_many_features_in_no_group_are_cut_and_counted(mixed, monkeypatch):
     assert unrelated["words"] == "4 go with no other beyond chance"
     assert len(unrelated["chips"]) == 3 and unrelated["n_more"] == 1
     assert constant["words"] == "1 is constant" and constant["n_more"] == 0
-
-
-def test_a_group_that_was_not_looked_for_in_halves_has_no_reliability():
-    assert is_measured({"reliability": 0.0, "found_again": False})
-    assert not is_measured({"reliability": 0.0, "found_again": True})
-    assert not is_measured({"reliability": None, "found_again": None})
 
 
 @pytest.mark.slow

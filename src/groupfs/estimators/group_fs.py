@@ -213,9 +213,10 @@ class GroupFS(GroupSelector):
         compared with chance, as with ``preset="paper"``.
     group_reliability_ : ndarray of shape (n_groups_,) or None
         How well a group is found again in halves of the rows: the share of features that it and the
-        most alike group of a half have in common (Jaccard index), mean over halves, 1 at best. None
-        for groups known beforehand, where nothing is compared with chance, and for fewer than 20
-        rows or 4 related features.
+        most alike group of a half have in common (Jaccard index), mean over halves, 1 at best. NaN
+        for a group without a feature among those looked at in halves, of which there are 640 at
+        most. None for groups known beforehand, where nothing is compared with chance, and for
+        fewer than 20 rows or 4 related features.
     relatedness_pvalues_ : ndarray of shape (n_features_in_,) or None
         How likely chance makes a feature go with others as much: the mean of its three largest
         abs(r), compared with shuffled columns. NaN for constant columns; None if all features take

@@ -6,7 +6,7 @@ from groupfs.selection.explained_sentence import selection_sentence
 from groupfs.selection.ungrouped import ungrouped_features
 from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.fitted_selector import FittedSelector, by_centrality, group_names, marked_names
-from groupfs.utils.text import shorten
+from groupfs.utils.text import shorten, write_share
 
 #: Rows that are seen at once; the others unfold.
 MOST_ROWS = 12
@@ -61,7 +61,7 @@ def _sentences(selector: FittedSelector) -> str:
 
 def _table(selector: FittedSelector, rows: list[str]) -> str:
     p = [] if selector.group_pvalues_ is None else ["adjusted p"]
-    again = [] if selector.group_reliability_ is None else ["found again"]
+    again = [] if selector.group_reliability_ is None else ["reliability"]
     name = ["name"] if group_names(selector) else []
     numbers = ["rank", "size", "score", *p, *again, "gate", "kept"]
     head = _cells("th", numbers, [*name, "most central features"])
@@ -77,7 +77,7 @@ def _rows(selector: FittedSelector) -> list[str]:
         kept = bool(selector.group_selected_[j])
         numbers = [str(j + 1), str(len(group)), f"{selector.group_scores_[j]:.3f}"]
         numbers += [] if adjusted is None else [f"{adjusted[j]:.1g}"]
-        numbers += [] if reliability is None else [f"{reliability[j]:.0%}"]
+        numbers += [] if reliability is None else [write_share(reliability[j])]
         numbers += [f"{selector.group_gates_[j]:.2f}", "yes" if kept else "no"]
         texts = [shorten(given[j], LONGEST_NAME)] if given else []
         central = by_centrality(selector, group)[:MOST_NAMES]

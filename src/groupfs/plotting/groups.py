@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.plotting import style
 from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.fitted_selector import FittedSelector, feature_names, group_names
-from groupfs.utils.text import shorten
+from groupfs.utils.text import shorten, write_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ def plot_groups(selector: FittedSelector, *, most: int = 20, ax: "Axes | None" =
     """Draw the scores of the groups in rank order, with sizes, p-values and how far found again.
 
     Kept groups are blue. A group is called after its most central feature, or as in ``groups``
-    where they were given. The column "again" is ``group_reliability_``.
+    where they were given. The column "reliability" is ``group_reliability_``.
 
     Parameters
     ----------
@@ -57,8 +57,8 @@ def plot_groups(selector: FittedSelector, *, most: int = 20, ax: "Axes | None" =
             adjusted = adjust_p_values(selector.group_pvalues_)
             _write_column(ax, 4.9, "adj. p", [_format_p(p) for p in adjusted[:n]])
         if selector.group_reliability_ is not None:
-            again = [f"{share:.0%}" for share in selector.group_reliability_[:n]]
-            _write_column(ax, 8.4, "again", again)
+            shares = [write_share(share) for share in selector.group_reliability_[:n]]
+            _write_column(ax, 9.9, "reliability", shares)
         ax.set_title(_title(selector, n), pad=2 * _em())  # above the headings of the columns
         ax.spines[["top", "right", "left"]].set_visible(False)
     return ax

@@ -6,7 +6,6 @@ Works on the summary alone; needs neither torch nor scikit-learn.
 from collections.abc import Sequence
 
 from groupfs.report.json_numbers import Json
-from groupfs.report.sentences import is_measured
 
 #: Letters of names that a group shows, of which each name takes some more for its frame.
 MOST_LETTERS, FRAME = 170, 4
@@ -34,8 +33,7 @@ def group_cards(summary: Json, shown: Sequence[int], index: dict[int, int]) -> l
         members = sorted(group["features"], key=lambda i: ranks[i])
         n_fit = _n_fit([summary["features"]["name"][i] for i in members])
         chips = [_chip(summary, i, index, group) for i in members[:n_fit]]
-        reliability = group["reliability"] if is_measured(group) else None
-        card = {"j": j, "group": group, "reliability": reliability, "chips": chips}
+        card = {"j": j, "group": group, "reliability": group["reliability"], "chips": chips}
         cards.append({**card, "n_more": len(members) - n_fit})
     return cards
 

@@ -3,7 +3,7 @@
 from groupfs.report.json_numbers import Json
 from groupfs.report.order_reasons import order_reason, positions
 from groupfs.report.other_budgets import takes_in_order
-from groupfs.report.sentences import is_measured, write_p, write_reliability
+from groupfs.report.sentences import write_p, write_reliability
 from groupfs.selection.ungrouped import Ungrouped
 from groupfs.training.settings import PRESETS, groups_to_select
 from groupfs.utils.false_discovery import adjust_p_values
@@ -201,7 +201,7 @@ def _why_kept(selector: FittedSelector, group: Json) -> str:
         return "the first, and one is asked for" if rule == 1 else f"one of the first {rule}"
     chance = "" if stands_out is None else f"beyond chance ({write_p(group['p_adjusted'])})"
     if rule == "significant":
-        measured = group["found_again"] and is_measured(group)
+        measured = group["found_again"] and group["reliability"] is not None
         again = f", {write_reliability(group)}" if measured else ""
         return f"cohesion {chance}{again}"
     if is_open:

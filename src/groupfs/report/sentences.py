@@ -34,16 +34,6 @@ def write_p(p_adjusted: float) -> str:
     return "adjusted p < 0.001" if p_adjusted < 0.001 else f"adjusted p = {p_adjusted:.2g}"
 
 
-def is_measured(group: Json) -> bool:
-    """Return whether a group was looked for in halves of the rows.
-
-    A group that was not is taken to be found again, with a reliability of zero.
-    """
-    return group["reliability"] is not None and not (
-        group["reliability"] == 0 and group["found_again"]
-    )
-
-
 def write_reliability(group: Json) -> str:
     """Write how well a group is found again: ``97 % found again in halves of the rows``."""
     return f"{100 * group['reliability']:.0f} % found again in halves of the rows"
@@ -104,7 +94,7 @@ def _which(groups: list[Json]) -> str | None:
     first, others = kept[0], kept[1:3]
     facts = [f"score {first['score']:.3g}"]
     facts += [] if first["p_adjusted"] is None else [write_p(first["p_adjusted"])]
-    if is_measured(first) and len(groups) > 1:  # one group alone is always found
+    if first["reliability"] is not None and len(groups) > 1:  # one group alone is always found
         facts.append(write_reliability(first))
     facts.append(count(first["size"], "feature"))
     best = "is the only one" + ("" if len(groups) == 1 else " kept")

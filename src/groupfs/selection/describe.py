@@ -159,15 +159,17 @@ def _reliability(
 ) -> tuple[FloatArray | None, BoolArray | None]:
     """Measure how well groups are found again in halves of the rows, and decide which are.
 
-    Where no number of groups replicates, groups are not asked to.
+    Where no number of groups replicates, groups are not asked to; nor is a group none of whose
+    features were looked at in halves, whose reliability is NaN.
     """
     if evidence is None or evidence.halves is None or evidence.halved is None:
         return None, None
     place = dict(zip(problem.table.columns.tolist(), labels.tolist(), strict=True))
     halved = np.array([place.get(column, -1) for column in evidence.halved.tolist()])
     found, by_chance = evidence.halves.reliability(halved, problem.n_groups)
+    seen = np.bincount(halved[halved >= 0], minlength=problem.n_groups) > 0
+    measured = np.where(seen, found, np.nan)
     replication = evidence.replication
     if replication is not None and replication.best is None:
-        return found, None
-    seen = np.bincount(halved[halved >= 0], minlength=problem.n_groups) > 0
-    return found, replicates(found, by_chance) | ~seen
+        return measured, None
+    return measured, replicates(found, by_chance) | ~seen

@@ -1,5 +1,6 @@
 """Write names, amounts and foreign text so that people can read them in a sentence."""
 
+import math
 from collections.abc import Iterable
 from typing import Any
 
@@ -34,6 +35,18 @@ def format_bytes(n_bytes: float) -> str:
         if n_bytes >= size:
             return f"{n_bytes / size:.1f} {unit}"
     return f"{int(n_bytes)} bytes"
+
+
+def write_share(share: float | None) -> str:
+    """Write a share in percent, or a dash for one that is not known.
+
+    Examples
+    --------
+    >>> from groupfs.utils.text import write_share
+    >>> write_share(0.973), write_share(float("nan"))
+    ('97 %', '–')
+    """
+    return "–" if share is None or math.isnan(share) else f"{100 * share:.0f} %"
 
 
 def one_line(text: str) -> str:
