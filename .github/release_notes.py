@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def notes(tag: str) -> str:
-    """Return the section of the changelog about a tag; exit with a sentence where files disagree."""
+    """Return the section of the changelog about a tag, or exit with what does not agree."""
     version = tag.removeprefix("v")
     citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     if f"\nversion: {version}\n" not in citation:
@@ -22,9 +22,7 @@ def notes(tag: str) -> str:
         title, _, body = section.partition("\n")
         if title.split(" (")[0] == version:
             return body.strip() + "\n"
-    raise SystemExit(
-        f"CHANGELOG.md has no section {version}; run towncrier build --version {version} and tag again."
-    )
+    raise SystemExit(f"CHANGELOG.md has no section {version}; run towncrier build and tag again.")
 
 
 if __name__ == "__main__":
