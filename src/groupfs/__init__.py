@@ -9,8 +9,9 @@ if TYPE_CHECKING:
     from groupfs.graphs.replication import Replication
     from groupfs.selection.sparsity_path import GroupPath
 
+    __version__: str
+
 __all__ = ["GroupFS", "GroupFSPath", "GroupPath", "Replication", "Stability", "__version__"]
-__version__ = "0.1.0"
 
 #: Where the public names live. Each is imported when it is asked for, so that the command line
 #: answers at once; torch comes with the first fit.
@@ -24,6 +25,10 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from groupfs.utils.versions import installed_version
+
+        return installed_version("groupfs") or "0+unknown"  # a folder that was never installed
     if name not in _ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
@@ -32,4 +37,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_ROOMS])
+    return sorted({*globals(), *__all__})

@@ -246,7 +246,7 @@ def test_every_bad_column_is_named_with_its_type_and_a_remedy():
             "city": [f"city {i}" for i in range(n - 1)] + ["city 0"],
             "when": [*["2020"] * (n - 1), dt.date(2020, 1, 1)],
         }
-    )
+    ).astype({"name": object, "city": object})  # pandas 3 has a type for text
     with pytest.raises(ValueError, match="X has") as error:
         encode_columns(frame)
     assert str(error.value) == (

@@ -1,0 +1,145 @@
+"""The files beside the code: workflows, forms, fragments of the changelog; what none may hold."""
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
+FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+FRAGMENT = re.compile(r"[\w+-][\w.+-]*\.(feature|change|fix|doc)\.md")
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+#: Written so that this file does not hold them itself.
+NOWHERE = {
+    "the host of a package index": r"py" r"pi\.org|python" r"hosted\.org|npm" r"js\.(?:org|com)",
+    "a path of one machine": r"(?<![\w.])/(?:wo" r"rk|ro" r"ot|ho" r"me)/[a-z]\w+",
+}
+
+
+def tracked():
+    """Return the text files that git knows, or skip where there is no git."""
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("not a clone of git")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    paths = [ROOT / name for name in listed.stdout.split("\0") if name]
+    kinds = {".npz", ".png", ".svg"}
+    return [path for path in paths if path.suffix not in kinds and path.is_file()]
+
+
+def load(path):
+    # BaseLoader: the key "on" would be a truth value otherwise
+    return yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.BaseLoader)
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_may_do_little_and_end(path):
+    flow = load(path)
+    assert flow["permissions"] == {"contents": "read"}
+    assert "group" in flow["concurrency"] and flow["on"]
+    for name, job in flow["jobs"].items():
+        assert "timeout-minutes" in job, name
+        for step in job["steps"]:
+            if "uses" in step:
+                assert re.fullmatch(r"[\w-]+/[\w-]+@(v\d+|release/v1)", step["uses"])
+
+
+def test_only_a_release_may_write_and_only_where_it_must():
+    may = {
+        (path.stem, name): job["permissions"]
+        for path in WORKFLOWS
+        for name, job in load(path)["jobs"].items()
+        if "permissions" in job
+    }
+    assert may == {
+        ("release", "publish"): {"id-token": "write"},
+        ("release", "announce"): {"contents": "write"},
+    }
+
+
+def test_what_workflows_run_exists():
+    text = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
+    for script in re.findall(r"(?:python|bash) ([\w./-]+\.(?:py|sh))", text):
+        assert (ROOT / script).is_file(), script
+    for marker in re.findall(r"not (\w+)", re.search(r"QUICK: (.*)", text)[1]):
+        assert any(
+            m.startswith(marker) for m in PYPROJECT["tool"]["pytest"]["ini_options"]["markers"]
+        )
+
+
+def test_forms_are_read_and_ask_for_what_is_needed():
+    forms = {path.stem: load(path) for path in FORMS}
+    assert forms.keys() == {"bug", "feature", "question", "config"}
+    asked = {part["id"] for part in forms["bug"]["body"]}
+    assert {"what", "code", "doctor"} <= asked
+
+
+def test_fragments_are_named_by_their_kind_and_hold_a_sentence():
+    kinds = [kind["directory"] for kind in PYPROJECT["tool"]["towncrier"]["type"]]
+    assert kinds == ["feature", "change", "fix", "doc"]
+    for path in (ROOT / "changes").iterdir():
+        if path.name in ("README.md", "template.md.jinja"):
+            continue
+        assert FRAGMENT.fullmatch(path.name), f"{path.name}: see changes/README.md"
+        assert path.read_text(encoding="utf-8").strip().endswith((".", "`")), path.name
+
+
+def test_fragments_become_a_section_of_the_changelog(tmp_path):
+    pytest.importorskip("towncrier", reason="towncrier is not installed")
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    shutil.copytree(ROOT / "changes", tmp_path / "changes")
+    (tmp_path / "changes/412.feature.md").write_text("`GroupFS`: finds more.\n")
+    (tmp_path / "changes/a-name.fix.md").write_text("Nothing is lost any more.\n")
+    command = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", "7.0.0"]
+    done = subprocess.run(
+        [*command, "--date", "2030-01-02"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
+    new, old = text.index("## 7.0.0 (2030-01-02)\n\n### "), text.index("## Before 0.1.0\n")
+    section = text[new:old]
+    assert "- `GroupFS`: finds more. (#412)\n" in section
+    assert "### Fixed\n\n" in section and "- Nothing is lost any more.\n" in section
+    assert "a-name" not in section and section.endswith(".\n\n")
+    assert sorted(path.name for path in (tmp_path / "changes").iterdir()) == [
+        "README.md",
+        "template.md.jinja",
+    ]
+
+
+def test_every_extra_for_users_is_on_the_page_that_says_how_to_install():
+    page = (ROOT / "docs/start.rst").read_text(encoding="utf-8")
+    extras = PYPROJECT["project"]["optional-dependencies"]
+    missing = [e for e in extras if e not in ("docs", "dev", "all") and f"``{e}``" not in page]
+    assert not missing and "[all]" in page
+    everything = re.search(r"\[(.*)\]", extras["all"][0])[1].split(",")
+    assert sorted(everything) == sorted(set(extras) - {"docs", "dev", "all"})
+
+
+@pytest.mark.parametrize("what", NOWHERE)
+def test_no_file_names(what):
+    found = re.compile(NOWHERE[what])
+    holding = [
+        f"{path.relative_to(ROOT)}: {hit[0]}"
+        for path in tracked()
+        if (hit := found.search(path.read_text(encoding="utf-8", errors="replace")))
+    ]
+    assert not holding
+
+
+def test_the_archive_of_sources_names_files_that_exist():
+    lines = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        command, *names = line.split() or [""]
+        if command in ("graft", "include"):
+            for name in names:
+                assert (ROOT / name).exists(), f"MANIFEST.in has {name}, which is not there"
