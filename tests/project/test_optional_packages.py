@@ -95,7 +95,10 @@ def optional_packages():
 
 def run_without(packages, code, folder):
     command = [sys.executable, "-c", dedent(HIDE) + code, json.dumps(sorted(packages))]
-    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=ENVIRONMENT)
+    nothing_kept = {"GROUPFS_CACHE": str(folder), "GROUPFS_DATA": str(folder)}
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=folder, env=ENVIRONMENT | nothing_kept
+    )
 
 
 @pytest.fixture(scope="module")
