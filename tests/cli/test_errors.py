@@ -108,7 +108,7 @@ def test_a_fault_of_ours_is_reported_without_a_traceback(table, tmp_path, monkey
     def break_down(*args, **kwargs):
         raise RuntimeError("screw loose")
 
-    monkeypatch.setattr("groupfs.cli.select.read_table", break_down)
+    monkeypatch.setattr("groupfs.cli.prepare.read_table", break_down)
     result = run("select", table, "-o", tmp_path / "out")
     assert result.exit_code == 1 and "RuntimeError: screw loose" in result.stderr
     monkeypatch.setenv("GROUPFS_TRACEBACK", "1")

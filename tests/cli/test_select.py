@@ -11,9 +11,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from groupfs.cli.prepare import prepare
 from groupfs.cli.printing import closed_gates_hint
+from groupfs.cli.request import Request, command_line
 from groupfs.cli.result_folder import FILES
-from groupfs.cli.select import Request, command_line, prepare
 from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
 from groupfs.tables import read_table
 from tests.support.command import CHOSEN, everything, people, run, run_process
