@@ -85,32 +85,32 @@ def _typed(column: Any) -> Any:
 
 
 def parse_spss(path: str, source: str) -> dict[str, Any]:
-    """Read the numbers of answers as they are; a nominal variable with labels is a category."""
+    """Read the numbers of answers as they are; a nominal variable with labels is a category.
+
+    Gaps are where SPSS has missing values, and where a label says that there is no answer.
+    """
     import pyreadstat
 
     frame, meta = pyreadstat.read_sav(path, dates_as_pandas_datetime=True)
-    notes = []
+    said: dict[str, str] = {}
     for name, labels in meta.variable_value_labels.items():
         column = frame[name]
-        if no_answer := _labelled_no_answer(column, labels):
-            notes.append(f"{no_answer} in {name}")
-        if meta.variable_measure.get(name) == "nominal" and column.dtype.kind in "iuf":
-            present = set(column.dropna())
-            if len(present) > 2 and present <= set(labels) and len(set(labels.values())) > 2:
-                frame[name] = column.map(labels).astype("category")
-    if notes:
-        notes = [
-            "Labels say that these numbers stand for no answer, though SPSS does not take them for "
-            f"missing: {join_names(notes)}; missing=[NUMBER] takes one for gaps."
-        ]
+        words = {v: word for v, word in labels.items() if plain_word(str(word)) in NO_ANSWER}
+        no_answer = column.isin(list(words))
+        if no_answer.any():
+            said[f"{name} ({no_answer.sum()})"] = ", ".join(set(words.values()))
+            frame[name] = column = column.mask(no_answer)
+        present = set(column.dropna())
+        nominal = meta.variable_measure.get(name) == "nominal" and column.dtype.kind in "iuf"
+        if nominal and len(present) > 2 and present <= set(labels):
+            frame[name] = column.map(labels).astype("category")
+    notes = []
+    if said:
+        notes.append(
+            f"Took values that are labelled {join_names(sorted(set(said.values())), 3)} for gaps "
+            f"(how many): {join_names(said, 12)}."
+        )
     return _parts(frame, [str(name) for name in frame.columns], True, notes)
-
-
-def _labelled_no_answer(column: Any, labels: dict[Any, str]) -> str:
-    """Name the values of a column whose labels are words for no answer."""
-    present = set(column.dropna())
-    found = [v for v, label in labels.items() if plain_word(str(label)) in NO_ANSWER]
-    return ", ".join(f"{v:g}" if isinstance(v, float) else str(v) for v in found if v in present)
 
 
 def _parts(frame: Any, names: list[str], named: bool, notes: list[str]) -> dict[str, Any]:
