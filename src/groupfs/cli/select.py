@@ -9,6 +9,7 @@ from typing import Any
 
 from groupfs.cli.conditions import check_conditions, compare_by, without_column
 from groupfs.cli.errors import translate
+from groupfs.cli.path_time import path_sentence
 from groupfs.cli.prepare import find_column, prepare, read_file
 from groupfs.cli.request import Request, command_line
 from groupfs.cli.result_folder import check_folder, write_results
@@ -62,6 +63,9 @@ def _select_from(
     from groupfs import GroupFS, GroupFSPath, report  # slow, so not before the table is sound
 
     report_progress(f"Looking for groups among {len(names)} features")
+    if request.along_path:
+        if expected := path_sentence(table.n_rows, request.settings.get("device", "auto")):
+            report_progress(expected)
     estimator = (GroupFSPath if request.along_path else GroupFS)(**request.settings)
     warned = _fit(estimator, prepared.X)
     for sentence in warned:
