@@ -77,10 +77,7 @@ def measure(folder: Path, size: str, max_memory: str) -> dict[str, object]:
     began = time.perf_counter()
     code, peak = peak_memory([*command, "-o", str(out)], temporary)
     seconds = time.perf_counter() - began
-    found = json.loads((out / "result.json").read_text()) if code == 0 else {"groups": []}
-    groups = [
-        {found["features"]["name"][i].split("_")[0] for i in g["features"]} for g in found["groups"]
-    ]
+    groups = json.loads((out / "result.json").read_text())["groups"] if code == 0 else []
     return {
         "size_gb": round(path.stat().st_size / 1e9, 2),
         "rows": n_rows,
@@ -88,7 +85,6 @@ def measure(folder: Path, size: str, max_memory: str) -> dict[str, object]:
         "peak_gb": round(peak / 1e9, 2),
         "seconds": round(seconds),
         "exit_code": code,
-        "modules_found_whole": sum(len(names) == 1 for names in groups),
         "groups": len(groups),
         "temporary_files_left": len(list(temporary.iterdir())),
     }

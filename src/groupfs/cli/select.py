@@ -63,9 +63,9 @@ def _select_from(
     from groupfs import GroupFS, GroupFSPath, report  # slow, so not before the table is sound
 
     report_progress(f"Looking for groups among {len(names)} features")
-    if request.along_path:
-        if expected := path_sentence(table.n_rows, request.settings.get("device", "auto")):
-            report_progress(expected)
+    device = request.settings.get("device", "auto")
+    if request.along_path and (expected := path_sentence(table.n_rows, device)):
+        report_progress(expected)
     estimator = (GroupFSPath if request.along_path else GroupFS)(**request.settings)
     warned = _fit(estimator, prepared.X)
     for sentence in warned:

@@ -115,7 +115,7 @@ MOST_ANSWERS, MOST_NUMBERED = 30, 12
 
 def plain_word(text: str) -> str:
     """Return the spelling by which answers are compared: case and blanks do not matter."""
-    return " ".join(text.replace("’", "'").casefold().split()).rstrip(".!")
+    return " ".join(text.replace("’", "'").lower().split()).rstrip(".!")
 
 
 def steps_of(scale: Scale) -> dict[str, int]:

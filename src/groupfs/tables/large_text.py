@@ -6,7 +6,7 @@ of a table are compared without knowing the rest.
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
@@ -17,7 +17,6 @@ from groupfs.data.memory_plan import memory_budget
 from groupfs.tables.columns import Preparation, learn_columns
 from groupfs.tables.decisions import Column, ColumnsError
 from groupfs.tables.delimited_text import (
-    Layout,
     find_encoding,
     find_layout,
     import_pandas,
@@ -96,7 +95,8 @@ def map_text(
         _refuse_full_disk(found, row_bytes, writer)
     part = max(FIRST_BYTES // 64, min(PART_BYTES, int(memory_budget(max_memory) * PART_SHARE)))
     with open_unpacked(found) as file, refuse_unparsed(layout):
-        for frame in _parts(file, layout, [*preparation.names, *aside], part // row_bytes):
+        # all columns, as pandas would not see lines that are too long if it were asked for some
+        for frame in parse(file, layout, chunksize=max(1, part // row_bytes)):
             writer.add(frame)
     notes = [
         f"{source} is too large to be held in memory at once, so it was read in parts: kinds of "
@@ -119,10 +119,6 @@ def map_text(
 def _bytes_of_a_row(file: IO[bytes]) -> int:
     lines = [line for _, line in zip(range(50), file, strict=False)]
     return max(1, sum(map(len, lines)) // max(1, len(lines)))
-
-
-def _parts(file: IO[bytes], layout: Layout, names: list[str], n_rows: int) -> Iterator[Any]:
-    yield from parse(file, layout, usecols=names, chunksize=max(1, n_rows))
 
 
 def _numbers_alone(learned: Preparation) -> tuple[Preparation, list[str]]:
