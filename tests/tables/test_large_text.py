@@ -91,7 +91,7 @@ def test_what_is_no_table_further_down_is_refused(survey, tmp_path):
         map_text(path, tmp_path)
     path.write_text(text)
     with pytest.raises(ColumnsError, match=r"has 1 usable column\(s\) left"):
-        map_text(path, tmp_path, drop=["a", "b", "c"])
+        map_text(path, tmp_path, drop=["a", "b", "c", "sex"])
 
 
 def test_a_full_temporary_folder_is_named(survey, tmp_path, monkeypatch):
