@@ -168,7 +168,8 @@ def apply(
 ) -> None:
     """Select the same columns of another table.
 
-    Their values are written as the file has them.
+    Their values are written as the file has them, but for answers in words and
+    codes for no answer that the selection took for numbers and gaps.
     Only the selected columns need to be there; missing ones are named.
     Loading a model never runs code from it.
 
