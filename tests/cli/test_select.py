@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from groupfs.cli import path_time
 from groupfs.cli.prepare import prepare
-from groupfs.cli.printing import closed_gates_hint
 from groupfs.cli.request import Request, command_line
 from groupfs.cli.result_folder import FILES
 from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
@@ -280,80 +278,6 @@ def test_options_set_what_they_say(options, settings, reversed_table, tmp_path):
     assert ("  gate  " in result.stdout) == (options == ("--open-gates",))
 
 
-def test_representatives_are_one_feature_of_each_group_printed_and_written(
-    reversed_table, tmp_path
-):
-    out = tmp_path / "out"
-    result = run("select", reversed_table, "--representatives", "-q", "-o", out)
-    assert result.exit_code == 0, result.output
-    selected = pd.read_csv(out / "selected.csv")
-    assert selected["group"].tolist() == [1, 2] and selected["rank"].tolist() == [1, 1]
-    first, second = sorted(selected["feature"], key=list(pd.read_csv(reversed_table)).index)
-    assert f"One feature of each kept group: {first}, {second}." in result.stdout
-    assert run("apply", out, reversed_table, "-q").stdout.startswith(f"{first},{second}\n")
-
-
-@pytest.fixture(scope="module")
-def questionnaire(tmp_path_factory):
-    """Answers of two scales in words, one of them German, some of them none."""
-    steps = people(200)[CHOSEN].rank(pct=True).mul(4.999).astype(int)
-    german = ["nie", "selten", "manchmal", "oft", "immer"]
-    words = {"u": ["Never", "rarely", "sometimes", "often", "always"], "v": german}
-    frame = pd.DataFrame({name: [words[name[0]][i] for i in steps[name]] for name in CHOSEN})
-    frame.loc[::20, :] = "keine Angabe"
-    path = tmp_path_factory.mktemp("words") / "t.csv"
-    frame.to_csv(path, index=False)
-    return path, steps + 1
-
-
-def test_answers_in_words_are_numbers_here_and_when_applied(questionnaire, tmp_path):
-    path, steps = questionnaire
-    order = "nie,selten,manchmal,oft,immer"
-    options = ("--order", order, "--missing", "keine Angabe", "--groups", 2)
-    result = run("select", path, *options, "-o", tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    said = " ".join(result.stderr.split())
-    assert "for numbers from 1 to 5, nie < selten < manchmal < oft < immer: v0, v1" in said
-    assert "never < rarely < sometimes < often < always: u0, u1" in said
-    assert "Took keine Angabe for gaps in 8 columns, as asked (how many): u0 (10)" in said
-    (command,) = json.loads((tmp_path / "out" / "result.json").read_text())["code"]
-    assert f"--missing 'keine Angabe' --order {order}" in command
-    applied = run("apply", tmp_path / "out", path, "-q").stdout
-    written = pd.read_csv(io.StringIO(applied), dtype="Int64")
-    expected = steps.astype("Int64")
-    expected.loc[::20, :] = pd.NA
-    pd.testing.assert_frame_equal(written, expected[written.columns])
-    npy = tmp_path / "small.npy"
-    assert run("apply", tmp_path / "out", path, "-q", "-o", npy).exit_code == 0
-    np.testing.assert_array_equal(np.load(npy), expected.astype(float))
-
-
-def test_without_an_order_the_command_asks_for_it(questionnaire, tmp_path):
-    prepared = prepare(read_table(questionnaire[0]), Request(tmp_path))
-    assert any(
-        "4 columns have the same answers" in note and "--order WORDS makes numbers" in note
-        for note in prepared.notes
-    )
-
-
-def test_a_code_for_no_answer_is_named_with_the_option_that_helps(questionnaire, tmp_path):
-    steps = questionnaire[1].copy()
-    steps.loc[::20, :] = 99
-    steps.to_csv(tmp_path / "t.csv", index=False)
-    table = read_table(tmp_path / "t.csv")
-    (note,) = (n for n in prepare(table, Request(tmp_path)).notes if "99" in n)
-    assert note.endswith("It may stand for no answer: --missing 99 takes it for gaps.")
-    prepared = prepare(table, Request(tmp_path, missing=["99"]))
-    assert int(prepared.X.isna().sum().sum()) == 80
-
-
-@pytest.mark.parametrize(("seconds", "written"), [(0.1, "5 s"), (42, "40 s"), (170, "3 min")])
-def test_the_time_of_a_path_is_said_beforehand(seconds, written, monkeypatch):
-    piece = seconds / path_time.PARTS / path_time.PIECES
-    monkeypatch.setattr(path_time, "_measure", lambda n_rows: piece)
-    assert f"will take about {written} (" in path_time.path_sentence(1000, "cpu")
-
-
 def test_a_table_without_groups_ends_well_with_a_sentence_and_all_files(tmp_path):
     noise = np.random.default_rng(0).standard_normal((60, 8))
     table, out = tmp_path / "noise.csv", tmp_path / "out"
@@ -371,18 +295,3 @@ def test_a_table_without_groups_ends_well_with_a_sentence_and_all_files(tmp_path
     assert json.loads(run("select", table, "--json", "-o", out, "--force").stdout)["groups"] == []
     applied = run("apply", out, table, "-q")
     assert applied.exit_code == 4 and "selects no feature" in applied.stderr
-
-
-def test_groups_that_stand_out_behind_closed_gates_are_named_with_the_way_to_keep_them():
-    groups = [
-        {"rank": 1, "stands_out": True, "kept": True},
-        {"rank": 2, "stands_out": True, "kept": False},
-        {"rank": 3, "stands_out": False, "kept": False},
-    ]
-    selection = {"rule": "open", "budget": None}
-    summary = {"groups": groups, "selection": selection}
-    assert closed_gates_hint(summary).startswith("Group 2 stands out from chance too")
-    selection["rule"] = "significant"
-    assert closed_gates_hint(summary) is None
-    selection["rule"], selection["budget"] = "open", 5
-    assert closed_gates_hint(summary) is None
