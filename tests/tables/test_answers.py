@@ -97,10 +97,10 @@ def test_an_order_that_fits_nothing_is_refused(order, says):
 
 def test_answers_that_several_columns_share_are_asked_for_their_order():
     frame = pd.DataFrame(
-        {name: column(["nie", "manchmal", "oft"], seed=i) for i, name in enumerate("ab")}
+        {name: column(["nie", "manchmal", "oft"], seed=i) for i, name in enumerate("abc")}
     )
     (note,) = (note for note in learn_columns(frame).notes if "order=[WORDS]" in note)
-    assert note.startswith("2 columns have the same answers (manchmal, nie, oft)")
+    assert note.startswith("3 columns have the same answers (manchmal, nie, oft)")
 
 
 @pytest.mark.parametrize(

@@ -111,6 +111,8 @@ NO_ANSWER = {
 NUMBERED = re.compile(r"(\d{1,2})(?:\s*[-–=.:()].*)?")
 #: Different answers of a question, at most, and steps of one whose answers are numbered.
 MOST_ANSWERS, MOST_NUMBERED = 30, 12
+#: Columns with the same answers that are taken for questions of one scale: two may be of a couple.
+FEWEST_SHARING = 3
 
 
 def plain_word(text: str) -> str:
@@ -187,7 +189,7 @@ def find_scales(frame: Any, names: Sequence[str], orders: Sequence[Scale]) -> di
 def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
     """Ask for the order of answers that several columns share, given the values of categories."""
     shared = Counter(tuple(values) for values in categories.values() if len(values) > 2)
-    if not shared or max(shared.values()) < 2:
+    if not shared or max(shared.values()) < FEWEST_SHARING:
         return []
     answers, n_columns = shared.most_common(1)[0]
     return [
