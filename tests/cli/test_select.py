@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from groupfs.cli.printing import closed_gates_hint
+from groupfs.cli.prepare import prepare
+from groupfs.cli.request import Request, command_line
 from groupfs.cli.result_folder import FILES
-from groupfs.cli.select import Request, command_line, prepare
 from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
 from groupfs.tables import read_table
 from tests.support.command import CHOSEN, everything, people, run, run_process
@@ -190,6 +190,12 @@ def test_the_command_has_every_option_that_bears_on_the_result():
         "groupfs select t.csv --drop 'a b' --use id --no-header --image 4x3 --path --significant "
         "--budget 5 --seed 7"
     )
+    answers = {"missing": ["99", "-9"], "order": ["low,high"], "layer": "log", "use_raw": True}
+    settings = {"output": "representatives", "max_memory": "2GB"}
+    assert command_line("t.csv", Request(out=Path("r"), **answers, settings=settings)) == (
+        "groupfs select t.csv --missing 99 --missing -9 --order low,high --layer log --use-raw "
+        "--representatives --max-memory 2GB"
+    )
     flags = {"n_groups_to_select": "open", "signed": True, "keep_unrelated": True}
     assert command_line("t.csv", Request(out=Path("r"), settings=flags)) == (
         "groupfs select t.csv --open-gates --signed --keep-unrelated"
@@ -260,6 +266,7 @@ def test_json_has_reliability_reversed_and_unrelated_features(reversed_table, tm
         (("--budget", "5"), {"n_features_to_select": 5, "explain": None}),
         (("--budget", "0.5"), {"n_features_to_select": 0.5}),
         (("--explain", "90%"), {"explain": 0.9, "n_features_to_select": None}),
+        (("--representatives",), {"output": "representatives"}),
     ],
 )
 def test_options_set_what_they_say(options, settings, reversed_table, tmp_path):
@@ -288,18 +295,3 @@ def test_a_table_without_groups_ends_well_with_a_sentence_and_all_files(tmp_path
     assert json.loads(run("select", table, "--json", "-o", out, "--force").stdout)["groups"] == []
     applied = run("apply", out, table, "-q")
     assert applied.exit_code == 4 and "selects no feature" in applied.stderr
-
-
-def test_groups_that_stand_out_behind_closed_gates_are_named_with_the_way_to_keep_them():
-    groups = [
-        {"rank": 1, "stands_out": True, "kept": True},
-        {"rank": 2, "stands_out": True, "kept": False},
-        {"rank": 3, "stands_out": False, "kept": False},
-    ]
-    selection = {"rule": "open", "budget": None}
-    summary = {"groups": groups, "selection": selection}
-    assert closed_gates_hint(summary).startswith("Group 2 stands out from chance too")
-    selection["rule"] = "significant"
-    assert closed_gates_hint(summary) is None
-    selection["rule"], selection["budget"] = "open", 5
-    assert closed_gates_hint(summary) is None

@@ -6,10 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from groupfs import persistence
+from groupfs.cli.errors import translate
+from groupfs.cli.prepare import find_column
 from groupfs.cli.result_folder import check_file
-from groupfs.cli.select import find_column
 from groupfs.tables import read_table
 from groupfs.tables.columns import ColumnsError, numeric_columns
+from groupfs.tables.file_content import find_path
 from groupfs.tables.table import numbered
 from groupfs.utils.atomic_files import OutputError, write_file
 
@@ -26,7 +28,8 @@ def apply(
 ) -> tuple[int, int]:
     """Select the model's columns of another file, and return the shape of what was written.
 
-    ``note`` takes the sentences on how the file was read. Values are written as it has them.
+    ``note`` takes the sentences on how the file was read. Values are written as it has them, but
+    for codes for no answer, which become gaps, and answers in words, which become their numbers.
     """
     if out is not None:
         check_file(out, force)
@@ -38,7 +41,14 @@ def apply(
         preparation = numeric_columns(names)
     if not selector.get_support().any():
         raise ColumnsError(f"{model} selects no feature, so there is nothing to apply.")
-    table = read_table(path, header=preparation.header if header is None else header)
+    header = preparation.header if header is None else header
+    is_h5ad = path != "-" and find_path(path)[1] == "h5ad"  # another file may be csv
+    table = read_table(
+        path,
+        header=header,
+        layer=preparation.layer if is_h5ad else None,
+        use_raw=is_h5ad and preparation.use_raw,
+    )
     expected = len(preparation.columns)
     if not table.named and len(table.names) != expected:
         raise ColumnsError(
@@ -48,9 +58,9 @@ def apply(
     support = selector.get_support()
     names = [name for name, kept in zip(preparation.names, support, strict=True) if kept]
     preparation.refuse_missing(table.names, names)
-    selected = table.frame(names).copy()
-    for sentence in table.notes:
-        note(sentence)
+    selected, said = preparation.as_selected(table.frame(names))
+    for sentence in [*table.notes, *said]:
+        note(translate(sentence))
     for name in reversed([name for name in dict.fromkeys(keep) if name not in selected.columns]):
         selected.insert(0, name, find_column(table, name, "--keep").to_numpy())
     if out is None:
@@ -64,7 +74,8 @@ def apply(
 def _write_npy(frame: Any, path: Path) -> None:
     import numpy as np
 
-    array = frame.to_numpy()
+    gappy = {name: float for name in frame.columns if frame[name].dtype == "Int64"}
+    array = frame.astype(gappy).to_numpy()
     if array.dtype.kind not in "biuf":
         raise ColumnsError("npy files hold numbers alone; write text columns as csv or parquet.")
     with open(path, "wb") as file:

@@ -58,10 +58,15 @@ def select(
     by: options.By = None,
     drop: options.Drop = None,
     use: options.Use = None,
+    missing: options.Missing = None,
+    order: options.Order = None,
+    layer: options.Layer = None,
+    use_raw: options.UseRaw = False,
     no_header: options.NoHeader = False,
     image: options.Image = None,
     budget: options.Budget = None,
     explain: options.Explain = None,
+    representatives: options.Representatives = False,
     groups: options.Groups = None,
     significant: options.Significant = False,
     open_gates: options.OpenGates = False,
@@ -73,6 +78,7 @@ def select(
     checkpoint: options.Checkpoint = None,
     seed: options.Seed = 0,
     device: options.Device = "auto",
+    max_memory: options.MaxMemory = None,
     out: options.OutFolder = None,
     force: options.Force = False,
     as_json: options.AsJson = False,
@@ -80,8 +86,9 @@ def select(
 ) -> None:
     """Find the groups of a table's columns and select those that matter.
 
-    Ids, free text and dates are ignored, other text is taken for categories,
-    and gaps stay gaps; you are told so by column. A folder appears with
+    Ids, free text and dates are ignored, answers such as "never" to "always"
+    become 1, 2, ..., other text is taken for categories, and gaps stay gaps;
+    you are told so by column. A folder appears with
 
       [bold]report.html[/bold]    what was found; open it in a browser
       [bold]selected.csv[/bold]   the selected features by name; groupfs apply gives their columns
@@ -93,6 +100,8 @@ def select(
       groupfs select data.csv
       groupfs select students.csv --label grade --drop "school*" -o students
       groupfs select genes.h5ad --budget 50 --label cell_type
+      groupfs select genes.h5ad --use-raw
+      groupfs select survey.sav --representatives --missing 99
       groupfs select survey.csv --explain 90%
       groupfs select patients.csv --by treatment
       zcat data.csv.gz | groupfs select - --json --quiet > selection.json
@@ -104,7 +113,10 @@ def select(
             raise typer.BadParameter("--significant and --open-gates are two rules; choose one.")
         if checkpoint is not None and not path:
             raise typer.BadParameter("--checkpoint keeps the state of a path; add --path.")
+        if use_raw and layer is not None:
+            raise typer.BadParameter("--layer and --use-raw are two choices; give one of them.")
         others = {"--budget": budget, "--significant": significant, "--open-gates": open_gates}
+        others["--representatives"] = representatives
         for option, given in others.items() if explain else ():
             if given:
                 raise typer.BadParameter(
@@ -116,6 +128,7 @@ def select(
             "explain": options.explain(explain),
             "n_groups": groups,
             "n_groups_to_select": "significant" if significant else "open" if open_gates else None,
+            "output": "representatives" if representatives else None,
             "sparsity": sparsity,
             "signed": signed or None,
             "similarity": similarity.value.replace("-", "_"),
@@ -123,6 +136,7 @@ def select(
             "checkpoint": None if checkpoint is None else str(checkpoint),
             "random_state": seed,
             "device": device,
+            "max_memory": max_memory,
         }
         request = {
             "out": out or options.default_folder(table),
@@ -131,6 +145,10 @@ def select(
             "by": by,
             "drop": drop or (),
             "use": use or (),
+            "missing": missing or (),
+            "order": order or (),
+            "layer": layer,
+            "use_raw": use_raw,
             "header": False if no_header else None,
             "image_shape": options.image_shape(image),
             "along_path": path,
@@ -150,7 +168,8 @@ def apply(
 ) -> None:
     """Select the same columns of another table.
 
-    Their values are written as the file has them.
+    Their values are written as the file has them, but for answers in words and
+    codes for no answer that the selection took for numbers and gaps.
     Only the selected columns need to be there; missing ones are named.
     Loading a model never runs code from it.
 
@@ -249,7 +268,8 @@ def _select_and_print(
     as_json: bool,
     quiet: bool,
 ) -> None:
-    from groupfs.cli.select import Request, select
+    from groupfs.cli.request import Request
+    from groupfs.cli.select import select
 
     given = {name: value for name, value in settings.items() if value is not None}
     given["verbose"] = int(not quiet and sys.stderr.isatty())  # a bar is not for a file of stderr

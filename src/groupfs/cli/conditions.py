@@ -8,8 +8,8 @@ import numpy as np
 
 from groupfs.cli.errors import translate
 from groupfs.tables import Table
-from groupfs.tables.column_kinds import Column, DecisionLog, convert, decide
-from groupfs.tables.columns import ColumnsError
+from groupfs.tables.column_kinds import convert, decide
+from groupfs.tables.decisions import Column, ColumnsError, DecisionLog
 from groupfs.utils.condition_kind import FEWEST_SAMPLES, dates_as_days, is_number
 
 
@@ -32,7 +32,7 @@ def without_column(table: Table, name: str) -> Table:
     if name not in table.names:
         return table
     kept = [other for other in table.names if other != name]
-    if not table.is_sparse:
+    if table.is_frame:
         return replace(table, values=table.values[kept], names=kept)
     columns = np.flatnonzero([other != name for other in table.names])
     return replace(table, values=table.values[:, columns], names=kept)
@@ -56,6 +56,6 @@ def _followed(column: Any) -> Any:
     """Return dates, also those written as text, as days; other columns as they are."""
     log, name = DecisionLog(), str(column.name)
     decide(name, column, False, log)
-    if "date" not in log.columns:
+    if "date" not in log:
         return column
     return dates_as_days(convert(Column(name, "date"), column)[0])

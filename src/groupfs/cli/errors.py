@@ -45,8 +45,13 @@ OPTIONS = {
     "random_state": "--seed",
     "device": "--device",
     "checkpoint": "--checkpoint",
+    "max_memory": "--max-memory",
     "drop": "--drop",
     "use": "--use",
+    "missing": "--missing",
+    "order": "--order",
+    "layer": "--layer",
+    "use_raw": "--use-raw",
 }
 _SETTING = re.compile(rf"""\b({"|".join(OPTIONS)})=(".*?"|'.*?'|\[.*?\]|[^\s,;:)]+)""")
 #: Alone, only names that are no words of English are surely parameters.

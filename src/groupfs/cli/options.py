@@ -16,6 +16,12 @@ HELP = {
         "with more than 10 values are followed as time would be.",
         "--drop COLUMN": 'Leave columns out: a name, several (a,b), or a pattern ("*_mut").',
         "--use COLUMN": "Use a column although it looks like an id, a date or free text.",
+        "--missing VALUE": "Numbers or words that stand for no answer, e.g. 99 or -9,99; they "
+        "become gaps.",
+        "--order WORDS": "Answers from the lowest to the highest, separated by commas, that become "
+        "1, 2, ...; repeat it for other scales. Common English ones are known.",
+        "--layer NAME": "h5ad: use this layer in place of X.",
+        "--use-raw": "h5ad: use raw in place of X, e.g. where X is scaled.",
         "--keep COLUMN": "Carry a column along, e.g. an id; repeat it for more.",
         "--no-header": "The first line of the csv is data, not names.",
         "--image HxW": "Columns are the pixels of images, column by column, e.g. 32x24.",
@@ -24,6 +30,7 @@ HELP = {
         "--budget N": "Select this many features; 0.1 or 10% is a share of them.",
         "--explain SHARE": "Select as many features as explain this share of what the related "
         "ones say, e.g. 0.9 or 90%.",
+        "--representatives": "Select one feature of each kept group, the most central one.",
         "--groups N": "Look for this many groups; found out if left out.",
         "--significant": "Keep the groups beyond chance that are found again in halves of the "
         "rows: as without any option, also with --sparsity.",
@@ -38,6 +45,8 @@ HELP = {
         "--checkpoint FOLDER": "With --path: keep the state of training here; if killed, run it "
         "again to go on.",
         "--seed N": "The same seed gives the same result.",
+        "--max-memory SIZE": "Memory that may be taken, e.g. 2GB; larger files are read in parts. "
+        "Three quarters of what is free if left out.",
         "--device NAME": "cpu, cuda, cuda:1 or mps; auto takes a GPU if there is one.",
     },
     "What comes out": {
@@ -51,8 +60,8 @@ HELP = {
     },
 }
 TABLE_HELP = (
-    "csv, tsv (any usual separator), parquet, feather, npy, npz, mat or h5ad, also packed "
-    "(gz, zip); - reads csv from stdin."
+    "csv, tsv (any usual separator), xlsx, sav (SPSS), parquet, feather, npy, npz, mat or h5ad, "
+    "also packed (gz, zip); - reads csv from stdin."
 )
 
 
@@ -82,12 +91,17 @@ Label = Annotated[str | None, _option("--label COLUMN")]
 By = Annotated[str | None, _option("--by COLUMN")]
 Drop = Annotated[list[str] | None, _option("--drop COLUMN")]
 Use = Annotated[list[str] | None, _option("--use COLUMN")]
+Missing = Annotated[list[str] | None, _option("--missing VALUE")]
+Order = Annotated[list[str] | None, _option("--order WORDS")]
+Layer = Annotated[str | None, _option("--layer NAME")]
+UseRaw = Annotated[bool, _option("--use-raw")]
 Keep = Annotated[list[str] | None, _option("--keep COLUMN")]
 NoHeader = Annotated[bool, _option("--no-header")]
 Image = Annotated[str | None, _option("--image HxW")]
 
 Budget = Annotated[str | None, _option("--budget N")]
 Explain = Annotated[str | None, _option("--explain SHARE")]
+Representatives = Annotated[bool, _option("--representatives")]
 Groups = Annotated[int | None, _option("--groups N", min=2)]
 Significant = Annotated[bool, _option("--significant")]
 OpenGates = Annotated[bool, _option("--open-gates")]
@@ -98,6 +112,7 @@ KeepUnrelated = Annotated[bool, _option("--keep-unrelated")]
 SparsityPath = Annotated[bool, _option("--path")]
 Checkpoint = Annotated[Path | None, _option("--checkpoint FOLDER")]
 Seed = Annotated[int, _option("--seed N", min=0)]
+MaxMemory = Annotated[str | None, _option("--max-memory SIZE")]
 Device = Annotated[str, _option("--device NAME")]
 
 OutFolder = Annotated[Path | None, _option("--out -o FOLDER")]

@@ -59,6 +59,8 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
     console.print("", *summary["sentences"], sep="\n")
     if summary["groups"]:
         _print_groups(console, summary)
+    if summary["settings"].get("output") == "representatives":
+        console.print(f"One feature of each kept group: {', '.join(_selected(summary))}.")
     if hint := closed_gates_hint(summary):
         console.print(hint)
     if agreement := summary.get("agreement"):
@@ -109,7 +111,7 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
         "source": summary["table"]["source"],
         "n_samples": summary["table"]["n_samples"],
         "n_features": summary["table"]["n_features"],
-        "selected": [n for n, k in zip(names, summary["features"]["kept"], strict=True) if k],
+        "selected": _selected(summary),
         "explained": {
             **{key: curve[key] for key in ("sentence", "n_related", "n_enough")},
             "share": n_first and curve["share"][n_first - 1],
@@ -128,6 +130,12 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
         "conditions": summary.get("conditions"),
         "notes": summary["table"]["notes"],
     }
+
+
+def _selected(summary: dict[str, Any]) -> list[str]:
+    """Return the names of the selected features."""
+    features = summary["features"]
+    return [name for name, kept in zip(features["name"], features["kept"], strict=True) if kept]
 
 
 def print_datasets(record: dict[str, Any], console: Console) -> None:

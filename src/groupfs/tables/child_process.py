@@ -1,9 +1,9 @@
 """Read a file in a child process with bounds of memory and time.
 
-The parsers of mat, h5ad, feather and parquet files are other people's, and damaged or crafted files
-can crash them, hang them or have them fill the memory. In a child process that ends in one sentence
-instead of the user's session. What the child has read comes back through files in a temporary
-folder: arrays as npy, sparse matrices as npz, frames as Arrow; never as pickle.
+The parsers of mat, h5ad, feather, parquet, xlsx and sav files are other people's, and damaged or
+crafted files can crash them, hang them or have them fill the memory. In a child process that ends
+in one sentence instead of the user's session. What the child has read comes back through files in a
+temporary folder: arrays as npy, sparse matrices as npz, frames as Arrow; never as pickle.
 """
 
 import contextlib
@@ -22,21 +22,34 @@ import numpy as np
 
 from groupfs.tables.file_content import Content, beyond_memory, broken
 from groupfs.tables.table import TableError
+from groupfs.utils.errors import ParameterError
 
 #: Reads the file at a path that is called by a source, to named parts: numpy arrays, scipy sparse
 #: arrays and Arrow tables.
-Parser = Callable[[str, str], dict[str, Any]]
+Parser = Callable[..., dict[str, Any]]
+#: Packages that parsers need, and the extra of groupfs that brings each.
+EXTRAS = {
+    "openpyxl": "excel",
+    "pyreadstat": "spss",
+    "anndata": "anndata",
+    "h5py": "anndata",
+    "pandas": "cli",
+    "pyarrow": "cli",
+}
 #: Exit status of a process that the system has killed (SIGKILL, a name that Windows has not).
 KILLED = -9
 #: Name of the file in which the child says which parts there are, or what went wrong.
 OUTCOME = "outcome.json"
 
 
-def parse_in_child(parse: Parser, content: Content, imports: Sequence[str]) -> dict[str, Any]:
+def parse_in_child(
+    parse: Parser, content: Content, imports: Sequence[str], **options: Any
+) -> dict[str, Any]:
     """Call a parser of a file in a child process, and return the parts that it found.
 
     The parser is a function of a module; the modules it needs are imported before memory is
-    limited. If it fails, crashes, hangs or needs too much memory, a TableError says so.
+    limited. If it fails, crashes, hangs or needs too much memory, a TableError says so; if a
+    package is missing an ImportError, and if an option does not fit the file a ParameterError.
     """
     with tempfile.TemporaryDirectory(prefix="groupfs-") as folder:
         path = content.path or Path(folder, "input")
@@ -45,6 +58,7 @@ def parse_in_child(parse: Parser, content: Content, imports: Sequence[str]) -> d
         max_seconds = content.max_seconds or 60 + path.stat().st_size / 1e6
         function = f"{parse.__module__}:{parse.__name__}"
         what = [function, str(path.absolute()), content.source, folder, str(content.max_bytes)]
+        what.append(json.dumps(options))
         try:
             code = _run([*what, *imports], max_seconds)
             outcome = json.loads(Path(folder, OUTCOME).read_text())
@@ -68,8 +82,13 @@ def _run(arguments: list[str], max_seconds: float) -> int:
     ).returncode
 
 
-def _error(content: Content, problem: str, reason: str) -> TableError:
+def _error(content: Content, problem: str, reason: str, parameter: str = "") -> Exception:
     source = content.source
+    if problem == "parameter":
+        return ParameterError(reason, parameter)
+    if problem == "package":
+        what = f'"groupfs[{EXTRAS[reason]}]"' if reason in EXTRAS else reason
+        return ImportError(f"Reading {source} needs {reason}; install it with pip install {what}.")
     if problem == "memory":
         return beyond_memory(content.max_bytes, source)
     if problem == "broken":
@@ -79,7 +98,6 @@ def _error(content: Content, problem: str, reason: str) -> TableError:
         "very slow to reach.",
         "crash": f"{source} crashed its parser (exit status {reason}), so it was not read; it is "
         f"damaged or no {content.kind} file.",
-        "package": f"Reading {source} needs {reason}; install it with pip install {reason}.",
     }
     return TableError(sentences.get(problem, reason))
 
@@ -134,12 +152,22 @@ def _problem(error: Exception) -> tuple[str, str]:
         return "package", str(error.name).partition(".")[0]
     if isinstance(error, TableError):
         return "sentence", reason
+    if isinstance(error, ParameterError):
+        return "parameter", reason
     no_memory = isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM
     # numpy says so of more bytes than can be numbered
     return "memory" if no_memory or "array is too big" in reason else "broken", reason
 
 
-def main(function: str, path: str, source: str, folder: str, max_bytes: str, *imports: str) -> None:
+def main(
+    function: str,
+    path: str,
+    source: str,
+    folder: str,
+    max_bytes: str,
+    options: str,
+    *imports: str,
+) -> None:
     """Parse a file as the child process, and leave its parts and the outcome in a folder."""
     outcome: dict[str, Any] = {}
     try:
@@ -148,12 +176,14 @@ def main(function: str, path: str, source: str, folder: str, max_bytes: str, *im
         module, name = function.split(":")
         parse: Parser = getattr(import_module(module), name)
         _limit_memory(int(max_bytes))
-        parts = parse(path, source).items()
+        parts = parse(path, source, **json.loads(options)).items()
         outcome["parts"] = [
             (name, _write_part(part, Path(folder, str(i)))) for i, (name, part) in enumerate(parts)
         ]
     except Exception as error:  # a damaged file may fail in any way
         outcome["problem"], outcome["reason"] = _problem(error)
+        if isinstance(error, ParameterError):
+            outcome["parameter"] = error.parameter
     Path(folder, OUTCOME).write_text(json.dumps(outcome))
 
 

@@ -2,14 +2,21 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from groupfs.data.encodings import MOST_DIFFERENT, MOST_LEVELS
-from groupfs.utils.errors import ParameterError
+from groupfs.tables.answer_scales import Scale, plain_word, steps_of
+from groupfs.tables.column_values import (
+    is_numeric,
+    is_text,
+    plain_spelling,
+    to_dates,
+    to_numbers,
+    to_text,
+)
+from groupfs.tables.decisions import Column, ColumnsError, DecisionLog
 from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray
 
@@ -24,84 +31,27 @@ ID_NAME = re.compile(
     r"(?i:(^|[_\W])(id|uuid|guid|index|idx|row_?names?|row_?numbers?|barcode|accession)([_\W]|$))"
     r"|[a-z](ID|Id)$|^Unnamed: \d+$"
 )
-#: A sentence for each kind of decision, in the order in which they are reported.
-SENTENCES = {
-    "dropped": "Left out {}, as asked",
-    "id": "Ignored {} taken for ids (use=[NAME] keeps one)",
-    "text": "Ignored {} of text with too many different values (use=[NAME] keeps one)",
-    "date": "Ignored {} of dates (use=[NAME] keeps one)",
-    "used_date": "Took {} for dates, as asked",
-    "object": "Ignored {} with neither numbers nor text",
-    "empty": "Ignored {} without any value",
-    "one_value": "Ignored {} of text with one value only",
-    "mixed": "Took {} of numbers and words for numbers, and the words for gaps",
-    "category": "Took {} of text for categories",
-    "ordered": "Took {} for ordered categories",
-    "gaps": "Found gaps in {}; similarities use the rows that are there (how many gaps)",
-    "unknown": "Took values of {} that the first file has not for gaps (how many)",
-}
 
 
-class ColumnsError(ParameterError):
-    """Columns that cannot be used as asked; the message is one sentence for people."""
-
-    def __init__(self, message: str, parameter: str = "frame") -> None:
-        super().__init__(message, parameter)
-
-
-@dataclass(frozen=True)
-class Column:
-    """The kind of one column of a file."""
-
-    name: str
-    kind: str  #: "number", "category", "ordered", "date" or "ignored"
-    values: tuple[str, ...] = ()  #: of a category, in alphabetical order or in their own
-    why: str = ""  #: of an ignored column
-
-
-class DecisionLog:
-    """Names of columns under the decisions made on them."""
-
-    def __init__(self) -> None:
-        self.columns: dict[str, list[str]] = {}
-
-    def add(self, decision: str, column: str) -> None:
-        self.columns.setdefault(decision, []).append(column)
-
-    def ignore(self, name: str, why: str) -> Column:
-        """Log that a column is ignored, and return it as such."""
-        self.add(why, name)
-        return Column(name, "ignored", why=why)
-
-    def add_count(self, decision: str, column: str, n_rows: int) -> None:
-        """Log how many rows of a column a decision is about, if any."""
-        if n_rows:
-            self.add(decision, f"{column} ({n_rows})")
-
-    def sentences(self) -> list[str]:
-        """Report each kind of decision in a sentence."""
-        return [
-            f"{sentence.format('1 column' if len(names) == 1 else f'{len(names)} columns')}: "
-            f"{join_names(names, 12)}."
-            for decision, sentence in SENTENCES.items()
-            if (names := self.columns.get(decision))
-        ]
-
-
-def decide(name: str, series: Any, use: bool, log: DecisionLog) -> Column:
+def decide(
+    name: str, series: Any, use: bool, log: DecisionLog, scale: Scale | None = None
+) -> Column:
     """Decide the kind of a column by its name and values, and log it.
 
-    With ``use`` it is used although it looks like an id, a date or free text.
+    With ``use`` it is used although it looks like an id, a date or free text; with a ``scale`` its
+    answers are the steps of it.
     """
     if series.isna().all():
         return log.ignore(name, "empty")
-    if _is_numeric(series):
-        return _number(name, _to_numbers(series), use, log)
-    text = _to_text(series)
+    if scale is not None:
+        return _answers(name, to_text(series), scale, log)
+    if is_numeric(series):
+        return _number(name, to_numbers(series), use, log)
+    text = to_text(series)
     present = text.dropna()
     if len(present) and all(map(ISO_DATE.fullmatch, present)):
-        return _date(name, _to_dates(series), use, log)
-    if not _is_text(series):
+        return _date(name, to_dates(series), use, log)
+    if not is_text(series):
         return log.ignore(name, "object")
     if not len(present):  # nothing but blanks
         return log.ignore(name, "empty")
@@ -109,7 +59,7 @@ def decide(name: str, series: Any, use: bool, log: DecisionLog) -> Column:
         if series.dtype.ordered and len(series.dtype.categories) > 1:
             return _ordered(name, text, series.dtype.categories, log)
         return _category(name, text, use, log)
-    numbers = _to_numbers(text)
+    numbers = to_numbers(text)
     finite = np.isfinite(numbers)
     share = finite.sum() / len(present)
     if share == 1:
@@ -124,77 +74,32 @@ def decide(name: str, series: Any, use: bool, log: DecisionLog) -> Column:
 def convert(column: Column, series: Any) -> tuple[Any, int]:
     """Return a column as the kind it has, and how many of its values that kind has no place for.
 
-    Numbers and truth values become floats, categories pandas' own with the levels of the first
-    file, and dates those of pandas. What has no place becomes a gap, as gaps stay gaps.
+    Numbers and truth values become floats, and so do answers: the number of the step. Categories
+    become pandas' own with the levels of the first file, and dates those of pandas. What has no
+    place becomes a gap, as gaps stay gaps.
     """
     import pandas as pd
 
     if column.kind == "number":
-        converted = pd.Series(_to_numbers(series), series.index)
+        converted = pd.Series(to_numbers(series), series.index)
+    elif column.kind == "answers":
+        steps = steps_of(column.values)
+        numbers = to_text(series).map(lambda v: steps.get(plain_word(v)), na_action="ignore")
+        converted = pd.to_numeric(numbers).astype(np.float64)
     elif column.kind == "date":
-        converted = _to_dates(series)
+        converted = to_dates(series)
     else:
-        text = _spell_as_learned(_to_text(series), column.values)
+        text = _spell_as_learned(to_text(series), column.values)
         dtype = pd.CategoricalDtype(list(column.values), ordered=column.kind == "ordered")
         converted = text.where(text.isin(column.values)).astype(dtype)
-    lost = _to_text(series[converted.isna() & series.notna()])  # or blank before
+    lost = to_text(series[converted.isna() & series.notna()])  # or blank before
     return converted, lost.count()
-
-
-def _to_numbers(series: Any) -> FloatArray:
-    """Return numbers, also of True and False, of which one gap in a file makes words."""
-    import pandas as pd
-
-    if series.dtype.kind == "m":
-        return (series / pd.Timedelta(seconds=1)).to_numpy(dtype=np.float64)
-    if not _is_numeric(series):
-        truth = {"true": "1", "false": "0"}
-        text = _to_text(series).map(lambda v: truth.get(v.lower(), v), na_action="ignore")
-        series = pd.to_numeric(text, errors="coerce")
-    numbers: FloatArray = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    return numbers
-
-
-def _to_text(series: Any) -> Any:
-    """Return the values as text without blanks around it, missing ones as None."""
-    text = series.astype(object).map(lambda value: str(value).strip(), na_action="ignore")
-    return text.where(text.notna() & (text != ""), None)
-
-
-def _to_dates(series: Any) -> Any:
-    """Return dates by their own clock, of text by Greenwich's where it says how far off that is."""
-    import pandas as pd
-
-    if series.dtype.kind == "M":
-        return series.dt.tz_localize(None)
-    text = _to_text(series)
-    return pd.to_datetime(text, errors="coerce", utc=True, format="ISO8601").dt.tz_localize(None)
 
 
 def _spell_as_learned(text: Any, known: Sequence[str]) -> Any:
     """Undo other spellings: 007 may come as 7.0 from a file with nothing but numbers here."""
-    spelled = {_plain(value): value for value in known} | {value: value for value in known}
-    return text.map(lambda v: spelled.get(v, spelled.get(_plain(v), v)), na_action="ignore")
-
-
-def _plain(word: str) -> str:
-    """Return one spelling for all of a number or a truth value."""
-    try:
-        return repr(float(word))
-    except ValueError:
-        return word.lower() if word.lower() in ("true", "false") else word
-
-
-def _is_numeric(series: Any) -> bool:
-    from pandas.api.types import is_numeric_dtype
-
-    return series.dtype.kind == "m" or is_numeric_dtype(series.dtype) and series.dtype.kind != "c"
-
-
-def _is_text(series: Any) -> bool:
-    simple = (str, bytes, bool, int, float, Decimal, np.generic)
-    first = series.dropna().astype(object).head(1000)
-    return all(isinstance(value, simple) for value in first)
+    spelled = {plain_spelling(value): value for value in known} | {value: value for value in known}
+    return text.map(lambda v: spelled.get(v, spelled.get(plain_spelling(v), v)), na_action="ignore")
 
 
 def _number(name: str, numbers: FloatArray, use: bool, log: DecisionLog) -> Column:
@@ -222,6 +127,18 @@ def is_id(name: str, present: FloatArray) -> bool:
         return False
     counts = bool((np.diff(present) == 1).all()) and present[0] in (0, 1)
     return counts or bool(ID_NAME.search(name))
+
+
+def _answers(name: str, text: Any, scale: Scale, log: DecisionLog) -> Column:
+    words = " < ".join(step.split("|")[0] for step in scale)
+    log.add("answers", name, f"1 to {len(scale)}, {words}")
+    steps = steps_of(scale)
+    outside = text.dropna()
+    outside = outside[[plain_word(word) not in steps for word in outside]]
+    words = join_names(sorted(set(map(plain_word, outside))), 3)
+    log.add_count("no_step", name, len(outside), words)
+    log.add_count("gaps", name, int(text.isna().sum()) + len(outside))
+    return Column(name, "answers", scale)
 
 
 def _ordered(name: str, text: Any, order: Sequence[Any], log: DecisionLog) -> Column:

@@ -1,17 +1,27 @@
 """Decide which columns of a file are used and what kind each is, in other files as in the first.
 
-A column's kind is decided from its own values and its name, never from other columns or from
-labels, and every decision is reported in the notes. Every column that is used is one feature under
-its own name; nothing is encoded or filled in here.
+A column's kind is decided from its own values and its name, never from labels, and from other
+columns only which steps a scale of answers has. Every decision is reported in the notes. Every
+column that is used is one feature under its own name; nothing is filled in here.
 """
 
 import difflib
 import fnmatch
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from groupfs.tables.column_kinds import Column, ColumnsError, DecisionLog, convert, decide
+from groupfs.tables.answer_scales import find_scales, read_orders, unordered_answers
+from groupfs.tables.column_kinds import convert, decide
+from groupfs.tables.column_values import to_numbers
+from groupfs.tables.decisions import Column, ColumnsError, DecisionLog
+from groupfs.tables.missing_codes import (
+    find_codes,
+    outlying_codes,
+    read_codes,
+    suspected_codes,
+    without_codes,
+)
 from groupfs.utils.text import join_names
 
 __all__ = ["Column", "ColumnsError", "Preparation", "learn_columns", "matching", "numeric_columns"]
@@ -40,6 +50,9 @@ class Preparation:
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
     header: bool | None = None  #: whether the file began with names, see ``read_table``
+    missing: tuple[str, ...] = ()  #: values that stand for no answer
+    layer: str | None = None  #: of an h5ad file, see ``read_table``
+    use_raw: bool = False  #: of an h5ad file, see ``read_table``
 
     @property
     def names(self) -> list[str]:
@@ -49,8 +62,8 @@ class Preparation:
     def apply(self, frame: Any) -> tuple[Any, list[str]]:
         """Return the columns that are used as the kinds they have, and notes on new gaps.
 
-        Numbers are floats, categories and dates those of pandas; what was missing stays so, and
-        values that a column of the first file could not have become gaps too.
+        Numbers and answers are floats, categories and dates those of pandas; what was missing
+        stays so, and values that a column of the first file could not have become gaps too.
 
         Parameters
         ----------
@@ -64,9 +77,28 @@ class Preparation:
         log = DecisionLog()
         for column in self.columns:
             if column.kind != "ignored":
-                converted[column.name], n_unknown = convert(column, frame[column.name])
+                values = without_codes(frame[column.name], self.missing)
+                converted[column.name], n_unknown = convert(column, values)
                 log.add_count("unknown", column.name, n_unknown)
         return pd.DataFrame(converted, index=frame.index), log.sentences()
+
+    def as_selected(self, frame: Any) -> tuple[Any, list[str]]:
+        """Return columns as their file has them, but for what stands for something else.
+
+        Codes for no answer become gaps, and answers in words the numbers of their steps.
+        """
+        kinds = {column.name: column for column in self.columns}
+        selected, log = frame.copy(), DecisionLog()
+        for name in frame.columns:
+            values = without_codes(frame[name], self.missing)
+            if kinds[name].kind == "answers":
+                values, n_unknown = convert(kinds[name], values)
+                log.add_count("unknown", name, n_unknown)
+            if values is not frame[name] and values.dtype.kind == "f":
+                whole = bool((values.dropna() % 1 == 0).all())
+                values = values.astype("Int64") if whole else values  # 3 rather than 3.0
+            selected[name] = values
+        return selected, log.sentences()
 
     def refuse_missing(self, names: Iterable[str], needed: Sequence[str]) -> None:
         """Raise an error that names the columns that are needed but not among ``names``."""
@@ -86,17 +118,25 @@ class Preparation:
     def from_dict(cls, stored: dict[str, Any]) -> "Preparation":
         """Read what :meth:`to_dict` has written."""
         columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
-        return cls(tuple(columns), tuple(stored["notes"]), stored.get("header"))
+        more = {**stored, "missing": tuple(stored.get("missing", ()))}
+        return cls(**{**more, "columns": tuple(columns), "notes": tuple(stored["notes"])})
 
 
 def learn_columns(
-    frame: Any, *, drop: Sequence[str] = (), use: Sequence[str] = (), label: str | None = None
+    frame: Any,
+    *,
+    drop: Sequence[str] = (),
+    use: Sequence[str] = (),
+    label: str | None = None,
+    missing: Any = None,
+    order: Any = None,
 ) -> Preparation:
     """Decide which columns of a table are used, and what kind each is.
 
     Ids (columns named so, or of text, whose values all differ; row numbers), free text and dates
-    are ignored. Other text is a category, also if it is stored as one of numbers; text that is
-    mostly numbers is numbers, and its words are gaps.
+    are ignored. Answers in words with a known order, such as from "strongly disagree" to "strongly
+    agree", are the numbers of its steps. Other text is a category, also if it is stored as one of
+    numbers; text that is mostly numbers is numbers, and its words are gaps.
 
     Parameters
     ----------
@@ -108,6 +148,11 @@ def learn_columns(
         Names or patterns of columns to use although they look like ids, dates or free text.
     label : str or None
         Name of the column to leave out because it is the label.
+    missing : value, sequence of values or None
+        Numbers and words that stand for no answer, in every column.
+    order : str, sequence of str, sequence of sequences or None
+        Answers in words from the lowest to the highest, such as ``"low,middle,high"``; a list of
+        such texts gives the orders of several scales.
 
     Examples
     --------
@@ -117,10 +162,29 @@ def learn_columns(
     >>> learn_columns(table).columns[0]
     Column(name='job', kind='category', values=('baker', 'cook', 'smith'), why='')
     """
-    used = matching(use, list(frame.columns), "use")
-    return _prepare(
-        frame.columns, drop, label, lambda name, log: decide(name, frame[name], name in used, log)
-    )
+    names = list(frame.columns)
+    used, dropped = matching(use, names, "use"), matching(drop, names, "drop")
+    codes = read_codes(missing)
+    looked_at = [name for name in names if name != label and name not in dropped]
+    answers = {name: without_codes(frame[name], codes) for name in looked_at}
+    scales = find_scales(answers, looked_at, read_orders(order))
+    outlying: dict[str, list[float]] = {}
+
+    def decide_kind(name: str, log: DecisionLog) -> Column:
+        n_missing = int(find_codes(frame[name], codes).sum())
+        log.add_count("missing", name, n_missing, join_names(codes))
+        column = decide(name, answers[name], name in used, log, scales.get(name))
+        if column.kind == "number":
+            found = outlying_codes(to_numbers(answers[name]))
+            outlying.update({} if found is None else {name: found})
+        return column
+
+    learned = _prepare(names, drop, label, decide_kind)
+    categories = {c.name: c.values for c in learned.columns if c.kind == "category"}
+    notes = [*learned.notes, *unordered_answers(categories), *suspected_codes(outlying)]
+    if codes and not any(find_codes(frame[name], codes).any() for name in looked_at):
+        notes.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
+    return replace(learned, notes=tuple(notes), missing=codes)
 
 
 def numeric_columns(

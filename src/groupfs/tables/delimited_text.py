@@ -1,14 +1,18 @@
 """csv and its relatives: encoding, separator, decimal sign and header are found out, not asked."""
 
 import codecs
+import contextlib
 import csv
 import io
 import re
 import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import IO, Any
 
 from groupfs.tables.file_content import Content
+from groupfs.tables.foreign_files import refuse_disguised
 from groupfs.tables.table import Table, TableError, numbered, refuse_duplicates
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
@@ -19,85 +23,136 @@ DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is to be read, as found from its first lines."""
+
+    source: str
+    encoding: str
+    separator: str
+    decimal: str
+    names: list[str]
+    has_header: bool
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what was found."""
+        notes = []
+        if not self.has_header:
+            notes.append(
+                "The first line was taken for data, not for names, so the columns are called "
+                f"{self.names[0]} to {self.names[-1]}."
+            )
+        if self.separator != ",":
+            comma = " and decimals by commas" if self.decimal == "," else ""
+            notes.append(f"Columns are separated by {SEPARATORS[self.separator]}{comma}.")
+        return notes
+
+
 def read_text(content: Content, header: bool | None) -> Table:
     """Read separated text; ``header=None`` takes a first line of numbers for data."""
-    pd = import_pandas()
-    text = _decoded(content)
-    lines = io.StringIO(text, newline="")  # some computers end lines with \r alone
+    encoding = find_encoding([content.data], content.source)
+    layout = find_layout(io.BytesIO(content.data), content.source, encoding, header)
+    with refuse_unparsed(layout):
+        values = parse(io.BytesIO(content.data), layout)
+    return Table(values, layout.names, content.source, named=layout.has_header, notes=layout.notes)
+
+
+def find_layout(file: IO[bytes], source: str, encoding: str, header: bool | None) -> Layout:
+    """Find separator, decimal sign, header and names from the first lines of a file."""
+    # newline="": some computers end lines with \r alone
+    lines = io.TextIOWrapper(file, encoding, errors="replace", newline="")
     sample = list(islice((line for line in lines if line.strip()), 50))
+    lines.detach()
     if not sample:
-        raise TableError(f"{content.source} holds nothing but blank lines.")
+        raise TableError(f"{source} holds nothing but blank lines.")
     try:
         separator = _separator(sample)
         rows = _split(sample, separator)
     except csv.Error as reason:
-        raise TableError(f"{content.source} cannot be read as csv: {reason}.") from reason
-    has_header = not _is_data(rows[0]) if header is None else header
-    names = _names(rows, has_header)
+        raise TableError(f"{source} cannot be read as csv: {reason}.") from reason
+    has_header = not is_data(rows[0]) if header is None else header
+    names = cell_names(rows, has_header)
     if has_header:
-        refuse_duplicates(names, content.source)
+        refuse_duplicates(names, source)
     below = rows[1:] if has_header else rows
     decimal = "," if separator != "," and _has_decimal_commas(below, separator) else "."
+    return Layout(source, encoding, separator, decimal, names, has_header)
+
+
+def parse(file: IO[bytes], layout: Layout, **more: Any) -> Any:
+    """Read a file to a DataFrame by its layout; ``more`` goes to ``pandas.read_csv``."""
+    return import_pandas().read_csv(
+        file,
+        encoding=layout.encoding,
+        encoding_errors="replace",
+        sep=r"\s+" if layout.separator == " " else layout.separator,
+        header=0 if layout.has_header else None,
+        names=layout.names,
+        index_col=False,
+        decimal=layout.decimal,
+        na_values=MISSING_WORDS,
+        keep_default_na=False,
+        skipinitialspace=True,
+        low_memory=False,
+        **more,
+    )
+
+
+@contextlib.contextmanager
+def refuse_unparsed(layout: Layout) -> Iterator[None]:
+    """Turn what pandas says of a file that is no table into one sentence."""
+    pd = import_pandas()
     try:
         with warnings.catch_warnings():
             # pandas would cut lines that are too long, with a warning
             warnings.simplefilter("error", pd.errors.ParserWarning)
-            values = pd.read_csv(
-                io.StringIO(text),
-                sep=r"\s+" if separator == " " else separator,
-                header=0 if has_header else None,
-                names=names,
-                index_col=False,
-                decimal=decimal,
-                na_values=MISSING_WORDS,
-                keep_default_na=False,
-                skipinitialspace=True,
-                low_memory=False,
-            )
+            yield
     except pd.errors.ParserWarning as reason:
         raise TableError(
-            f"{content.source} is not a table: it has {len(names)} names of columns, but longer "
-            "lines below them."
+            f"{layout.source} is not a table: it has {len(layout.names)} names of columns, but "
+            "longer lines below them."
         ) from reason
+    except TableError:
+        raise
     except (ValueError, csv.Error) as reason:  # of pandas too
-        raise TableError(_parser_sentence(content.source, str(reason), separator)) from reason
-    notes = []
-    if not has_header:
-        notes.append(
-            "The first line was taken for data, not for names, so the columns are called "
-            f"{names[0]} to {names[-1]}."
-        )
-    if separator != ",":
-        comma = " and decimals by commas" if decimal == "," else ""
-        notes.append(f"Columns are separated by {SEPARATORS[separator]}{comma}.")
-    return Table(values, names, content.source, named=has_header, notes=notes)
+        raise TableError(_parser_sentence(layout, str(reason))) from reason
 
 
 def import_pandas() -> Any:
     try:
         import pandas
     except ImportError as reason:
-        raise TableError(
+        raise ImportError(
             'Reading tables needs pandas; install it with pip install "groupfs[cli]".'
         ) from reason
     return pandas
 
 
-def _decoded(content: Content) -> str:
-    data = content.data
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", errors="replace")
-    beginning = data[:65536]
+def find_encoding(parts: Iterable[bytes], source: str) -> str:
+    """Find the encoding of a text from all of it, or from its beginning; refuse other files."""
+    utf8 = codecs.getincrementaldecoder("utf-8")()
+    for index, part in enumerate(parts):
+        if index == 0:
+            if part.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+                return "utf-16"
+            _refuse_binary(part[:65536], source)
+        try:
+            for start in range(0, len(part), 2**24):
+                utf8.decode(part[start : start + 2**24])
+        except UnicodeDecodeError:  # the other encoding that spreadsheets write
+            return "cp1252"
+    return "utf-8-sig"
+
+
+def _refuse_binary(beginning: bytes, source: str) -> None:
+    refuse_disguised(beginning, source)
     controls = sum(byte < 32 and byte not in b"\t\n\r\f" for byte in beginning)
     if b"\0" in beginning or controls > 0.01 * len(beginning):
         raise TableError(
-            f"{content.source} is binary data and not csv; name it by its kind (parquet, feather, "
-            "npy, npz, mat, h5ad) or export it as csv."
+            f"{source} is binary data and not csv; name it by its kind (parquet, feather, npy, "
+            "npz, mat, h5ad, xlsx, sav) or export it as csv."
         )
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError:  # the other encoding that spreadsheets write
-        return data.decode("cp1252", errors="replace")
 
 
 def _separator(lines: list[str]) -> str:
@@ -139,7 +194,7 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
     return [[cell.strip() for cell in row] for row in rows if row]
 
 
-def _is_data(cells: list[str]) -> bool:
+def is_data(cells: list[str]) -> bool:
     """Tell whether a first line is numbers, and not those of columns that are counted."""
     known = [cell for cell in cells if cell == "" or cell not in MISSING_WORDS]
     values = [_as_number(cell) for cell in known]
@@ -156,7 +211,7 @@ def _as_number(cell: str) -> float | None:
         return None
 
 
-def _names(rows: list[list[str]], has_header: bool) -> list[str]:
+def cell_names(rows: list[list[str]], has_header: bool) -> list[str]:
     if not has_header:
         return numbered(len(rows[0]))
     names = [name or f"Unnamed: {index}" for index, name in enumerate(rows[0])]
@@ -175,12 +230,12 @@ def _has_decimal_commas(rows: list[list[str]], separator: str) -> bool:
     return bool(decimals) and not any(re.fullmatch(r"-?\d+\.\d+", cell) for cell in cells)
 
 
-def _parser_sentence(source: str, reason: str, separator: str) -> str:
+def _parser_sentence(layout: Layout, reason: str) -> str:
     found = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", reason)
     if found:
         expected, line, saw = found.groups()
         return (
-            f"{source} is not a table: line {line} has {saw} cells separated by "
-            f"{SEPARATORS[separator]}, the lines before it {expected}."
+            f"{layout.source} is not a table: line {line} has {saw} cells separated by "
+            f"{SEPARATORS[layout.separator]}, the lines before it {expected}."
         )
-    return f"{source} cannot be read as csv: {reason.strip().rstrip('.')}."
+    return f"{layout.source} cannot be read as csv: {reason.strip().rstrip('.')}."

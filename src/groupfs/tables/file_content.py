@@ -9,12 +9,14 @@ import lzma
 import os
 import sys
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from groupfs.data.memory_plan import memory_budget
+from groupfs.tables.foreign_files import refuse_foreign
 from groupfs.tables.table import TableError
 from groupfs.utils.text import format_bytes, join_names
 
@@ -28,9 +30,10 @@ KINDS = {
     ".npz": "npz",
     ".mat": "mat",
     ".h5ad": "h5ad",
-    ".xlsx": "excel",
-    ".xls": "excel",
-    ".ods": "excel",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
+    ".sav": "sav",
+    ".zsav": "sav",
 }
 #: First bytes of compressed files, and what decompresses them.
 DECOMPRESSORS: dict[bytes, Callable[[Any], Any]] = {
@@ -68,13 +71,8 @@ def find_content(
                 "groupfs select - < data.csv."
             )
         return Content(source, kind, None, _decompressed(data, source, max_bytes), max_bytes)
-    path = Path(path)
-    _refuse_absent(path)
-    source = os.fsencode(path).decode("utf-8", errors="backslashreplace")  # not all are Unicode
-    compressed = path.suffix.lower() in (".gz", ".bz2", ".xz", ".zip")
-    kind = KINDS.get(Path(path.stem if compressed else path.name).suffix.lower(), "text")
-    if path.is_file() and path.stat().st_size == 0:
-        raise TableError(f"{path} is empty (0 bytes).")
+    path, kind, compressed = find_path(path)
+    source = source_name(path)
     if kind != "text" and not compressed:
         return Content(source, kind, path, b"", max_bytes, max_seconds)
     try:
@@ -84,6 +82,39 @@ def find_content(
     return Content(
         source, kind, None, _decompressed(data, source, max_bytes), max_bytes, max_seconds
     )
+
+
+def find_path(path: str | Path) -> tuple[Path, str, bool]:
+    """Find a file, its kind by its name, and whether it is compressed."""
+    path = Path(path)
+    _refuse_absent(path)
+    compressed = path.suffix.lower() in (".gz", ".bz2", ".xz", ".zip")
+    unpacked = path.with_name(path.stem) if compressed else path
+    refuse_foreign(unpacked)
+    if path.is_file() and path.stat().st_size == 0:
+        raise TableError(f"{path} is empty (0 bytes).")
+    return path, KINDS.get(unpacked.suffix.lower(), "text"), compressed
+
+
+def source_name(path: Path) -> str:
+    """Return what to call a file; not all names are Unicode."""
+    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
+
+
+@contextlib.contextmanager
+def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file to be read from its beginning, decompressed if it is compressed."""
+    source = source_name(path)
+    try:
+        with path.open("rb") as file:
+            unpacked = _unpacked(file, source)
+            with contextlib.nullcontext(file) if unpacked is None else unpacked as opened:
+                yield opened
+    except OSError as reason:
+        what = reason.strerror or str(reason)
+        raise TableError(f"{path} cannot be read: {what}.") from reason
+    except (EOFError, lzma.LZMAError, zipfile.BadZipFile, zlib.error) as reason:
+        raise _cut_off(source, reason) from reason
 
 
 def beyond_memory(max_bytes: int, source: str) -> TableError:
@@ -125,15 +156,12 @@ def _refuse_absent(path: Path) -> None:
 
 def _decompressed(data: bytes, source: str, max_bytes: int) -> bytes:
     """Return the bytes of a compressed file; those of others as they are."""
-    is_zip = source.lower().endswith(".zip")  # the beginning is that of an npz file too
-    starts = (start for start in DECOMPRESSORS if data.startswith(start))
-    decompress = DECOMPRESSORS.get(next(starts, b""))
-    if not is_zip and decompress is None:
-        return data
     whole = io.BytesIO()
     try:
-        compressed = io.BytesIO(data)
-        with decompress(compressed) if decompress else _only_member(compressed, source) as file:
+        unpacked = _unpacked(io.BytesIO(data), source)
+        if unpacked is None:
+            return data
+        with unpacked as file:
             while chunk := file.read(2**24):  # only reading tells how much there is
                 whole.write(chunk)
                 if whole.tell() > max_bytes:
@@ -141,8 +169,23 @@ def _decompressed(data: bytes, source: str, max_bytes: int) -> bytes:
     except (TableError, MemoryError):
         raise
     except Exception as reason:  # a damaged file may fail in any way
-        raise TableError(f"{source} cannot be unpacked ({reason}); it may be cut off.") from reason
+        raise _cut_off(source, reason) from reason
     return whole.getvalue()
+
+
+def _unpacked(file: IO[bytes], source: str) -> Any:
+    """Return what decompresses a file, by its first bytes; None if it is not compressed."""
+    beginning = file.read(6)
+    file.seek(0)
+    if source.lower().endswith(".zip"):  # the beginning is that of an npz file too
+        return _only_member(file, source)
+    starts = (start for start in DECOMPRESSORS if beginning.startswith(start))
+    decompress = DECOMPRESSORS.get(next(starts, b""))
+    return None if decompress is None else decompress(file)
+
+
+def _cut_off(source: str, reason: Exception) -> TableError:
+    return TableError(f"{source} cannot be unpacked ({reason}); it may be cut off.")
 
 
 def _only_member(file: IO[bytes], source: str) -> IO[bytes]:

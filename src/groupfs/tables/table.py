@@ -1,7 +1,7 @@
 """What reading a file gives, and the error that says in one sentence why it gave nothing."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,7 +19,7 @@ class TableError(ValueError):
 class Table:
     """A table as its file has it: nothing encoded, nothing filled in."""
 
-    values: Any  #: a pandas DataFrame, or a scipy sparse array where the file holds one
+    values: Any  #: a DataFrame, or numbers alone: a sparse array, or an array mapped from a file
     names: list[str]  #: of the columns, no two alike
     source: str  #: what to call the file
     row_metadata: Any = None  #: DataFrame of what else the file says of the rows, or None
@@ -31,17 +31,18 @@ class Table:
         return int(self.values.shape[0])
 
     @property
-    def is_sparse(self) -> bool:
-        return not hasattr(self.values, "columns")
+    def is_frame(self) -> bool:
+        return hasattr(self.values, "columns")
 
     def frame(self, names: Sequence[str]) -> Any:
-        """Return some of the columns as a DataFrame, also those of a sparse table."""
-        if not self.is_sparse:
+        """Return some of the columns as a DataFrame, whatever the values are."""
+        if self.is_frame:
             return self.values[list(names)]
         import pandas as pd
 
         index = {name: i for i, name in enumerate(self.names)}
-        columns = self.values[:, [index[name] for name in names]].toarray()
+        columns = self.values[:, [index[name] for name in names]]
+        columns = columns.toarray() if hasattr(columns, "toarray") else columns
         return pd.DataFrame(columns, columns=list(names))
 
 
@@ -50,11 +51,15 @@ def numbered(n_columns: int) -> list[str]:
     return [f"x{index}" for index in range(n_columns)]
 
 
+def repeated_names(names: Iterable[str]) -> list[str]:
+    """Return the names that occur more than once, with how often."""
+    counts = Counter(names).items()
+    return [f"{name} ({times} times)" for name, times in counts if times > 1]
+
+
 def refuse_duplicates(names: Sequence[str], source: str) -> None:
     """Refuse columns of the same name: they are spoken of, and selected, by name."""
-    counts = Counter(names).items()
-    twice = [f"{name} ({times} times)" for name, times in counts if times > 1]
-    if twice:
+    if twice := repeated_names(names):
         one = len(twice) == 1
         raise TableError(
             f"{source} has {len(twice)} column name{'' if one else 's'} that occur"

@@ -1,0 +1,161 @@
+"""Answers in words with an order, and codes for no answer: known, given and suspected."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from groupfs.tables.answer_scales import read_orders
+from groupfs.tables.columns import ColumnsError, learn_columns
+from groupfs.tables.missing_codes import read_codes
+
+AGREEMENT = ["Strongly disagree", "disagree", "Neutral ", "AGREE", "strongly  agree"]
+
+
+def column(words, n=40, seed=0):
+    return np.random.default_rng(seed).choice(np.array(words, dtype=object), n)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        AGREEMENT,
+        ["disagree strongly", "disagree a little", "neither agree nor disagree", "agree a little"],
+        ["never", "rarely", "sometimes", "often", "always"],
+        ["very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"],
+        ["not at all", "a little", "moderately", "quite a bit", "extremely"],
+        ["poor", "fair", "good", "very good", "excellent"],
+        ["very inaccurate", "moderately inaccurate", "slightly inaccurate", "slightly accurate"],
+        ["extremely unlikely", "unlikely", "likely", "very likely"],
+        ["not at all", "several days", "more than half the days", "nearly every day"],
+        ["1 - never", "2", "3", "4", "5 (always)"],
+    ],
+)
+def test_common_wordings_are_numbers_in_their_order(words):
+    answers = column(words)
+    frame = pd.DataFrame({"q": answers, "x": np.arange(40.0) ** 2})
+    preparation = learn_columns(frame)
+    np.testing.assert_array_equal(
+        preparation.apply(frame)[0]["q"], [1.0 + words.index(answer) for answer in answers]
+    )
+    assert f"1 to {len(words)}, {' '.join(words[0].casefold().split())} <" in preparation.notes[0]
+
+
+def test_a_column_with_fewer_answers_has_the_numbers_of_those_with_all():
+    frame = pd.DataFrame({"q": column(AGREEMENT), "r": column(["agree", "disagree"])})
+    table, _ = learn_columns(frame).apply(frame)
+    assert set(table["r"]) == {2.0, 4.0}
+
+
+def test_words_for_no_answer_are_gaps_with_a_remark():
+    frame = pd.DataFrame({"q": column([*AGREEMENT, "Don't know"])})
+    preparation = learn_columns(frame)
+    gaps = preparation.apply(frame)[0]["q"].isna()
+    np.testing.assert_array_equal(gaps, frame["q"] == "Don't know")
+    assert any("no such step (don't know)" in note for note in preparation.notes)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["red", "green", "agree"], ["yes", "no"], ["fair", "dark", "blonde"], ["4a", "2", "1"]],
+)
+def test_other_words_stay_categories(words):
+    frame = pd.DataFrame({"c": column(words)})
+    assert learn_columns(frame).columns[0].kind == "category"
+
+
+GERMAN = "trifft nicht zu, Trifft eher nicht zu,trifft eher zu,trifft zu"
+
+
+@pytest.mark.parametrize(
+    "order",
+    [GERMAN, [GERMAN], GERMAN.split(","), [GERMAN.split(",")], [GERMAN, "nie;selten;oft"]],
+)
+def test_a_given_order_makes_numbers_whatever_the_case(order):
+    words = ["Trifft nicht zu", "trifft  eher nicht zu", "trifft eher zu ", "trifft zu"]
+    frame = pd.DataFrame({"q": column([*words, "weiß nicht"]), "s": column(["nie", "oft"])})
+    preparation = learn_columns(frame, order=order)
+    steps = {word: step for step, word in enumerate(words, 1)}
+    expected = [steps.get(word, np.nan) for word in frame["q"]]
+    np.testing.assert_array_equal(preparation.apply(frame)[0]["q"], expected)
+    assert any("weiß nicht" in note for note in preparation.notes)
+
+
+@pytest.mark.parametrize(
+    ("order", "says"),
+    [
+        ("ja,nein", "order='ja,nein': no column has these answers; those of q are nie, oft"),
+        ("nie", "has 1 answer; give at least 2"),
+        ("nie,oft,Nie", "has the same answer twice"),
+    ],
+)
+def test_an_order_that_fits_nothing_is_refused(order, says):
+    frame = pd.DataFrame({"q": ["nie", "oft", "nie", "oft"]})
+    with pytest.raises(ColumnsError, match=says) as caught:
+        learn_columns(frame, order=order)
+    assert caught.value.parameter == "order"
+
+
+def test_answers_that_several_columns_share_are_asked_for_their_order():
+    frame = pd.DataFrame(
+        {name: column(["nie", "manchmal", "oft"], seed=i) for i, name in enumerate("abc")}
+    )
+    (note,) = (note for note in learn_columns(frame).notes if "order=[WORDS]" in note)
+    assert note.startswith("3 columns have the same answers (manchmal, nie, oft)")
+
+
+@pytest.mark.parametrize(
+    ("steps", "codes"),
+    [
+        (range(1, 6), [99]),
+        (range(1, 8), [9]),
+        (range(1, 11), [999]),
+        (range(5), [-1]),
+        (range(1, 6), [-9]),
+        (range(2), [9]),
+        (range(1, 5), [98, 99]),
+        (range(1, 5), [-9, 99]),
+    ],
+)
+def test_codes_for_no_answer_are_named_with_the_remedy(steps, codes):
+    values = [*steps] * 8 + codes
+    frame = pd.DataFrame({name: np.roll(values, i) for i, name in enumerate("abcd")})
+    (note,) = learn_columns(frame).notes
+    assert f"missing=[{','.join(map(str, codes))}] takes" in note and "in 4 columns (a, b" in note
+    prepared = learn_columns(frame, missing=codes)
+    table, _ = prepared.apply(frame)
+    np.testing.assert_array_equal(table.isna(), frame.isin(codes))
+    assert len(prepared.notes) == 2 and prepared.notes[0].startswith("Took ")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"a": [*range(1, 10)] * 4, "b": [*range(1, 10)] * 4},  # a scale up to 9
+        {"a": [1, 2, 3, 4, 99], "b": [1, 2, 3, 4, 5]},  # in one column alone
+        {"age": [*range(20, 100)], "weight": [*range(45, 125)]},
+        {"a": [-1, 0, 1] * 9, "b": [-1, 0, 1] * 9},
+        {"a": np.linspace(0, 99, 40), "b": np.linspace(0, 99, 40)},
+    ],
+)
+def test_numbers_that_are_values_are_not_suspected(columns):
+    frame = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
+    assert not [note for note in learn_columns(frame).notes if "no answer" in note]
+
+
+def test_codes_are_found_as_numbers_and_as_text_and_in_other_files():
+    frame = pd.DataFrame(
+        {"n": [2, 2, 99, 3], "t": ["2", "2", "99", "3"], "w": ["p", "q", "Refused", "p"]}
+    )
+    preparation = learn_columns(frame, missing="99,refused")
+    assert read_codes([99, "refused"]) == preparation.missing == ("99", "refused")
+    for other in (frame, frame.astype({"n": float}), frame.astype(str)):
+        table, notes = preparation.apply(other)
+        assert table.isna().to_numpy().tolist() == [[False] * 3] * 2 + [[True] * 3] + [[False] * 3]
+        assert notes == []
+    assert "No column holds 77" in learn_columns(frame, missing=77).notes[-1]
+
+
+def test_orders_are_read_from_text_and_sequences():
+    assert read_orders("low,high") == read_orders(["low", "high"]) == [("low", "high")]
+    assert read_orders(["a,b", "c;d, e"]) == [("a", "b"), ("c", "d, e")]
+    assert read_orders(None) == read_orders(()) == []
