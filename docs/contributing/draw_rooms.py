@@ -34,8 +34,8 @@ PARTS = {
         "conditions": "where a group matters",
         "plotting": "figures",
         "report": "result to dict to page",
-        "anndata": "single cells",
         "persistence": "model files",
+        "anndata": "single cells",
         "cli": "the command",
     },
 }

@@ -217,7 +217,7 @@ def reversed_table(tmp_path_factory):
 def test_reliability_reversed_and_unrelated_features_are_printed(reversed_table, tmp_path):
     result = run("select", reversed_table, "-q", "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
-    assert "found again" in result.stdout and "100%" in result.stdout
+    assert "reliability" in result.stdout and "100 %" in result.stdout
     assert re.search(r" -u\d", result.stdout) and re.search(r" -v\d", result.stdout)
     assert "-name: the feature runs against the first one of its group." in result.stdout
     assert "1 feature goes with no other beyond chance (unrelated)." in result.stdout

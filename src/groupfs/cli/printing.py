@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from groupfs.cli.result_folder import files_of
+from groupfs.utils.text import write_share
 
 #: Groups that are printed; the others are in groups.csv.
 MOST_GROUPS = 20
@@ -185,14 +186,16 @@ def _print_groups(console: Console, summary: dict[str, Any]) -> None:
         console.print(f"... and {hidden} more group{'' if hidden == 1 else 's'} in groups.csv")
     if any(signs[index] < 0 for group in shown for index in group["features"]):
         console.print("-name: the feature runs against the first one of its group.")
+    if any(group["reliability"] is not None for group in shown):
+        console.print("reliability: how well the group is found again in halves of the rows.")
 
 
 def _groups_table(summary: dict[str, Any]) -> Table:
     """Lay out the groups; gates have a column where they decide, reliability where it is known."""
     gates = summary["selection"]["rule"] == "open"
-    again = summary["groups"][0]["reliability"] is not None
+    reliability = any(group["reliability"] is not None for group in summary["groups"])
     headings = ["group", "kept", "size", "score", "adj. p"]
-    headings += ["found again"] * again + ["gate"] * gates
+    headings += ["reliability"] * reliability + ["gate"] * gates
     table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
@@ -210,7 +213,7 @@ def _groups_table(summary: dict[str, Any]) -> Table:
             f"{group['score']:.3f}",
             "-" if p_adjusted is None else "< 0.001" if p_adjusted < 0.001 else f"{p_adjusted:.3f}",
         ]
-        cells += [f"{100 * group['reliability']:.0f}%"] if again else []
+        cells += [write_share(group["reliability"])] if reliability else []
         cells += ["open" if group["open"] else "closed"] if gates else []
         names = ["-" * (features["sign"][i] < 0) + features["name"][i] for i in members[:30]]
         table.add_row(*cells, ", ".join(names), style="bold" if group["kept"] else "dim")

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from groupfs.data.id_columns import warn_of_ids
 from groupfs.data.kinds import has_kinds
 from groupfs.data.memory_plan import PER_PRODUCT
 from groupfs.estimators.feature_selection import refuse_conflicts, refuse_too_many
 from groupfs.estimators.group_transform import GroupTransform
-from groupfs.estimators.id_columns import warn_of_ids
 from groupfs.estimators.notebook_repr import NotebookRepr
 from groupfs.graphs.sample_graph import METRICS, check_metric
 from groupfs.training.settings import PRESETS, Settings, is_signed

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from groupfs.data.encodings import MOST_DIFFERENT, MOST_LEVELS
+from groupfs.data.id_columns import is_id
 from groupfs.tables.answer_scales import Scale, plain_word, steps_of
 from groupfs.tables.column_values import (
     is_numeric,
@@ -26,11 +27,6 @@ FEW_VALUES = 10
 MOSTLY_NUMBERS = 0.95
 #: Dates as text, with or without the time of day.
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
-#: Names that ids go by; the values must all differ too.
-ID_NAME = re.compile(
-    r"(?i:(^|[_\W])(id|uuid|guid|index|idx|row_?names?|row_?numbers?|barcode|accession)([_\W]|$))"
-    r"|[a-z](ID|Id)$|^Unnamed: \d+$"
-)
 
 
 def decide(
@@ -118,15 +114,6 @@ def _date(name: str, dates: Any, use: bool, log: DecisionLog) -> Column:
     log.add("used_date", name)
     log.add_count("gaps", name, dates.isna().sum())
     return Column(name, "date")
-
-
-def is_id(name: str, present: FloatArray) -> bool:
-    """Return whether these are whole numbers that all differ, named as ids or counting the rows."""
-    whole = np.isfinite(present).all() and (present == np.floor(present)).all()
-    if len(present) < 3 or not whole or len(np.unique(present)) < len(present):
-        return False
-    counts = bool((np.diff(present) == 1).all()) and present[0] in (0, 1)
-    return counts or bool(ID_NAME.search(name))
 
 
 def _answers(name: str, text: Any, scale: Scale, log: DecisionLog) -> Column:

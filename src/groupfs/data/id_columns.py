@@ -1,14 +1,30 @@
-"""Columns of a data frame that number its rows: used as others are, with a word of warning."""
+"""Columns that number the rows: how they are known, and a word of warning where they are used."""
 
+import re
 from typing import Any
 
 import numpy as np
 
 from groupfs.data.block_sources import describing_frame
 from groupfs.data.refused_columns import leave_out
-from groupfs.tables.column_kinds import ID_NAME, is_id
 from groupfs.utils.text import join_names
+from groupfs.utils.types import FloatArray
 from groupfs.utils.warn import IdColumnsWarning, warn
+
+#: Names that ids go by; the values must all differ too.
+ID_NAME = re.compile(
+    r"(?i:(^|[_\W])(id|uuid|guid|index|idx|row_?names?|row_?numbers?|barcode|accession)([_\W]|$))"
+    r"|[a-z](ID|Id)$|^Unnamed: \d+$"
+)
+
+
+def is_id(name: str, present: FloatArray) -> bool:
+    """Return whether these are whole numbers that all differ, named as ids or counting the rows."""
+    whole = np.isfinite(present).all() and (present == np.floor(present)).all()
+    if len(present) < 3 or not whole or len(np.unique(present)) < len(present):
+        return False
+    counts = bool((np.diff(present) == 1).all()) and present[0] in (0, 1)
+    return counts or bool(ID_NAME.search(name))
 
 
 def warn_of_ids(X: Any) -> None:

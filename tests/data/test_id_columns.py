@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from groupfs import GroupFS
+from groupfs.data.id_columns import warn_of_ids
 from groupfs.datasets import load_two_moons
-from groupfs.estimators.id_columns import warn_of_ids
 from groupfs.utils.warn import IdColumnsWarning
 
 N = 60
