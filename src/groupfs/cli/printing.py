@@ -1,6 +1,7 @@
 """Print tables and sentences for people, within 80 columns, and JSON for machines."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,8 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
     if summary["groups"]:
         _print_groups(console, summary)
     if summary["settings"].get("output") == "representatives":
-        console.print(f"One feature of each kept group: {', '.join(_selected(summary))}.")
+        first = [group["representative_name"] for group in summary["groups"] if group["kept"]]
+        console.print(f"One feature of each kept group: {', '.join(first)}.")
     if hint := closed_gates_hint(summary):
         console.print(hint)
     if agreement := summary.get("agreement"):
@@ -75,8 +77,9 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
     ):
         console.print(line, soft_wrap=True)  # paths stay in one piece
     if summary["selection"]["n_features"]:
-        line = f"The selected columns of a table: groupfs apply {out / 'model.skops'} TABLE"
-        console.print(line, soft_wrap=True)
+        source = summary["table"]["source"]
+        words = ["groupfs", "apply", str(out / "model.skops"), source, "-o", "selected-columns.csv"]
+        console.print(f"The selected columns themselves: {shlex.join(words)}", soft_wrap=True)
 
 
 def closed_gates_hint(summary: dict[str, Any]) -> str | None:
@@ -187,7 +190,10 @@ def _print_groups(console: Console, summary: dict[str, Any]) -> None:
     if any(signs[index] < 0 for group in shown for index in group["features"]):
         console.print("-name: the feature runs against the first one of its group.")
     if any(group["reliability"] is not None for group in shown):
-        console.print("reliability: how well the group is found again in halves of the rows.")
+        console.print(
+            "reliability: how well the group is found again in halves of the rows; score: how "
+            "smoothly the rows vary along it, which groups are ordered by."
+        )
 
 
 def _groups_table(summary: dict[str, Any]) -> Table:

@@ -8,6 +8,7 @@ from groupfs.selection.ungrouped import Ungrouped
 from groupfs.training.settings import PRESETS, groups_to_select
 from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.fitted_selector import FittedSelector, budget_of
+from groupfs.utils.text import write_share
 from groupfs.utils.types import BoolArray
 
 CONSTANT = "Constant: it carries no information and is in no group"
@@ -221,7 +222,7 @@ def _why_dropped(selector: FittedSelector, group: Json) -> str:
     if group["stands_out"] is False:
         doubts.append(_no_more_than_chance(group))
     if rule == "significant" and group["found_again"] is False:
-        share = f"{100 * group['reliability']:.0f} %, no more than chance"
+        share = f"{write_share(group['reliability'])}, no more than chance"
         doubts.append(f"not found again in halves of the rows ({share})")
     return ", ".join(doubts)
 

@@ -17,6 +17,7 @@ from groupfs.report.json_numbers import Json, columns_of
 from groupfs.report.order_reasons import STEPS, order_reason, positions
 from groupfs.report.schema import check
 from groupfs.report.sentences import count
+from groupfs.utils.text import write_share
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -236,7 +237,7 @@ def _number(value: float | None, form: str = ".3g") -> str:
 
 def _percent(share: float | None) -> str:
     """Write a share in whole percent, a dash where there is none."""
-    return "–" if share is None else f"{100 * share:.0f}\u00a0%"
+    return _spaced(write_share(share))
 
 
 def _spaced(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from groupfs.report.json_numbers import Json
 from groupfs.utils.fitted_selector import FittedSelector, budget_of
+from groupfs.utils.text import write_share
 
 
 def sentences(selector: FittedSelector, summary: Json, in_no_group: str | None) -> list[str]:
@@ -36,7 +37,7 @@ def write_p(p_adjusted: float) -> str:
 
 def write_reliability(group: Json) -> str:
     """Write how well a group is found again: ``97 % found again in halves of the rows``."""
-    return f"{100 * group['reliability']:.0f} % found again in halves of the rows"
+    return f"{write_share(group['reliability'])} found again in halves of the rows"
 
 
 def _size_of(table: Json) -> str:

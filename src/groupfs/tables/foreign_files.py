@@ -46,8 +46,8 @@ FOREIGN = {
 }
 #: By first bytes, for files with the name of a text: what it is, and the ending it should have.
 DISGUISED = {
-    b"PK\x03\x04": "an Excel workbook or an archive, which should end in xlsx or zip",
-    b"\xd0\xcf\x11\xe0": "an Excel workbook of the kind before 2007; save it as csv",
+    b"PK\x03\x04": "an Office document or an archive; a workbook should end in xlsx",
+    b"\xd0\xcf\x11\xe0": "an Office document of the kind before 2007; save its table as csv",
     b"$FL2": "an SPSS file, which should end in sav",
     b"$FL3": "an SPSS file, which should end in zsav",
     b"%PDF": "a PDF document; get the table as csv from whoever made it",

@@ -17,6 +17,8 @@ CODES |= {-1.0, -2.0, 96.0, 97.0, 98.0, 996.0, 997.0, 998.0, -98.0, -97.0, -998.
 MOST_STEPS, MOST_CODES = 12, 3
 #: Share of the columns of answers that must have a code in common, and number of them.
 SHARED, FEWEST_COLUMNS = 0.1, 2
+#: Share that suffices for codes that can hardly be answers: 77, 99, -99 and longer ones.
+SHARED_IF_LONG = 0.001
 
 
 def read_codes(missing: Any) -> tuple[str, ...]:
@@ -54,17 +56,22 @@ def without_codes(series: Any, codes: Sequence[str]) -> Any:
 
 
 def suspected_codes(answers: dict[str, list[float]]) -> list[str]:
-    """Name codes that several columns have alike, of those found by :func:`outlying_codes`."""
+    """Name codes that enough columns have, of those found by :func:`outlying_codes`."""
     by_code: dict[float, list[str]] = {}
     for name, codes in answers.items():
         for code in codes:
             by_code.setdefault(code, []).append(name)
-    enough = max(FEWEST_COLUMNS, SHARED * len(answers))
-    shared = {code: names for code, names in sorted(by_code.items()) if len(names) >= enough}
+    few, some = max(1, SHARED_IF_LONG * len(answers)), max(FEWEST_COLUMNS, SHARED * len(answers))
+    shared = {
+        code: names
+        for code, names in sorted(by_code.items())
+        if len(names) >= (few if abs(code) > 9 else some)
+    }
     if not shared:
         return []
     found = "; ".join(
-        f"{code:g} in {len(names)} columns ({join_names(names)})" for code, names in shared.items()
+        f"{code:g} in {len(names)} column{'s' * (len(names) > 1)} ({join_names(names)})"
+        for code, names in shared.items()
     )
     which = ",".join(f"{code:g}" for code in shared)
     stand = "They may" if len(shared) > 1 else "It may"

@@ -38,15 +38,17 @@ def format_bytes(n_bytes: float) -> str:
 
 
 def write_share(share: float | None) -> str:
-    """Write a share in percent, or a dash for one that is not known.
+    """Write a share in percent, 100 only for all of it, or a dash for one that is not known.
 
     Examples
     --------
     >>> from groupfs.utils.text import write_share
-    >>> write_share(0.973), write_share(float("nan"))
-    ('97 %', '–')
+    >>> write_share(0.973), write_share(0.996), write_share(float("nan"))
+    ('97 %', '99 %', '–')
     """
-    return "–" if share is None or math.isnan(share) else f"{100 * share:.0f} %"
+    if share is None or math.isnan(share):
+        return "–"
+    return f"{100 if share >= 1 else min(99, round(100 * share))} %"
 
 
 def one_line(text: str) -> str:
