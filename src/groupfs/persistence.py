@@ -1,5 +1,6 @@
 """Fitted selectors in files that cannot run code: skops with a list of trusted types, no pickle."""
 
+import copy
 import json
 import os
 import zipfile
@@ -63,6 +64,9 @@ def dumps(selector: Any, *, preparation: Preparation | None = None) -> bytes:
     """Return what :func:`save` writes, for files of other formats that hold a selector."""
     skops = _import_skops()
     _check_selector(selector)
+    if getattr(selector, "memory", None) is not None:
+        selector = copy.copy(selector)
+        selector.memory = None  # a folder of this machine
     # one string of json: thousands of columns would be thousands of entries otherwise
     columns = None if preparation is None else json.dumps(preparation.to_dict())
     model = {"format": FORMAT, "version": VERSION, "selector": selector, "columns": columns}

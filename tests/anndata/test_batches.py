@@ -93,3 +93,6 @@ def test_batches_that_are_not_there_are_refused():
     adata.obs["donor"] = [None] + ["a"] * 39
     with pytest.raises(ValueError, match="is missing for 1 of 40 cells"):
         select_groups(adata, batch_key="donor")
+    adata.obs["cell"] = np.arange(40).astype(str)
+    with pytest.raises(ValueError, match="has 40 values, none with 20 cells or more"):
+        select_groups(adata, batch_key="cell")

@@ -77,4 +77,7 @@ def test_overlapping_gene_sets_are_asked_which_of_them_matter(blood):
 
 def test_the_report_is_written_from_the_file(blood, tmp_path):
     groupfs.anndata.report(blood, tmp_path / "report.html", label="bulk_labels")
-    assert "CD79B" in (tmp_path / "report.html").read_text()
+    page = (tmp_path / "report.html").read_text()
+    assert "CD79B" in page and "groupfs.anndata.select_groups(adata, " in page
+    with pytest.raises(ValueError, match="found in 700 cells, and adata has 400 now"):
+        groupfs.anndata.report(blood[:400].copy(), tmp_path / "part.html")

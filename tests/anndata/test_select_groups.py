@@ -84,6 +84,7 @@ def test_key_added_begins_all_names(adata):
     assert set(adata.var) == {f"mine_{field}" for field in fields}
     assert set(adata.varm) == {"mine_membership"} and set(adata.obsm) == {"mine_scores"}
     assert set(adata.uns) == {"mine"} and all(name.startswith("mine_group") for name in adata.obs)
+    assert set(adata.obsm["mine_scores"]) <= set(adata.obs)  # scanpy finds them by these names
 
 
 def test_genes_that_do_not_vary_are_named_and_have_no_group():

@@ -113,3 +113,17 @@ def test_gaps_are_left_out_and_said(table, tmp_path):
     assert "9 of 90 samples have no condition and were left out." in " ".join(result.stderr.split())
     notes = json.loads((tmp_path / "out" / "result.json").read_text())["table"]["notes"]
     assert "9 of 90 samples have no condition and were left out." in notes
+
+
+def test_genes_have_their_names(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    rng = np.random.default_rng(0)
+    on = np.repeat([1.0, 0.0], 40)[:, None] * (np.arange(12) < 6)
+    cells = anndata.AnnData(np.log1p(rng.poisson(0.3 + 4 * on)).astype(np.float32))
+    cells.var_names = [f"gene{i}" for i in range(12)]
+    cells.obs["half"] = np.repeat(["a", "b"], 40)
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    out = tmp_path / "out"
+    result = run("select", tmp_path / "cells.h5ad", "--by", "half", "-o", out)
+    assert result.exit_code == 0, result.output
+    assert set(pd.read_csv(out / CONDITIONS)["representative"]) <= set(cells.var_names)

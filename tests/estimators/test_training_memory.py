@@ -87,3 +87,22 @@ def test_seeds_that_differ_each_time_cannot_be_remembered(moons, tmp_path):
     for state in (None, np.random.RandomState(0)):
         with pytest.raises(ParameterError, match="set random_state to a number"):
             GroupFS(memory=str(tmp_path), random_state=state).fit(moons.data)
+
+
+def test_what_cannot_be_told_apart_is_not_remembered(moons, tmp_path):
+    zarr = pytest.importorskip("zarr")
+    stored = zarr.create_array(store=str(tmp_path / "x.zarr"), data=moons.data)
+    with pytest.raises(ParameterError, match="whether it has changed since cannot be told"):
+        GroupFS(memory=str(tmp_path / "memory"), **QUICK).fit(stored)
+    strange = GroupFS(similarity=lambda a: np.corrcoef(a.T), memory=str(tmp_path / "m"), **QUICK)
+    with pytest.raises(ParameterError, match="cannot be hashed, as no lambda can"):
+        strange.fit(moons.data)
+
+
+def test_a_saved_selector_has_no_folder_of_this_machine(moons, tmp_path):
+    from groupfs.persistence import load, save
+
+    selector = GroupFS(memory=str(tmp_path / "memory"), **QUICK).fit(moons.data)
+    save(selector, tmp_path / "model.skops")
+    assert load(tmp_path / "model.skops").memory is None
+    assert selector.memory == str(tmp_path / "memory")

@@ -254,7 +254,11 @@ def test_a_budget_beyond_the_groups_says_what_it_was_spent_on(mixed, allocation,
 @pytest.mark.parametrize(
     ("agreement", "others", "words"),
     [
-        ([0.9, 0.1, 0.2], [], "agree most on 2 groups (0.90; 1 at most, 0 by chance)."),
+        (
+            [0.9, 0.1, 0.2],
+            [],
+            "common with 2 groups (agreement 0.90; 1 at most, 0 by chance).",
+        ),
         ([0.9, 0.1, 0.9], [4], "; 4 groups replicate as well."),
         ([0.1, 0.2, 0.1], [], "No number of groups is found again in halves of the rows; "),
     ],

@@ -105,6 +105,7 @@ def test_without_groups_nothing_is_selected_but_a_budget():
     )
     nothing = select(empty, request())
     assert not nothing.support.any() and "No feature goes with another" in nothing.notes[0]
-    assert select(empty, request(n_features=2)).features.tolist() == [0, 2]
-    assert select(empty, request(n_features=2)).notes == []
+    asked = select(empty, request(n_features=2))
+    assert asked.features.tolist() == [0, 2] and "what they explain is chance" in asked.notes[0]
+    assert "gives no column" in select(empty, request(n_features=2, output="scores")).notes[1]
     assert not select(empty, request(output="representatives")).support.any()

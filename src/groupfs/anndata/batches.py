@@ -44,6 +44,11 @@ def read_batches(adata: Any, batch_key: str) -> tuple[IntArray, list[str]]:
             "or leave these cells out."
         )
     names, codes = np.unique(column.astype(str).to_numpy(dtype=str), return_inverse=True)
+    if np.bincount(codes).max() < FEWEST_CELLS:
+        raise ValueError(
+            f"batch_key={batch_key!r} has {len(names)} values, none with {FEWEST_CELLS} cells or "
+            "more, and groups cannot be looked at in fewer; give the column of larger batches."
+        )
     return codes, names.tolist()
 
 

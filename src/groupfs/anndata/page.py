@@ -2,10 +2,11 @@
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from groupfs.anndata.figures import labels_of
 from groupfs.anndata.stored import fitted_table, selector
+from groupfs.estimators.group_fs import GroupFS
 from groupfs.report import render
 
 if TYPE_CHECKING:
@@ -58,4 +59,16 @@ def report(
         source=None if adata.filename is None else Path(adata.filename).name,
         notes=[str(note) for note in adata.uns[key].get("notes", [])],
     )
+    summary["code"] = _code(adata.uns[key]["params"], key)
     Path(path).write_text(render(summary), encoding="utf-8")
+
+
+def _code(params: Any, key: str) -> list[str]:
+    """Write the call that finds the same; groups that were given have no short form."""
+    usual = {**GroupFS().get_params(), "use_raw": False, "layer": None, "batch_key": None}
+    named = {"key_added": key} if key != "groupfs" else {}
+    changed = {name: value for name, value in params.items() if value != usual.get(name)} | named
+    given = [
+        f"{name}={'...' if value == 'given' else repr(value)}" for name, value in changed.items()
+    ]
+    return [f"groupfs.anndata.select_groups({', '.join(['adata', *given])})"]

@@ -28,6 +28,7 @@ def write_groups(
     found = {
         "groups": groups_frame(selector),
         "explained": selector.explained_,
+        "n_obs": adata.n_obs,
         "selector": packed(selector),
         "genes": _write_genes(adata, key, selector, columns, genes),
     }
@@ -40,11 +41,12 @@ def write_scores(adata: Any, key: str, selector: GroupFS, scores: FloatArray) ->
 
     earlier = adata.obsm.get(f"{key}_scores")
     for name in getattr(earlier, "columns", ()):
-        adata.obs.drop(columns=obs_name(name, key), inplace=True, errors="ignore")
-    frame = pd.DataFrame(scores, index=adata.obs_names, columns=score_names(selector))
+        adata.obs.drop(columns=name, inplace=True, errors="ignore")
+    names = [obs_name(name, key) for name in score_names(selector)]
+    frame = pd.DataFrame(scores, index=adata.obs_names, columns=names)
     adata.obsm[f"{key}_scores"] = frame
-    for name in frame:
-        adata.obs[obs_name(name, key)] = frame[name].to_numpy()  # names of cells may repeat
+    for name in names:
+        adata.obs[name] = frame[name].to_numpy()  # names of cells may repeat
 
 
 def obs_name(name: str, key: str) -> str:

@@ -77,6 +77,12 @@ def packed(fitted: GroupFS) -> Any:
 def fitted_table(adata: Any, fitted: GroupFS, key: str) -> Any:
     """Return the values that a selector was fitted on, its genes in its order."""
     params = adata.uns[key]["params"]
+    n_fitted = adata.uns[key].get("n_obs", adata.n_obs)
+    if n_fitted != adata.n_obs:
+        raise ValueError(
+            f"groups were found in {n_fitted:,} cells, and adata has {adata.n_obs:,} now; do this "
+            "before cells are left out, or run select_groups again."
+        )
     found = find_expression(adata, params.get("layer"), bool(params.get("use_raw", False)))
     place = {gene: index for index, gene in enumerate(found.genes)}
     genes = [str(name) for name in fitted.feature_names_in_]

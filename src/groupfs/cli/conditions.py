@@ -38,7 +38,7 @@ def without_column(table: Table, name: str) -> Table:
     return replace(table, values=table.values[:, columns], names=kept)
 
 
-def compare_by(estimator: Any, X: Any, column: Any) -> tuple[Any, list[str]]:
+def compare_by(estimator: Any, X: Any, names: list[str], column: Any) -> tuple[Any, list[str]]:
     """Compare the groups of a fit by a column; return what was found, and what to say of it."""
     from groupfs.conditions import compare, curves
 
@@ -48,6 +48,8 @@ def compare_by(estimator: Any, X: Any, column: Any) -> tuple[Any, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = (curves if is_number(column) else compare)(estimator, X, column)
+    # a sparse table has no names of its own
+    found = replace(found, representatives=[names[i] for i in estimator.representatives_])
     ours = [w for w in caught if w.category is UserWarning]
     return found, [translate(str(w.message)) for w in ours]
 

@@ -16,6 +16,7 @@ from groupfs.cli.result_folder import check_folder, write_results
 from groupfs.tables import Table
 from groupfs.tables.columns import Preparation
 from groupfs.tables.missing_codes import read_codes, without_codes
+from groupfs.utils.warn import AnswersWarning
 
 
 def select(
@@ -73,7 +74,7 @@ def _select_from(
     conditions = None
     if by is not None:
         report_progress(f"Comparing groups by {request.by}")
-        conditions, said = compare_by(estimator, prepared.X, by)
+        conditions, said = compare_by(estimator, prepared.X, names, by)
         for sentence in said:
             note(sentence)
         warned += said
@@ -110,6 +111,7 @@ def _fit(estimator: Any, X: Any) -> list[str]:
     """Fit the estimator, and return its warnings as sentences."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", AnswersWarning)  # said of the columns already
         estimator.fit(X)
     estimator.verbose = 0  # the bar was for this terminal, not for whoever reads the model
     if hasattr(estimator, "checkpoint"):

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.data.id_columns import warn_of_ids
 from groupfs.data.kinds import has_kinds
 from groupfs.data.memory_plan import PER_PRODUCT
+from groupfs.estimators.answer_columns import warn_of_answers
 from groupfs.estimators.feature_selection import refuse_conflicts, refuse_too_many
 from groupfs.estimators.group_transform import GroupTransform
 from groupfs.estimators.notebook_repr import NotebookRepr
@@ -163,6 +164,7 @@ class GroupSelector(GroupTransform, NotebookRepr):
             similarity=self.similarity,
         )
         warn_of_ids(X)
+        warn_of_answers(X)
         self._usual_choices = self._resolve_usual()
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
         self._has_kinds = has_kinds(X)  # what transform returns must not depend on other tables

@@ -112,8 +112,8 @@ class FeatureSelection(GroupAttributes):
 
     def _select(self) -> None:
         """Select by the parameters as they are, and warn of rules that were relaxed."""
-        refuse_too_many(self.n_features_to_select, len(self.feature_order_))
         selection = self.select()
+        refuse_too_many(self.n_features_to_select, len(self.feature_order_))
         for note in selection.notes:
             warn(note, SelectionWarning)
         self._group_mask, self._support_mask = selection.groups, selection.support

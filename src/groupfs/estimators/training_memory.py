@@ -4,12 +4,15 @@ A grid of budgets trains once for each fold, as the transformers of a Pipeline w
 fitted once. What is remembered is the fitted state; the selection is made anew from it.
 """
 
+import pickle
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 from sklearn.utils.validation import check_memory
 
 from groupfs import __version__
+from groupfs.data.block_sources import is_lazy
 from groupfs.training.settings import PRESETS, groups_to_select
 from groupfs.utils.errors import ParameterError
 
@@ -36,10 +39,23 @@ def train_or_recall(selector: Any, X: Any) -> None:
             "would draw other seeds, so none could be remembered; set random_state to a number.",
             "memory",
         )
+    if is_lazy(X) and not isinstance(X, np.memmap):
+        raise ParameterError(
+            f"memory={selector.memory!r} but X is {type(X).__name__}, read from elsewhere: whether "
+            "it has changed since cannot be told; load it, or leave memory out.",
+            "memory",
+        )
     parameters = selector.get_params(deep=False)
     shared = {**parameters, **NEUTRAL, "n_groups_to_select": _kind_of_rule(parameters)}
     train = check_memory(selector.memory).cache(_trained_state, ignore=["verbose"])
-    state = train(type(selector)(**shared), X, __version__, selector.verbose)
+    try:
+        state = train(type(selector)(**shared), X, __version__, selector.verbose)
+    except pickle.PicklingError as reason:
+        raise ParameterError(
+            f"memory={selector.memory!r} but X or a parameter cannot be hashed, as no lambda can; "
+            "give functions of a module, or leave memory out.",
+            "memory",
+        ) from reason
     vars(selector).pop("feature_names_in_", None)  # X may have none this time
     vars(selector).update(state)
 

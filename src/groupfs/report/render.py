@@ -8,6 +8,7 @@ content policy allows this one script and no request.
 import base64
 import hashlib
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ SCRIPTS = (
 LARGEST_PAGE = 1_950_000
 #: What is listed however large the page; the map of correlations shows no more groups.
 FEWEST_FEATURES, FEWEST_GROUPS = 100, 100
+#: Remarks on values that may not be what they seem, which would change what is found.
+REMEDY = re.compile(r"may stand for no answer|use[-_]raw|if these have an order")
 #: Features in no group that are shown without a click, at most.
 MOST_OPEN = 40
 #: Groups shown beyond the first ones, at most, since their features are selected or come soon.
@@ -73,6 +76,7 @@ def render(summary: Json) -> str:
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "largest_score": max([group["score"] or 0 for group in summary["groups"]] + [0]),
         "has_reversed": any(sign is not None and sign < 0 for sign in summary["features"]["sign"]),
+        "doubts": [note for note in summary["table"]["notes"] if REMEDY.search(note)],
         "outside_open": sum(summary["table"]["in_no_group"].values()) <= MOST_OPEN,
     }
     n_features, n_groups = len(summary["features"]["name"]), len(summary["groups"])

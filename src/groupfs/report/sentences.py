@@ -166,7 +166,8 @@ def _how_many_else(selector: FittedSelector, summary: Json) -> str | None:
         return f"{text}the distortion of the feature graph decided, so take the number as a guess."
     agreement = found["agreement"][found["n_groups"].index(best)]
     text = (
-        f"Halves of the rows agree most on {best} groups ({agreement:.2f}; 1 at most, 0 by chance)"
+        f"Halves of the rows have most in common with {best} groups (agreement {agreement:.2f}; 1 "
+        "at most, 0 by chance)"
     )
     if n_groups < best:
         text += f", of which {n_groups} {'is' if n_groups == 1 else 'are'} left once every feature "

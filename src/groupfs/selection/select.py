@@ -11,6 +11,13 @@ from groupfs.selection.budget import spend_budget
 from groupfs.selection.keep import keep_groups
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
+NOTHING_TO_EXPLAIN = (
+    "No feature goes with another beyond chance, so the features of the budget are chosen among "
+    "unrelated ones: what they explain is chance."
+)
+NO_SCORES = (
+    'No group is kept, so output="scores" gives no column; use output="features" for a budget.'
+)
 NOTHING_RELATED = (
     "No feature goes with another beyond chance: the table shows no groups, and nothing is "
     "selected. Set n_features_to_select for a budget all the same, or keep_unrelated=True to look "
@@ -98,6 +105,10 @@ def select(found: RankedGroups, wanted: Request) -> Selection:
                 f"n_features_to_select={budget}, but the groups to select from give only "
                 f"{len(chosen)} features."
             )
+        if not found.groups:
+            notes.append(NOTHING_TO_EXPLAIN)
+    if wanted.output == "scores" and not groups.any():
+        notes.append(NO_SCORES)
     support = np.zeros(len(found.labels), dtype=bool)
     support[chosen] = True
     return Selection(support, groups, notes)

@@ -15,6 +15,10 @@ class IdColumnsWarning(UserWarning):
     """Columns that look like ids are used as features."""
 
 
+class AnswersWarning(UserWarning):
+    """Answers in words, or codes for no answer, are used as they are."""
+
+
 class InterruptedTrainingWarning(UserWarning):
     """Training was ended by Ctrl-C; results are those reached so far."""
 
