@@ -54,8 +54,8 @@ def read_gene_sets(groups: Any, genes: list[str]) -> tuple[dict[str, IntArray], 
         )
     if not absent:
         return sets, []
-    named = join_names(sorted(absent))
-    return sets, [f"Not among the genes: {len(absent)} of the gene sets' genes ({named})."]
+    which = join_names(sorted(absent))
+    return sets, [f"Not among the genes: {len(absent)} of the gene sets' genes ({which})."]
 
 
 def assign_genes(
