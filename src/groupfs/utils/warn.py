@@ -15,6 +15,10 @@ class IdColumnsWarning(UserWarning):
     """Columns that look like ids are used as features."""
 
 
+class ColumnsWarning(UserWarning):
+    """Columns of a table hold values that may not be meant as they are taken."""
+
+
 class InterruptedTrainingWarning(UserWarning):
     """Training was ended by Ctrl-C; results are those reached so far."""
 
