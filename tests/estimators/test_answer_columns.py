@@ -6,7 +6,7 @@ import pytest
 
 from groupfs import GroupFS
 from groupfs.estimators.answer_columns import warn_of_answers
-from groupfs.utils.warn import AnswersWarning
+from groupfs.utils.warn import ColumnsWarning
 
 
 def answers(n_people=200):
@@ -19,14 +19,14 @@ def answers(n_people=200):
 def test_codes_for_no_answer_are_named_with_the_remedy():
     frame = answers()
     frame.iloc[::20] = 99
-    with pytest.warns(AnswersWarning, match=r"99 in 4 columns.*ColumnPreparer\(missing=\[99\]\)"):
+    with pytest.warns(ColumnsWarning, match=r"99 in 4 columns.*ColumnPreparer\(missing=\[99\]\)"):
         GroupFS(max_epochs=1, random_state=0).fit(frame)
 
 
 def test_words_with_an_order_are_named():
     words = np.array(["never", "rarely", "sometimes", "often", "always"])
     frame = answers().apply(lambda column: words[column - 1])
-    with pytest.warns(AnswersWarning, match="4 columns .a, b, c, d.*'never' to 'always'"):
+    with pytest.warns(ColumnsWarning, match="4 columns .a, b, c, d.*'never' to 'always'"):
         warn_of_answers(frame)
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from groupfs.tables.answer_scales import read_orders
 from groupfs.tables.columns import ColumnsError, learn_columns
-from groupfs.tables.missing_codes import read_codes
+from groupfs.tables.missing_codes import answer_levels, read_codes
 
 AGREEMENT = ["Strongly disagree", "disagree", "Neutral ", "AGREE", "strongly  agree"]
 
@@ -28,6 +28,11 @@ def column(words, n=40, seed=0):
         ["extremely unlikely", "unlikely", "likely", "very likely"],
         ["not at all", "several days", "more than half the days", "nearly every day"],
         ["1 - never", "2", "3", "4", "5 (always)"],
+        ["1 - gar nicht", "2", "3", "4 - sehr"],
+        ["1 = never", "2 = sometimes", "3 = always"],
+        ["never", "sometimes", "about half the time", "most of the time", "always"],
+        ["none at all", "a little", "a moderate amount", "a lot", "a great deal"],
+        ["moderately important", "important", "very important"],
     ],
 )
 def test_common_wordings_are_numbers_in_their_order(words):
@@ -56,11 +61,51 @@ def test_words_for_no_answer_are_gaps_with_a_remark():
 
 @pytest.mark.parametrize(
     "words",
-    [["red", "green", "agree"], ["yes", "no"], ["fair", "dark", "blonde"], ["4a", "2", "1"]],
+    [
+        ["red", "green", "agree"],
+        ["yes", "no"],
+        ["fair", "dark", "blonde"],
+        ["4a", "2", "1"],
+        ["0.5", "1", "2.5", "unknown"],
+        ["1 - North", "2 - South", "3 - East"],
+        ["1 - always", "2 - never", "3 - sometimes"],
+        ["1 - a|b", "2"],
+    ],
 )
 def test_other_words_stay_categories(words):
     frame = pd.DataFrame({"c": column(words)})
     assert learn_columns(frame).columns[0].kind == "category"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["disagree", "mostly agree", "agree"],
+        ["disagree", "slightly agree", "somewhat agree"],
+        ["poor", "average", "satisfactory"],
+    ],
+)
+def test_different_answers_of_one_column_are_never_one_step(words):
+    frame = pd.DataFrame({"q": column(words), "r": column(words[:2])})
+    assert [c.kind for c in learn_columns(frame).columns] == ["category"] * 2
+    table, _ = learn_columns(frame, order=[words]).apply(frame)
+    assert set(table["q"]) == {1.0, 2.0, 3.0}
+
+
+def test_numbered_answers_that_several_columns_share_are_a_scale():
+    words = ["1 - nie", "2 - selten", "3 - oft"]
+    frame = pd.DataFrame({name: column(words, seed=i) for i, name in enumerate("abc")})
+    frame["c"] = column([*words[:2], "9 - don't know"])
+    assert [c.kind for c in learn_columns(frame).columns] == ["answers"] * 3
+    assert [c.kind for c in learn_columns(frame[["a", "b"]]).columns] == ["category"] * 2
+
+
+def test_numbers_alone_are_the_answers_that_begin_with_them():
+    frame = pd.DataFrame({"q": column(["1 - never", "2", "3", "4", "5 - always"])})
+    other = pd.DataFrame({"q": [2.0, 3, 4, np.nan, 5, 6]})
+    table, notes = learn_columns(frame).apply(other)
+    np.testing.assert_array_equal(table["q"], [2, 3, 4, np.nan, 5, np.nan])
+    assert notes[0].endswith(": q (1).")
 
 
 GERMAN = "trifft nicht zu, Trifft eher nicht zu,trifft eher zu,trifft zu"
@@ -110,6 +155,7 @@ def test_answers_that_several_columns_share_are_asked_for_their_order():
         (range(1, 8), [9]),
         (range(1, 11), [999]),
         (range(5), [-1]),
+        (range(3), [-1]),
         (range(1, 6), [-9]),
         (range(2), [9]),
         (range(1, 5), [98, 99]),
@@ -131,7 +177,11 @@ def test_codes_for_no_answer_are_named_with_the_remedy(steps, codes):
     "columns",
     [
         {"a": [*range(1, 10)] * 4, "b": [*range(1, 10)] * 4},  # a scale up to 9
-        {"a": [1, 2, 3, 4, 99], "b": [1, 2, 3, 4, 5]},  # in one column alone
+        {"a": [1, 2, 3, 4, 9], "b": [1, 2, 3, 4, 5]},  # 9 in one column alone
+        {"share": [0, 25, 50, 75, 90, 99] * 5},
+        {"children": [0, 1, 2, 3, 5, 8, 13, 20, 34, 99]},
+        {name: [-2, -1, 0, 1, 2] * 4 for name in "abc"},
+        {name: [*range(-3, 4)] * 4 for name in "abc"} | {"d": [*range(-2, 4)], "e": [-1, 0, 1, 2]},
         {"age": [*range(20, 100)], "weight": [*range(45, 125)]},
         {"a": [-1, 0, 1] * 9, "b": [-1, 0, 1] * 9},
         {"a": np.linspace(0, 99, 40), "b": np.linspace(0, 99, 40)},
@@ -140,6 +190,24 @@ def test_codes_for_no_answer_are_named_with_the_remedy(steps, codes):
 def test_numbers_that_are_values_are_not_suspected(columns):
     frame = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
     assert not [note for note in learn_columns(frame).notes if "no answer" in note]
+
+
+def test_a_long_code_in_one_column_alone_is_named():
+    frame = pd.DataFrame({"a": [*range(1, 7)] * 19 + [99] * 6, "b": [*range(1, 7)] * 20})
+    assert "99 in 1 column (a). It may stand for no answer" in learn_columns(frame).notes[-1]
+
+
+def test_infinite_values_are_no_answers():
+    assert answer_levels(np.array([np.inf, 1, 2, 3, -np.inf, np.nan, 99])).codes == [99]
+
+
+@pytest.mark.parametrize("missing", [{"C1": 99}, "C1=99", ["7", "C1 = 99"]])
+def test_codes_for_one_column_are_refused(missing):
+    frame = pd.DataFrame({"C1": [1, 2, 99, 1], "C2": [2, 1, 2, 2]})
+    says = r"names a column, but .* in all columns; give the values alone, such as missing=\[99\]"
+    with pytest.raises(ColumnsError, match=says) as caught:
+        learn_columns(frame, missing=missing)
+    assert caught.value.parameter == "missing"
 
 
 def test_codes_are_found_as_numbers_and_as_text_and_in_other_files():

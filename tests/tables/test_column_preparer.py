@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from groupfs import GroupFS
 from groupfs.tables import ColumnPreparer
 from groupfs.tables.columns import ColumnsError, learn_columns
+from groupfs.utils.warn import ColumnsWarning
 from tests.support.command import CHOSEN, people
 
 
@@ -54,8 +55,27 @@ def test_it_comes_first_in_a_pipeline(frame):
 
 def test_new_values_become_gaps_with_a_warning(frame):
     preparer = ColumnPreparer().fit(frame)
-    with pytest.warns(UserWarning, match="job"):
+    with pytest.warns(ColumnsWarning, match="job"):
         assert preparer.transform(frame.assign(job="astronaut"))["job"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [([*range(1, 6)] * 8 + [99], "missing=.99. takes"), (["nie", "oft", "selten"] * 9, "order=")],
+)
+def test_what_may_be_meant_otherwise_is_warned_of(values, says):
+    frame = pd.DataFrame(dict.fromkeys("abc", values))
+    with pytest.warns(ColumnsWarning, match=says) as caught:
+        preparer = ColumnPreparer().fit(frame)
+    assert str(caught[0].message) in preparer.notes_ and caught[0].filename == __file__
+
+
+def test_frames_of_polars_are_refused_with_the_remedy():
+    frame = pytest.importorskip("polars").DataFrame({"a": [1, 2]})
+    with pytest.raises(TypeError, match=r"X is a polars DataFrame; .* such as X.to_pandas\(\)"):
+        ColumnPreparer().fit(frame)
+    with pytest.raises(TypeError, match=r"LazyFrame; .* such as X.collect\(\).to_pandas\(\)"):
+        ColumnPreparer().fit(frame.lazy())
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from groupfs.cli.result_folder import check_folder, write_results
 from groupfs.tables import Table
 from groupfs.tables.columns import Preparation
 from groupfs.tables.missing_codes import read_codes, without_codes
-from groupfs.utils.warn import AnswersWarning
+from groupfs.utils.warn import ColumnsWarning
 
 
 def select(
@@ -111,7 +111,7 @@ def _fit(estimator: Any, X: Any) -> list[str]:
     """Fit the estimator, and return its warnings as sentences."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warnings.simplefilter("ignore", AnswersWarning)  # said of the columns already
+        warnings.simplefilter("ignore", ColumnsWarning)  # said of the columns already
         estimator.fit(X)
     estimator.verbose = 0  # the bar was for this terminal, not for whoever reads the model
     if hasattr(estimator, "checkpoint"):

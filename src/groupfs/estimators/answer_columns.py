@@ -6,7 +6,7 @@ They are used as they are, with a word of warning: ``groupfs.tables.ColumnPrepar
 from typing import Any
 
 from groupfs.utils.text import join_names
-from groupfs.utils.warn import AnswersWarning, warn
+from groupfs.utils.warn import ColumnsWarning, warn
 
 #: Columns and rows that are looked at, at most.
 MOST_COLUMNS, MOST_ROWS = 2000, 5000
@@ -18,7 +18,7 @@ def warn_of_answers(X: Any) -> None:
         return
     from groupfs.tables.answer_scales import find_scales
     from groupfs.tables.column_values import is_numeric, to_numbers
-    from groupfs.tables.missing_codes import outlying_codes, suspected_codes
+    from groupfs.tables.missing_codes import answer_levels, suspected_codes
 
     rows = X.iloc[:: len(X) // MOST_ROWS + 1]
     columns = {str(name): rows.iloc[:, place] for place, name in enumerate(X.columns)}
@@ -28,10 +28,12 @@ def warn_of_answers(X: Any) -> None:
             f"Answers in words are taken for categories without an order in {len(scales)} "
             f"column{'s' * (len(scales) > 1)} ({join_names(scales)}): "
             f"groupfs.tables.ColumnPreparer makes numbers of them, {steps[0]!r} to {steps[-1]!r}.",
-            AnswersWarning,
+            ColumnsWarning,
         )
     numbers = {name: to_numbers(column) for name, column in columns.items() if is_numeric(column)}
-    found = {name: codes for name, v in numbers.items() if (codes := outlying_codes(v)) is not None}
+    found = {
+        name: levels for name, v in numbers.items() if (levels := answer_levels(v)) is not None
+    }
     for remark in suspected_codes(found):
         remedy = "groupfs.tables.ColumnPreparer(missing=["
-        warn(remark.replace("missing=[", remedy).replace("] takes", "]) takes"), AnswersWarning)
+        warn(remark.replace("missing=[", remedy).replace("] takes", "]) takes"), ColumnsWarning)

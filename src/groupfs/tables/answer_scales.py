@@ -1,105 +1,18 @@
 """Answers in words that have an order: which words make a scale, and the step of each.
 
-Common English wordings are known; others are given. A scale is a sequence of steps, from the lowest
-to the highest; a step is a word, or several that mean the same, separated by ``|``.
+Common English wordings are known; others are given.
 """
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from typing import Any
 
-from groupfs.tables.column_values import to_text
+from groupfs.tables.column_values import plain_spelling, to_text
 from groupfs.tables.decisions import ColumnsError
+from groupfs.tables.wordings import WORDINGS, Scale
 from groupfs.utils.text import join_names
 
-Scale = tuple[str, ...]
-
-
-def _both_ways(word: str, opposite: str, middle: str) -> Scale:
-    """Return the steps from extremely one way to extremely the other."""
-    degrees = (
-        "extremely|completely|totally|absolutely|fully|entirely|strongly",
-        "very",
-        "|mostly|moderately|quite|generally",
-        "somewhat|slightly|mildly|rather|a little|tend to|fairly|a bit",
-    )
-
-    def side(of: str) -> list[str]:
-        steps = []
-        for degree in degrees:
-            forms = [(d, f"{d} {of}".strip(), f"{of} {d}".strip()) for d in degree.split("|")]
-            steps.append("|".join(dict.fromkeys(form for d, *both in forms for form in both)))
-        return steps
-
-    between = f"{middle}|neutral|neither|neutral/undecided|undecided"
-    return (*side(word), between, *reversed(side(opposite)))
-
-
-#: The steps of common wordings; a file need not use all of them.
-WORDINGS: tuple[Scale, ...] = (
-    _both_ways(
-        "disagree", "agree", "neither agree nor disagree|neither disagree nor agree|no opinion"
-    ),
-    _both_ways(
-        "dissatisfied",
-        "satisfied",
-        "neither satisfied nor dissatisfied|neither dissatisfied nor satisfied",
-    ),
-    _both_ways("unlikely", "likely", "neither likely nor unlikely|neither unlikely nor likely"),
-    _both_ways("inaccurate", "accurate", "neither accurate nor inaccurate"),
-    _both_ways("untrue", "true", "neither true nor untrue"),
-    _both_ways("unimportant", "important", "neither important nor unimportant"),
-    (
-        "never|none of the time|not at any time",
-        "almost never|hardly ever|very rarely|very seldom",
-        "rarely|seldom|a little of the time",
-        "occasionally|once in a while|now and then",
-        "sometimes|some of the time|about half the time|half of the time",
-        "often|frequently|regularly|a good bit of the time",
-        "usually|generally|mostly|most of the time",
-        "very often|very frequently",
-        "almost always|nearly always",
-        "always|all of the time|all the time|constantly",
-    ),
-    (
-        "not at all|not in the least",
-        "very little|hardly|hardly at all",
-        "a little|a little bit|slightly|to a small extent|a bit",
-        "somewhat|some|to some extent",
-        "moderately|a moderate amount|to a moderate extent",
-        "quite a bit|quite|fairly|considerably|rather",
-        "very|very much|a lot|a great deal|to a great extent|to a large extent",
-        "extremely|completely|an extreme amount|totally",
-    ),
-    (
-        "not at all important|not important",
-        "slightly important|of little importance",
-        "somewhat important",
-        "moderately important|of some importance",
-        "important",
-        "very important",
-        "extremely important|absolutely essential",
-    ),
-    (
-        "terrible|awful|extremely poor",
-        "very poor|very bad",
-        "poor|bad",
-        "fair|below average",
-        "average|ok|okay|satisfactory|acceptable",
-        "good|above average",
-        "very good",
-        "excellent|outstanding|exceptional",
-    ),
-    (
-        "not at all",
-        "several days",
-        "more than half the days|over half the days",
-        "nearly every day|almost every day",
-    ),
-    ("none|absent|no symptoms", "mild|slight", "moderate", "severe", "very severe|extreme"),
-    ("very low", "low", "medium|moderate|middle", "high", "very high"),
-)
 #: What people say in place of an answer.
 NO_ANSWER = {
     *("don't know", "dont know", "do not know", "not applicable", "does not apply", "n/a", "na"),
@@ -107,8 +20,8 @@ NO_ANSWER = {
     *("refused to answer", "declined to answer", "skipped", "missing", "not answered", "unknown"),
     *("not stated", "no reply", "unsure"),
 }
-#: Answers that begin with their number: "1 - never", "5 (always)".
-NUMBERED = re.compile(r"(\d{1,2})(?:\s*[-–=.:()].*)?")
+#: Answers that begin with their number, "1 - never", "5 (always)", or are nothing else; not 1.5.
+NUMBERED = re.compile(r"(\d{1,2})(?:\.0+)?(?!\.?\d)(?:\s*[-–=.:()][-–=.:()\s]*(.*?)\)?)?")
 #: Different answers of a question, at most, and steps of one whose answers are numbered.
 MOST_ANSWERS, MOST_NUMBERED = 30, 12
 #: Columns with the same answers that are taken for questions of one scale: two may be of a couple.
@@ -123,6 +36,21 @@ def plain_word(text: str) -> str:
 def steps_of(scale: Scale) -> dict[str, int]:
     """Return the number of every word of a scale, 1 for the lowest step."""
     return {plain_word(w): i for i, step in enumerate(scale, 1) for w in step.split("|")}
+
+
+def find_steps(scale: Scale, text: Any) -> Any:
+    """Return the steps of answers in a column of text, and a gap for what is none.
+
+    Of answers that begin with their number, the number alone will do, also as 2.0: a file that has
+    no other answer there is read as numbers.
+    """
+    steps = steps_of(scale)
+    matches = {word: match for word in steps if (match := NUMBERED.fullmatch(word))}
+    numbers = {word: plain_spelling(match[1]) for word, match in matches.items()}
+    once = Counter(numbers.values())
+    known = {number: steps[word] for word, number in numbers.items() if once[number] == 1}
+    known |= {plain_spelling(word): step for word, step in steps.items()}
+    return text.map(lambda word: known.get(plain_spelling(plain_word(word))), na_action="ignore")
 
 
 def read_orders(order: Any) -> list[Scale]:
@@ -161,8 +89,10 @@ def find_scales(frame: Any, names: Sequence[str], orders: Sequence[Scale]) -> di
     """Find the columns whose answers are words of a scale, given or known, and the scale of each.
 
     A given order takes every column with at least two of its words and half of its answers among
-    them. A known wording takes a column only if it knows all of its answers, apart from words for
-    no answer. Columns of one wording that use fewer steps have the numbers of those that use more.
+    them. A known wording takes a column only if all of its answers are different steps of it, apart
+    from words for no answer. Answers that begin with their numbers are a scale if their words are
+    known in that order, if some have no words, or if several columns have them. Columns of one
+    wording that use fewer steps have the numbers of those that use more.
     """
     answers = {name: counts for name in names if (counts := _answers(frame[name]))}
     found: dict[str, Scale] = {}
@@ -172,12 +102,20 @@ def find_scales(frame: Any, names: Sequence[str], orders: Sequence[Scale]) -> di
         if not fits:
             raise ColumnsError(_no_such_answers(order, answers), "order")
         found |= {name: order for name in fits if name not in found}
+    words = {
+        name: {word for word in counts if not {word, _label(word)} & NO_ANSWER}
+        for name, counts in answers.items()
+        if name not in found and not _is_ordered(frame[name])
+    }
+    numbered = {name: scale for name, own in words.items() if (scale := _by_number(own))}
+    distinct = set(map(frozenset, words.values()))
     used: dict[str, tuple[Scale, frozenset[int]]] = {}
-    for name, counts in answers.items():
-        if name not in found and not _is_ordered(frame[name]):
-            words = set(counts) - NO_ANSWER
-            if (scale := _wording(words)) is not None:
-                used[name] = scale, frozenset(steps_of(scale)[word] for word in words)
+    for name, own in words.items():
+        known = numbered.get(name)
+        if known is None or not _is_scale(known, numbered.values()):
+            known = _wording(own, distinct)
+        if known is not None:
+            used[name] = known, frozenset(steps_of(known)[word] for word in own)
     frequent = Counter(used.values())
     for name, (scale, steps_used) in used.items():
         larger = [s for s in frequent if s[0] == scale and s[1] >= steps_used]
@@ -221,18 +159,49 @@ def _is_ordered(series: Any) -> bool:
     return bool(getattr(series.dtype, "ordered", False))
 
 
-def _wording(words: set[str]) -> Scale | None:
-    """Return the known scale that has all of these words."""
+def _wording(words: set[str], columns: Collection[Set[str]] = ()) -> Scale | None:
+    """Return the known scale that has all of these words, each as a step of its own.
+
+    So must be those of other columns that have more words of the scale.
+    """
     if len(words) < 2:
         return None
-    numbers = {word: NUMBERED.fullmatch(word) for word in words}
-    if all(numbers.values()) and not all(word.isdigit() for word in words):
-        by_number = {int(match[1]): word for word, match in numbers.items() if match}
-        first = min(by_number)
-        counted = list(range(first, first + len(words)))
-        if first <= 1 and sorted(by_number) == counted and len(words) <= MOST_NUMBERED:
-            return tuple(by_number[number] for number in counted)
-    return next((scale for scale in WORDINGS if words <= steps_of(scale).keys()), None)
+    for scale in WORDINGS:
+        steps = steps_of(scale)
+        larger = [words, *(more for more in columns if words < more)]
+        alike = [known for known in larger if known <= steps.keys()]
+        if words in alike and all(len({steps[w] for w in own}) == len(own) for own in alike):
+            return scale
+    return None
+
+
+def _label(word: str) -> str:
+    """Return what a numbered answer says beside its number: "always" of "5 (always)"."""
+    match = NUMBERED.fullmatch(word)
+    return (match[2] or "") if match else ""
+
+
+def _by_number(words: set[str]) -> Scale | None:
+    """Return answers in the order of the numbers they begin with; None of nothing but numbers."""
+    numbers = {word: match[1] for word in words if (match := NUMBERED.fullmatch(word))}
+    if not 2 <= len(words) <= MOST_NUMBERED or len(numbers) < len(words) or "|" in "".join(words):
+        return None
+    scale = sorted(words, key=lambda word: int(numbers[word]))
+    first = int(numbers[scale[0]])
+    counted = [int(numbers[word]) for word in scale] == [*range(first, first + len(scale))]
+    return tuple(scale) if first <= 1 and counted and any(map(_label, scale)) else None
+
+
+def _is_scale(numbered: Scale, others: Collection[Scale]) -> bool:
+    """Tell whether numbered answers have an order; the numbers of regions or jobs say nothing."""
+    labels = [_label(word) for word in numbered]
+    if not all(labels):  # such as the ends alone
+        return True
+    if (known := _wording(set(labels))) is not None:
+        steps = [steps_of(known)[label] for label in labels]
+        return len(set(steps)) == len(steps) and sorted(steps) in (steps, steps[::-1])
+    words = set(numbered)
+    return sum(words <= set(other) or words > set(other) for other in others) >= FEWEST_SHARING
 
 
 def _steps_in_use(scale: Scale, steps: frozenset[int], answers: Mapping[str, Any]) -> Scale:

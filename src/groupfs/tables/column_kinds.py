@@ -8,7 +8,7 @@ import numpy as np
 
 from groupfs.data.encodings import MOST_DIFFERENT, MOST_LEVELS
 from groupfs.data.id_columns import is_id
-from groupfs.tables.answer_scales import Scale, plain_word, steps_of
+from groupfs.tables.answer_scales import find_steps, plain_word
 from groupfs.tables.column_values import (
     is_numeric,
     is_text,
@@ -18,6 +18,7 @@ from groupfs.tables.column_values import (
     to_text,
 )
 from groupfs.tables.decisions import Column, ColumnsError, DecisionLog
+from groupfs.tables.wordings import Scale
 from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray
 
@@ -79,9 +80,7 @@ def convert(column: Column, series: Any) -> tuple[Any, int]:
     if column.kind == "number":
         converted = pd.Series(to_numbers(series), series.index)
     elif column.kind == "answers":
-        steps = steps_of(column.values)
-        numbers = to_text(series).map(lambda v: steps.get(plain_word(v)), na_action="ignore")
-        converted = pd.to_numeric(numbers).astype(np.float64)
+        converted = pd.to_numeric(find_steps(column.values, to_text(series))).astype(np.float64)
     elif column.kind == "date":
         converted = to_dates(series)
     else:
@@ -119,9 +118,7 @@ def _date(name: str, dates: Any, use: bool, log: DecisionLog) -> Column:
 def _answers(name: str, text: Any, scale: Scale, log: DecisionLog) -> Column:
     words = " < ".join(step.split("|")[0] for step in scale)
     log.add("answers", name, f"1 to {len(scale)}, {words}")
-    steps = steps_of(scale)
-    outside = text.dropna()
-    outside = outside[[plain_word(word) not in steps for word in outside]]
+    outside = text[text.notna() & find_steps(scale, text).isna()]
     words = join_names(sorted(set(map(plain_word, outside))), 3)
     log.add_count("no_step", name, len(outside), words)
     log.add_count("gaps", name, int(text.isna().sum()) + len(outside))

@@ -1,6 +1,5 @@
 """ColumnPreparer: what the command line does to the columns of a file, for pipelines."""
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.tables.columns import ColumnsError, Preparation, learn_columns
 from groupfs.tables.table import repeated_names
 from groupfs.utils.text import join_names
+from groupfs.utils.warn import ColumnsWarning, warn
 
 
 class ColumnPreparer(TransformerMixin, BaseEstimator):
@@ -77,7 +77,10 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
         self.order = order
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Decide which columns are used, and as what; ``y`` is not looked at."""
+        """Decide which columns are used, and as what; ``y`` is not looked at.
+
+        Warns of numbers that may stand for no answer, and of answers that may have an order.
+        """
         frame = _checked(X)
         self.preparation_: Preparation = learn_columns(
             frame,
@@ -87,6 +90,8 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
             order=self.order,
         )
         self.notes_ = list(self.preparation_.notes)
+        for sentence in self.preparation_.advice:
+            warn(sentence, ColumnsWarning)
         if not self.preparation_.names:
             raise ColumnsError(f"X has no usable column: {' '.join(self.notes_)}", "X")
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
@@ -98,7 +103,7 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         prepared, notes = self.preparation_.apply(_checked(X))
         for note in notes:
-            warnings.warn(note, UserWarning, stacklevel=2)
+            warn(note, ColumnsWarning)
         return prepared
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -113,6 +118,11 @@ def _listed(names: Any) -> list[str]:
 
 def _checked(X: Any) -> Any:
     """Refuse what is no DataFrame with names of its own for the columns."""
+    if type(X).__module__.split(".")[0] == "polars":
+        raise TypeError(
+            f"X is a polars {type(X).__name__}; a ColumnPreparer takes a pandas DataFrame, such as "
+            f"X.{'collect().' if hasattr(X, 'collect') else ''}to_pandas()."
+        )
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         raise TypeError(
             f"X is a {type(X).__name__}; a ColumnPreparer takes a pandas DataFrame, as names and "

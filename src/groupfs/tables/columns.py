@@ -16,13 +16,17 @@ from groupfs.tables.column_kinds import convert, decide
 from groupfs.tables.column_values import to_numbers
 from groupfs.tables.decisions import Column, ColumnsError, DecisionLog
 from groupfs.tables.missing_codes import (
+    Levels,
+    answer_levels,
     find_codes,
-    outlying_codes,
     read_codes,
     suspected_codes,
     without_codes,
 )
 from groupfs.utils.text import join_names
+
+#: Whole numbers from here on are not told apart as floats.
+EXACT = 2**53
 
 __all__ = ["Column", "ColumnsError", "Preparation", "learn_columns", "matching", "numeric_columns"]
 
@@ -49,6 +53,7 @@ class Preparation:
 
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()  #: those of the notes that ask to look at something
     header: bool | None = None  #: whether the file began with names, see ``read_table``
     missing: tuple[str, ...] = ()  #: values that stand for no answer
     layer: str | None = None  #: of an h5ad file, see ``read_table``
@@ -90,12 +95,14 @@ class Preparation:
         kinds = {column.name: column for column in self.columns}
         selected, log = frame.copy(), DecisionLog()
         for name in frame.columns:
-            values = without_codes(frame[name], self.missing)
+            stored = frame[name]
+            values = without_codes(stored, self.missing)
             if kinds[name].kind == "answers":
                 values, n_unknown = convert(kinds[name], values)
                 log.add_count("unknown", name, n_unknown)
-            if values is not frame[name] and values.dtype.kind == "f":
-                whole = bool((values.dropna() % 1 == 0).all())
+            if values is not stored and values.dtype.kind == "f":
+                present = values.dropna()
+                whole = bool((present % 1 == 0).all() and (present.abs() < EXACT).all())
                 values = values.astype("Int64") if whole else values  # 3 rather than 3.0
             selected[name] = values
         return selected, log.sentences()
@@ -118,8 +125,8 @@ class Preparation:
     def from_dict(cls, stored: dict[str, Any]) -> "Preparation":
         """Read what :meth:`to_dict` has written."""
         columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
-        more = {**stored, "missing": tuple(stored.get("missing", ()))}
-        return cls(**{**more, "columns": tuple(columns), "notes": tuple(stored["notes"])})
+        texts = {key: tuple(stored.get(key, ())) for key in ("notes", "advice", "missing")}
+        return cls(**{**stored, **texts, "columns": tuple(columns)})
 
 
 def learn_columns(
@@ -164,27 +171,28 @@ def learn_columns(
     """
     names = list(frame.columns)
     used, dropped = matching(use, names, "use"), matching(drop, names, "drop")
-    codes = read_codes(missing)
+    codes = read_codes(missing, names)
     looked_at = [name for name in names if name != label and name not in dropped]
     answers = {name: without_codes(frame[name], codes) for name in looked_at}
     scales = find_scales(answers, looked_at, read_orders(order))
-    outlying: dict[str, list[float]] = {}
+    levels: dict[str, Levels] = {}
 
     def decide_kind(name: str, log: DecisionLog) -> Column:
         n_missing = int(find_codes(frame[name], codes).sum())
         log.add_count("missing", name, n_missing, join_names(codes))
         column = decide(name, answers[name], name in used, log, scales.get(name))
         if column.kind == "number":
-            found = outlying_codes(to_numbers(answers[name]))
-            outlying.update({} if found is None else {name: found})
+            found = answer_levels(to_numbers(answers[name]))
+            levels.update({} if found is None else {name: found})
         return column
 
     learned = _prepare(names, drop, label, decide_kind)
     categories = {c.name: c.values for c in learned.columns if c.kind == "category"}
-    notes = [*learned.notes, *unordered_answers(categories), *suspected_codes(outlying)]
+    advice = [*unordered_answers(categories), *suspected_codes(levels)]
     if codes and not any(find_codes(frame[name], codes).any() for name in looked_at):
-        notes.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
-    return replace(learned, notes=tuple(notes), missing=codes)
+        advice.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
+    notes = (*learned.notes, *advice)
+    return replace(learned, notes=notes, advice=tuple(advice), missing=codes)
 
 
 def numeric_columns(

@@ -23,7 +23,7 @@ SENTENCES = {
     "category": "Took {} of text for categories",
     "ordered": "Took {} for ordered categories",
     "gaps": "Found gaps in {}; similarities use the rows that are there (how many gaps)",
-    "unknown": "Took values of {} that the first file has not for gaps (how many)",
+    "unknown": "Took values that were not seen before for gaps in {} (how many)",
 }
 
 

@@ -1,7 +1,8 @@
 """Numbers and words that stand for no answer: those that are given, and those that look like it."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,10 +22,22 @@ SHARED, FEWEST_COLUMNS = 0.1, 2
 SHARED_IF_LONG = 0.001
 
 
-def read_codes(missing: Any) -> tuple[str, ...]:
-    """Read codes for no answer: a value, or several, as numbers, words or text with commas."""
+class Levels(NamedTuple):
+    """The different values of a column of answers."""
+
+    steps: list[float]
+    codes: list[float]  #: known ones, far from the steps
+
+
+def read_codes(missing: Any, names: Sequence[str] = ()) -> tuple[str, ...]:
+    """Read codes for no answer: a value, or several, as numbers, words or text with commas.
+
+    Those for one of the columns with these ``names`` alone, such as C1=99, are refused.
+    """
     if missing is None:
         return ()
+    if isinstance(missing, Mapping):
+        raise _for_one_column(missing, [v for v in missing.values() if np.isscalar(v)])
     given = [missing] if isinstance(missing, str) or not isinstance(missing, Iterable) else missing
     parts = [part.strip() for value in given for part in str(value).split(",")]
     if any(not part for part in parts):
@@ -32,6 +45,9 @@ def read_codes(missing: Any) -> tuple[str, ...]:
             f"missing={missing!r} has an empty value; give what stands for no answer, such as 99.",
             "missing",
         )
+    for name, equals, value in [part.partition("=") for part in parts]:
+        if equals and name.strip() in names:
+            raise _for_one_column(f"{name}={value}", [value.strip()])
     return tuple(dict.fromkeys(parts))
 
 
@@ -55,17 +71,21 @@ def without_codes(series: Any, codes: Sequence[str]) -> Any:
     return series.mask(found) if found.any() else series
 
 
-def suspected_codes(answers: dict[str, list[float]]) -> list[str]:
-    """Name codes that enough columns have, of those found by :func:`outlying_codes`."""
+def suspected_codes(answers: Mapping[str, Levels]) -> list[str]:
+    """Name codes that enough columns have, of those found by :func:`answer_levels`.
+
+    Short ones must not be steps of as many columns: of -3 to 3, some may lack -3.
+    """
     by_code: dict[float, list[str]] = {}
-    for name, codes in answers.items():
-        for code in codes:
+    for name, levels in answers.items():
+        for code in levels.codes:
             by_code.setdefault(code, []).append(name)
-    few, some = max(1, SHARED_IF_LONG * len(answers)), max(FEWEST_COLUMNS, SHARED * len(answers))
+    steps = Counter(step for levels in answers.values() for step in levels.steps)
+    few, some = SHARED_IF_LONG * len(answers), max(FEWEST_COLUMNS, SHARED * len(answers))
     shared = {
         code: names
         for code, names in sorted(by_code.items())
-        if len(names) >= (few if abs(code) > 9 else some)
+        if len(names) >= (few if abs(code) > 9 else max(some, steps[code] + 1))
     }
     if not shared:
         return []
@@ -81,9 +101,10 @@ def suspected_codes(answers: dict[str, list[float]]) -> list[str]:
     ]
 
 
-def outlying_codes(values: FloatArray) -> list[float] | None:
-    """Return codes far from the few whole numbers of a column of answers; None if it is none."""
-    if (values[:100] % 1 > 0).any():
+def answer_levels(values: FloatArray) -> Levels | None:
+    """Tell codes from the few whole numbers of a column of answers; None if it is none."""
+    first = values[:100]
+    if (first[np.isfinite(first)] % 1 > 0).any():
         return None
     levels = np.unique(values[np.isfinite(values)])
     if not 2 <= len(levels) <= MOST_STEPS + 2 * MOST_CODES or (levels != np.floor(levels)).any():
@@ -94,7 +115,7 @@ def outlying_codes(values: FloatArray) -> list[float] | None:
     steps, below = levels[low:], levels[:low]
     if len(steps) < 2 or np.ptp(steps) >= MOST_STEPS:
         return None
-    return [*below.tolist(), *above.tolist()]
+    return Levels(steps.tolist(), [*below.tolist(), *above.tolist()])
 
 
 def _are_above(levels: FloatArray, k: int) -> bool:
@@ -106,10 +127,21 @@ def _are_above(levels: FloatArray, k: int) -> bool:
 
 
 def _are_below(levels: FloatArray, k: int) -> bool:
-    """Tell whether the k lowest are codes: negative ones, below steps that are not."""
-    if len(levels) < k + 3 or not set(levels[:k].tolist()) <= CODES:
+    """Tell whether the k lowest are codes: negative ones, below steps that are not.
+
+    A scale from -2 to 2 has steps on both sides of 0.
+    """
+    if len(levels) < k + 3 or not set(levels[:k].tolist()) <= CODES or levels[0] == -levels[-1]:
         return False
     return bool(levels[k - 1] < 0 <= levels[k])
+
+
+def _for_one_column(given: Any, values: Sequence[Any]) -> ColumnsError:
+    return ColumnsError(
+        f"missing={given!r} names a column, but what stands for no answer does so in all columns; "
+        f"give the values alone, such as missing=[{','.join(map(str, values)) or 99}].",
+        "missing",
+    )
 
 
 def _as_number(code: str) -> float | None:

@@ -15,8 +15,8 @@ class IdColumnsWarning(UserWarning):
     """Columns that look like ids are used as features."""
 
 
-class AnswersWarning(UserWarning):
-    """Answers in words, or codes for no answer, are used as they are."""
+class ColumnsWarning(UserWarning):
+    """Columns of a table hold values that may not be meant as they are taken."""
 
 
 class InterruptedTrainingWarning(UserWarning):
