@@ -123,7 +123,7 @@ def test_other_files_by_the_name_of_a_csv_are_refused_as_what_they_are(start, tm
     refused(run("select", tmp_path / "survey.csv", "-o", tmp_path / "out"), 3, "by its first bytes")
 
 
-BROKEN = ("xlsx", "sav", "parquet", "feather", "npy", "npz", "mat", "h5ad")
+BROKEN = ("sav", "parquet", "feather", "npy", "npz", "mat", "h5ad")
 
 
 @pytest.mark.slow
@@ -228,3 +228,10 @@ def test_too_little_memory_is_refused_with_how_much_there_must_be(table, tmp_pat
     result = run("select", table, "--max-memory", "much", "-o", tmp_path / "out")
     refused(result, 4, "--max-memory much is not an amount of memory")
     assert everything(tmp_path) == []
+
+
+def test_no_temporary_folder_is_made_for_a_table_that_memory_holds(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.TemporaryDirectory", None)
+    (tmp_path / "t.csv").write_text("a,b\n1,2\n")
+    result = run("select", tmp_path / "t.csv", "-o", tmp_path / "out")
+    refused(result, 4, "has only one row")

@@ -185,22 +185,24 @@ def test_the_command_has_every_option_that_bears_on_the_result():
         "random_state": 7,
     }
     columns = {"drop": ["a b"], "use": ["id"], "header": False, "image_shape": (4, 3)}
-    request = Request(out=Path("r"), along_path=True, settings=settings, **columns)
+    request = Request(out=Path("a b"), along_path=True, settings=settings, **columns)
     assert command_line("t.csv", request) == (
         "groupfs select t.csv --drop 'a b' --use id --no-header --image 4x3 --path --significant "
-        "--budget 5 --seed 7"
+        "--budget 5 --seed 7 -o 'a b'"
     )
     answers = {"missing": ["99", "-9"], "order": ["low,high"], "layer": "log", "use_raw": True}
     settings = {"output": "representatives", "max_memory": "2GB"}
-    assert command_line("t.csv", Request(out=Path("r"), **answers, settings=settings)) == (
+    assert command_line("t.csv", Request(out=Path("groupfs-t"), **answers, settings=settings)) == (
         "groupfs select t.csv --missing 99 --missing -9 --order low,high --layer log --use-raw "
         "--representatives --max-memory 2GB"
     )
     flags = {"n_groups_to_select": "open", "signed": True, "keep_unrelated": True}
-    assert command_line("t.csv", Request(out=Path("r"), settings=flags)) == (
+    assert command_line("t.csv", Request(out=Path("groupfs-t"), settings=flags)) == (
         "groupfs select t.csv --open-gates --signed --keep-unrelated"
     )
-    asked = Request(out=Path("r"), settings={"explain": 0.9, "similarity": "mutual_information"})
+    asked = Request(
+        out=Path("groupfs-t"), settings={"explain": 0.9, "similarity": "mutual_information"}
+    )
     assert command_line("t.csv", asked) == (
         "groupfs select t.csv --similarity mutual-information --explain 0.9"
     )

@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import re
 import zipfile
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -112,6 +114,15 @@ def test_thousands_are_not_taken_for_decimals(tmp_path):
 def test_commas_separate_where_other_signs_are_in_cells(cells, tmp_path):
     table = read_table(write(tmp_path, "t.csv", f"a,b,c\n{cells}\n{cells}\n"))
     assert table.names == ["a", "b", "c"] and table.notes == []
+
+
+@pytest.mark.parametrize("word", ["none", "True"])
+def test_one_word_leaves_decimal_commas_what_they_are(word, tmp_path):
+    lines = f"a;b;c\n1,5;1,3;True\n-2,5e-1;1,3,4;\n{word};2,3;False\n"
+    values = read_table(write(tmp_path, "t.csv", lines)).values
+    assert values["a"].tolist() == ["1.5", "-2.5e-1", word]
+    assert values["b"].tolist() == ["1,3", "1,3,4", "2,3"]  # several answers in a cell
+    assert values["c"].dropna().tolist() == [True, False]
 
 
 def test_none_is_an_answer_and_not_a_gap(tmp_path):
@@ -248,7 +259,41 @@ def test_a_sparse_matrix_of_endless_rows_or_columns_is_refused(shape, tmp_path):
 def test_a_missing_file_is_named_with_the_one_that_was_meant(tmp_path):
     write(tmp_path, "students.csv", "a,b\n1,2\n")
     assert "did you mean" in (said := refusal(tmp_path / "student.csv")) and "students.csv" in said
+    assert "students.csv" in refusal(tmp_path / "students.xlsx")
+    assert "check the spelling" in refusal(tmp_path / "nofile.csv")
     assert "is a folder" in refusal(tmp_path)
+
+
+@pytest.fixture
+def workbook(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["a", "until"], [1, datetime(9999, 12, 31)], [2, datetime(2024, 5, 1, 12)], [3]):
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    return tmp_path / "t.xlsx"
+
+
+def test_a_sheet_is_read_whatever_size_it_says_it_has_and_dates_have_all_years(workbook, tmp_path):
+    with zipfile.ZipFile(workbook) as old, zipfile.ZipFile(tmp_path / "u.xlsx", "w") as new:
+        for name in old.namelist():
+            sized = re.sub(rb'<dimension ref="[^"]+"', b'<dimension ref="A1"', old.read(name))
+            new.writestr(name, sized)
+    values = read_table(tmp_path / "u.xlsx").values
+    assert values["a"].tolist() == [1, 2, 3]
+    assert values["until"].dt.year.tolist()[:2] == [9999, 2024] and values["until"].isna()[2]
+
+
+@pytest.mark.parametrize("kind", ["text", "archive", "cut off"])
+def test_what_is_no_workbook_is_refused_with_what_to_do(kind, workbook):
+    whole = workbook.read_bytes()
+    if kind == "archive":
+        with zipfile.ZipFile(workbook, "w") as archive:
+            archive.writestr("a.csv", "a,b\n1,2\n")
+    else:
+        workbook.write_bytes(b"a,b\n1,2\n" if kind == "text" else whole[:-100])
+    said = refusal(workbook)
+    assert "is no xlsx workbook" in said and "save it as xlsx or csv" in said
 
 
 def test_arrays_of_python_objects_are_never_unpickled(tmp_path):

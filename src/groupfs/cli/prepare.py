@@ -55,7 +55,8 @@ def read_file(
         )
     if is_too_large(path, max_memory):
         refuse_h5ad_options(path, request.layer, request.use_raw)
-        aside = [name for name in (request.label, request.by) if name is not None]
+        given = {"--label": request.label, "--by": request.by}
+        aside = {option: name for option, name in given.items() if name is not None}
         return map_text(
             path,
             make_folder(),

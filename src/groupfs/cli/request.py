@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from groupfs.cli.errors import OPTIONS
+from groupfs.cli.options import default_folder
 
 
 @dataclass(frozen=True)
@@ -55,4 +56,5 @@ def command_line(source: str, request: Request) -> str:
     for name in (*numbers, "max_memory"):
         if request.settings.get(name) is not None:
             words += [OPTIONS[name], str(request.settings[name])]
+    words += ["-o", str(request.out)] if request.out != default_folder(source) else []
     return shlex.join(words)

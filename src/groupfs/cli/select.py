@@ -35,8 +35,11 @@ def select(
             table, learned = two_moons(), None
         else:
             report_progress(f"Reading {'standard input' if path == '-' else path}")
-            make_folder = tempfile.TemporaryDirectory(prefix="groupfs-")
-            table, learned = read_file(path, request, lambda: stack.enter_context(make_folder))
+
+            def make_folder() -> str:
+                return stack.enter_context(tempfile.TemporaryDirectory(prefix="groupfs-"))
+
+            table, learned = read_file(path, request, make_folder)
             report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
         return _select_from(table, learned, request, report_progress, note)
 

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import IO, Any
@@ -19,6 +19,8 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": 
 #: Words for a missing value. "None" is not among them: to people it is an answer.
 MISSING_WORDS = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?", "."]
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+#: Several answers in one cell, such as 1,3,4.
+NUMBER_LIST = re.compile(r"\d+(,\d+){2,}")
 #: Could as well be thousands.
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
@@ -82,6 +84,48 @@ def find_layout(file: IO[bytes], source: str, encoding: str, header: bool | None
 
 def parse(file: IO[bytes], layout: Layout, **more: Any) -> Any:
     """Read a file to a DataFrame by its layout; ``more`` goes to ``pandas.read_csv``."""
+    frame = _read_csv(file, layout, **more)
+    return with_points(frame, number_lists(frame)) if layout.decimal == "," else frame
+
+
+def parse_parts(
+    file: IO[bytes], layout: Layout, n_rows: int, first: Any, **more: Any
+) -> Iterator[Any]:
+    """Read a file as :func:`parse` does, so many rows at a time, like its ``first`` rows."""
+    lists = number_lists(first)
+    for part in _read_csv(file, layout, chunksize=n_rows, **more):
+        yield with_points(part, lists) if layout.decimal == "," else part
+
+
+def with_points(frame: Any, but: Collection[str] = ()) -> Any:
+    """Write decimal commas as points in columns of text, as pandas does in those without a word."""
+
+    for name in _text_columns(frame):
+        if name not in but:
+            frame[name] = frame[name].map(_with_point, na_action="ignore")
+    return frame
+
+
+def number_lists(frame: Any) -> set[str]:
+    """Find the columns of text whose commas separate answers and are no decimal signs."""
+    return {name for name in _text_columns(frame) if any(map(_is_list, frame[name].dropna()))}
+
+
+def _with_point(cell: Any) -> Any:
+    is_number = isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell.strip())
+    return cell.replace(",", ".") if is_number else cell
+
+
+def _is_list(cell: Any) -> bool:
+    return isinstance(cell, str) and NUMBER_LIST.fullmatch(cell.strip()) is not None
+
+
+def _text_columns(frame: Any) -> list[str]:
+    kinds = frame.dtypes
+    return [name for name in frame.columns if kinds[name].kind == "O" or kinds[name] == "string"]
+
+
+def _read_csv(file: IO[bytes], layout: Layout, **more: Any) -> Any:
     return import_pandas().read_csv(
         file,
         encoding=layout.encoding,

@@ -1,6 +1,7 @@
 """Workbooks of Excel (xlsx) and files of SPSS (sav, zsav), read with packages that are extras."""
 
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -41,11 +42,18 @@ def parse_excel(path: str, source: str, header: bool | None = None) -> dict[str,
     import pandas as pd
 
     with open(path, "rb") as file:
-        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        sheets = {
-            sheet.title: pd.DataFrame(list(sheet.iter_rows(values_only=True)), dtype=object)
-            for sheet in book.worksheets
-        }
+        try:
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        except (BadZipFile, KeyError, OSError) as reason:  # no archive, or none of a workbook
+            raise TableError(
+                f"{source} is no xlsx workbook, or a damaged one; open it in the program that made "
+                "it, and save it as xlsx or csv."
+            ) from reason
+        sheets = {}
+        for sheet in book.worksheets:
+            sheet.reset_dimensions()  # some programs write that every sheet has one cell
+            rows = list(sheet.iter_rows(values_only=True))
+            sheets[sheet.title] = pd.DataFrame(rows, dtype=object)
     sheets = {title: _without_blanks(cells) for title, cells in sheets.items()}
     largest = max(sheets, key=lambda title: sheets[title].size, default="")
     if not largest or not sheets[largest].size:
@@ -80,7 +88,8 @@ def _typed(column: Any) -> Any:
     if present.map(lambda v: isinstance(v, bool | int | float)).all():
         return pd.to_numeric(column)
     if present.map(lambda v: hasattr(v, "year")).all():
-        return pd.to_datetime(column)
+        # in nanoseconds, pandas has no year 9999, which stands for "no end"
+        return column.astype("datetime64[us]")
     return column.map(str, na_action="ignore")
 
 

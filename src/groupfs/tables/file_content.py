@@ -149,7 +149,10 @@ def _refuse_absent(path: Path) -> None:
         neighbours = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
     except OSError as reason:
         raise TableError(f"{path} cannot be opened: {reason.strerror}.") from reason
-    close = difflib.get_close_matches(path.name, neighbours, n=1)
+    # the whole names alone would be close for their endings
+    stems = difflib.get_close_matches(path.stem, [Path(name).stem for name in neighbours])
+    likely = [name for name in neighbours if Path(name).stem in stems]
+    close = difflib.get_close_matches(path.name, likely, n=1)
     hint = f"; did you mean {path.parent / close[0]}?" if close else "; check the spelling."
     raise TableError(f"There is no file {path}{hint}")
 

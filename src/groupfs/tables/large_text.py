@@ -5,27 +5,30 @@ more than two values are left out, and gaps are filled with the means of their c
 of a table are compared without knowing the rest.
 """
 
-import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+import contextlib
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from groupfs.data.memory_plan import memory_budget
-from groupfs.tables.columns import Preparation, learn_columns
+from groupfs.tables.columns import Preparation, learn_columns, no_such_column
 from groupfs.tables.decisions import Column, ColumnsError
 from groupfs.tables.delimited_text import (
     find_encoding,
     find_layout,
     import_pandas,
     parse,
+    parse_parts,
     refuse_unparsed,
 )
 from groupfs.tables.file_content import find_path, open_unpacked, source_name
-from groupfs.tables.table import Table, TableError
-from groupfs.utils.text import format_bytes, join_names
+from groupfs.tables.number_file import NumberFile, needs_double
+from groupfs.tables.table import Table
+from groupfs.utils.text import join_names
+from groupfs.utils.types import FloatArray
 
 #: Bytes of memory that reading takes at its peak for each byte of text, and bytes of text in each
 #: byte of a packed file.
@@ -34,8 +37,8 @@ PER_BYTE, PACKED = 4, 4
 FIRST_ROWS, FIRST_BYTES, PART_BYTES = 20_000, 2**25, 2**25
 #: A part may take this share of the memory: pandas holds a few copies of it.
 PART_SHARE = 1 / 24
-#: Means this many times the deviation leave too few digits in single precision.
-FAR_FROM_ZERO = 1e3
+#: Words of notes that count what the first rows hold.
+COUNTED = ("Found gaps", "No column holds", "(how many)")
 
 
 def is_too_large(path: str | Path, max_memory: Any = None) -> bool:
@@ -53,7 +56,7 @@ def map_text(
     *,
     header: bool | None = None,
     max_memory: Any = None,
-    aside: Sequence[str] = (),
+    aside: Mapping[str, str] | None = None,
     **columns: Any,
 ) -> tuple[Table, Preparation]:
     """Write the numbers of a text file into a folder, and return the table that is mapped from it.
@@ -66,8 +69,8 @@ def map_text(
         Where the numbers go; whoever made it removes it.
     max_memory : int, str or None
         As of :class:`groupfs.GroupFS`.
-    aside : sequence of str
-        Columns to keep as row metadata, such as labels.
+    aside : mapping of str to str, or None
+        Columns to keep as row metadata, under what they were asked for with, such as ``--label``.
     **columns
         What :func:`groupfs.tables.columns.learn_columns` takes.
     """
@@ -77,43 +80,57 @@ def map_text(
         encoding = find_encoding([file.read(2**22)], source)
     with open_unpacked(found) as file:
         layout = find_layout(file, source, encoding, header)
+    as_text = _types_aside(aside or {}, layout.names)
     with open_unpacked(found) as file, refuse_unparsed(layout):
         row_bytes = _bytes_of_a_row(file)
     n_first = int(min(FIRST_ROWS, max(100, FIRST_BYTES // row_bytes)))
     with open_unpacked(found) as file, refuse_unparsed(layout):
-        first = parse(file, layout, nrows=n_first)
-    aside = [name for name in aside if name in layout.names]
-    learned = learn_columns(first.drop(columns=aside), **columns)
+        first = parse(file, layout, nrows=n_first, dtype=as_text)
+    learned = learn_columns(first.drop(columns=list(as_text)), **columns)
     preparation, notes = _numbers_alone(learned)
     if len(preparation.names) < 2:
         raise ColumnsError(
             f"{source} has {len(preparation.names)} usable column(s) left, and a choice needs at "
             f"least 2: {' '.join(notes)}"
         )
-    writer = _Writer(Path(folder, "numbers"), preparation, _precision(preparation, first), aside)
+    numbers = NumberFile(Path(folder, "numbers"), preparation.names)
+    if needs_double(_as_numbers(preparation, first)):
+        numbers.dtype = np.float64
     if not packed:
-        _refuse_full_disk(found, row_bytes, writer)
+        numbers.refuse_too_small_disk(source, found.stat().st_size / row_bytes)
     part = max(FIRST_BYTES // 64, min(PART_BYTES, int(memory_budget(max_memory) * PART_SHARE)))
+    kept: dict[str, list[Any]] = {name: [] for name in as_text}
     with open_unpacked(found) as file, refuse_unparsed(layout):
         # all columns, as pandas would not see lines that are too long if it were asked for some
-        for frame in parse(file, layout, chunksize=max(1, part // row_bytes)):
-            writer.add(frame)
+        for frame in parse_parts(file, layout, max(1, part // row_bytes), first, dtype=as_text):
+            numbers.add(_as_numbers(preparation, frame))
+            for name, parts in kept.items():
+                parts.append(frame[name].astype("category"))
     notes = [
         f"{source} is too large to be held in memory at once, so it was read in parts: kinds of "
         f"columns are those of its first {len(first):,} rows.",
         *layout.notes,
         *notes,
-        *writer.fill_gaps(),
+        *numbers.fill_gaps(),
     ]
+    metadata = {name: _unite(parts) for name, parts in kept.items()}
     table = Table(
-        writer.map(),
+        numbers.map(),
         preparation.names,
         source,
-        row_metadata=writer.row_metadata(),
+        row_metadata=import_pandas().DataFrame(metadata) if kept else None,
         named=layout.has_header,
         notes=notes,
     )
     return table, replace(preparation, notes=tuple(notes), header=header)
+
+
+def _types_aside(aside: Mapping[str, str], names: list[str]) -> dict[str, type]:
+    """Have columns that are set aside read as text: one word makes text of numbers beside it."""
+    for option, name in aside.items():
+        if name not in names:
+            raise ColumnsError(f"{option} {name}: {no_such_column(name, names)}")
+    return dict.fromkeys(aside.values(), str)
 
 
 def _bytes_of_a_row(file: IO[bytes]) -> int:
@@ -132,7 +149,7 @@ def _numbers_alone(learned: Preparation) -> tuple[Preparation, list[str]]:
         else:
             columns.append(Column(column.name, "ignored", why="category"))
             left_out.append(column.name)
-    notes = [note for note in learned.notes if not note.startswith("Found gaps")]
+    notes = [note for note in learned.notes if not any(words in note for words in COUNTED)]
     if left_out:
         notes.append(
             f"Left out {len(left_out)} column{'' if len(left_out) == 1 else 's'} that "
@@ -142,93 +159,21 @@ def _numbers_alone(learned: Preparation) -> tuple[Preparation, list[str]]:
     return replace(learned, columns=tuple(columns)), notes
 
 
-def _precision(preparation: Preparation, first: Any) -> Any:
-    """Choose double precision where some column is far from zero for its spread."""
-    frame = _as_numbers(preparation, first)[0]
-    mean, deviation = np.nanmean(frame, axis=0), np.nanstd(frame, axis=0)
-    far = (deviation > 0) & (np.abs(mean) > FAR_FROM_ZERO * deviation)
-    return np.float64 if far.any() else np.float32
-
-
-def _as_numbers(preparation: Preparation, frame: Any) -> tuple[Any, list[str]]:
+def _as_numbers(preparation: Preparation, frame: Any) -> FloatArray:
     """Return the columns that are used as one array; of two categories the second is 1."""
-    prepared, notes = preparation.apply(frame)
+    prepared = preparation.apply(frame)[0]
     for name in prepared.columns[prepared.dtypes == "category"]:
         codes = prepared[name].cat.codes.to_numpy(dtype=np.float64)
         prepared[name] = np.where(codes < 0, np.nan, codes)
-    return prepared.to_numpy(dtype=np.float64), notes
+    numbers: FloatArray = prepared.to_numpy(dtype=np.float64)
+    return numbers
 
 
-@dataclass
-class _Writer:
-    """Rows of numbers appended to a file, and what is to be known of them afterwards."""
-
-    path: Path
-    preparation: Preparation
-    dtype: Any
-    aside: Sequence[str]
-    n_rows: int = 0
-    sums: Any = 0.0
-    counts: Any = 0
-    kept: list[Any] = field(default_factory=list)
-
-    def add(self, frame: Any) -> None:
-        values = _as_numbers(self.preparation, frame)[0]
-        known = np.isfinite(values)
-        self.sums = self.sums + np.where(known, values, 0).sum(axis=0)
-        self.counts = self.counts + known.sum(axis=0)
-        self.n_rows += len(values)
-        self.kept.append(frame[list(self.aside)].astype("category") if self.aside else None)
-        with self.path.open("ab") as file:
-            np.where(known, values, np.nan).astype(self.dtype).tofile(file)
-
-    def map(self, mode: Any = "r") -> Any:
-        shape = (self.n_rows, len(self.preparation.names))
-        return np.memmap(self.path, dtype=self.dtype, mode=mode, shape=shape)
-
-    def fill_gaps(self) -> list[str]:
-        """Fill gaps with the means of their columns, and say so."""
-        n_gaps = self.n_rows - self.counts
-        gappy = np.flatnonzero(n_gaps)
-        if not len(gappy):
-            return []
-        means = self.sums / np.maximum(self.counts, 1)
-        row_bytes = np.dtype(self.dtype).itemsize * len(self.preparation.names)
-        size = max(1, PART_BYTES // row_bytes)
-        with self.path.open("r+b") as file:
-            for start in range(0, self.n_rows, size):
-                file.seek(start * row_bytes)
-                n_values = min(size, self.n_rows - start) * len(self.preparation.names)
-                block = np.fromfile(file, dtype=self.dtype, count=n_values)
-                block = block.reshape(-1, len(self.preparation.names))
-                block = np.where(np.isnan(block), means, block).astype(self.dtype)
-                file.seek(start * row_bytes)
-                block.tofile(file)
-        names = [f"{self.preparation.names[i]} ({n_gaps[i]})" for i in gappy]
-        return [
-            f"Filled gaps in {len(gappy)} column{'' if len(gappy) == 1 else 's'} with the column's "
-            f"mean, as the table was read in parts (how many): {join_names(names, 12)}."
-        ]
-
-    def row_metadata(self) -> Any:
-        """Return the columns set aside, as they were in the file."""
-        if not self.aside:
-            return None
-        pd = import_pandas()
-        columns = {}
-        for name in self.aside:
-            parts = [part[name].astype(part[name].cat.categories.dtype) for part in self.kept]
-            columns[name] = pd.concat(parts, ignore_index=True)
-        return pd.DataFrame(columns)
-
-
-def _refuse_full_disk(path: Path, row_bytes: int, writer: _Writer) -> None:
-    n_rows = path.stat().st_size / row_bytes
-    needed = n_rows * len(writer.preparation.names) * np.dtype(writer.dtype).itemsize
-    free = shutil.disk_usage(writer.path.parent).free
-    if needed > free:
-        raise TableError(
-            f"{path} needs about {format_bytes(needed)} in the temporary folder "
-            f"{writer.path.parent.parent}, which has {format_bytes(free)} left; set TMPDIR to a "
-            "folder with more room."
-        )
+def _unite(parts: list[Any]) -> Any:
+    """Return the parts of a column of text as one, of numbers if it is numbers in all of them."""
+    pd = import_pandas()
+    whole = pd.api.types.union_categoricals(parts)
+    values = whole.categories.to_numpy(dtype=object)
+    with contextlib.suppress(ValueError):
+        values = pd.to_numeric(values)
+    return pd.api.extensions.take(values, whole.codes, allow_fill=True)
