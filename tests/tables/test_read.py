@@ -260,6 +260,7 @@ def test_a_missing_file_is_named_with_the_one_that_was_meant(tmp_path):
     write(tmp_path, "students.csv", "a,b\n1,2\n")
     assert "did you mean" in (said := refusal(tmp_path / "student.csv")) and "students.csv" in said
     assert "students.csv" in refusal(tmp_path / "students.xlsx")
+    write(tmp_path, "letter.csv", "a,b\n1,2\n")
     assert "check the spelling" in refusal(tmp_path / "nofile.csv")
     assert "is a folder" in refusal(tmp_path)
 

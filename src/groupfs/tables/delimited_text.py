@@ -121,8 +121,7 @@ def _is_list(cell: Any) -> bool:
 
 
 def _text_columns(frame: Any) -> list[str]:
-    kinds = frame.dtypes
-    return [name for name in frame.columns if kinds[name].kind == "O" or kinds[name] == "string"]
+    return [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
 
 
 def _read_csv(file: IO[bytes], layout: Layout, **more: Any) -> Any:
