@@ -99,7 +99,6 @@ def parse_parts(
 
 def with_points(frame: Any, but: Collection[str] = ()) -> Any:
     """Write decimal commas as points in columns of text, as pandas does in those without a word."""
-
     for name in _text_columns(frame):
         if name not in but:
             frame[name] = frame[name].map(_with_point, na_action="ignore")
