@@ -179,11 +179,8 @@ def test_the_report_names_the_command_that_does_it_again(selected):
 
 
 def test_the_command_has_every_option_that_bears_on_the_result():
-    settings = {
-        "n_features_to_select": 5,
-        "n_groups_to_select": "significant",
-        "random_state": 7,
-    }
+    numbers = {"n_features_to_select": 5, "random_state": 7}
+    settings = {"n_groups_to_select": "significant", **numbers}
     columns = {"drop": ["a b"], "use": ["id"], "header": False, "image_shape": (4, 3)}
     request = Request(out=Path("a b"), along_path=True, settings=settings, **columns)
     assert command_line("t.csv", request) == (
@@ -196,6 +193,8 @@ def test_the_command_has_every_option_that_bears_on_the_result():
         "groupfs select t.csv --missing 99 --missing -9 --order low,high --layer log --use-raw "
         "--representatives --max-memory 2GB"
     )
+    piped = Request(out=Path("groupfs-stdin"))
+    assert command_line("standard input", piped) == "groupfs select -"
     flags = {"n_groups_to_select": "open", "signed": True, "keep_unrelated": True}
     assert command_line("t.csv", Request(out=Path("groupfs-t"), settings=flags)) == (
         "groupfs select t.csv --open-gates --signed --keep-unrelated"

@@ -109,8 +109,7 @@ def test_one_word_further_down_takes_no_decimals_beside_it(survey, tmp_path):
 
 def test_a_label_is_the_same_in_all_parts_whatever_is_in_them(survey, tmp_path):
     label = survey.index.to_series() % 3
-    for last in (2, 2.5, "x", None):
-        column = [*label[:-1], last]
+    for column in (*([*label[:-1], last] for last in (2, 2.5, "x", None)), [None] * 500):
         survey.assign(y=column).to_csv(tmp_path / "t.csv", index=False)
         (tmp_path / "numbers").unlink(missing_ok=True)
         table, _ = map_text(tmp_path / "t.csv", tmp_path, aside={"--label": "y", "--by": "y"})

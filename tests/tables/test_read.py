@@ -2,9 +2,7 @@
 
 import gzip
 import io
-import re
 import zipfile
-from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -260,40 +258,9 @@ def test_a_missing_file_is_named_with_the_one_that_was_meant(tmp_path):
     write(tmp_path, "students.csv", "a,b\n1,2\n")
     assert "did you mean" in (said := refusal(tmp_path / "student.csv")) and "students.csv" in said
     assert "students.csv" in refusal(tmp_path / "students.xlsx")
+    write(tmp_path, "letter.csv", "a,b\n1,2\n")
     assert "check the spelling" in refusal(tmp_path / "nofile.csv")
     assert "is a folder" in refusal(tmp_path)
-
-
-@pytest.fixture
-def workbook(tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    for row in (["a", "until"], [1, datetime(9999, 12, 31)], [2, datetime(2024, 5, 1, 12)], [3]):
-        book.active.append(row)
-    book.save(tmp_path / "t.xlsx")
-    return tmp_path / "t.xlsx"
-
-
-def test_a_sheet_is_read_whatever_size_it_says_it_has_and_dates_have_all_years(workbook, tmp_path):
-    with zipfile.ZipFile(workbook) as old, zipfile.ZipFile(tmp_path / "u.xlsx", "w") as new:
-        for name in old.namelist():
-            sized = re.sub(rb'<dimension ref="[^"]+"', b'<dimension ref="A1"', old.read(name))
-            new.writestr(name, sized)
-    values = read_table(tmp_path / "u.xlsx").values
-    assert values["a"].tolist() == [1, 2, 3]
-    assert values["until"].dt.year.tolist()[:2] == [9999, 2024] and values["until"].isna()[2]
-
-
-@pytest.mark.parametrize("kind", ["text", "archive", "cut off"])
-def test_what_is_no_workbook_is_refused_with_what_to_do(kind, workbook):
-    whole = workbook.read_bytes()
-    if kind == "archive":
-        with zipfile.ZipFile(workbook, "w") as archive:
-            archive.writestr("a.csv", "a,b\n1,2\n")
-    else:
-        workbook.write_bytes(b"a,b\n1,2\n" if kind == "text" else whole[:-100])
-    said = refusal(workbook)
-    assert "is no xlsx workbook" in said and "save it as xlsx or csv" in said
 
 
 def test_arrays_of_python_objects_are_never_unpickled(tmp_path):

@@ -32,6 +32,7 @@ class Request:
 
 def command_line(source: str, request: Request) -> str:
     """Write the command that selects the same from the same file."""
+    source = "-" if source == "standard input" else source
     words = ["groupfs", "select", source]
     words += ["--label", request.label] if request.label is not None else []
     words += ["--by", request.by] if request.by is not None else []

@@ -99,7 +99,6 @@ def parse_parts(
 
 def with_points(frame: Any, but: Collection[str] = ()) -> Any:
     """Write decimal commas as points in columns of text, as pandas does in those without a word."""
-
     for name in _text_columns(frame):
         if name not in but:
             frame[name] = frame[name].map(_with_point, na_action="ignore")
@@ -121,8 +120,7 @@ def _is_list(cell: Any) -> bool:
 
 
 def _text_columns(frame: Any) -> list[str]:
-    kinds = frame.dtypes
-    return [name for name in frame.columns if kinds[name].kind == "O" or kinds[name] == "string"]
+    return [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]
 
 
 def _read_csv(file: IO[bytes], layout: Layout, **more: Any) -> Any:

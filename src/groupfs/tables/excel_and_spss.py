@@ -89,7 +89,8 @@ def _typed(column: Any) -> Any:
         return pd.to_numeric(column)
     if present.map(lambda v: hasattr(v, "year")).all():
         # in nanoseconds, pandas has no year 9999, which stands for "no end"
-        return column.astype("datetime64[us]")
+        times = np.array(column.where(column.notna(), None).tolist(), dtype="datetime64[us]")
+        return pd.Series(times, column.index)
     return column.map(str, na_action="ignore")
 
 
