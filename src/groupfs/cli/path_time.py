@@ -26,13 +26,13 @@ def path_sentence(n_rows: int, device: Any) -> str | None:
 
 
 def write_seconds(seconds: float) -> str:
-    """Write a duration with one digit that counts.
+    """Write a duration in steps of five seconds, or in minutes.
 
     Examples
     --------
     >>> from groupfs.cli.path_time import write_seconds
     >>> write_seconds(3.2), write_seconds(37), write_seconds(400)
-    ('5 s', '40 s', '7 min')
+    ('5 s', '35 s', '7 min')
     """
     if seconds < 60:
         return f"{max(5, 5 * round(seconds / 5))} s"

@@ -5,6 +5,7 @@ They are used as they are, with a word of warning: ``groupfs.tables.ColumnPrepar
 
 from typing import Any
 
+from groupfs.data.block_sources import describing_frame
 from groupfs.utils.text import join_names
 from groupfs.utils.warn import ColumnsWarning, warn
 
@@ -14,7 +15,7 @@ MOST_COLUMNS, MOST_ROWS = 2000, 5000
 
 def warn_of_answers(X: Any) -> None:
     """Warn where columns of a pandas frame hold words with a known order, or codes such as 99."""
-    if not (hasattr(X, "iloc") and hasattr(X, "columns")) or X.shape[1] > MOST_COLUMNS:
+    if not hasattr(X, "iloc") or describing_frame(X) is not X or X.shape[1] > MOST_COLUMNS:
         return
     from groupfs.tables.answer_scales import find_scales
     from groupfs.tables.column_values import is_numeric, to_numbers
