@@ -43,14 +43,19 @@ def blood_cells():
 
 
 def fields_equal(one, other):
-    pd.testing.assert_frame_equal(one.var, other.var)
+    pd.testing.assert_frame_equal(one.var, other.var, check_index_type=False)
     np.testing.assert_allclose(
         one.varm["groupfs_membership"], other.varm["groupfs_membership"], atol=1e-12
     )
-    pd.testing.assert_frame_equal(one.obsm["groupfs_scores"], other.obsm["groupfs_scores"])
-    pd.testing.assert_frame_equal(one.obs, other.obs)
     pd.testing.assert_frame_equal(
-        one.uns["groupfs"]["groups"], other.uns["groupfs"]["groups"], check_dtype=False
+        one.obsm["groupfs_scores"], other.obsm["groupfs_scores"], check_index_type=False
+    )
+    pd.testing.assert_frame_equal(one.obs, other.obs, check_index_type=False)
+    pd.testing.assert_frame_equal(
+        one.uns["groupfs"]["groups"],
+        other.uns["groupfs"]["groups"],
+        check_dtype=False,
+        check_index_type=False,
     )
     np.testing.assert_allclose(one.uns["groupfs"]["explained"], other.uns["groupfs"]["explained"])
     assert one.uns["groupfs"]["params"] == other.uns["groupfs"]["params"]
