@@ -184,6 +184,8 @@ def read_rows(
         return Z, N, index
     table.rows.to(torch.device("cpu"), torch.float64)
     Z[:, table.columns] = table.rows.take(torch.from_numpy(index)).numpy()
+    if isinstance(X, np.memmap):
+        ArraySource(X).drop_pages()  # rows from all over a file bring most of it into memory
     return Z, N, index
 
 
