@@ -23,18 +23,18 @@ IMAGES = Path(__file__).resolve().parents[1] / "images"
 N_PROGRAMMES, N_GENES = 6, 3
 #: What the letters of the items stand for.
 SCALES = {
-    "N": "neurotic",
-    "E": "extravert",
-    "C": "conscient.",
-    "A": "agreeable",
-    "O": "open",
+    "N": "Neuroticism",
+    "E": "Extraversion",
+    "C": "Conscient.",
+    "A": "Agreeableness",
+    "O": "Openness",
 }
 
 
 def draw_questionnaire(figure: SubFigure, X: FloatArray, names: list[str]) -> None:
     """Draw correlations of the items as they come, and sorted by the groups that are found."""
     selector = GroupFS(random_state=0).fit(pd.DataFrame(X, columns=names))
-    print(selector.to_frame().to_string() if hasattr(selector, "to_frame") else selector.groups_)
+    print(selector.to_frame().to_string())
     as_they_come = np.random.default_rng(0).permutation(len(names))
     by_group = np.concatenate(
         [group[np.argsort(-selector.centrality_[group])] for group in selector.groups_]
@@ -49,7 +49,7 @@ def draw_questionnaire(figure: SubFigure, X: FloatArray, names: list[str]) -> No
         right.plot(*box, color="black", linewidth=0.9)
         scale = SCALES[names[by_group[int(start + 1)]][0]]
         right.text(len(names), (start + stop) / 2, scale, fontsize=5.5, rotation=270, va="center")
-    left.set_title("25 items of a questionnaire, in any order", fontsize=9)
+    left.set_title("25 items of a questionnaire, in random order", fontsize=9)
     right.set_title(f"sorted into the {selector.n_groups_} groups found: its scales", fontsize=9)
 
 

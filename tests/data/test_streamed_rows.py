@@ -305,7 +305,7 @@ print(1024 * int(status.split("VmHWM:")[1].split()[0]))
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="resident memory is read as Linux counts it")
 def test_memory_stays_below_the_limit(rng, tmp_path):
-    shape = (60_000, 1000)  # 240 MB, and 1.9 GB of work
+    shape = (30_000, 1000)  # 120 MB, and 0.95 GB of work beside what Python takes
     X = np.lib.format.open_memmap(tmp_path / "x.npy", "w+", np.float32, shape)
     labels = np.arange(shape[1]) % 20
     for start in range(0, shape[0], 5000):
