@@ -16,7 +16,7 @@ import pandas as pd
 
 from groupfs import GroupFS
 from groupfs.datasets import load_two_moons
-from groupfs.plotting import plot_correlations, plot_groups, plot_history
+from groupfs.plotting import plot_correlations, plot_explained, plot_groups
 
 FIGURE = Path("out") / "demo.png"
 
@@ -30,20 +30,21 @@ def main() -> None:
     selector = GroupFS(random_state=0).fit(X)
     seconds = time.perf_counter() - began
 
-    print(f"{'group':>5} {'score':>7} {'p-value':>8} {'gate':>6} {'kept':>5}  features")
+    print(f"{'group':>5} {'reliability':>12} {'kept':>5}  features")
     for j, group in enumerate(selector.groups_):
         kept = "yes" if selector.group_selected_[j] else "no"
-        print(
-            f"{j + 1:>5} {selector.group_scores_[j]:>7.3f} {selector.group_pvalues_[j]:>8.1g} "
-            f"{selector.group_gates_[j]:>6.2f} {kept:>5}  {', '.join(X.columns[group])}"
-        )
-    print(f"\nSelected: {', '.join(selector.get_feature_names_out())}")
-    print(f"{selector.n_groups_} groups, {selector.n_iter_} epochs, {seconds:.1f} s")
+        reliability = selector.group_reliability_[j]
+        print(f"{j + 1:>5} {reliability:>12.2f} {kept:>5}  {', '.join(X.columns[group])}")
+    print(f"in no group: {', '.join(X.columns[selector.group_labels_ < 0])}")
+    few = selector.select(explain=0.9).features
+    share = selector.explained_[len(few) - 1]
+    print(f"\n{' and '.join(X.columns[few])} explain {share:.0%} of what the related features say.")
+    print(f"Found in {seconds:.1f} s, nothing set.")
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
     plot_correlations(selector, X, ax=axes[0])
     plot_groups(selector, ax=axes[1])
-    plot_history(selector, ax=axes[2])
+    plot_explained(selector, ax=axes[2])
     FIGURE.parent.mkdir(exist_ok=True)
     figure.savefig(FIGURE, dpi=150)
     print(f"Figure: {FIGURE}")

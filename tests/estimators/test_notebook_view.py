@@ -82,10 +82,9 @@ def test_every_group_has_a_row_with_its_figures(selector):
         assert float(row[2]) == pytest.approx(selector.group_scores_[rank], abs=1e-3)
         assert float(row[3]) == pytest.approx(adjusted[rank], rel=0.5)
         assert row[4] == f"{100 * selector.group_reliability_[rank]:.0f} %"
-        assert float(row[5]) == pytest.approx(selector.group_gates_[rank], abs=0.01)
-        assert row[6] == ("yes" if rank < 2 else "no")
+        assert row[5] == ("yes" if rank < 2 else "no")
         representative = selector.feature_names_in_[selector.representatives_[rank]]
-        assert row[7].startswith(representative[:20])
+        assert row[6].startswith(representative[:20])
 
 
 def test_what_a_budget_explains_is_told_and_how_many_are_enough_without_one(selector):

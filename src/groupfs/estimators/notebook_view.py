@@ -4,6 +4,7 @@ from html import escape
 
 from groupfs.selection.explained_sentence import selection_sentence
 from groupfs.selection.ungrouped import ungrouped_features
+from groupfs.training.settings import groups_to_select
 from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.fitted_selector import FittedSelector, by_centrality, group_names, marked_names
 from groupfs.utils.text import shorten, write_share
@@ -63,7 +64,8 @@ def _table(selector: FittedSelector, rows: list[str]) -> str:
     p = [] if selector.group_pvalues_ is None else ["adjusted p"]
     again = [] if selector.group_reliability_ is None else ["reliability"]
     name = ["name"] if group_names(selector) else []
-    numbers = ["rank", "size", "score", *p, *again, "gate", "kept"]
+    gate = ["gate"] if _gates_decide(selector) else []
+    numbers = ["rank", "size", "score", *p, *again, *gate, "kept"]
     head = _cells("th", numbers, [*name, "most central features"])
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
 
@@ -78,13 +80,18 @@ def _rows(selector: FittedSelector) -> list[str]:
         numbers = [str(j + 1), str(len(group)), f"{selector.group_scores_[j]:.3f}"]
         numbers += [] if adjusted is None else [f"{adjusted[j]:.1g}"]
         numbers += [] if reliability is None else [write_share(reliability[j])]
-        numbers += [f"{selector.group_gates_[j]:.2f}", "yes" if kept else "no"]
+        numbers += [f"{selector.group_gates_[j]:.2f}"] if _gates_decide(selector) else []
+        numbers += ["yes" if kept else "no"]
         texts = [shorten(given[j], LONGEST_NAME)] if given else []
         central = by_centrality(selector, group)[:MOST_NAMES]
         texts.append(", ".join(shorten(names[i], LONGEST_NAME) for i in central))
         body = _cells("td", numbers, texts)
         rows.append(f"<tr>{body}</tr>" if kept else f'<tr class="dropped">{body}</tr>')
     return rows
+
+
+def _gates_decide(selector: FittedSelector) -> bool:
+    return groups_to_select(selector.get_params(deep=False)) == "open"
 
 
 def _cells(tag: str, numbers: list[str], texts: list[str]) -> str:
