@@ -280,7 +280,7 @@ def test_demo_prints_the_groups_and_writes_the_figure(tmp_path, monkeypatch, cap
     monkeypatch.chdir(tmp_path)
     demo.main()
     printed = capsys.readouterr().out
-    assert "x1_1, x1_2, x1_3, x1_4, x1_5" in printed and "Selected: x1_1" in printed
+    assert "x1_1, x1_2, x1_3, x1_4, x1_5" in printed and "in no group: noise_1, " in printed
     assert (tmp_path / demo.FIGURE).stat().st_size > 10_000
 
 
