@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test quick lint bench docs reproduce reproduce-quick clean
+.PHONY: demo test quick lint house bench docs reproduce reproduce-quick clean
 
 demo: .venv/.installed
 	$(BIN)/python -m examples.demo
@@ -21,7 +21,11 @@ lint: .venv/.installed
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo --cache-dir .venv/.import_linter
 
-# Eight timings beside the last release, in a few minutes; fails where this version is slower
+# Lines, the way of a default fit, parameters: what the budget of the house is about
+house: .venv/.installed
+	$(BIN)/python docs/contributing/house.py
+
+# A few timings beside the last release, in a few minutes; fails where this version is slower
 bench: .venv/.installed
 	$(BIN)/python -m benchmarks.releases --guard
 
@@ -38,10 +42,8 @@ reproduce: .venv/.installed
 	for name in $(SCENARIOS); do $(BIN)/python -m experiments.$$name --device $(DEVICE) --jobs $(JOBS) || exit 1; done
 	$(BIN)/python -m experiments.two_moons --jobs $(JOBS) --figures experiments/results/figures
 	$(BIN)/python -m experiments.choose_c --figures experiments/results/figures
-	$(BIN)/python -m experiments.nmnist_groups --device $(DEVICE)
-	$(BIN)/python -m experiments.faces --device $(DEVICE)
+	$(BIN)/python -m experiments.pixels --device $(DEVICE)
 	$(BIN)/python -m experiments.student_figure
-	$(BIN)/python -m experiments.defaults --device $(DEVICE) --jobs $(JOBS)
 	$(BIN)/python -m experiments.tables
 
 # A few small tables and few epochs, results in out/quick

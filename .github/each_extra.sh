@@ -15,9 +15,9 @@ check() { # name of the extra or "", Python that must run
 
 fit='
 from sklearn.datasets import load_wine
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 X = load_wine().data
-selector = GroupFS(random_state=0).fit(X)
+selector = FeatureGroups(random_state=0).fit(X)
 assert selector.transform(X).shape[1] > 2
 '
 check "" "$fit"
@@ -35,12 +35,11 @@ from sklearn.datasets import load_wine
 from groupfs.anndata import select_groups
 adata = AnnData(load_wine().data); select_groups(adata); assert 'groupfs_group' in adata.var"
 check data "import pandas, pooch, rdata, groupfs.datasets"
-check large "import faiss, groupfs"
 check cluster "$fit
 import dask.array as da, distributed
-GroupFS(random_state=0).fit(da.from_array(X, chunks=(60, -1)))"
-check excel "import openpyxl, pandas, groupfs.tables"
-check spss "import pyreadstat, pandas, groupfs.tables"
+FeatureGroups(random_state=0).fit(da.from_array(X, chunks=(60, -1)))"
+check excel "import openpyxl, pandas, groupfs.files"
+check spss "import pyreadstat, pandas, groupfs.files"
 check cli "import groupfs.cli"
 venv/bin/groupfs demo --out demo >/dev/null
 test -s demo/report.html

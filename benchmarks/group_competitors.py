@@ -1,33 +1,23 @@
 """Methods that put features into groups, and how well they find planted ones.
 
-GroupFS finds the number of groups and leaves features out. Of the others, clustering is told the
-right number; factor analysis takes that of parallel analysis. They leave no feature out.
+Ours finds the number of groups and leaves features out. Of the others, clustering is told the right
+number; factor analysis takes that of parallel analysis. They leave no feature out.
 
 - Ward: FeatureAgglomeration of scikit-learn on standardised columns, as it comes.
 - average linkage: AgglomerativeClustering on one less the absolute correlation.
 - spectral: SpectralClustering on the absolute correlation.
 - factors: FactorAnalysis after varimax; a feature goes where its absolute loading is largest.
-
-``python -m benchmarks.group_competitors IN.npz OUT.npz`` fits the groupfs that Python finds; this
-is how an older version of the library is run, in a process of its own.
 """
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.linalg import eigh
 from sklearn.cluster import AgglomerativeClustering, FeatureAgglomeration, SpectralClustering
@@ -37,9 +27,6 @@ from sklearn.metrics import adjusted_rand_score
 import groupfs
 from benchmarks.planted_tables import PlantedTable
 
-ROOT = Path(__file__).resolve().parents[1]
-#: An older version that takes longer for one table is given up.
-LIMIT_SECONDS = 900
 #: Parallel analysis: shuffled tables, the percentile that an eigenvalue must pass, most factors.
 N_SHUFFLED, PERCENTILE, MOST_FACTORS = 10, 95, 100
 #: Steps of factor analysis: a thousand, as by default, take minutes on wide tables.
@@ -54,21 +41,17 @@ class Found:
     kept: NDArray[np.bool_]
 
 
-#: from a table, the right number of groups and a seed to groups
-Method = Callable[[NDArray, int, int], Found]
-
-
-def fitted(X: NDArray, seed: int, **parameters: Any) -> groupfs.GroupFS:
-    """Fit GroupFS as it comes, on one thread and without warnings."""
-    torch.set_num_threads(1)
+def fitted(X: Any, seed: int, **parameters: Any) -> Any:
+    """Fit ours as it comes, without warnings; older versions have it in ``GroupFS``."""
+    selector = getattr(groupfs, "FeatureGroups", groupfs.GroupFS)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return groupfs.GroupFS(device="cpu", random_state=seed, **parameters).fit(X)
+        return selector(**{"device": "cpu", "random_state": seed, **parameters}).fit(X)
 
 
 def with_groupfs(X: NDArray, n_groups: int, seed: int) -> Found:
-    """Find groups with GroupFS; gates alone are trained, so one epoch finds and keeps the same."""
-    selector = fitted(X, seed, max_epochs=1)
+    """Find groups and their number."""
+    selector = fitted(X, seed)
     return Found(selector.group_labels_, selector.get_support())
 
 
@@ -95,44 +78,19 @@ def with_factors(X: NDArray, n_groups: int, seed: int) -> Found:
     n_factors = parallel_analysis(Z, seed)
     if n_factors < 2:
         return everything(np.full(Z.shape[1], n_factors - 1))
-    model = FactorAnalysis(
-        n_factors, rotation="varimax", max_iter=FACTOR_STEPS, random_state=seed
-    ).fit(Z)
+    settings = {"rotation": "varimax", "max_iter": FACTOR_STEPS, "random_state": seed}
+    model = FactorAnalysis(n_factors, **settings).fit(Z)
     return everything(np.abs(model.components_).argmax(axis=0))
 
 
-METHODS: dict[str, Method] = {
+#: from a table, the right number of groups and a seed to groups
+METHODS: dict[str, Callable[[NDArray, int, int], Found]] = {
     "groupfs": with_groupfs,
     "Ward": with_ward,
     "average linkage": with_average_linkage,
     "spectral": with_spectral,
     "factors": with_factors,
 }
-
-
-def methods(landed: str | None) -> dict[str, Method]:
-    """Name the methods, with GroupFS of another source folder if one is given."""
-    return METHODS | ({"landed": partial(with_landed, source=landed)} if landed else {})
-
-
-def with_landed(X: NDArray, n_groups: int, seed: int, source: str) -> Found:
-    """Find groups with the library in a source folder, trained to the end, in another process."""
-    with tempfile.TemporaryDirectory() as name:
-        given, found = Path(name, "given.npz"), Path(name, "found.npz")
-        np.savez(given, X=X, seed=seed)
-        command = [sys.executable, "-m", "benchmarks.group_competitors", str(given), str(found)]
-        paths = os.pathsep.join([str(Path(source).resolve()), str(ROOT)])
-        subprocess.run(
-            command,
-            cwd=name,
-            env={**os.environ, "PYTHONPATH": paths, "OMP_NUM_THREADS": "1"},
-            check=True,
-            timeout=LIMIT_SECONDS,
-        )
-        with np.load(found) as arrays:
-            if not Path(str(arrays["library"])).is_relative_to(Path(source).resolve()):
-                raise FileNotFoundError(f"There is no groupfs in {source}; give a src folder.")
-            return Found(arrays["labels"], arrays["kept"])
 
 
 def everything(labels: NDArray) -> Found:
@@ -168,48 +126,36 @@ def absolute_correlation(X: NDArray) -> NDArray:
     return np.minimum(np.abs(Z.T @ Z) / len(Z), 1)
 
 
-def scores(table: PlantedTable, found: Found) -> dict[str, float | int | None]:
+def scores(table: PlantedTable, result: Found) -> dict[str, float | int | None]:
     """Compare found groups with planted ones.
 
     ``ari`` leaves noise features aside, and planted ones in no group are alone; ``ari_all`` takes
     noise as a group and features in no group as another. Shares of none are None.
     """
     planted, noise = table.groups >= 0, table.groups < 0
-    alone = np.where(found.labels < 0, -1 - np.arange(len(found.labels)), found.labels)
-    n_found = len(np.unique(found.labels[found.labels >= 0]))
+    alone = np.where(result.labels < 0, -1 - np.arange(len(result.labels)), result.labels)
+    n_found = len(np.unique(result.labels[result.labels >= 0]))
     return {
         "ari": float(adjusted_rand_score(table.groups[planted], alone[planted])),
-        "ari_all": float(adjusted_rand_score(table.groups, found.labels)),
+        "ari_all": float(adjusted_rand_score(table.groups, result.labels)),
         "surplus": n_found - table.n_groups,
-        "noise_kept": float(found.kept[noise].mean()) if noise.any() else None,
-        "lost": float(1 - found.kept[planted].mean()),
+        "noise_kept": float(result.kept[noise].mean()) if noise.any() else None,
+        "lost": float(1 - result.kept[planted].mean()),
     }
 
 
-def compare(table: PlantedTable, seed: int, landed: str | None) -> list[dict[str, Any]]:
-    """Run all methods on a table; one that breaks leaves its reason in place of scores."""
+def compare(table: PlantedTable, seed: int, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Run methods on a table; one that breaks leaves its reason in place of scores."""
     records: list[dict[str, Any]] = []
-    for name, method in methods(landed).items():
+    for name in names:
         record = {**table.facts, "method": name}
         began = time.perf_counter()
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                found = method(table.X, table.n_groups, seed)
-            record |= scores(table, found)
+                result = METHODS[name](table.X, table.n_groups, seed)
+            record |= scores(table, result)
         except Exception as reason:  # a finding as others are
             record["failure"] = f"{type(reason).__name__}: {reason}"
         records.append(record | {"seconds": round(time.perf_counter() - began, 3)})
     return records
-
-
-def main() -> None:
-    given, out = sys.argv[1:]
-    with np.load(given) as arrays:
-        selector = fitted(arrays["X"], int(arrays["seed"]))
-    labels, kept = selector.group_labels_, selector.get_support()
-    np.savez(out, labels=labels, kept=kept, library=groupfs.__file__)
-
-
-if __name__ == "__main__":
-    main()

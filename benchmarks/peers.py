@@ -1,74 +1,110 @@
-"""GroupFS beside other packages: seconds and k-means accuracy, same tables, budget and threads.
+"""Seconds and accuracy of groupings and selections of genes, beside other packages; a picture.
 
-Run with ``python -m benchmarks.peers``; prints a table and writes out/peers.json. The peers are no
-dependencies: the run makes a throw-away environment for them (it downloads torch; ``--keep-env``
-keeps it for the next run) and starts this file in it, once for each peer and table. What cannot be
-installed or breaks shows as n/a with the reason.
+``python -m benchmarks.peers --peers ENV/bin/python`` simulates counts of genes in cells
+(``benchmarks.simulated_cells``) and runs every method once, in a process of its own with one thread
+each. It prints a table, writes out/peers.json and draws docs/images/accuracy_seconds.png; ``--draw
+FILE`` only draws what a run has written. Peers run in the given interpreter, which needs
+scikit-learn, skfeature-chappers and hotspotsc. What is missing, breaks or
+takes more than ``--limit`` seconds is reported as such.
 
-Every method standardises the table, sees no labels, and keeps as many features as GroupFS did.
-Seconds are those of the fastest of a few fits on the CPU, from the table as published to the kept
-columns, without imports. Accuracy is that of
-k-means (n_init=1, ten seeds) on the kept columns, mean and standard deviation.
+All get the same log-normalised table, no labels, and a small table to warm up. Seconds are those of
+the fit, without imports and reading.
 
-- FeatureAgglomeration (scikit-learn): as many clusters as GroupFS found groups, largest first; they
-  give one feature each in turn, the one nearest to the cluster's mean first.
-- DUFS (featselectlib): its parameter-free loss, the settings of its README but for the epochs, the
-  highest gates. Its own SGD does not leave the random start on wide tables (the loss is a mean over
-  features), so Adam takes its place, as in the GroupFS paper.
-- Laplacian score, MCFS (skfeature-chappers): on its default graph, 5 neighbours by cosine.
-
-Each of these three is followed by ours (groupfs.baselines) with the same settings: the same graph,
-and for DUFS the same kernel, batches of the same size and the same number of steps. "times" is how
-many times faster ours was in this run.
+- Groupings: adjusted Rand index over the genes of modules, each gene in no group being alone; and
+  how many of the unrelated genes are put into groups. Ward (FeatureAgglomeration) and factors
+  (FactorAnalysis, varimax, largest absolute loading) are told the true number of modules; GroupFS
+  and Hotspot are not.
+- Selections: accuracy of the nearest neighbour among the cell types with the first 100 genes,
+  standardised, 5 folds. Those of Hotspot have the highest autocorrelation.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from collections.abc import Callable
-from importlib.metadata import version
+from contextlib import redirect_stdout, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from sklearn.cluster import FeatureAgglomeration, KMeans
-from threadpoolctl import threadpool_limits
 
-# groupfs and benchmarks are imported where they are used: the environment of the peers has neither.
+# groupfs is imported where it is used: the interpreter of the peers does not have it.
 
-PROJECT = Path(__file__).resolve().parents[1]
-#: torch is pinned here too: any other version would be another, much larger download
-REQUIREMENTS = ("torch==2.13.0", "featselectlib==0.1.0", "skfeature-chappers==1.2.1")
-TABLES = "yale,allaml,nmnist38,lung500,heart_disease"
-#: a peer that takes longer for one table is given up
-LIMIT_SECONDS = 900
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-SEEDS = range(10)
-#: rows of a step of DUFS at most; smaller tables are taken whole, as ours does by default
-DUFS_BATCH = 256
-#: options that the worker gets too
-SETTINGS = ("threads", "repeats", "dufs_epochs", "dufs_rate")
+ROOT = Path(__file__).resolve().parents[1]
+PICTURE = ROOT / "docs" / "images" / "accuracy_seconds.png"
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+#: Genes that are selected.
+BUDGET = 100
+#: Hotspot as in its tutorials: neighbours, least genes of a module, level, components of the cells.
+NEIGHBORS, LEAST_GENES, LEVEL, COMPONENTS = 30, 30, 0.05, 20
 
-#: from a table and a budget to the indices of the kept features
-Select = Callable[[NDArray, int], NDArray]
+#: What a method found: groups of genes (labels), indices of selected ones.
+Found = dict[str, Any]
 
 
-def timed(select: Select, X: NDArray, budget: int, repeats: int) -> dict:
-    """Time the fastest of a few runs; return seconds and indices of the kept features."""
-    times = []
-    for _ in range(repeats):
-        began = time.perf_counter()
-        indices = select(X, budget)
-        times.append(time.perf_counter() - began)
-    return {"seconds": min(times), "indices": np.sort(indices).tolist()}
+def with_groupfs(X: NDArray, n_modules: int) -> Found:
+    from benchmarks.group_competitors import fitted
+
+    selector = fitted(X, 0)
+    selected = selector.select(n_features_to_select=min(BUDGET, X.shape[1])).features
+    return {"labels": selector.group_labels_, "selected": selected}
+
+
+def with_ward(X: NDArray, n_modules: int) -> Found:
+    from sklearn.cluster import FeatureAgglomeration
+
+    return {"labels": FeatureAgglomeration(n_modules).fit(standardized(X)).labels_}
+
+
+def with_factors(X: NDArray, n_modules: int) -> Found:
+    from sklearn.decomposition import FactorAnalysis
+
+    model = FactorAnalysis(n_modules, rotation="varimax", random_state=0).fit(standardized(X))
+    return {"labels": np.abs(model.components_).argmax(axis=0)}
+
+
+def with_laplacian_score(X: NDArray, n_modules: int) -> Found:
+    from skfeature.function.similarity_based.lap_score import lap_score
+
+    Z = standardized(X)
+    return {"selected": lap_score(Z, mode="index", W=cosine_graph(Z))[:BUDGET]}
+
+
+def with_mcfs(X: NDArray, n_modules: int) -> Found:
+    from skfeature.function.sparse_learning_based import MCFS
+
+    Z = standardized(X)
+    best_first = MCFS.mcfs(Z, None, min(BUDGET, Z.shape[1]), mode="index", W=cosine_graph(Z))
+    return {"selected": best_first[:BUDGET]}
+
+
+def with_hotspot(X: NDArray, n_modules: int) -> Found:
+    import anndata
+    import hotspot
+    from sklearn.decomposition import PCA
+
+    cells = anndata.AnnData(X)
+    cells.layers["values"], cells.obs["depth"] = X, np.expm1(X).sum(axis=1)
+    cells.obsm["latent"] = PCA(COMPONENTS, random_state=0).fit_transform(X)
+    names = {"latent_obsm_key": "latent", "umi_counts_obs_key": "depth"}
+    spots = hotspot.Hotspot(cells, layer_key="values", model="normal", **names)
+    spots.create_knn_graph(weighted_graph=False, n_neighbors=NEIGHBORS)
+    scores = spots.compute_autocorrelations(jobs=1)
+    ranked = scores.sort_values("Z", ascending=False).index[:BUDGET].astype(int)
+    spots.compute_local_correlations(scores.index[scores.FDR < LEVEL], jobs=1)
+    limits = {"min_gene_threshold": LEAST_GENES, "fdr_threshold": LEVEL}
+    modules = spots.create_modules(core_only=True, **limits)
+    labels = np.full(X.shape[1], -1)
+    labels[modules.index.astype(int)] = modules
+    return {"labels": labels, "selected": ranked}
 
 
 def standardized(X: NDArray) -> NDArray:
@@ -76,265 +112,158 @@ def standardized(X: NDArray) -> NDArray:
     return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
-def on_standardized(select: Select) -> Select:
-    """Standardise the table for a peer; ours does that itself."""
-    return lambda X, budget: select(standardized(X), budget)
-
-
-# In the environment of the peers: each function imports one and returns a way to call it.
-
-
-def dufs(options: argparse.Namespace) -> Select:
-    # Importing the package would need torchvision, lifelines, h5py and six, which it does not
-    # declare and this model does not use; so only the model's own file is loaded.
-    package = importlib.util.find_spec("featselectlib").submodule_search_locations[0]
-    file = Path(package, "unsupervised_feature_selection", "src", "lscae", "gated_laplacian.py")
-    spec = importlib.util.spec_from_file_location("gated_laplacian", file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-
-    def select(Z: NDArray, budget: int) -> NDArray:
-        model = module.GatedLaplacianModel(
-            Z.shape[1], seed=0, fac=2, knn=5, num_epochs=options.dufs_epochs, verbose=False
-        )
-        model.optimizer = torch.optim.Adam(model.parameters(), lr=options.dufs_rate)
-        rows = torch.utils.data.TensorDataset(torch.as_tensor(Z, dtype=torch.float32))
-        batches = torch.utils.data.DataLoader(
-            rows, min(DUFS_BATCH, len(Z)), shuffle=True, drop_last=True
-        )
-        model.select_features(batches)
-        return np.argsort(-model.get_gates("raw"), kind="stable")[:budget]
-
-    return select
-
-
-def cosine_graph(Z: NDArray):
+def cosine_graph(Z: NDArray) -> Any:
     from skfeature.utility.construct_W import construct_W
 
     # a copy, because it scales the rows of the table it is given
     return construct_W(Z.copy(), metric="cosine", neighbor_mode="knn", weight_mode="cosine", k=5)
 
 
-def laplacian_score(options: argparse.Namespace) -> Select:
-    from skfeature.function.similarity_based.lap_score import lap_score
-
-    return lambda Z, budget: lap_score(Z, mode="index", W=cosine_graph(Z))[:budget]
-
-
-def mcfs(options: argparse.Namespace) -> Select:
-    from skfeature.function.sparse_learning_based import MCFS
-
-    return lambda Z, budget: MCFS.mcfs(Z, None, budget, mode="index", W=cosine_graph(Z))[:budget]
-
-
-PEERS = {"DUFS": dufs, "Laplacian score": laplacian_score, "MCFS": mcfs}
+#: Those that need no other interpreter come first.
+METHODS: dict[str, Callable[[NDArray, int], Found]] = {
+    "GroupFS": with_groupfs,
+    "Ward": with_ward,
+    "factors": with_factors,
+    "Laplacian score": with_laplacian_score,
+    "MCFS": with_mcfs,
+    "Hotspot": with_hotspot,
+}
+OURS = ("GroupFS", "Ward", "factors")
 
 
-def work(options: argparse.Namespace) -> None:
-    """Run one peer on one table, as the worker, and answer in json on the last line."""
-    name, task = options.worker
-    torch.set_num_threads(options.threads)
-    with np.load(task) as content:
-        X, budget = content["X"], int(content["budget"])
-    select = on_standardized(PEERS[name](options))
-    print(json.dumps(timed(select, X, budget, options.repeats)))
+def work(name: str, file: str) -> None:
+    """Warm up and run one method, as the worker; answer in json on the last line."""
+    warnings.simplefilter("ignore")
+    with np.load(file) as arrays, redirect_stdout(sys.stderr):
+        X, n_modules = arrays["X"], int(arrays["n_modules"])
+        varied = np.flatnonzero(X[:300].std(axis=0) > 0)[:150]
+        with suppress(Exception):  # it may find nothing there; only its loading and compiling count
+            METHODS[name](X[:300, varied], 3)
+        began = time.perf_counter()
+        result = METHODS[name](X, n_modules)
+        seconds = time.perf_counter() - began
+    result = {key: np.asarray(value).tolist() for key, value in result.items()}
+    print(json.dumps({**result, "seconds": seconds}))
 
 
-# On this side: the environment, the methods that need none, the evaluation.
-
-
-def last_line(text: str) -> str:
-    return (text.strip().splitlines() or ["no message"])[-1]
-
-
-def make_environment(folder: Path) -> tuple[Path, str | None]:
-    """Make the environment, or reuse it; return its Python and, where that failed, why."""
-    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-    done = folder / "requirements.txt"
-    wanted = "\n".join(REQUIREMENTS)
-    if done.exists() and done.read_text() == wanted:
-        return python, None
-    install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    constrained = ["-c", PROJECT / "constraints.txt", *REQUIREMENTS]
-    for command in ([sys.executable, "-m", "venv", folder], [*install, *constrained]):
-        result = subprocess.run(command, capture_output=True, text=True)
-        if result.returncode:
-            return python, f"no environment: {last_line(result.stderr or result.stdout)}"
-    done.write_text(wanted)
-    return python, None
-
-
-def versions(python: Path, reason: str | None) -> dict[str, dict[str, str]]:
-    here = {name: version(name) for name in ("groupfs", "scikit-learn", "torch", "numpy", "scipy")}
-    if reason:
-        return {"groupfs": here, "peers": {}}
-    command = [python, "-m", "pip", "list", "--format=json", "--disable-pip-version-check"]
-    listed = json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-    return {"groupfs": here, "peers": {each["name"]: each["version"] for each in listed}}
-
-
-def ask_peer(python: Path, options: argparse.Namespace, name: str, X: NDArray, budget: int) -> dict:
-    """Return the seconds and indices that the worker found, or the error."""
-    task = python.parents[1] / "task.npz"
-    np.savez(task, X=X, budget=budget)
-    command = [python, "-P", __file__, "--worker", name, task]
-    for option in SETTINGS:
-        command += [f"--{option.replace('_', '-')}", str(getattr(options, option))]
-    threads = dict.fromkeys(THREAD_VARIABLES, str(options.threads))
-    limits = {"env": {**os.environ, **threads}, "timeout": LIMIT_SECONDS}
+def ask(name: str, file: Path, options: argparse.Namespace) -> Found:
+    """Run a method in a process of its own; a reason where it did not end well."""
+    if name not in OURS and options.peers is None:
+        return {"reason": "not run: no --peers"}
+    # workers start in another folder; links stay, as an environment is found by its link
+    python = sys.executable if name in OURS else os.path.abspath(options.peers)
+    paths = f"{ROOT / 'src'}{os.pathsep}{ROOT}" if name in OURS else str(ROOT)
+    environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": paths}
+    command = [python, "-m", "benchmarks.peers", "--work", name, str(file)]
+    given: dict[str, Any] = {"capture_output": True, "text": True, "cwd": file.parent}
     try:
-        result = subprocess.run(command, capture_output=True, text=True, **limits)
+        done = subprocess.run(command, env=environment, timeout=options.limit, **given)
     except subprocess.TimeoutExpired:
-        return {"error": f"took more than {LIMIT_SECONDS} s"}
-    if result.returncode:
-        return {"error": last_line(result.stderr)}
-    answer = json.loads(last_line(result.stdout))
-    if len(set(answer["indices"])) != budget:
-        return {"error": f"gave {len(set(answer['indices']))} features instead of {budget}"}
-    return answer
+        return {"reason": f"more than {options.limit:.0f} s"}
+    last = ((done.stderr if done.returncode else done.stdout).strip().splitlines() or ["?"])[-1]
+    return {"reason": last} if done.returncode else json.loads(last)
 
 
-def our_dufs(options: argparse.Namespace) -> Select:
-    from groupfs.baselines import DUFS
+def judge(result: Found, cells: Any) -> Found:
+    """Score groups and selection; keep figures and seconds."""
+    from sklearn.metrics import adjusted_rand_score
 
-    def select(X: NDArray, budget: int) -> NDArray:
-        batch = min(DUFS_BATCH, len(X))
-        # the peer drops the last, smaller batch of an epoch; ours fills it up
-        n_steps = options.dufs_epochs * (len(X) // batch)
-        selector = DUFS(
-            budget,
-            kernel="median",
-            n_neighbors=4,  # the peer counts the sample itself
-            learning_rate=options.dufs_rate,
-            batch_size=batch,
-            max_epochs=max(1, round(n_steps / -(-len(X) // batch))),
-            device="cpu",
-            random_state=0,
-        )
-        return selector.fit(X).get_support(indices=True)
-
-    return select
+    record = {key: value for key, value in result.items() if key not in ("labels", "selected")}
+    if "labels" in result:
+        labels = np.array(result["labels"])
+        alone = np.where(labels < 0, -1 - np.arange(len(labels)), labels)
+        related = cells.modules >= 0
+        record["ari"] = float(adjusted_rand_score(cells.modules[related], alone[related]))
+        record["groups"] = len(np.unique(labels[labels >= 0]))
+        record["unrelated"] = int((labels[~related] >= 0).sum())
+    if "selected" in result:
+        record["accuracy"] = accuracy(cells, result["selected"])
+    return record
 
 
-def our_laplacian_score(options: argparse.Namespace) -> Select:
-    from groupfs.baselines import LaplacianScore
+def accuracy(cells: Any, genes: Any) -> float:
+    """Return the share of cells whose nearest neighbour in other folds is of their type."""
+    from sklearn.model_selection import StratifiedKFold, cross_val_score
+    from sklearn.neighbors import KNeighborsClassifier
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
 
-    def select(X: NDArray, budget: int) -> NDArray:
-        selector = LaplacianScore(budget, graph="cosine", n_neighbors=5, device="cpu")
-        return selector.fit(X).get_support(indices=True)
-
-    return select
-
-
-def our_mcfs(options: argparse.Namespace) -> Select:
-    from groupfs.baselines import MCFS
-
-    def select(X: NDArray, budget: int) -> NDArray:
-        selector = MCFS(budget, graph="cosine", n_neighbors=5, device="cpu")
-        return selector.fit(X).get_support(indices=True)
-
-    return select
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+    model = make_pipeline(StandardScaler(), KNeighborsClassifier(1))
+    return float(cross_val_score(model, cells.X[:, genes], cells.types, cv=folds).mean())
 
 
-OURS = {"DUFS": our_dufs, "Laplacian score": our_laplacian_score, "MCFS": our_mcfs}
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Run all methods; print each as soon as it is known and keep what is known so far."""
+    from benchmarks.simulated_cells import simulated_cells
+    from benchmarks.tables import machine
+
+    cells = simulated_cells(options.cells, options.genes, options.modules, seed=0)
+    N, d = cells.X.shape
+    report: dict[str, Any] = {"cells": N, "genes": d, "modules": options.modules}
+    report |= {"unrelated": int((cells.modules < 0).sum()), "machine": machine()}
+    print(", ".join(f"{key} {value}" for key, value in report.items()) + "; one thread each")
+    random = np.random.default_rng(0).choice(d, min(BUDGET, d), replace=False)
+    records = report["methods"] = {"all genes": {"accuracy": accuracy(cells, np.arange(d))}}
+    records["random genes"] = {"accuracy": accuracy(cells, random)}
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder).resolve() / "cells.npz"
+        np.savez(file, X=cells.X, n_modules=options.modules)
+        for name in ("all genes", "random genes", *options.methods):
+            if name in METHODS:
+                records[name] = judge(ask(name, file, options), cells)
+            words = (f"{k} {v:.3g}" if k != "reason" else v for k, v in records[name].items())
+            print(f"{name:18s}{', '.join(words)}", flush=True)
+            options.out.write_text(json.dumps(report, indent=1) + "\n")
+    return report
 
 
-def agglomeration(n_clusters: int) -> Select:
-    """Take members of each cluster of features in turn, nearest to the cluster's mean first."""
+def draw(report: dict[str, Any], path: Path) -> None:
+    """Draw accuracy over seconds, of groups and of selections, every point with its name."""
+    from matplotlib.figure import Figure
 
-    def select(Z: NDArray, budget: int) -> NDArray:
-        labels = FeatureAgglomeration(n_clusters).fit(Z).labels_
-        clusters = [np.flatnonzero(labels == label) for label in np.unique(labels)]
-        turns = []
-        for place, members in enumerate(sorted(clusters, key=len, reverse=True)):
-            center = Z[:, members].mean(axis=1, keepdims=True)
-            nearest = members[np.argsort(((Z[:, members] - center) ** 2).sum(axis=0))]
-            turns += [(turn, place, feature) for turn, feature in enumerate(nearest)]
-        return np.array([feature for _, _, feature in sorted(turns)[:budget]])
+    from groupfs.plotting.style import COLUMN_WIDTH, DROPPED, KEPT
 
-    return select
-
-
-def accuracy(Z: NDArray, y: NDArray) -> dict[str, float]:
-    from groupfs.metrics import clustering_accuracy
-
-    n_classes = len(np.unique(y))
-    models = [KMeans(n_classes, n_init=1, random_state=seed) for seed in SEEDS]
-    scores = [clustering_accuracy(y, model.fit_predict(Z)) for model in models]
-    return {"accuracy": float(np.mean(scores)), "accuracy_std": float(np.std(scores))}
-
-
-def print_row(table: str, method: str, n_features: int, entry: dict) -> None:
-    if "error" in entry:
-        print(f"{table:>14}  {method:<21} {n_features:>8} {'n/a':>9}  {entry['error'][:100]}")
-        return
-    seconds = f"{entry['seconds']:.4f}" if "seconds" in entry else "-"
-    percent = f"{100 * entry['accuracy']:.1f} +- {100 * entry['accuracy_std']:.1f}"
-    times = f"{entry['times']:.1f}" if "times" in entry else ""
-    line = f"{table:>14}  {method:<21} {n_features:>8} {seconds:>9}  {percent:>13} {times:>6}"
-    print(line.rstrip(), flush=True)
-
-
-def compare(table: str, python: Path, reason: str | None, options: argparse.Namespace) -> dict:
-    """Run all methods on one table; print each row as soon as it is known."""
-    from benchmarks.tables import load
-    from groupfs import GroupFS
-
-    X, y = load(table)
-    Z = standardized(X)
-    everything = accuracy(Z, y)
-    print_row(table, "all features", Z.shape[1], everything)
-    methods: dict[str, dict] = {}
-
-    def add(method: str, entry: dict) -> None:
-        if "error" not in entry:
-            entry |= accuracy(Z[:, entry["indices"]], y)
-        methods[method] = entry
-        print_row(table, method, budget, entry)
-
-    selector = GroupFS(device="cpu", random_state=0)
-    ours = timed(lambda X, _: selector.fit(X).get_support(indices=True), X, 0, options.repeats)
-    budget, n_groups = len(ours["indices"]), selector.n_groups_
-    add("GroupFS", ours)
-    clusters = on_standardized(agglomeration(n_groups))
-    add("FeatureAgglomeration", timed(clusters, X, budget, options.repeats))
-    for name in PEERS:
-        theirs = {"error": reason} if reason else ask_peer(python, options, name, X, budget)
-        add(name, theirs)
-        ours = timed(OURS[name](options), X, budget, options.repeats)
-        if "seconds" in theirs:
-            ours["times"] = theirs["seconds"] / ours["seconds"]
-        add(f"{name}, ours", ours)
-    sizes = {"samples": len(Z), "features": Z.shape[1], "groups": n_groups, "budget": budget}
-    return {**sizes, "all_features": everything, "methods": methods}
+    figure = Figure(figsize=(2 * COLUMN_WIDTH, 2.9), layout="constrained")
+    titles = {"ari": "Groups: adjusted Rand index", "accuracy": "Selection: 1-nn, 100 genes"}
+    for ax, (score, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
+        for name, record in report["methods"].items():
+            if score not in record:
+                continue
+            if "seconds" not in record:  # all genes and random ones take none
+                ax.axhline(record[score], color="0.75", lw=0.6, ls="--", zorder=0)
+                ax.text(0, record[score], name, transform=ax.get_yaxis_transform(), fontsize=6)
+                continue
+            color = KEPT if name == "GroupFS" else DROPPED
+            point = (record["seconds"], record[score])
+            ax.plot(*point, "o", ms=5, color=color)
+            ax.annotate(name, point, (5, 3), textcoords="offset points", fontsize=7)
+        ax.set(xscale="log", title=title, xlabel="seconds of one core", ylim=(0, 1.02))
+        ax.margins(x=0.25)
+        ax.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=200)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--tables", default=TABLES)
-    parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=5, help="fits, of which the fastest counts")
-    parser.add_argument("--dufs-epochs", type=int, default=200)
-    parser.add_argument("--dufs-rate", type=float, default=0.01, help="learning rate of Adam")
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--peers", help="interpreter that has the other packages")
+    parser.add_argument("--methods", nargs="+", default=list(METHODS), choices=METHODS)
+    parser.add_argument("--cells", type=int, default=5000)
+    parser.add_argument("--genes", type=int, default=2000)
+    parser.add_argument("--modules", type=int, default=20)
+    parser.add_argument("--limit", type=float, default=600, help="seconds of a method")
     parser.add_argument("--out", type=Path, default=Path("out", "peers.json"))
-    parser.add_argument("--keep-env", type=Path, metavar="DIR", help="environment to make or reuse")
-    parser.add_argument("--worker", nargs=2, help=argparse.SUPPRESS)
+    parser.add_argument("--picture", type=Path, default=PICTURE)
+    parser.add_argument("--draw", type=Path, metavar="FILE", help="only draw what a run wrote")
+    parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if options.worker:
-        work(options)
-        return
-    torch.set_num_threads(options.threads)
-    settings = {option: getattr(options, option) for option in SETTINGS}
-    with tempfile.TemporaryDirectory() as folder, threadpool_limits(options.threads):
-        python, reason = make_environment((options.keep_env or Path(folder, "env")).resolve())
-        report = {"settings": settings, "versions": versions(python, reason), "tables": {}}
-        print(", ".join(f"{option} {value}" for option, value in settings.items()))
-        header = f"{'table':>14}  {'method':<21} {'features':>8} {'seconds':>9}  {'accuracy %':>13}"
-        print(f"{header} {'times':>6}", flush=True)
-        for table in options.tables.split(","):
-            report["tables"][table] = compare(table, python, reason, options)
-            options.out.parent.mkdir(parents=True, exist_ok=True)
-            options.out.write_text(json.dumps(report, indent=1) + "\n")
+    if options.work:
+        return work(*options.work)
+    draw(
+        json.loads(options.draw.read_text()) if options.draw else measure(options), options.picture
+    )
 
 
 if __name__ == "__main__":

@@ -125,11 +125,11 @@ def planted_table(number: int) -> PlantedTable:
     """Draw a table with planted groups; kinds take turns, and a third of them have no noise."""
     rng = np.random.default_rng([number, 0])
     kind = list(PLANTED_KINDS)[number % len(PLANTED_KINDS)]
-    n_noise = 0 if number % WITHOUT_NOISE == 0 else whole(log_uniform(rng, 1, 2000))
+    n_noise = 0 if number % WITHOUT_NOISE == 0 else round(log_uniform(rng, 1, 2000))
     sizes = planted_sizes(rng)
     groups = np.repeat(np.arange(len(sizes)), sizes)
     d = len(groups)
-    n_rows = min(whole(log_uniform(rng, 60, 5000)), MOST_CELLS // (d + n_noise))
+    n_rows = min(round(log_uniform(rng, 60, 5000)), MOST_CELLS // (d + n_noise))
     weakest = rng.uniform(0.3, 0.8)
     strongest = rng.uniform(weakest, 0.9)
     flipped = rng.choice([0, rng.uniform(0, 0.5), 0.5])
@@ -151,17 +151,13 @@ def planted_table(number: int) -> PlantedTable:
         "features": len(order),
         "noise": int((groups < 0).sum()),
         "groups": len(np.unique(groups[groups >= 0])),
-        "weakest": round(float(weakest), 3),
-        "strongest": round(float(strongest), 3),
-        "flipped": round(float(flipped), 3),
-        "correlation": round(float(correlation), 3),
     }
     return PlantedTable(np.ascontiguousarray(X[:, order]), groups, facts)
 
 
 def planted_sizes(rng: Generator) -> NDArray[np.int64]:
     """Draw the numbers of features of 2 to 40 groups, 3 to 60 each."""
-    n_groups = whole(log_uniform(rng, 2, 40))
+    n_groups = round(log_uniform(rng, 2, 40))
     return np.rint(log_uniform(rng, 3, log_uniform(rng, 4, 60), n_groups)).astype(np.int64)
 
 
@@ -176,11 +172,6 @@ def unstructured_table(kind: str, number: int) -> NDArray[np.float64]:
 def log_uniform(rng: Generator, low: float, high: float, size: int | None = None) -> NDArray:
     """Draw numbers whose logarithms are uniform."""
     return np.exp(rng.uniform(np.log(low), np.log(high), size))
-
-
-def whole(number: NDArray) -> int:
-    """Round to an integer."""
-    return int(np.rint(number))
 
 
 def _counts(Z: NDArray, size: float, p: NDArray) -> NDArray:

@@ -1,12 +1,13 @@
-"""Whether two versions of the library fit the same models, to the last bit.
+"""Whether two versions of the library fit the same models, to the last bit or to a tolerance.
 
 ``python -m benchmarks.same_results A [B]`` fits the cases below with the library at both commits,
 each in a process of its own, and prints a line per case: identical, or which attributes differ and
-by how much; and whether B reads the model that A saved. Without B the working tree is compared. The
-status is 1 if anything differs. In place of a commit there may be a ``src`` folder, or a file that
-``python -m benchmarks.same_results --fit SRC OUT.npz`` wrote on the same machine: other processors
-round differently. ``--cases moons heart``, after A and B, takes some of the cases. They use nothing
-but the public interface, so modules may move from one version to the other.
+by how much. Without B the working tree is compared. The status is 1 if anything differs by more
+than ``--tolerance`` (absolute; 0 by default). In place of a commit there may be a ``src`` folder,
+or a file that ``python -m benchmarks.same_results --fit SRC OUT.npz`` wrote on the same machine:
+other processors round differently. ``--cases moons heart``, after A and B, takes some of the cases.
+They use nothing but the public interface, so modules may move from one version to the other;
+parameters and attributes that changed their names are listed below.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -31,61 +31,112 @@ import numpy as np
 import scipy.sparse as sp
 
 ROOT = Path(__file__).resolve().parents[1]
-#: What a case keeps beside its attributes: why it failed, the model it saved, and what became of
-#: the model that the other version saved.
-FAILURE, SAVED, REFUSED, READ = "failure", "model/saved", "model/refused", "model/read/"
+#: What a case that failed keeps in place of its attributes.
+FAILURE = "failure"
 #: Bytes that the library sets aside for itself when it counts what ``max_memory`` leaves.
 SET_ASIDE = 160 * 10**6
+#: Attributes of before and what they are called now.
+RENAMED = {"group_selected_": "group_kept_", "group_reliability_": "group_replication_"}
+#: Parameters with which ``GroupFS`` of before did what it does now with nothing set; attributes of
+#: gates that it set where ``FeatureGroups`` has none, and of discovery where ``GroupFS`` has none.
+JOINT = {
+    "learn_memberships": True,
+    "n_groups": "distortion",
+    "signed": True,
+    "keep_unrelated": True,
+}
+OF_GATES = (
+    *("group_gates_", "history_", "n_iter_", "loss_", "gain_", "feature_scores_", "membership_"),
+    *("critical_sparsity_weight_", "sparsity_weight_", "smoothness_weight_", "distortion_"),
+)
+OF_DISCOVERY = (
+    *("feature_scores_", "group_names_", "group_pvalues_", "group_replication_", "replication_"),
+    *("relatedness_pvalues_", "gains_by_n_groups_", "stability_"),
+)
+
+
+def estimators() -> tuple[Any, Any, Any]:
+    """Return what finds groups, what learns them jointly, and its path, by any name."""
+    import groupfs
+
+    if hasattr(groupfs, "FeatureGroups"):
+        return groupfs.FeatureGroups, groupfs.GroupFS, groupfs.GroupFSPath
+    joint = partial(groupfs.GroupFS, sparsity=0.7, **JOINT)
+    return groupfs.GroupFS, joint, partial(groupfs.GroupFSPath, **JOINT)
 
 
 def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]:
     """Name the cases: each gives an estimator and a table, which ``folder`` takes if a file."""
-    from benchmarks.tables import load
-    from groupfs import GroupFS, GroupFSPath, baselines
+    from sklearn.datasets import load_breast_cancer, load_digits
+
+    from benchmarks.tables import known_groups, load
+    from groupfs import baselines
     from groupfs.datasets import load_two_moons
 
+    groups, joint, path = estimators()
     moons = load_two_moons(random_state=0)
     X, few, y = moons.data, moons.data[:300], moons.target[:300]
     known = np.repeat(["x", "y", "noise"], [5, 5, 10]).tolist()
     sparse = sp.csr_array(np.maximum(planted(500, 120, 10) - 1.5, 0))
     seeded = {"device": device, "random_state": 0}
-    plain = partial(GroupFS, **seeded)
-    path = partial(GroupFSPath, sparsities=np.geomspace(0.25, 3, 5), **seeded)
+    plain, joint = partial(groups, **seeded), partial(joint, **seeded)
+    path = partial(path, sparsities=np.geomspace(0.25, 3, 5), **seeded)
+    paper = {"preset": "paper", "max_epochs": 40}
+    heart, yale, bfi = load("heart_disease"), load("yale"), known_groups("bfi")[0]
+    pairs = {f"pair {i}": [2 * i, 2 * i + 1] for i in range(2)}
 
     def streamed(left: int, shape: tuple[int, int, int], **parameters: Any) -> tuple[Any, Any]:
         """Write a file for which ``left`` bytes beside what the process holds do not suffice."""
         np.save(folder / "table.npy", planted(*shape))
-        plain(max_epochs=1).fit(few)  # what is loaded on the way is held from here on
+        plain().fit(few)  # what is loaded on the way is held from here on
         held = int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
         selector = plain(max_memory=held + SET_ASIDE + left, **parameters)
         return selector, np.load(folder / "table.npy", mmap_mode="r")
 
     return {
         "moons": lambda: (plain(), X),
-        "moons_paper": lambda: (plain(preset="paper"), X),
-        "heart_paper": lambda: (plain(preset="paper", max_epochs=40), *load("heart_disease")),
-        "yale_paper": lambda: (plain(16, preset="paper", max_epochs=40), *load("yale")),
-        "sparse_paper": lambda: (plain(preset="paper", max_epochs=40), sparse),
-        "path_paper": lambda: (path(preset="paper", max_epochs=60, n_resamples=2), few),
-        "moons_path": lambda: (plain(ranking="path"), X[:500]),
-        "heart": lambda: (plain(), *load("heart_disease")),
-        "heart_budget": lambda: (
-            plain(n_features_to_select=5, allocation="whole"),
-            *load("heart_disease"),
-        ),
-        "yale": lambda: (plain(), *load("yale")),
-        "yale_budget": lambda: (plain(16, n_features_to_select=50), *load("yale")),
+        "heart": lambda: (plain(), heart[0]),
+        "heart_whole": lambda: (plain(n_features_to_select=5, allocation="whole"), heart[0]),
+        "yale": lambda: (plain(), yale[0]),
+        "yale_budget": lambda: (plain(n_groups=16, n_features_to_select=50), yale[0]),
+        "bfi": lambda: (plain(), bfi),
+        "ability": lambda: (plain(), known_groups("ability")[0]),
+        "holzinger": lambda: (plain(), known_groups("holzinger")[0]),
+        "breast_cancer": lambda: (plain(), load_breast_cancer().data),
+        "digits": lambda: (plain(), load_digits().data),
+        "cells": lambda: (plain(), cells()),
+        "student": lambda: (plain(), student()),
+        "bfi_gaps": lambda: (plain(), with_gaps(bfi)),
+        "rank": lambda: (plain(similarity="rank"), bfi[:600]),
+        "distance": lambda: (plain(similarity="distance"), bfi[:300]),
+        "callable": lambda: (plain(similarity=squared_correlations), bfi[:600]),
+        "cosine": lambda: (plain(metric="cosine"), yale[0]),
+        "graph": lambda: (plain(metric=neighbours(few)), few),
+        "explain": lambda: (plain(explain=0.9), bfi),
+        "signed": lambda: (plain(signed=True), bfi),
+        "unrelated": lambda: (plain(keep_unrelated=True, n_groups=6), few),
         "known_groups": lambda: (plain(groups=known), X),
-        "frame": lambda: (plain(output="representatives"), awkward_frame(few)),
+        "known_pairs": lambda: (plain(groups=pairs | {"a": [4], "b": [5]}), few[:, :6]),
+        "known_singles": lambda: (plain(groups=list(range(6))), few[:, 4:10]),
+        "representatives": lambda: (plain(output="representatives"), awkward_frame(few)),
         "sparse": lambda: (plain(n_groups_to_select="significant"), sparse),
         # rows held at a time are rounded to powers of two; these amounts lie well between them
-        "streamed": lambda: streamed(116_000_000, (40_000, 300, 12), max_epochs=3),
-        "candidates": lambda: streamed(65_000_000, (1200, 3000, 60), n_groups=60, max_epochs=10),
-        "path": lambda: (path(n_resamples=3), few),
-        "path_bootstrap": lambda: (
-            path([4, 6], n_resamples=2, resample="bootstrap", ranking="path"),
-            *load("heart_disease"),
-        ),
+        "streamed": lambda: streamed(116_000_000, (40_000, 300, 12)),
+        "streamed_wide": lambda: streamed(65_000_000, (1200, 3000, 60), n_groups=60),
+        "wide": lambda: (plain(), planted(200, 10_000, 40)),
+        **{
+            f"joint_{seed}": partial(
+                lambda seed: (joint(), load_two_moons(random_state=seed).data), seed
+            )
+            for seed in range(10)
+        },
+        "joint_heart": lambda: (joint(), heart[0]),
+        "moons_paper": lambda: (joint(**free(preset="paper")), X),
+        "heart_paper": lambda: (joint(**free(**paper)), heart[0]),
+        "yale_paper": lambda: (joint(**free(n_groups=16, **paper)), yale[0]),
+        "sparse_paper": lambda: (joint(**free(**paper)), sparse),
+        "path": lambda: (path(), few),
+        "path_paper": lambda: (path(preset="paper", max_epochs=60), few),
         "laplacian": lambda: (baselines.LaplacianScore(5, device=device), X),
         "mcfs": lambda: (baselines.MCFS(5, device=device), X),
         "mgagr": lambda: (baselines.MGAGR(5, device=device), few),
@@ -93,6 +144,50 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
         "cae": lambda: (baselines.ConcreteAutoencoderSelector(5, **seeded), few),
         "compfs": lambda: (baselines.CompFS(5, max_epochs=50, **seeded), few, y),
     }
+
+
+def free(**parameters: Any) -> dict[str, Any]:
+    """Leave to a preset what is set for the joint method of before."""
+    import groupfs
+
+    if hasattr(groupfs, "FeatureGroups"):
+        return parameters
+    return {"sparsity": None, "n_groups": "auto", **parameters}
+
+
+def cells() -> np.ndarray:
+    """Return 700 blood cells by 765 genes, as scaled by its authors."""
+    import anndata
+
+    from benchmarks.tables import folder
+
+    return np.asarray(anndata.read_h5ad(folder() / "single-cell/10x_pbmc68k_reduced.h5ad").X)
+
+
+def student() -> Any:
+    """Return the frame of 395 students as published, with categories, and one answer in 20 gone."""
+    import pandas as pd
+
+    from benchmarks.tables import folder
+
+    frame = pd.read_csv(folder() / "student-mat.csv", sep=";").iloc[:, :30]
+    gone = np.random.default_rng(0).random(frame.shape) < 0.05
+    return frame.astype(object).mask(gone).infer_objects()
+
+
+def with_gaps(X: np.ndarray) -> np.ndarray:
+    """Take one number in ten away."""
+    return np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
+
+
+def squared_correlations(X: np.ndarray) -> np.ndarray:
+    return np.corrcoef(np.nan_to_num(X), rowvar=False) ** 2
+
+
+def neighbours(X: np.ndarray) -> Any:
+    from sklearn.neighbors import NearestNeighbors
+
+    return NearestNeighbors(n_neighbors=10).fit(X)
 
 
 def planted(N: int, d: int, C: int) -> np.ndarray:
@@ -120,8 +215,7 @@ def fit(source: str, out: str, options: argparse.Namespace) -> None:
         raise SystemExit(f"There is no groupfs in {source}; give the folder that holds it.")
     print(f"fitting with {source}", flush=True)
     warnings.simplefilter("ignore")
-    before = gathered(options.models, options.cases) if options.models else {}
-    found: dict[str, np.ndarray] = {}
+    arrays_of_cases: dict[str, np.ndarray] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         available = cases(options.device, folder)
@@ -129,22 +223,31 @@ def fit(source: str, out: str, options: argparse.Namespace) -> None:
             began = time.perf_counter()
             try:
                 estimator, *table = available[case]()
-                arrays = described(estimator.fit(*table), table[0]) | saved(estimator, folder)
-                if SAVED in before.get(case, {}):
-                    arrays |= read(before[case][SAVED], table[0], folder)
+                arrays = described(estimator.fit(*table), table[0])
             except Exception as reason:  # a finding as others are
                 arrays = {FAILURE: np.array(f"{type(reason).__name__}: {reason}")}
-            found |= {f"{case}/{name}": array for name, array in arrays.items()}
+            arrays_of_cases |= {f"{case}/{name}": array for name, array in arrays.items()}
             print(f"  {case:14s} {time.perf_counter() - began:5.1f} s", flush=True)
-    np.savez_compressed(out, **found)
+    np.savez_compressed(out, **arrays_of_cases)
 
 
 def described(estimator: Any, X: Any) -> dict[str, np.ndarray]:
-    """Return public fitted attributes as arrays, the selection, and some rows transformed."""
+    """Return public fitted attributes as arrays, the selection, and scores of some rows."""
     names = [name for name in dir(estimator) if name.endswith("_") and name[0] != "_"]
+    if "FeatureGroups" in (type(estimator).__name__, *estimators_of_before(estimator)):
+        names = [name for name in names if name not in OF_GATES]
     values = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
-    values["support"], values["transformed"] = estimator.get_support(), estimator.transform(X[:50])
+    values = {RENAMED.get(name, name): value for name, value in values.items()}
+    values["support"] = estimator.get_support()
+    if "output" in estimator.get_params():
+        values["scores"] = estimator.set_params(output="scores").transform(X[:50])
     return dict(flat(values))
+
+
+def estimators_of_before(estimator: Any) -> tuple[str, ...]:
+    """Say what a ``GroupFS`` that learns no memberships is called now."""
+    learns = getattr(estimator, "learn_memberships", True) or estimator.preset == "paper"
+    return () if learns else ("FeatureGroups",)
 
 
 def flat(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
@@ -168,70 +271,44 @@ def flat(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
         yield name, array.astype(str) if array.dtype == object else array
 
 
-def saved(estimator: Any, folder: Path) -> dict[str, np.ndarray]:
-    """Return the model file, of estimators that have one."""
-    from groupfs import GroupFS, GroupFSPath, persistence
-
-    if not isinstance(estimator, GroupFS | GroupFSPath) or find_spec("skops") is None:
-        return {}
-    persistence.save(estimator, folder / "model.skops")
-    return {SAVED: np.fromfile(folder / "model.skops", dtype=np.uint8)}
-
-
-def read(model: np.ndarray, X: Any, folder: Path) -> dict[str, np.ndarray]:
-    """Read what is in a model file, or why it was not read."""
-    from groupfs import persistence
-
-    path = folder / "model.skops"
-    model.tofile(path)
-    try:
-        found = described(persistence.load(path), X)
-        return {READ + name: array for name, array in found.items()}
-    except Exception as reason:  # one sentence, or what should have been one
-        return {REFUSED: np.array(str(reason).replace(str(path), "the file"))}
-
-
 def gathered(file: str, names: list[str]) -> dict[str, dict[str, np.ndarray]]:
     """Read the arrays in a file by case and name; of all cases if none are named."""
-    found: dict[str, dict[str, np.ndarray]] = {}
+    by_case: dict[str, dict[str, np.ndarray]] = {}
     with np.load(file) as arrays:
         for key in arrays.files:
             case, name = key.split("/", 1)
             if not names or case in names:
-                found.setdefault(case, {})[name] = arrays[key]
-    return found
+                by_case.setdefault(case, {})[name] = arrays[key]
+    return {case: without_discovery(arrays) for case, arrays in by_case.items()}
+
+
+def without_discovery(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Leave out of a joint model, which has gates, what only groups that were discovered have."""
+    left_out = OF_DISCOVERY if "group_gates_" in arrays else ()
+    return {name: value for name, value in arrays.items() if name.split("/")[0] not in left_out}
 
 
 def compare(file_a: str, file_b: str, options: argparse.Namespace) -> bool:
     """Print a line per case; return whether all that A has is the same in B."""
     A, B = gathered(file_a, options.cases), gathered(file_b, options.cases)
-    verdicts = {case: verdict(A.get(case), B.get(case), options.ignore) for case in {**A, **B}}
+    verdicts = {case: verdict(A.get(case), B.get(case), options) for case in {**A, **B}}
     for case, (_, words) in verdicts.items():
         print(f"{case:14s} {words}")
     return bool(verdicts) and all(same for same, _ in verdicts.values())
 
 
-def verdict(a: Any, b: Any, ignored: list[str]) -> tuple[bool, str]:
-    """Tell whether all that A has of a case is the same in B, and what to say of it."""
+def verdict(a: Any, b: Any, options: argparse.Namespace) -> tuple[bool, str]:
+    """Tell whether all that A has of a case is the same in B, and what to say of it.
+
+    An attribute that only B has is no difference.
+    """
     if a is None or b is None:
         return a is None, f"only in {'B' if a is None else 'A'}"
     for which, arrays in (("A", a), ("B", b)):
         if FAILURE in arrays:
             return False, f"fails in {which}: {arrays[FAILURE]}"
-    same, words = difference(a, b, [*ignored, "model"])
-    loaded = {name.removeprefix(READ): b[name] for name in b if name.startswith(READ)}
-    if loaded and "model" not in ignored:
-        as_saved, of_model = difference(a, loaded, [*ignored, "model"])
-        return same and as_saved, f"{words}; model read, {of_model}"
-    if REFUSED in b and "model" not in ignored:
-        return False, f"{words}; model not read: {b[REFUSED]}"
-    return same, words
-
-
-def difference(a: Any, b: Any, ignored: list[str]) -> tuple[bool, str]:
-    """Compare attributes by name; one that only B has is no difference."""
-    a, b = ({k: v for k, v in x.items() if k.split("/")[0] not in ignored} for x in (a, b))
-    gaps = {name: gap(a[name], b[name]) for name in a if name in b}
+    a, b = ({k: v for k, v in x.items() if k.split("/")[0] not in options.ignore} for x in (a, b))
+    gaps = {name: gap(a[name], b[name], options.tolerance) for name in a if name in b}
     differing = [f"{name} ({far})" for name, far in gaps.items() if far]
     only_a, only_b = [name for name in a if name not in b], [name for name in b if name not in a]
     words = [f"differs: {', '.join(differing)}" if differing else f"identical ({len(gaps)})"]
@@ -240,24 +317,25 @@ def difference(a: Any, b: Any, ignored: list[str]) -> tuple[bool, str]:
     return not differing and not only_a, "; ".join(words)
 
 
-def gap(a: np.ndarray, b: np.ndarray) -> str:
-    """Say how far two arrays are apart; nothing if they are equal, any NaN being NaN."""
+def gap(a: np.ndarray, b: np.ndarray, tolerance: float) -> str:
+    """Say how far two arrays are apart; nothing if that is tolerated, any NaN being NaN."""
     if a.dtype != b.dtype or a.shape != b.shape:
         return f"{a.dtype} {a.shape} and {b.dtype} {b.shape}"
     if a.dtype.kind != "f":
         return f"{np.sum(a != b)} of {a.size}" if (a != b).any() else ""
-    bytes_a, bytes_b = (np.where(np.isnan(x), np.nan, x).tobytes() for x in (a, b))
+    if np.allclose(a, b, rtol=0, atol=tolerance, equal_nan=True):
+        return ""
     with np.errstate(invalid="ignore"):
-        return "" if bytes_a == bytes_b else f"{np.nanmax(np.abs(a - b), initial=0):.1e}"
+        return f"{np.nanmax(np.abs(a - b), initial=0):.1e}"
 
 
-def fitted(version: str, folder: Path, options: argparse.Namespace, *more: str) -> str:
+def fitted(version: str, folder: Path, options: argparse.Namespace) -> str:
     """Return the file with what a version found; a process of its own makes it if needed."""
     if version.endswith(".npz"):
         return str(Path(version).resolve())
     out, is_folder = f"{folder}.npz", Path(version).is_dir()
     source = Path(version).resolve() if is_folder else folder / "src"
-    command = [sys.executable, "-m", "benchmarks.same_results", "--fit", source, out, *more]
+    command = [sys.executable, "-m", "benchmarks.same_results", "--fit", source, out]
     command += ["--device", options.device, "--cases", *options.cases]
     worktree = ["git", "-C", ROOT, "worktree"]
     if not is_folder:
@@ -274,9 +352,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("versions", nargs="*", help="A [B]: commits, src folders or .npz files")
     parser.add_argument("--fit", nargs=2, metavar=("SRC", "OUT.npz"), help="only fit, and keep it")
-    parser.add_argument("--models", metavar="A.npz", help="with --fit: read the models in a file")
     parser.add_argument("--cases", nargs="*", default=[], help="some of the cases")
-    parser.add_argument("--ignore", nargs="*", default=[], help='attributes, or "model"')
+    parser.add_argument("--ignore", nargs="*", default=[], help="attributes")
+    parser.add_argument("--tolerance", type=float, default=0.0, help="absolute, of floats")
     parser.add_argument("--device", default="cpu")
     options = parser.parse_args()
     if options.fit:
@@ -287,7 +365,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         try:
             file_a = fitted(a, Path(folder, "A"), options)
-            file_b = fitted(b, Path(folder, "B"), options, "--models", file_a)
+            file_b = fitted(b, Path(folder, "B"), options)
         except subprocess.CalledProcessError as reason:
             command = " ".join(map(str, reason.cmd))
             parser.exit(2, f"{command} ended with status {reason.returncode}.\n")

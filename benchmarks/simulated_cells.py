@@ -33,9 +33,8 @@ WITHIN_TYPES = 0.6
 
 @dataclass(frozen=True)
 class Cells:
-    """Counts, what methods are given, the module of every gene (-1: none), the type of cells."""
+    """What methods are given, the module of every gene (-1: none), the type of cells."""
 
-    counts: NDArray[np.int64]
     X: NDArray[np.float64]
     modules: NDArray[np.int64]
     types: NDArray[np.int64]
@@ -63,7 +62,7 @@ def simulated_cells(n_cells: int, n_genes: int, n_modules: int, seed: int) -> Ce
     counts = rng.poisson(rng.gamma(1 / dispersion, dispersion * means))
     present = np.ptp(counts, axis=0) > 0
     counts = counts[:, present]
-    return Cells(counts, log_normalized(counts), modules[present], types)
+    return Cells(log_normalized(counts), modules[present], types)
 
 
 def module_activity(types: NDArray[np.int64], n_modules: int, rng: Generator) -> NDArray:

@@ -13,20 +13,15 @@ import torch
 from torch import Tensor
 
 
-def self_tuning_walk(points: Tensor, n_neighbors: int = 7, *, detach: bool = True) -> Tensor:
+def self_tuning_affinity(points: Tensor, n_neighbors: int = 7) -> Tensor:
+    """Compute affinities with the bandwidth of each point's neighbour, taken as given."""
     distances = torch.cdist(points, points)
-    bandwidth = distances.kthvalue(n_neighbors + 1, dim=1).values
-    if detach:
-        bandwidth = bandwidth.detach()
-    affinity = torch.exp(-(distances**2) / (bandwidth[:, None] * bandwidth[None, :] + 1e-12))
-    return affinity / affinity.sum(1, keepdim=True)
+    bandwidth = distances.kthvalue(n_neighbors + 1, dim=1).values.detach()
+    return torch.exp(-(distances**2) / (bandwidth[:, None] * bandwidth[None, :] + 1e-12))
 
 
-def feature_laplacian(X: Tensor, n_neighbors: int = 7) -> Tensor:
-    points = X.T
-    distances = torch.cdist(points, points)
-    bandwidth = distances.kthvalue(n_neighbors + 1, dim=1).values
-    affinity = torch.exp(-(distances**2) / (bandwidth[:, None] * bandwidth[None, :] + 1e-12))
+def feature_laplacian(X: Tensor) -> Tensor:
+    affinity = self_tuning_affinity(X.T)
     scale = affinity.sum(1).rsqrt()
     identity = torch.eye(len(affinity), device=X.device)
     return identity - scale[:, None] * affinity * scale[None, :]
@@ -62,7 +57,8 @@ class StraightforwardGroupFS(torch.nn.Module):
         M = torch.nn.functional.gumbel_softmax(self.logits, tau=temperature, dim=1)
         z = (self.mu + self.sigma * torch.randn_like(self.mu)).clamp(0, 1)
         gated = X * (M @ z)
-        P = self_tuning_walk(gated)
+        affinity = self_tuning_affinity(gated)
+        P = affinity / affinity.sum(1, keepdim=True)
         diffusion = torch.linalg.matrix_power(P, self.steps)
         sample_term = -torch.trace(gated.T @ diffusion @ gated) / (B * d)
         F = M @ self.Q

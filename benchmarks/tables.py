@@ -7,12 +7,16 @@ nothing is downloaded.
 from __future__ import annotations
 
 import os
+import platform
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groupfs.datasets import fetch_dataset
+
+#: Blood cells of scanpy: 700 cells, 765 genes, ten types (``bulk_labels``).
+CELLS = "single-cell/10x_pbmc68k_reduced.h5ad"
 
 
 class TablesMissing(FileNotFoundError):
@@ -38,3 +42,10 @@ def known_groups(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     with np.load(folder() / "known-groups" / f"{name}.npz", allow_pickle=True) as stored:
         _, groups = np.unique(stored["g"], return_inverse=True)
         return stored["X"].astype(np.float64), groups
+
+
+def machine() -> str:
+    """Name the processor."""
+    info = Path("/proc/cpuinfo")
+    text = info.read_text() if info.exists() else ""
+    return text.partition("model name\t: ")[2].partition("\n")[0] or platform.machine()

@@ -1,4 +1,4 @@
-"""GroupFS on the two-moons table, nothing set: what it finds, and a figure of how.
+"""FeatureGroups on the two-moons table, nothing set: what it finds, and a figure of how.
 
 Run with ``make demo`` or ``python -m examples.demo``.
 """
@@ -14,7 +14,7 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.datasets import load_two_moons
 from groupfs.plotting import plot_correlations, plot_explained, plot_groups
 
@@ -27,18 +27,19 @@ def main() -> None:
     print(f"Two moons: {X.shape[0]} samples, {X.shape[1]} features, 10 of them noise. No labels.\n")
 
     began = time.perf_counter()
-    selector = GroupFS(random_state=0).fit(X)
+    selector = FeatureGroups(random_state=0).fit(X)
     seconds = time.perf_counter() - began
 
-    print(f"{'group':>5} {'reliability':>12} {'kept':>5}  features")
+    print(f"{'group':>5} {'replication':>12} {'kept':>5}  features")
     for j, group in enumerate(selector.groups_):
-        kept = "yes" if selector.group_selected_[j] else "no"
-        reliability = selector.group_reliability_[j]
-        print(f"{j + 1:>5} {reliability:>12.2f} {kept:>5}  {', '.join(X.columns[group])}")
+        kept = "yes" if selector.group_kept_[j] else "no"
+        again = selector.group_replication_[j]
+        print(f"{j + 1:>5} {again:>12.2f} {kept:>5}  {', '.join(X.columns[group])}")
     print(f"in no group: {', '.join(X.columns[selector.group_labels_ < 0])}")
     few = selector.select(explain=0.9).features
     share = selector.explained_[len(few) - 1]
-    print(f"\n{' and '.join(X.columns[few])} explain {share:.0%} of what the related features say.")
+    names = " and ".join(X.columns[few])
+    print(f"\n{names} explain {share:.0%} of the variance of the related features.")
     print(f"Found in {seconds:.1f} s, nothing set.")
 
     figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")

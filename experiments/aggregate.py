@@ -13,7 +13,7 @@ from experiments import methods
 from experiments.scenario0 import LEVELS, given_number
 
 Row = dict[str, Any]
-#: Methods that are ranked; those with parts of ours taken away are not.
+#: Methods that are ranked; ours with other allocations are not.
 COMPARED = (*methods.METHODS, *methods.GROUPFS)
 #: Best of the random draws, where the classes choose: what choosing alone is worth.
 BEST_DRAW = "RANDOM best draw"
@@ -40,13 +40,13 @@ def by_budget(rows: Iterable[Row], measure: str = "accuracy") -> Scores:
 
 def best_choice(rows: Iterable[Row]) -> Scores:
     """Take the best candidate of every method; seeds of one budget are averaged first."""
-    found: dict[tuple[str, str], Score] = {}
+    best: dict[tuple[str, str], Score] = {}
     for (table, method), some in _grouped(rows).items():
-        found[table, method] = _best(some, "choice")
+        best[table, method] = _best(some, "choice")
         if method == "RANDOM":
             draws = [{**row, "choice": f"seed {row['seed']}, {row['choice']}"} for row in some]
-            found[table, BEST_DRAW] = _best(draws, "choice")
-    return _nested(found)
+            best[table, BEST_DRAW] = _best(draws, "choice")
+    return _nested(best)
 
 
 def at_levels(
@@ -91,13 +91,13 @@ class Comparison(NamedTuple):
 
 def measured(scores: Scores, names: Sequence[str]) -> list[str]:
     """List the methods that have been run on any of the tables."""
-    return [name for name in names if any(name in found for found in scores.values())]
+    return [name for name in names if any(name in of_table for of_table in scores.values())]
 
 
 def compare(scores: Scores, names: Sequence[str], against: str = "GroupFS") -> Comparison:
     """Compare the methods that have been run, on the tables that all of these have."""
     names = measured(scores, names)
-    tables = [t for t, found in scores.items() if all(_has(found, name) for name in names)]
+    tables = [t for t, of_table in scores.items() if all(_has(of_table, name) for name in names)]
     values = np.array([[scores[table][name].mean for name in names] for table in tables])
     values = np.round(values.reshape(len(tables), len(names)), 6)  # equal selections are ties
     if not values.size:
@@ -115,16 +115,16 @@ def compare(scores: Scores, names: Sequence[str], against: str = "GroupFS") -> C
     )
 
 
-def rank_of(found: dict[str, Score], method: str, among: Sequence[str]) -> int | None:
+def rank_of(of_table: dict[str, Score], method: str, among: Sequence[str]) -> int | None:
     """Rank a method among those that a table has; equal first decimals share a rank."""
-    if method not in found:
+    if method not in of_table:
         return None
-    ours = round(found[method].mean, 1)
-    return 1 + sum(round(found[name].mean, 1) > ours for name in among if name in found)
+    ours = round(of_table[method].mean, 1)
+    return 1 + sum(round(of_table[name].mean, 1) > ours for name in among if name in of_table)
 
 
-def _has(found: dict[str, Score], name: str) -> bool:
-    return name in found and not math.isnan(found[name].mean)
+def _has(of_table: dict[str, Score], name: str) -> bool:
+    return name in of_table and not math.isnan(of_table[name].mean)
 
 
 def _score(rows: Sequence[Row], measure: str) -> Score:
@@ -168,9 +168,9 @@ def _grouped(rows: Iterable[Row]) -> dict[tuple[str, str], list[Row]]:
     return grouped
 
 
-def _nested(found: dict[tuple[str, str], Score]) -> Scores:
+def _nested(scores: dict[tuple[str, str], Score]) -> Scores:
     nested: Scores = {}
-    for (table, method), score in found.items():
+    for (table, method), score in scores.items():
         nested.setdefault(table, {})[method] = score
     return nested
 

@@ -24,9 +24,8 @@ from experiments.drawing import save
 from experiments.store import Key
 from groupfs import GroupFS
 from groupfs.datasets import fetch_dataset, load_two_moons
-from groupfs.graphs.number_of_groups import choose_n_groups
+from groupfs.discovery.number_of_groups import choose_n_groups
 from groupfs.plotting import CYCLE
-from groupfs.training.settings import LEARNED_FEATURES
 
 NAME = "choose_c"
 #: Features of every table, which say whether our graph leaves out neighbours.
@@ -34,14 +33,8 @@ N_FEATURES = {"two_moons": 20, "student": 30} | {
     name: size["n_features"] for name, size in paper.results()["datasets"].items()
 }
 TABLES = tuple(N_FEATURES)
-#: The curve is about all features, signs and all, as in the paper.
-AS_PUBLISHED = {
-    "n_groups": "distortion",
-    "signed": True,
-    "keep_unrelated": True,
-    "learn_memberships": True,
-    "n_groups_to_select": "open",
-}
+#: With more features than these our graph keeps so many neighbours of each.
+MANY_FEATURES, KEPT_NEIGHBORS = 512, 50
 #: Tables that take up to a minute.
 SLOW = ("allaml",)
 MOST_GROUPS = 30
@@ -53,7 +46,7 @@ def cells(tables: Iterable[str] = TABLES, quick: bool = False) -> Iterator[Key]:
         if quick and table in SLOW:
             continue
         yield {"table": table, "graph": "default"}
-        if N_FEATURES[table] > LEARNED_FEATURES:
+        if N_FEATURES[table] > MANY_FEATURES:
             yield {"table": table, "graph": "full"}
 
 
@@ -69,15 +62,15 @@ def paper_n_groups(table: str) -> int | None:
 def compute(key: Key, device: str = "cpu") -> dict[str, Any]:
     """Compute the curve of one table, as ``fit`` sees it before training."""
     X = _load(key["table"])
-    settings = {
-        "feature_neighbors": "all" if key["graph"] == "full" else None,
-        # the least that a fit can do beside: nothing of it bears on the curve
-        "gate_start": "uniform",
-        "ranking": "gate",
-        "n_init": 1,
-        "max_epochs": 1,
-    }
-    selector = GroupFS(**settings, **AS_PUBLISHED, random_state=0, device=device).fit(X)
+    ours = key["graph"] == "default" and X.shape[1] > MANY_FEATURES
+    selector = GroupFS(
+        preset="paper",  # the curve is about all features, signs and all
+        feature_neighbors=KEPT_NEIGHBORS if ours else "all",
+        n_init=1,
+        max_epochs=1,  # nothing that is trained bears on the curve
+        random_state=0,
+        device=device,
+    ).fit(X)
     curve = selector.distortion_
     n_varying = int((selector.group_labels_ >= 0).sum())
     printed = paper_n_groups(key["table"])
@@ -96,16 +89,6 @@ def compute(key: Key, device: str = "cpu") -> dict[str, Any]:
 def is_dip(curve: dict[int, float], C: int) -> bool:
     """Tell whether E(C) lies below both of its neighbours, as the paper asks."""
     return C in curve and all(curve[C] < curve.get(other, np.inf) for other in (C - 1, C + 1))
-
-
-def curve_rows(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Make one row for each table, graph and C."""
-    return [
-        {"key": {**record["key"], "C": int(C)}, "distortion": value}
-        for record in records
-        for C, value in record["distortion"].items()
-        if int(C) <= MOST_GROUPS
-    ]
 
 
 def draw(records: Iterable[dict[str, Any]], folder: Path) -> None:
@@ -157,8 +140,6 @@ def main(argv: list[str] | None = None) -> None:
     todo = cells(tables, options.quick)
     work = partial(compute, device=options.device)
     finished = store.run(NAME, todo, work, options.results, options.jobs)
-    store.write_csv(finished, options.results / f"{NAME}.csv")
-    store.write_csv(curve_rows(finished), options.results / f"{NAME}_curves.csv")
     for record in finished:
         table, graph = record["key"]["table"], record["key"]["graph"]
         printed = record["paper_n_groups"]

@@ -11,18 +11,17 @@ Run with ``python -m experiments.conditions``, or name parts: planted, alone, he
 from __future__ import annotations
 
 import argparse
-import os
 import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from groupfs import GroupFS
+from benchmarks.tables import CELLS, folder
+from groupfs import FeatureGroups
 from groupfs.conditions import Comparison, Curves, compare, curves, only_in
 from groupfs.datasets import fetch_dataset
 from groupfs.utils.warn import SelectionWarning
@@ -46,6 +45,10 @@ class Planted(NamedTuple):
     X: Array
     labels: Array  #: condition or time of each sample
     blocks: Array | None = None
+
+
+def fitted(X: Any, **settings: Any) -> FeatureGroups:
+    return FeatureGroups(device="cpu", random_state=0, **settings).fit(X)
 
 
 def factors(rng: np.random.Generator, shared: Array) -> Array:
@@ -126,19 +129,18 @@ DRAWS: dict[str, tuple[Callable[[np.random.Generator], Planted], bool, tuple[str
 def measure_draws(draw: Callable[[np.random.Generator], Planted], is_number: bool) -> Array:
     """Find which groups change by q-value, of each quantity, (draws, 2, groups)."""
     known = np.repeat(np.arange(N_GROUPS), SIZE)
-    found = []
+    q_values = []
     for seed in range(N_DRAWS):
         planted = draw(np.random.default_rng(seed))
-        selector = GroupFS(groups=known, max_epochs=1, n_init=1, device="cpu", random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", SelectionWarning)
-            selector.fit(planted.X)
+            selector = fitted(planted.X, groups=known)
         follow = curves if is_number else compare
         given: Any = follow(selector, planted.X, planted.labels, blocks=planted.blocks, **QUICK)
         order = np.argsort(np.asarray(selector.group_names_, dtype=int))
         changes = (given.mean_change, given.cohesion_change)
-        found.append([change.q_values[order] for change in changes])
-    return np.array(found) <= ALPHA
+        q_values.append([change.q_values[order] for change in changes])
+    return np.array(q_values) <= ALPHA
 
 
 def planted() -> None:
@@ -148,14 +150,14 @@ def planted() -> None:
     print(f"{'':28} {'found':>6} {'false':>6} {'found':>8} {'false':>6}  seconds")
     for name, (draw, is_number, changing) in DRAWS.items():
         started = time.perf_counter()
-        found = measure_draws(draw, is_number)
+        called = measure_draws(draw, is_number)
         cells = []
         for i, quantity in enumerate(("mean", "cohesion")):
-            others = np.delete(found[:, i], CHANGED, 1) if quantity in changing else found[:, i]
-            power = f"{found[:, i, CHANGED].mean():6.3f}" if quantity in changing else "     -"
+            others = np.delete(called[:, i], CHANGED, 1) if quantity in changing else called[:, i]
+            power = f"{called[:, i, CHANGED].mean():6.3f}" if quantity in changing else "     -"
             false = f"{others.any(1).mean():6.3f}"
             if quantity == "mean" and "all means" in changing:
-                power, false = f"{found[:, i].mean():6.3f}", "     -"
+                power, false = f"{called[:, i].mean():6.3f}", "     -"
             cells.append(f"{power} {false}")
         print(
             f"{name:28} {cells[0]}   {cells[1]}  {time.perf_counter() - started:7.0f}", flush=True
@@ -169,22 +171,22 @@ def alone() -> None:
         n_found = n_false = 0
         for seed in range(N_ALONE):
             planted = draw(np.random.default_rng(seed))
-            selector = GroupFS(max_epochs=1, n_init=1, device="cpu", random_state=0).fit(planted.X)
-            found = only_in(selector, planted.X, planted.labels)
+            selector = fitted(planted.X)
+            result = only_in(selector, planted.X, planted.labels)
             hits = [
-                found.found_in[j] == 2 and set(found.features[j] // SIZE) == {CHANGED}
-                for j in np.flatnonzero(found.is_only_here)
+                result.found_in[j] == 2 and set(result.features[j] // SIZE) == {CHANGED}
+                for j in np.flatnonzero(result.is_only_here)
             ]
             n_found += any(hits)
             n_false += not all(hits) if draw is active_in_one else bool(hits)
         print(f"{name:28} found {n_found} times, others {n_false} times", flush=True)
 
 
-def print_tables(found: Comparison | Curves) -> None:
+def print_tables(result: Comparison | Curves) -> None:
     """Print both tables with few digits."""
-    shown = found.to_frame().drop(columns=["score_low", "score_high"], errors="ignore")
+    shown = result.to_frame().drop(columns=["score_low", "score_high"], errors="ignore")
     with pd.option_context("display.width", 160, "display.max_columns", 30, "display.precision", 3):
-        print(found.changes_frame().to_string(index=False, float_format="%.3f"))
+        print(result.changes_frame().to_string(index=False, float_format="%.3f"))
         print(shown.to_string(index=False, float_format="%.2f"))
 
 
@@ -193,7 +195,7 @@ def heart() -> None:
     table = fetch_dataset("heart_disease")
     X = pd.DataFrame(table.data, columns=table.feature_names)
     sex = X.pop("sex").map({0.0: "female", 1.0: "male"})
-    selector = GroupFS(device="cpu", random_state=0).fit(X)
+    selector = fitted(X)
     names = np.array(X.columns)
     print("\nheart_disease by sex:", [names[group].tolist() for group in selector.groups_])
     print_tables(compare(selector, X, sex))
@@ -204,18 +206,17 @@ def cells() -> None:
     """Compare blood cells by type."""
     import anndata
 
-    folder = Path(os.environ["GROUPFS_DATA"]) / "single-cell"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FutureWarning)
-        adata = anndata.read_h5ad(folder / "10x_pbmc68k_reduced.h5ad")
+        adata = anndata.read_h5ad(folder() / CELLS)
     X = adata.raw.to_adata().to_df()
-    selector = GroupFS(device="cpu", random_state=0).fit(X)
+    selector = fitted(X)
     print(f"\ncells by type: {selector.n_groups_} groups")
     started = time.perf_counter()
-    found = compare(selector, X, adata.obs["bulk_labels"])
+    comparison = compare(selector, X, adata.obs["bulk_labels"])
     print(f"compared in {time.perf_counter() - started:.1f} s")
-    print(found.changes_frame().to_string(index=False, float_format="%.3f"))
-    means = found.to_frame().pivot(index="group", columns="condition", values="mean")
+    print(comparison.changes_frame().to_string(index=False, float_format="%.3f"))
+    means = comparison.to_frame().pivot(index="group", columns="condition", values="mean")
     print(means.to_string(float_format="%.2f"))
 
 

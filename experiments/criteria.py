@@ -40,7 +40,7 @@ def nearest_rows(S: NDArray[np.float64]) -> NDArray[np.int64]:
     N, k = S.shape
     squares = np.einsum("ij,ij->i", S, S)
     doubt = 4 * np.finfo(np.float64).eps * (k + 2) * (squares + squares.max())
-    found = np.empty(N, dtype=np.int64)
+    nearest = np.empty(N, dtype=np.int64)
     step = max(1, BLOCK // N)
     for start in range(0, N, step):
         rows = np.arange(start, min(start + step, N))
@@ -50,12 +50,12 @@ def nearest_rows(S: NDArray[np.float64]) -> NDArray[np.int64]:
         distances[rows - start, rows] = np.inf  # a row is not its own neighbour
         least = distances.min(axis=1)  # without |a|^2, which all distances of a row share
         near = distances <= (least + doubt[rows])[:, None]
-        found[rows] = near.argmax(axis=1)
+        nearest[rows] = near.argmax(axis=1)
         for i in np.flatnonzero(near.sum(axis=1) > 1):
             among = np.flatnonzero(near[i])
             exact = ((S[among] - S[start + i]) ** 2).sum(axis=1)
-            found[start + i] = among[exact <= exact.min() * (1 + EQUAL)][0]
-    return found
+            nearest[start + i] = among[exact <= exact.min() * (1 + EQUAL)][0]
+    return nearest
 
 
 def explained_variance(Z: NDArray[np.float64], selected: NDArray[np.int64]) -> float:

@@ -14,15 +14,8 @@ from groupfs.datasets import fetch_dataset
 
 #: The paper's nine tables with an accuracy for every method.
 NINE = (
-    "allaml",
-    "lung500",
-    "metabric",
-    "heart_disease",
-    "yale",
-    "ar10p",
-    "pie10p",
-    "nmnist38",
-    "nmnist",
+    *("allaml", "lung500", "metabric", "heart_disease", "yale"),
+    *("ar10p", "pie10p", "nmnist38", "nmnist"),
 )
 SCIKIT_LEARN = {"digits": load_digits, "wine": load_wine, "breast_cancer": load_breast_cancer}
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import matplotlib
 from matplotlib.figure import Figure
 
+FIGURES = Path(__file__).parent / "results" / "figures"
 DPI = 150
 
 

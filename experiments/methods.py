@@ -8,42 +8,17 @@ from typing import Any
 import numpy as np
 
 from experiments import paper
-from experiments.ablations import (
-    WatchedGroupFS,
-    WithoutGroups,
-    WithoutRelatedness,
-    WithoutWeights,
-)
-from groupfs import GroupFS, baselines
+from groupfs import FeatureGroups, GroupFS, baselines
 
 METHODS = (
-    "ALL",
-    "RANDOM",
-    "VARIANCE",
-    "CSS",
-    "FACILITY",
-    "MEDOIDS",
-    "LS",
-    "MCFS",
-    "CAE",
-    "DUFS",
-    "MGAGR",
-    "CompFS",
+    *("ALL", "RANDOM", "VARIANCE", "CSS", "FACILITY", "MEDOIDS"),
+    *("LS", "MCFS", "CAE", "DUFS", "MGAGR", "CompFS"),
 )
 GROUPFS = ("GroupFS", "GroupFS paper")
-#: GroupFS with one part left out, then with training put in (by default it has no say in what is
-#: selected), then with a budget spent in the other ways.
-ABLATIONS = (
-    "without relatedness",
-    "without weights",
-    "without groups",
-    "gates decide",
-    "memberships too",
-    "spread",
-    "whole groups",
-)
+#: GroupFS with a budget spent in the other ways.
+ALLOCATIONS = {"spread": "spread", "whole groups": "whole"}
 #: Methods that draw random numbers.
-RANDOM = ("RANDOM", "CAE", "DUFS", "CompFS", *GROUPFS, *ABLATIONS)
+RANDOM = ("RANDOM", "CAE", "DUFS", "CompFS", *GROUPFS, *ALLOCATIONS)
 #: Methods that learn from the classes.
 SUPERVISED = ("CompFS",)
 #: Methods whose scores depend on how many features are asked for.
@@ -145,16 +120,16 @@ def defaults(
     """Build the method as it comes, whatever the table."""
     if method == "ALL":
         return baselines.AllFeatures()
-    if method == "VARIANCE":
-        return baselines.VarianceSelector(n_features)
     if method == "RANDOM":
         return baselines.RandomSelector(n_features, random_state=seed)
-    if method == "CSS":
-        return baselines.ColumnSubsetSelector(n_features)
-    if method == "FACILITY":
-        return baselines.FacilityLocationSelector(n_features)
-    if method == "MEDOIDS":
-        return baselines.FeatureMedoids(n_features)
+    of_columns = {
+        "VARIANCE": baselines.VarianceSelector,
+        "CSS": baselines.ColumnSubsetSelector,
+        "FACILITY": baselines.FacilityLocationSelector,
+        "MEDOIDS": baselines.FeatureMedoids,
+    }
+    if method in of_columns:
+        return of_columns[method](n_features)
     plain = {"LS": baselines.LaplacianScore, "MCFS": baselines.MCFS, "MGAGR": baselines.MGAGR}
     if method in plain:
         return plain[method](n_features, device=device)
@@ -166,21 +141,14 @@ def defaults(
     if method in drawing:
         return drawing[method](n_features, device=device, random_state=seed)
     common = {"n_features_to_select": n_features, "device": device, "random_state": seed}
-    variants: dict[str, Callable[[], GroupFS]] = {
-        "GroupFS": lambda: WatchedGroupFS(**common),
-        "GroupFS paper": lambda: WatchedGroupFS(preset="paper", **common),
-        "without relatedness": lambda: WithoutRelatedness(**common),
-        "without weights": lambda: WithoutWeights(**common),
-        "without groups": lambda: WithoutGroups(**common),
-        "gates decide": lambda: WatchedGroupFS(n_groups_to_select="open", **common),
-        "memberships too": lambda: WatchedGroupFS(learn_memberships=True, **common),
-        "spread": lambda: WatchedGroupFS(allocation="spread", **common),
-        "whole groups": lambda: WatchedGroupFS(allocation="whole", **common),
-    }
-    if method not in variants:
-        known = ", ".join((*METHODS, *GROUPFS, *ABLATIONS))
-        raise ValueError(f"method {method!r} is not known; choose from {known}.")
-    return variants[method]()
+    if method == "GroupFS paper":
+        return GroupFS(preset="paper", **common)
+    if method == "GroupFS":  # as the stored records call what was the default of the one estimator
+        return FeatureGroups(**common)
+    if method in ALLOCATIONS:
+        return FeatureGroups(allocation=ALLOCATIONS[method], **common)
+    known = ", ".join((*METHODS, *GROUPFS, *ALLOCATIONS))
+    raise ValueError(f"method {method!r} is not known; choose from {known}.")
 
 
 def shortened(selector: Any) -> Any:
@@ -195,7 +163,7 @@ def at_budgets(selector: Any, budgets: list[int | str]) -> list[list[int]]:
     """Select at each budget with a fitted selector; ``"own"`` is its own number of features."""
     if isinstance(selector, baselines.AllFeatures):
         return [selector.get_support(indices=True).tolist() for _ in budgets]
-    if not isinstance(selector, GroupFS):
+    if not hasattr(selector, "select"):
         return [np.flatnonzero(selector.ranking_ <= budget).tolist() for budget in budgets]
     numbers = [None if budget == "own" else budget for budget in budgets]
     return [selector.select(n_features_to_select=number).features.tolist() for number in numbers]

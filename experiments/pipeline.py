@@ -2,7 +2,7 @@
 
 Two stores result. NAME has one record per fit with what it selected, and nothing in it depends on a
 label (but for CompFS, which is supervised). NAME_judged has one record per distinct selection with
-what it was judged by. NAME.csv is the two put together.
+what it was judged by.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 
 from experiments import data, methods
 from experiments.protocol import CLUSTERS, Judgement, judge, judge_clusters
-from experiments.store import RESULTS, Key, Store, machine, run, write_csv
+from experiments.store import RESULTS, Key, Store, machine, run
 
 #: Where short runs leave their results, out of the way of the real ones.
 QUICK_RESULTS = Path(__file__).parents[1] / "out" / "quick"
@@ -99,12 +99,12 @@ def select(key: Key, build: methods.Build, device: str, quick: bool) -> dict[str
     selector = build(key["method"], key["table"], n_features, key["seed"], device)
     selector = methods.shortened(selector) if quick else selector
     facts = fit(selector, X, y if key["method"] in methods.SUPERVISED else None, device)
-    found = methods.at_budgets(selector, key["budgets"])
+    at_budgets = methods.at_budgets(selector, key["budgets"])
     return {
         **facts,
         "selections": [
             {"budget": budget, "selected": selected}
-            for budget, selected in zip(key["budgets"], found, strict=True)
+            for budget, selected in zip(key["budgets"], at_budgets, strict=True)
         ],
     }
 
@@ -116,14 +116,14 @@ def fit(selector: Any, X: Any, y: Any, device: str) -> dict[str, Any]:
         began = time.perf_counter()
         selector.fit(X, y)
         seconds = time.perf_counter() - began
-    found = {
+    figures = {
         name: getattr(selector, f"{name}_")
-        for name in ("n_groups", "sparsity_weight", "smoothness_weight", "gain", "share_moved")
+        for name in ("n_groups", "sparsity_weight", "smoothness_weight", "gain")
         if hasattr(selector, f"{name}_")
     }
     return {
         "settings": {k: v for k, v in selector.get_params().items() if _is_plain(v)},
-        "found": {k: float(v) for k, v in found.items()},
+        "found": {k: float(v) for k, v in figures.items()},
         "warnings": sorted({str(w.message) for w in caught}),
         "fit_seconds": round(seconds, 3),
         "machine": machine(device),
@@ -145,13 +145,12 @@ def run_fits(
 
 
 def run_judging(name: str, opt: Options, scores: Sequence[str] = SCORES) -> None:
-    """Judge every selection that lacks any of the scores, and write the csv."""
+    """Judge every selection that lacks any of the scores."""
     path = opt.results / f"{name}.npz"
     stamp = path.stat().st_mtime_ns
     keys = [{"table": t, "selection": s} for t, s in _by_digest(path, stamp)]
     keys = [key for key in keys if key["table"] in opt.tables]
     run(f"{name}_judged", keys, partial(_judge, path, stamp, scores), opt.results, opt.jobs, scores)
-    write_csv([{"key": {}, **row} for row in rows(name, opt.results)], opt.results / f"{name}.csv")
 
 
 def rows(name: str, results: Path = RESULTS) -> list[dict[str, Any]]:
@@ -163,7 +162,7 @@ def rows(name: str, results: Path = RESULTS) -> list[dict[str, Any]]:
         (record["key"]["table"], record["key"]["selection"]): record
         for record in Store(results / f"{name}_judged.npz")
     }
-    found = []
+    joined = []
     for record in Store(results / f"{name}.npz"):
         key = {k: v for k, v in record["key"].items() if k != "budgets"}
         for selection in record["selections"]:
@@ -172,8 +171,8 @@ def rows(name: str, results: Path = RESULTS) -> list[dict[str, Any]]:
                 scores = {k: judged[place].get(k, math.nan) for k in SCORES}
                 cost = {"fit_seconds": record["fit_seconds"], "device": record["machine"]["device"]}
                 n_selected = {"n_selected": len(selection["selected"])}
-                found.append({**key, **selection, **n_selected, **scores, **cost})
-    return found
+                joined.append({**key, **selection, **n_selected, **scores, **cost})
+    return joined
 
 
 def digest(selected: Iterable[int]) -> str:
@@ -209,12 +208,12 @@ def _judge(path: Path, stamp: int, wanted: Sequence[str], key: Key) -> dict[str,
 @cache
 def _by_digest(path: Path, stamp: int) -> dict[tuple[str, str], list[int]]:
     """List distinct selections of a file by table; ``stamp`` says which state of it."""
-    found = {
+    by_digest = {
         (record["key"]["table"], digest(selection["selected"])): selection["selected"]
         for record in Store(path)
         for selection in record["selections"]
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(by_digest.items()))
 
 
 def _is_plain(value: Any) -> bool:

@@ -73,5 +73,5 @@ def _clusters(S: NDArray, n_clusters: int, seed: int) -> NDArray:
     return KMeans(n_clusters, n_init=1, random_state=seed).fit_predict(S)
 
 
-def _agreement(y: NDArray, found: NDArray) -> tuple[float, float]:
-    return clustering_accuracy(y, found), adjusted_rand_score(y, found)
+def _agreement(y: NDArray, clusters: NDArray) -> tuple[float, float]:
+    return clustering_accuracy(y, clusters), adjusted_rand_score(y, clusters)

@@ -3,13 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
 from experiments import methods
 from experiments.aggregate import Comparison, Score, Scores, measured, rank_of
+from experiments.store import Store
+from experiments.student import Marks, as_printed, marks_of, printed_marks
 
 NONE = "–"
+
+
+def origin(name: str, results: Path) -> str:
+    """Name the command, the machines and the versions that the records of fits name."""
+    records = [record for record in Store(results / f"{name}.npz") if "settings" in record]
+    devices = Counter(record["machine"]["device"] for record in records)
+    versions: dict[str, set[str]] = {}
+    for record in records:
+        for package, number in record["machine"].items():
+            if package != "device":
+                versions.setdefault(package, set()).add(number)
+    on_gpu = any("NVIDIA" in device for device in devices)
+    machines = ", ".join(f"{device} ({n} fits)" for device, n in devices.items())
+    numbers = ", ".join(f"{p} {' and '.join(sorted(v))}" for p, v in versions.items())
+    command = f"python -m experiments.{name}{' --device cuda' if on_gpu else ''}"
+    return f"`{command}` on {machines}; {numbers}."
+
+
+def in_order(by_table: dict[str, Any], tables: Sequence[str]) -> dict[str, Any]:
+    """Sort what was found by table, tables in the order given."""
+    return {table: by_table[table] for table in tables if table in by_table}
 
 
 def markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:
@@ -27,14 +52,14 @@ def beside_the_paper(
     """Write methods down, tables across, our rank below; ``with_n`` adds numbers of features."""
     lines = []
     for name in measured(scores, names):
-        theirs = "GroupFS" if name in methods.GROUPFS else name
+        theirs = as_printed(name)
         cells = [
-            with_paper(found.get(name), (printed[table] or {}).get(theirs), with_n)
-            for table, found in scores.items()
+            with_paper(of_table.get(name), (printed[table] or {}).get(theirs), with_n)
+            for table, of_table in scores.items()
         ]
         lines.append([name, *cells])
     for name in measured(scores, methods.GROUPFS):
-        places = [rank_of(found, name, ranked) for found in scores.values()]
+        places = [rank_of(of_table, name, ranked) for of_table in scores.values()]
         lines.append([f"rank of {name}", *(NONE if p is None else str(p) for p in places)])
     return markdown(["", *scores], lines)
 
@@ -50,16 +75,16 @@ def against_the_paper(
     scores: Scores, printed: dict[str, Any], ranked: Sequence[str], method: str = "GroupFS"
 ) -> str:
     """Say on how many tables ours reaches the paper's numbers and leads here."""
-    have = {table: found for table, found in scores.items() if method in found}
+    have = {table: of_table for table, of_table in scores.items() if method in of_table}
     n = len(have)
     reached = led = first = 0
-    for table, found in have.items():
-        ours = round(found[method].mean, 1)
+    for table, of_table in have.items():
+        ours = round(of_table[method].mean, 1)
         theirs = {m: c["mean"] for m, c in printed[table].items() if isinstance(c, dict)}
         theirs = {m: mean for m, mean in theirs.items() if mean <= 100}  # one is a misprint
         reached += ours >= theirs["GroupFS"]
         led += ours >= max(theirs.values())
-        first += rank_of(found, method, ranked) == 1
+        first += rank_of(of_table, method, ranked) == 1
     return (
         f"{method}: at least the paper's GroupFS on {reached} of {n} tables, at least the best of "
         f"the paper's row on {led} of {n}, first or equal first of the methods measured here on "
@@ -70,7 +95,7 @@ def against_the_paper(
 def means(scores: Scores, names: Sequence[str]) -> str:
     """Write the means over the tables that all methods have."""
     names = measured(scores, names)
-    tables = [t for t, found in scores.items() if set(names) <= set(found)]
+    tables = [t for t, of_table in scores.items() if set(names) <= set(of_table)]
     if not tables:
         return ""
     mean = {n: sum(scores[t][n].mean for t in tables) / len(tables) for n in names}
@@ -82,7 +107,9 @@ def ours_alone(scores: Scores, names: Sequence[str]) -> str:
     """Write means only, methods down, tables across, mean over tables last."""
     lines = []
     for name in measured(scores, names):
-        values = [found[name].mean if name in found else math.nan for found in scores.values()]
+        values = [
+            of_table[name].mean if name in of_table else math.nan for of_table in scores.values()
+        ]
         mean = sum(values) / len(values)
         lines.append([name, *map(_number, [*values, mean])])
     return markdown(["", *scores, "mean"], lines)
@@ -102,17 +129,17 @@ def comparison(ranked: dict[str, Comparison], explained: dict[str, float], by: s
     lines = []
     for name in sorted(order, key=lambda name: -order[name]):
         line = [name]
-        for found in ranked.values():
-            mean = found.mean.get(name, math.nan)
-            line += [_number(mean), _number(mean - found.mean.get("RANDOM", math.nan), "+.1f")]
+        for ranking in ranked.values():
+            mean = ranking.mean.get(name, math.nan)
+            line += [_number(mean), _number(mean - ranking.mean.get("RANDOM", math.nan), "+.1f")]
         line += [_number(explained.get(name, math.nan))]
-        line += [_number(found.rank.get(name, math.nan), ".2f") for found in ranked.values()]
-        line += [p_value(found.p_value.get(name, math.nan)) for found in ranked.values()]
+        line += [_number(ranking.rank.get(name, math.nan), ".2f") for ranking in ranked.values()]
+        line += [p_value(ranking.p_value.get(name, math.nan)) for ranking in ranked.values()]
         lines.append(line)
     tests = [
-        f"by {measure} over {len(found.tables)} tables and {len(found.mean)} methods, "
-        f"p = {p_value(found.friedman)}"
-        for measure, found in ranked.items()
+        f"by {measure} over {len(ranking.tables)} tables and {len(ranking.mean)} methods, "
+        f"p = {p_value(ranking.friedman)}"
+        for measure, ranking in ranked.items()
     ]
     return f"{markdown(head, lines)}\n\nFriedman's test: {'; '.join(tests)}."
 
@@ -121,15 +148,15 @@ def students(records: Sequence[dict[str, Any]], scores: Scores, printed: dict[st
     """Write features down, methods across: ticks or groups; ours / the paper's; seed 0."""
     first = {r["key"]["method"]: r for r in records if r["key"]["seed"] == 0}
     names = [m for m in first if m not in ("ALL", "RANDOM")]
-    ours = {m: _marks(first[m]["selections"][0]) for m in names}
-    theirs = {m: _printed_marks(printed, _as_printed(m)) for m in names}
+    ours = {m: marks_of(first[m]["selections"][0]) for m in names}
+    theirs = {m: printed_marks(printed, as_printed(m)) for m in names}
     lines = [
-        [feature, *(_pair(ours[m].get(feature), theirs[m].get(feature)) for m in names)]
+        [feature, *(_pair(feature, ours[m], theirs[m]) for m in names)]
         for feature in printed["features"]
     ]
     shared = [str(len(set(ours[m]) & set(theirs[m]))) if theirs[m] else NONE for m in names]
-    found = scores.get("student", {})
-    accuracy = [with_paper(found.get(m), printed["accuracy"].get(_as_printed(m))) for m in names]
+    of_table = scores.get("student", {})
+    accuracy = [with_paper(of_table.get(m), printed["accuracy"].get(as_printed(m))) for m in names]
     lines += [["selected by both", *shared], ["accuracy", *accuracy]]
     return markdown(["", *names], lines)
 
@@ -140,24 +167,10 @@ def groups_of_students(record: dict[str, Any]) -> str:
     return f"Groups of {record['key']['method']}: {groups}."
 
 
-def _marks(selection: dict[str, Any]) -> dict[str, str]:
-    groups = selection["groups"] or ["✓"] * len(selection["features"])
-    return dict(zip(selection["features"], map(str, groups), strict=True))
-
-
-def _printed_marks(printed: dict[str, Any], method: str) -> dict[str, str]:
-    marks = dict.fromkeys(printed["selected"].get(method, []), "✓")
-    for number, features in printed["groups"].get(method, {}).items():
-        marks |= dict.fromkeys(features, number)
-    return marks
-
-
-def _as_printed(method: str) -> str:
-    return "GroupFS" if method in methods.GROUPFS else method
-
-
-def _pair(ours: str | None, theirs: str | None) -> str:
-    return f"{ours or NONE} / {theirs or NONE}" if ours or theirs else ""
+def _pair(feature: str, ours: Marks, theirs: Marks) -> str:
+    """Write a tick or the number of a group, ours / the paper's; nothing if neither has it."""
+    told = [str(m[feature] or "✓") if feature in m else NONE for m in (ours, theirs)]
+    return "" if told == [NONE, NONE] else " / ".join(told)
 
 
 def _number(value: float, form: str = ".1f") -> str:

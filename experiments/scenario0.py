@@ -17,8 +17,8 @@ from experiments.store import Key, Store
 
 NAME = "scenario0"
 TABLES = (*data.NINE, "student", *data.SCIKIT_LEARN)
-#: Ours and what is left of it choose a number of features of their own; the others are given ours.
-CHOOSING = ("GroupFS", *methods.ABLATIONS)
+#: Ours choose a number of features of their own; the others are given it.
+CHOOSING = ("GroupFS", *methods.ALLOCATIONS)
 GIVEN = (*(m for m in methods.METHODS if m not in methods.SUPERVISED), "GroupFS paper")
 METHODS = (*GIVEN, *CHOOSING)
 #: The budgets' names; tables with fewer features than SMALL have shares of them instead.
@@ -53,14 +53,14 @@ def given_cells(opt: Options) -> Iterator[Key]:
 
 def own_numbers(path: Path) -> dict[str, dict[int, int]]:
     """Read how many features GroupFS chose, by table and seed."""
-    found: dict[str, dict[int, int]] = {}
+    numbers: dict[str, dict[int, int]] = {}
     for record in Store(path):
         key = record["key"]
         if key["method"] == "GroupFS":
             for selection in record["selections"]:
                 if selection["budget"] == "own":
-                    found.setdefault(key["table"], {})[key["seed"]] = len(selection["selected"])
-    return found
+                    numbers.setdefault(key["table"], {})[key["seed"]] = len(selection["selected"])
+    return numbers
 
 
 def given_number(method: str, seed: int, chosen: dict[int, int]) -> list[int]:

@@ -14,7 +14,7 @@ from experiments.store import Key
 
 NAME = "scenario1"
 TABLES = data.NINE
-METHODS = (*methods.METHODS, *methods.GROUPFS, *methods.ABLATIONS)
+METHODS = (*methods.METHODS, *methods.GROUPFS, *methods.ALLOCATIONS)
 
 
 def cells(opt: Options) -> Iterator[Key]:

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from experiments import data, methods, paper
-from experiments.candidates import KeptPath, along_path, nested_unions
 from experiments.pipeline import (
     Options,
     fit,
@@ -30,6 +29,7 @@ from experiments.pipeline import (
 )
 from experiments.protocol import CLUSTERS
 from experiments.store import Key, Store, machine
+from groupfs import GroupFSPath
 
 NAME = "scenario2"
 TABLES = data.NINE
@@ -91,10 +91,10 @@ def compute(key: Key, device: str, quick: bool) -> dict[str, Any]:
         return _path(key, device, quick)
     if key["method"] == "GroupFS paper":
         return _paper_model(key, device, quick)
-    found = select(key, partial(methods.build, scenario="adaptive_budget"), device, quick)
-    for selection in found["selections"]:
+    record = select(key, partial(methods.build, scenario="adaptive_budget"), device, quick)
+    for selection in record["selections"]:
         selection["choice"] = f"{len(selection['selected'])} features"
-    return found
+    return record
 
 
 def draw_matched(key: Key, path: Path) -> dict[str, Any]:
@@ -103,23 +103,68 @@ def draw_matched(key: Key, path: Path) -> dict[str, Any]:
     rng = np.random.default_rng([key["seed"], key["n_groups"]])
     sizes = candidate_sizes(path)[key["table"], key["n_groups"]]
     draws = [np.sort(rng.permutation(n_features)[:size]).tolist() for size in sizes]
-    found = [
+    selections = [
         {"choice": f"C = {key['n_groups']}, draw {place}", "selected": draw}
         for place, draw in enumerate(draws, 1)
     ]
     facts = {"fit_seconds": 0.0, "warnings": [], "machine": machine("cpu")}
-    return {**facts, "sizes": sizes, "selections": found}
+    return {**facts, "sizes": sizes, "selections": selections}
+
+
+def candidates(path: Any, budgets: Sequence[int], most: int) -> list[dict[str, Any]]:
+    """List at most ``most`` distinct candidates of a path, with at most ``max(budgets)`` features.
+
+    First what is selected at the budgets, then the unions of the groups in rank order, then those
+    of the groups that each model leaves open, models with the largest gain first.
+    """
+    limit = max(budgets)
+    choices: dict[tuple[int, ...], str] = {}
+    for budget in budgets:
+        selected = path.select(n_features_to_select=budget).features
+        choices.setdefault(tuple(selected.tolist()), f"budget {budget}")
+    for text, union in nested_unions(path.groups_, path.centrality_, limit):
+        choices.setdefault(tuple(union), f"chosen model, {text}")
+    models = np.argsort(-path.path_.gain, axis=None, kind="stable")
+    for s, p in zip(*np.unravel_index(models, path.path_.gain.shape), strict=True):
+        groups = [
+            group
+            for group, is_open in zip(path.groups_, path.path_.is_open[s, p], strict=True)
+            if is_open
+        ]
+        model = f"sparsity {path.path_.sparsities[p]:.2f}, model {s + 1}"
+        for text, union in nested_unions(groups, path.centrality_, limit):
+            choices.setdefault(tuple(union), f"{model}, {text}")
+    kept = list(choices.items())[:most]
+    return [{"choice": text, "selected": list(features)} for features, text in kept]
+
+
+def nested_unions(
+    groups: list[Any], centrality: Any, limit: int
+) -> Iterator[tuple[str, list[int]]]:
+    """Unite the first group, the first two, and so on; fill the last union up to the limit.
+
+    The group that does not fit gives its most central features, as it does to a budget.
+    """
+    taken = np.array([], dtype=np.int64)
+    for n_groups, group in enumerate(groups, 1):
+        if len(taken) + len(group) > limit:
+            central = group[np.argsort(-centrality[group], kind="stable")]
+            taken = np.concatenate([taken, central])[:limit]
+            yield f"filled up to {limit}", sorted(taken.tolist())
+            return
+        taken = np.concatenate([taken, group])
+        yield f"{n_groups} group{'s' if n_groups > 1 else ''}", sorted(taken.tolist())
 
 
 def _path(key: Key, device: str, quick: bool) -> dict[str, Any]:
     """Train all models of one path, and list their candidates."""
-    path = KeptPath(key["n_groups"], random_state=key["seed"], device=device)
+    path = GroupFSPath(n_groups=key["n_groups"], random_state=key["seed"], device=device)
     path = methods.shortened(path) if quick else path
     facts = fit(path, data.load(key["table"]).X, None, device)
-    found = along_path(path, budgets(key["table"]), MOST_CANDIDATES)
-    for candidate in found:
+    selections = candidates(path, budgets(key["table"]), MOST_CANDIDATES)
+    for candidate in selections:
         candidate["choice"] = f"C = {key['n_groups']}, {candidate['choice']}"
-    return {**facts, "selections": found}
+    return {**facts, "selections": selections}
 
 
 def _paper_model(key: Key, device: str, quick: bool) -> dict[str, Any]:
@@ -129,8 +174,10 @@ def _paper_model(key: Key, device: str, quick: bool) -> dict[str, Any]:
     selector = methods.shortened(selector) if quick else selector
     facts = fit(selector, data.load(table).X, None, device)
     unions = nested_unions(selector.groups_, selector.centrality_, max(budgets(table)))
-    found = [{"choice": f"seed {seed}, {name}", "selected": selected} for name, selected in unions]
-    return {**facts, "selections": found}
+    selections = [
+        {"choice": f"seed {seed}, {name}", "selected": selected} for name, selected in unions
+    ]
+    return {**facts, "selections": selections}
 
 
 def _which(record: dict[str, Any]) -> tuple[str, int]:

@@ -1,33 +1,26 @@
 """Finished cells of an experiment: nothing finished is computed again.
 
-While an experiment runs, each cell becomes a line of json in a journal, which is on the disk before
-the next cell is asked for: a run that is killed loses at most the cells in work. Each line has a
-checksum; one that was cut short or damaged is ignored with a warning and its cell computed again.
-At the end of the run the journal is packed into one compressed file.
+While an experiment runs, each cell becomes a line of json in a journal, so that a run that is
+killed loses at most the cells in work. At the end of the run the journal is packed into one
+compressed file of numpy, which holds the text of all records.
 """
 
 from __future__ import annotations
 
-import csv
-import hashlib
+import contextlib
 import json
-import os
 import platform
 import time
-import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from joblib import Parallel, delayed
 from tqdm import tqdm
 
-from experiments.packing import read_packed, write_packed
-from groupfs.utils.atomic_files import write_file
-
 RESULTS = Path(__file__).parent / "results"
-CHECKSUM = "checksum"
 PACKAGES = ("groupfs", "numpy", "scipy", "scikit-learn", "torch")
 
 #: what makes a cell the cell it is: experiment-specific names and values
@@ -48,8 +41,7 @@ class Store:
         self.path = path
         self.journal = path.with_suffix(".jsonl")
         path.parent.mkdir(parents=True, exist_ok=True)
-        self.damaged = False
-        self.records = self._read()
+        self.records = {_name(record["key"]): record for record in self._read()}
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.records.values())
@@ -60,45 +52,33 @@ class Store:
         return name in self.records and set(fields) <= self.records[name].keys()
 
     def add(self, record: dict[str, Any]) -> None:
-        """Append a finished cell to the journal, safely on disk when this returns."""
-        if self.damaged:  # what was ignored must not stand before it
-            self.rewrite(self.records.values())
-        with self.journal.open("ab") as file:
-            file.write(_line(record))
-            file.flush()
-            os.fsync(file.fileno())
+        """Append a finished cell to the journal."""
+        with self.journal.open("a") as file:
+            file.write(f"\n{json.dumps(record)}\n")  # the line before may have been cut short
         self.records[_name(record["key"])] = record
 
     def rewrite(self, records: Iterable[dict[str, Any]]) -> None:
         """Keep these cells and no others, packed."""
-        write_packed(self.path, records)
+        self.records = {_name(record["key"]): record for record in records}
+        text = json.dumps(list(self.records.values()), separators=(",", ":"))
+        aside = self.path.with_suffix(".part.npz")
+        np.savez_compressed(aside, text=np.frombuffer(text.encode(), np.uint8))
+        aside.replace(self.path)
         self.journal.unlink(missing_ok=True)  # last: until here its cells are in both or in it
-        self.records = self._read()
 
     def pack(self) -> None:
         """Move the cells of the journal into the packed file."""
         if self.journal.exists():
-            # read again, since another run of the same experiment may have added to it
-            self.rewrite(self._read().values())
+            self.rewrite(self.records.values())
 
-    def _read(self) -> dict[str, dict[str, Any]]:
-        packed = read_packed(self.path) if self.path.exists() else []
-        lines, rest = [], b""
+    def _read(self) -> Iterator[dict[str, Any]]:
+        if self.path.exists():
+            with np.load(self.path) as file:
+                yield from json.loads(file["text"].tobytes())
         if self.journal.exists():
-            *lines, rest = self.journal.read_bytes().split(b"\n")
-        added = [_record(line) for line in lines]
-        bad = [place for place, record in enumerate(added, 1) if record is None]
-        bad += [len(lines) + 1] if rest else []
-        self.damaged = bool(bad)
-        for place in bad:
-            warnings.warn(
-                f"{self.journal}, line {place}, is damaged or was cut short and is ignored; its "
-                "cell is computed again.",
-                UserWarning,
-                stacklevel=3,
-            )
-        found = [*packed, *(record for record in added if record is not None)]
-        return {_name(record["key"]): record for record in found}
+            for line in self.journal.read_text().splitlines():
+                with contextlib.suppress(ValueError):  # cut short: its cell is computed again
+                    yield json.loads(line)
 
 
 def run(
@@ -123,56 +103,18 @@ def run(
     return store
 
 
-def write_csv(store: Store, path: Path, leave_out: Iterable[str] = ("selected",)) -> None:
-    """Write one row per cell: its key and plain values, without lists."""
-    rows = [{**r["key"], **{k: v for k, v in r.items() if k != "key"}} for r in store]
-    rows = [{k: v for k, v in row.items() if not isinstance(v, (dict, list))} for row in rows]
-    names = list(dict.fromkeys(name for row in rows for name in row if name not in leave_out))
-
-    def write(aside: Path) -> None:
-        with aside.open("w", newline="") as file:
-            writer = csv.DictWriter(file, names, extrasaction="ignore", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(sorted(rows, key=lambda row: [str(row.get(name)) for name in names]))
-
-    write_file(path, write)
-
-
 def machine(device: str) -> dict[str, Any]:
     """Name the versions and the machine a figure comes from."""
     import torch
 
     cuda = torch.cuda.get_device_name() if device == "cuda" else None
-    versions = {package: version(package) for package in PACKAGES if _installed(package)}
-    return {"device": cuda or platform.machine(), "python": platform.python_version(), **versions}
-
-
-def _installed(package: str) -> bool:
-    try:
-        version(package)
-    except ModuleNotFoundError:
-        return False
-    return True
-
-
-def _line(record: dict[str, Any]) -> bytes:
-    """Write a record with its checksum, which is that of the line without it."""
-    plain = json.dumps(record)
-    return f'{plain[:-1]}, "{CHECKSUM}": "{_checksum(plain)}"}}\n'.encode()
-
-
-def _record(line: bytes) -> dict[str, Any] | None:
-    """Read a line; None if it is not what was written."""
-    try:
-        record = json.loads(line)
-        is_whole = record.pop(CHECKSUM) == _checksum(json.dumps(record))
-        return record if is_whole and isinstance(record["key"], dict) else None
-    except (ValueError, AttributeError, KeyError, TypeError):
-        return None
-
-
-def _checksum(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    facts = {"device": cuda or platform.machine(), "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            facts[package] = version(package)
+        except PackageNotFoundError:  # run from its source folder
+            continue
+    return facts
 
 
 def _timed(compute: Callable[[Key], dict[str, Any]], key: Key) -> dict[str, Any]:

@@ -19,15 +19,14 @@ NAME = "student"
 TABLES = ("student",)
 METHODS = (*methods.METHODS, *methods.GROUPFS)
 
-
-def n_selected() -> int:
-    return paper.results()["student"]["n_selected"]
+#: the number of its group for each selected feature, None where the method has no groups
+Marks = dict[str, int | None]
 
 
 def cells(opt: Options) -> Iterator[Key]:
     for table in opt.tables:
         for method in opt.methods:
-            yield from fit_cells(opt, table, method, [n_selected()])
+            yield from fit_cells(opt, table, method, [paper.results()["student"]["n_selected"]])
 
 
 def compute(key: Key, device: str, quick: bool) -> dict[str, Any]:
@@ -60,6 +59,25 @@ def groups_of(selector: Any, selected: list[int]) -> list[int] | None:
         numbers = {learner: place for place, learner in enumerate(dict.fromkeys(learners), 1)}
         return [numbers[learner] for learner in learners]
     return None
+
+
+def marks_of(selection: dict[str, Any]) -> Marks:
+    """Mark what a stored selection has."""
+    groups = selection["groups"] or [None] * len(selection["features"])
+    return dict(zip(selection["features"], groups, strict=True))
+
+
+def printed_marks(printed: dict[str, Any], method: str) -> Marks:
+    """Mark what the paper prints for a method; nothing where it prints none."""
+    marks: Marks = dict.fromkeys(printed["selected"].get(method, []))
+    for number, features in printed["groups"].get(method, {}).items():
+        marks |= dict.fromkeys(features, int(number))
+    return marks
+
+
+def as_printed(method: str) -> str:
+    """Name a method as the paper does."""
+    return "GroupFS" if method in methods.GROUPFS else method
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -7,7 +7,6 @@ that have not been run are left out.
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,20 +17,17 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from experiments import methods, paper, store
-from experiments.drawing import save
+from experiments.drawing import FIGURES, save
+from experiments.student import Marks, as_printed, marks_of, printed_marks
 from groupfs.plotting import CYCLE
 
 NAME = "student_figure"
-FIGURES = store.RESULTS / "figures"
 #: Columns of the figure, in this order; the paper's are those of the last two as well.
 METHODS = tuple(m for m in (*methods.METHODS, *methods.GROUPFS) if m not in ("ALL", "RANDOM"))
 LABELS = {"GroupFS": "default", "GroupFS paper": "paper's settings"}
 PRINTED = "the paper"
 TICK = "✓"
 SHARED = "#D6E6F2"
-
-#: the number of its group for each selected feature, None where the method has no groups
-Marks = dict[str, int | None]
 
 
 class Column(NamedTuple):
@@ -49,7 +45,7 @@ def columns(records: Iterable[dict[str, Any]], printed: dict[str, Any]) -> list[
     fits: dict[str, list[dict[str, Any]]] = {}
     for record in sorted(records, key=lambda record: record["key"]["seed"]):
         fits.setdefault(record["key"]["method"], []).append(record)
-    found = []
+    drawn = []
     for method in METHODS:
         name = as_printed(method)
         theirs = printed["selected"].get(name)
@@ -58,51 +54,16 @@ def columns(records: Iterable[dict[str, Any]], printed: dict[str, Any]) -> list[
             chosen = [set(fit["selections"][0]["features"]) for fit in fits[method]]
             shared = [] if theirs is None else [len(own & set(theirs)) for own in chosen]
             marks = marks_of(first["selections"][0])
-            found.append(Column(name, LABELS.get(method, "here"), marks, shared, first))
+            drawn.append(Column(name, LABELS.get(method, "here"), marks, shared, first))
         if theirs is not None and method != "GroupFS":  # once for both of ours
-            found.append(Column(name, PRINTED, printed_marks(printed, name), [], None))
-    return found
+            drawn.append(Column(name, PRINTED, printed_marks(printed, name), [], None))
+    return drawn
 
 
-def marks_of(selection: dict[str, Any]) -> Marks:
-    """Mark one selection in a record of ``experiments.student``."""
-    groups = selection["groups"] or [None] * len(selection["features"])
-    return dict(zip(selection["features"], groups, strict=True))
-
-
-def printed_marks(printed: dict[str, Any], method: str) -> Marks:
-    marks: Marks = dict.fromkeys(printed["selected"][method])
-    for number, features in printed["groups"].get(method, {}).items():
-        marks |= dict.fromkeys(features, int(number))
-    return marks
-
-
-def as_printed(method: str) -> str:
-    return "GroupFS" if method in methods.GROUPFS else method
-
-
-def facts(found: Iterable[Column], features: list[str]) -> dict[str, Any]:
-    """Gather all that is drawn, and which fits it comes from."""
-    about = ("key", "settings", "warnings", "fit_seconds", "machine")
-    return {
-        "features": features,
-        "columns": [
-            {
-                "method": column.method,
-                "label": column.label,
-                "marks": column.marks,
-                "shared": column.shared,
-                "fit": column.fit and {name: column.fit[name] for name in about},
-            }
-            for column in found
-        ],
-    }
-
-
-def draw(found: list[Column], printed: dict[str, Any], folder: Path) -> None:
+def draw(drawn: list[Column], printed: dict[str, Any], folder: Path) -> None:
     """Draw features down, columns across; shaded where the paper's selection agrees."""
     features = printed["features"]
-    lefts = _lefts(found)
+    lefts = _lefts(drawn)
     width = lefts[-1] + 1
     figure = Figure(
         figsize=(1.5 + 0.31 * width, 1.65 + 0.185 * len(features)), layout="constrained"
@@ -110,10 +71,10 @@ def draw(found: list[Column], printed: dict[str, Any], folder: Path) -> None:
     ax = figure.subplots()
     for row in range(0, len(features), 2):
         ax.axhspan(row - 0.5, row + 0.5, color="#F4F4F4", linewidth=0, zorder=0)
-    for column, left in zip(found, lefts, strict=True):
+    for column, left in zip(drawn, lefts, strict=True):
         _draw_column(ax, column, left, printed)
-    for method in dict.fromkeys(column.method for column in found):
-        own = [left for c, left in zip(found, lefts, strict=True) if c.method == method]
+    for method in dict.fromkeys(column.method for column in drawn):
+        own = [left for c, left in zip(drawn, lefts, strict=True) if c.method == method]
         ax.text(own[0] + 0.1, -5.5, method, size=8, weight="bold")
         ax.plot([own[0] + 0.1, own[-1] + 0.9], [-5.3] * 2, "k", linewidth=0.8, clip_on=False)
     last = len(features)
@@ -140,21 +101,15 @@ def main(argv: list[str] | None = None) -> None:
     if not records:
         parser.error(f"{opt.results} has no student.npz; run python -m experiments.student first")
     printed = paper.results()["student"]
-    found = columns(records, printed)
-    content = json.dumps(facts(found, printed["features"]), indent=1, ensure_ascii=False)
-    (opt.results / f"{NAME}.json").write_text(content + "\n")
-    draw(found, printed, opt.figures)
-    for column in found:
-        if column.shared:
-            shared = ", ".join(map(str, column.shared))
-            print(f"{column.method}, {column.label}: {shared} of the paper's features")
+    drawn = columns(records, printed)
+    draw(drawn, printed, opt.figures)
 
 
-def _lefts(found: list[Column]) -> list[float]:
+def _lefts(drawn: list[Column]) -> list[float]:
     """Place the columns, of width one; the name of a method needs the width of two."""
     lefts = [0.0]
     first = 0.0
-    for before, column in zip(found, found[1:], strict=False):
+    for before, column in zip(drawn, drawn[1:], strict=False):
         if column.method == before.method:
             lefts.append(lefts[-1] + 1)
         else:

@@ -21,7 +21,7 @@ from experiments.sections.paper_scenarios import (
     times_section,
 )
 from experiments.sections.scenario0 import scenario0_section
-from experiments.sections.studies import defaults_section, student_section, two_moons_section
+from experiments.sections.studies import student_section, two_moons_section
 from experiments.store import RESULTS
 
 README = Path(__file__).parent / "README.md"
@@ -33,7 +33,6 @@ SECTIONS = (
     times_section,
     student_section,
     two_moons_section,
-    defaults_section,
 )
 #: Points by which an accuracy computed again may differ: k-means rounds differently elsewhere.
 TOLERANCE = 0.05
@@ -56,9 +55,9 @@ def check(results: Path, n: int, seed: int) -> list[str]:
     rng = np.random.default_rng(seed)
     wrong = []
     for name in (scenario0.NAME, scenario1.NAME, scenario2.NAME, student.NAME):
-        found = rows(name, results)
-        for place in rng.permutation(len(found))[:n]:
-            row = found[place]
+        judged = rows(name, results)
+        for place in rng.permutation(len(judged))[:n]:
+            row = judged[place]
             table = data.load(row["table"])
             again = judge(table.Z, table.y, np.array(row["selected"])).as_dict()
             # scores that the selection has not been judged by differ by what is not a number

@@ -163,11 +163,6 @@ def recovered(
     return sum(hits), len(hits)
 
 
-def draw(records: Iterable[dict[str, Any]], folder: Path) -> None:
-    """Draw all figures, as PNG and SVG."""
-    two_moons_figures.draw(aggregate(records), N_SAMPLES, folder)
-
-
 def report(records: store.Store) -> None:
     """Print how much of the grid was recovered."""
     for variant in VARIANTS:
@@ -196,11 +191,9 @@ def main(argv: list[str] | None = None) -> None:
     todo = cells(studies, options.quick, variants, options.seeds)
     work = partial(compute, device=options.device)
     finished = store.run(NAME, todo, work, options.results, options.jobs)
-    store.write_csv(finished, options.results / f"{NAME}.csv")
-    store.write_csv(aggregate(finished), options.results / f"{NAME}_summary.csv")
     report(finished)
     if options.figures:
-        draw(finished, options.figures)
+        two_moons_figures.draw(aggregate(finished), options.figures)
 
 
 def _tables(quick: bool) -> Iterator[tuple[str, dict[str, Any]]]:

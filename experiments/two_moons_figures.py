@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 
 from experiments.drawing import save
-from groupfs.datasets import load_two_moons
 from groupfs.plotting import CYCLE
 
 Summary = list[dict[str, Any]]
@@ -31,36 +30,14 @@ SERIES = (
     ("default", False, "default, the paper's C", CYCLE[0], "s", 3.5, "--"),
     ("paper", False, "the paper's settings", CYCLE[5], "^", 5, ":"),
 )
-MOONS = (CYCLE[0], CYCLE[1])
 MISSING = "#E4E4E4"
 
 
-def draw(summary: Summary, n_samples: int, folder: Path) -> None:
+def draw(summary: Summary, folder: Path) -> None:
     """Draw all figures, as PNG and SVG."""
-    panels(folder, n_samples)
     curves(summary, folder)
     for variant in ("default", "paper"):
         heat_maps(summary, variant, folder)
-
-
-def panels(folder: Path, n_samples: int) -> None:
-    """Draw the tables: one column of each informative group, and two of noise."""
-    tables: list[tuple[str, dict[str, float], tuple[int, int]]] = [
-        (rf"$\rho$ = {rho}", {"correlation": rho}, (0, 5)) for rho in (0.6, 0.8, 0.95, 1.0)
-    ]
-    tables += [(f"noise {noise}", {"noise": noise}, (0, 5)) for noise in (0.0, 0.2, 0.45)]
-    tables += [("noise features", {}, (10, 11))]
-    figure = Figure(figsize=(10, 5.4), layout="constrained")
-    for ax, (title, changed, (x, y)) in zip(figure.subplots(2, 4).flat, tables, strict=True):
-        moons = load_two_moons(n_samples, **changed, random_state=0)
-        for moon, color, marker in zip((0, 1), MOONS, "o^", strict=True):
-            shown = moons.data[moons.target == moon]
-            ax.scatter(*shown[:, [x, y]].T, 6, color, marker=marker, linewidths=0, rasterized=True)
-        ax.set(title=title, xlim=(-3.4, 3.4), ylim=(-3.4, 3.4), aspect="equal")
-        ax.set_xlabel(moons.feature_names[x])
-        ax.set_ylabel(moons.feature_names[y])
-    figure.suptitle(r"Two moons ($\rho$ = 0.95 and noise 0.05 where not stated)")
-    save(figure, folder, "two_moons_tables")
 
 
 def curves(summary: Summary, folder: Path) -> None:

@@ -85,43 +85,6 @@ def ranks(X):
     return torch.from_numpy((found - found.mean(0)) / found.std(0))
 
 
-def geodesic_affinity(points, n_neighbors):
-    """Shortest paths (Floyd and Warshall) along nearest neighbours; parts linked where nearest."""
-    n = len(points)
-    D = np.array([[float(torch.sqrt(((p - q) ** 2).sum())) for q in points] for p in points])
-    edges = np.full((n, n), np.inf)
-    for i in range(n):
-        for j in np.argsort(D[i])[1 : n_neighbors + 1]:
-            edges[i, j] = edges[j, i] = D[i, j]
-    np.fill_diagonal(edges, 0)
-    paths = _all_paths(edges)
-    while np.isinf(paths).any():  # the nearest two samples of different parts
-        length, i, j = min(
-            (D[i, j], i, j) for i in range(n) for j in range(n) if np.isinf(paths[i, j])
-        )
-        edges[i, j] = edges[j, i] = length
-        paths = _all_paths(edges)
-    return affinity_of_distances(paths**2, n_neighbors)
-
-
-def _all_paths(edges):
-    for k in range(len(edges)):
-        edges = np.minimum(edges, edges[:, [k]] + edges[[k]])
-    return edges
-
-
-def diffusion_affinity(points, n_neighbors, steps):
-    """Distances between where the walk leads from two points, rare places counting more."""
-    W = self_tuning_affinity(points, n_neighbors)
-    after = torch.linalg.matrix_power(random_walk(W), steps)
-    n = len(points)
-    squared = torch.zeros(n, n, dtype=points.dtype)
-    for i in range(n):
-        for j in range(n):
-            squared[i, j] = ((after[i] - after[j]) ** 2 / W.sum(1)).sum()
-    return affinity_of_distances(squared, n_neighbors)
-
-
 def gated_laplacian_loss(X, gates, mu, n_neighbors, factor, sigma, penalty):
     """DUFS: the ratio of the two terms where ``penalty`` is None, else their weighted sum."""
     gated = X * gates
@@ -324,3 +287,20 @@ def sample_loss_with_gaps(X, owner, feature_weights, n_neighbors, steps):
     rows = torch.cat(parts, 1)
     P = random_walk(self_tuning_affinity(rows, n_neighbors))
     return -torch.trace(rows.T @ torch.linalg.matrix_power(P, steps) @ rows) / (n * d)
+
+
+def row_scores(Z, groups, centrality, signs, least_weight):
+    """Scores of standardised rows, NaN in gaps: weighted means over the features a row has."""
+    scores = np.full((len(Z), len(groups)), np.nan)
+    for i in range(len(Z)):
+        for j, group in enumerate(groups):
+            weight = {k: centrality[k] for k in group}
+            sign = {k: signs[k] for k in group}
+            if sum(weight.values()) == 0:
+                weight, sign = dict.fromkeys(group, 1.0), dict.fromkeys(group, 1.0)
+            there = [k for k in group if not math.isnan(Z[i, k])]
+            share = sum(weight[k] for k in there) / sum(weight.values())
+            if there and share >= least_weight - 1e-9:
+                total = sum(weight[k] for k in there)
+                scores[i, j] = sum(sign[k] * weight[k] * Z[i, k] for k in there) / total
+    return scores

@@ -1,6 +1,7 @@
 """Models in files: the same selector comes back, and no file runs code."""
 
 import dataclasses
+import io
 import json
 import pickle
 import sys
@@ -12,13 +13,14 @@ import pytest
 import torch
 from sklearn.preprocessing import StandardScaler
 
-from groupfs import GroupFS, GroupFSPath, persistence
+import groupfs
+from groupfs import FeatureGroups, persistence
 from groupfs.datasets import load_two_moons
+from groupfs.files.columns import decide_columns
 from groupfs.persistence import ModelError
-from groupfs.tables.columns import learn_columns
 
 skops_io = pytest.importorskip("skops.io")
-SMALL = {"n_groups": 4, "max_epochs": 5, "n_init": 1, "random_state": 0}
+SMALL = {"n_groups": 4, "random_state": 0}
 HEAD = {"format": persistence.FORMAT, "version": persistence.VERSION, "columns": None}
 
 
@@ -30,70 +32,54 @@ def table():
 
 @pytest.fixture(scope="module")
 def selector(table):
-    return GroupFS(**SMALL).fit(table)
+    return FeatureGroups(**SMALL).fit(table)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("make", [GroupFS, lambda **s: GroupFSPath(n_resamples=2, **s)])
-def test_a_selector_comes_back_as_it_was(make, table, tmp_path):
-    selector = make(**SMALL).fit(table)
+@pytest.mark.parametrize("name", persistence.SELECTORS)
+def test_a_selector_comes_back_as_it_was(name, table, tmp_path):
+    selector = getattr(groupfs, name)(random_state=0).fit(table)
     persistence.save(selector, tmp_path / "m.skops")
     loaded = persistence.load(tmp_path / "m.skops")
     assert type(loaded) is type(selector) and loaded.get_params() == selector.get_params()
-    pd.testing.assert_frame_equal(
-        loaded.set_output(transform="pandas").transform(table), table.loc[:, selector.get_support()]
-    )
-    np.testing.assert_array_equal(loaded.group_scores_, selector.group_scores_)
-    np.testing.assert_array_equal(loaded.membership_, selector.membership_)
-    assert loaded.history_[-1]["loss"] == selector.history_[-1]["loss"]
-    if selector.__class__ is GroupFSPath:
-        np.testing.assert_array_equal(loaded.path_.gates, selector.path_.gates)
-        np.testing.assert_array_equal(loaded.stability_.labels, selector.stability_.labels)
-
-
-def test_how_far_halves_agree_on_the_number_of_groups_comes_along(table, tmp_path):
-    selector = GroupFS(**{**SMALL, "n_groups": "auto"}).fit(table)
-    persistence.save(selector, tmp_path / "m.skops")
-    loaded = persistence.load(tmp_path / "m.skops")
-    assert loaded.replication_.best == selector.replication_.best
-    np.testing.assert_array_equal(loaded.replication_.agreement, selector.replication_.agreement)
-    assert (loaded.select().support == selector.get_support()).all()
+    for attribute in ("group_scores_", "group_labels_", "feature_names_in_"):
+        np.testing.assert_array_equal(getattr(loaded, attribute), getattr(selector, attribute))
+    np.testing.assert_array_equal(loaded.transform(table), selector.transform(table))
+    assert repr(getattr(loaded, "replication_", 0)) == repr(getattr(selector, "replication_", 0))
 
 
 def test_which_columns_were_used_and_as_what_comes_along(table, selector, tmp_path):
-    preparation = learn_columns(table.assign(x1_1=np.where(table["x1_1"] > 0, "f", "m")))
+    preparation = decide_columns(table.assign(x1_1=np.where(table["x1_1"] > 0, "f", "m")))
     preparation = dataclasses.replace(preparation, header=False)
     persistence.save(selector, tmp_path / "m.skops", preparation=preparation)
     assert persistence.load_model(tmp_path / "m.skops")[1] == preparation
 
 
-def test_a_selector_that_was_not_fitted_is_not_saved(tmp_path):
+def test_a_selector_that_was_not_fitted_and_a_missing_file_are_refused(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
-        persistence.save(GroupFS(), tmp_path / "m.skops")
-    assert not (tmp_path / "m.skops").exists()
+        persistence.dumps(FeatureGroups())
+    with pytest.raises(ModelError, match="There is no file"):
+        persistence.load(tmp_path / "m.skops")
 
 
-def test_a_parameter_that_is_no_plain_value_is_refused(table, tmp_path):
-    selector = GroupFS(**{**SMALL, "device": torch.device("cpu")}).fit(table)
+def test_a_parameter_that_is_no_plain_value_is_refused(table):
+    selector = FeatureGroups(**SMALL, device=torch.device("cpu")).fit(table)
     with pytest.raises(ModelError, match='e.g. device="cuda"'):
-        persistence.save(selector, tmp_path / "m.skops")
+        persistence.dumps(selector)
 
 
 class Spy:
-    """Would leave a file behind if it were made while loading."""
-
-    def __init__(self, path):
-        self.path = path
+    """Would leave a file behind if it were unpickled."""
 
     def __reduce__(self):
-        return open, (self.path, "w")
+        return open, ("sprung", "w")
 
 
-def test_a_pickle_is_refused_and_not_run(tmp_path):
-    (tmp_path / "m.skops").write_bytes(pickle.dumps(Spy(str(tmp_path / "spy"))))
+def test_a_pickle_is_refused_and_not_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError, match="not a model"):
-        persistence.load(tmp_path / "m.skops")
-    assert not (tmp_path / "spy").exists()
+        persistence.loads(pickle.dumps(Spy()))
+    assert not (tmp_path / "sprung").exists()
 
 
 def node(loader, module, kind, **more):
@@ -111,17 +97,15 @@ ARGUMENTS = node("JsonNode", "builtins", "str", content='["touch sprung"]', is_j
         node("ObjectNode", "trap", "Trap"),
         node("ConstructorFromReduceNode", "os", "system", content=ARGUMENTS),
         node("OperatorFuncNode", "operator", "methodcaller", attrs=ARGUMENTS),
-        node("ListNode", "os", "system", content=[ARGUMENTS]),
     ],
 )
 def test_a_part_that_would_run_code_is_refused_and_not_run(
     hostile, selector, tmp_path, monkeypatch
 ):
-    persistence.save(selector, tmp_path / "m.skops")
-    with zipfile.ZipFile(tmp_path / "m.skops") as good:
+    with zipfile.ZipFile(io.BytesIO(persistence.dumps(selector))) as good:
         members = {name: good.read(name) for name in good.namelist()}
     tree = json.loads(members["schema.json"])
-    tree["content"]["selector"]["content"]["content"]["history_"] = hostile
+    tree["content"]["selector"]["content"]["content"]["group_scores_"] = hostile
     members["schema.json"] = json.dumps(tree)
     with zipfile.ZipFile(tmp_path / "m.skops", "w") as changed:
         for name, data in members.items():
@@ -134,23 +118,17 @@ def test_a_part_that_would_run_code_is_refused_and_not_run(
     assert not (tmp_path / "sprung").exists() and "trap" not in sys.modules
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(ModelError, match="There is no file"):
-        persistence.load(tmp_path / "m.skops")
-
-
 @pytest.mark.parametrize(
     ("wrong", "says"),
     [
         ({"format": "other"}, "not a model that groupfs wrote"),
-        ({"version": 99}, "version 99, but this groupfs reads version 5; .* upgrade"),
-        ({"selector": GroupFS()}, "not fitted"),
-        ({"selector": StandardScaler()}, "StandardScaler is neither GroupFS nor GroupFSPath"),
+        ({"version": 5}, "version 5, but this groupfs reads version 6; fit it again"),
+        ({"selector": FeatureGroups()}, "not fitted"),
+        ({"selector": StandardScaler()}, "StandardScaler is no .*GroupFSPath"),
         ({"columns": "{}"}, "broken or not a model"),
     ],
 )
-def test_a_model_with_a_wrong_part_is_refused_in_one_sentence(wrong, says, selector, tmp_path):
-    skops_io.dump({**HEAD, "selector": selector} | wrong, tmp_path / "m.skops")
+def test_a_model_with_a_wrong_part_is_refused_in_one_sentence(wrong, says, selector):
     with pytest.raises(ModelError, match=says) as caught:
-        persistence.load_model(tmp_path / "m.skops")
+        persistence.loads(skops_io.dumps({**HEAD, "selector": selector} | wrong))
     assert "\n" not in str(caught.value)

@@ -15,20 +15,31 @@ from matplotlib.path import Path as Curve
 
 PAGES = Path(__file__).resolve().parent
 SOURCES = PAGES.parents[1] / "src/groupfs"
-#: Rooms from top to bottom, in three parts; a room imports from those above it.
+#: Rooms from top to bottom, in parts; a room imports from those above it.
 PARTS = {
-    "under all": {"utils": "types, devices, files", "metrics": "how good is a selection?"},
+    "under all": {
+        "utils": "types, text, devices, threads",
+        "groups": "groups and selections as data",
+        "metrics": "how good is a selection?",
+    },
     "the way of the data": {
-        "data": "any X to checked, standardised rows",
-        "graphs": "affinities, clusters of features",
-        "scoring": "what is a group worth?",
-        "models": "the equation and its gradients",
-        "training": "settings, preparation, epochs",
-        "selection": "models to groups and features",
-        "estimators": "scikit-learn's face",
+        "data": "any X to one checked table",
+        "discovery": "which features belong together",
+        "selection": "from groups to features",
+    },
+    "what is said of it": {
+        "sentences": "words for it",
+        "result": "whatever is asked of a fit",
+        "notebook": "what a notebook shows",
+    },
+    "the estimators": {
+        "transform": "selected columns, or scores",
+        "selector": "what both share",
+        "feature_groups": "FeatureGroups",
+        "joint": "GroupFS, the published method",
     },
     "beside the way": {
-        "tables": "files to tables",
+        "files": "files to tables",
         "datasets": "published tables",
         "baselines": "other methods",
         "conditions": "where a group matters",
@@ -40,7 +51,9 @@ PARTS = {
     },
 }
 ROOMS = [room for part in PARTS.values() for room in part]
-COLORS = dict(zip(PARTS, ("#6b7280", "#1d5b8f", "#b4611e"), strict=True))
+COLORS = dict(zip(PARTS, ("#6b7280", "#1d5b8f", "#4d7c3a", "#7a4a8c", "#b4611e"), strict=True))
+#: Arrows to these rooms would hide the others.
+EVERYWHERE = ("utils", "groups")
 
 
 def room_imports() -> dict[str, dict[str, list[int]]]:
@@ -85,27 +98,28 @@ def draw(imports: dict[str, dict[str, list[int]]]) -> Figure:
     """Draw rooms from top to bottom, and arrows from those that import to what they import."""
     part_of = {room: part for part, rooms in PARTS.items() for room in rooms}
     y = {room: -i - 0.6 * list(PARTS).index(part_of[room]) for i, room in enumerate(ROOMS)}
-    figure = Figure(figsize=(7, 8.4))
-    ax = figure.add_axes((0, 0, 1, 1), xlim=(-4.1, 3.2), ylim=(y[ROOMS[-1]] - 0.6, 1.1))
+    figure = Figure(figsize=(7, 10.4))
+    ax = figure.add_axes((0, 0, 1, 1), xlim=(-5.2, 3.1), ylim=(y[ROOMS[-1]] - 0.6, 1.1))
     ax.set_axis_off()
     for room in ROOMS:
         color, about = COLORS[part_of[room]], PARTS[part_of[room]][room]
-        box = FancyBboxPatch((-1.3, y[room] - 0.3), 1.3, 0.6, "round,pad=0,rounding_size=0.12")
+        box = FancyBboxPatch((-1.9, y[room] - 0.3), 1.9, 0.6, "round,pad=0,rounding_size=0.12")
         ax.add_patch(box).set(color=color)
-        ax.text(-0.65, y[room], room, size=10, color="w", weight="bold", ha="center", va="center")
-        ax.text(-1.42, y[room], about, size=9, color="#374151", ha="right", va="center")
+        ax.text(-0.95, y[room], room, size=10, color="w", weight="bold", ha="center", va="center")
+        ax.text(-2.05, y[room], about, size=9, color="#374151", ha="right", va="center")
         for other, (n_imports, _) in imports[room].items():
-            if other != "utils":  # arrows to it would hide the others
+            if other not in EVERYWHERE:
                 ax.add_patch(_arrow(y[room], y[other], n_imports, color))
     for part, (first, *_) in PARTS.items():
-        ax.text(-4, y[first] + 0.5, part, size=9, color=COLORS[part], style="italic")
-    ax.text(0.12, y["utils"], "imported by nearly all rooms, not drawn", size=8, va="center")
+        ax.text(-5.1, y[first] + 0.5, part, size=9, color=COLORS[part], style="italic")
+    for room in EVERYWHERE:
+        ax.text(0.12, y[room], "imported by most rooms, not drawn", size=8, va="center")
     return figure
 
 
 def _arrow(start: float, end: float, n_imports: int, color: str) -> FancyArrowPatch:
     """Draw an arc as wide as imports are many; thin and dotted if all are inside functions."""
-    up, reach = (0.13 if end > start else -0.13), 0.4 + 0.22 * abs(end - start)
+    up, reach = (0.13 if end > start else -0.13), 0.4 + 0.18 * abs(end - start)
     points = [(0.02, start + up), (reach, start + up), (reach, end - up), (0.03, end - up)]
     width, dots = (n_imports**0.5, "-") if n_imports else (0.7, (0, (2, 2)))
     look = {"lw": width, "ls": dots, "mutation_scale": 6 + 2.2 * width, "arrowstyle": "-|>"}

@@ -48,13 +48,13 @@ for ax, face in zip(axes, faces, strict=False):
 # pixels that explain most of the others are asked for. Each colour is a group: the two eyes share
 # one. Strong colours are the pixels selected, pale ones the rest of their groups.
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.plotting import plot_groups, plot_image_groups
 
-selector = GroupFS(n_features_to_select=36, random_state=0).fit(X)
+selector = FeatureGroups(n_features_to_select=36, random_state=0).fit(X)
 
 figure, axes = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained")
-plot_image_groups(selector, X, (HEIGHT, WIDTH), order="C", ax=axes[0])
+plot_image_groups(selector, (HEIGHT, WIDTH), order="C", ax=axes[0])
 plot_groups(selector, ax=axes[1])
 plt.show()
 # sphinx_gallery_thumbnail_number = 2
@@ -71,5 +71,5 @@ plt.show()
 #    from groupfs.datasets import fetch_dataset
 #
 #    yale = fetch_dataset("yale")
-#    selector = GroupFS(random_state=0).fit(yale.data)
-#    plot_image_groups(selector, yale.data, yale.image_shape)
+#    selector = FeatureGroups(random_state=0).fit(yale.data)
+#    plot_image_groups(selector, yale.image_shape)

@@ -33,8 +33,8 @@ import groupfs.anndata
 groupfs.anndata.select_groups(adata, use_raw=True)
 
 found = adata.uns["groupfs"]["groups"]
-told = found[["size", "representative", "p_adjusted", "reliability", "kept"]]
-print(told.round({"reliability": 2}).to_string(float_format="{:.2g}".format))
+told = found[["size", "representative", "p_adjusted", "replication", "kept"]]
+print(told.round({"replication": 2}).to_string(float_format="{:.2g}".format))
 
 # %%
 # The genes that say most about their group are its markers. T cells, B cells, NK cells, monocytes,

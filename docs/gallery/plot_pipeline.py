@@ -21,31 +21,27 @@ X, y = cancer.data.filter(regex="^mean|error$"), cancer.target
 print(X.shape)
 
 # %%
-# One training for all budgets of a fold
-# --------------------------------------
-# The selector is a step like any other. With ``memory`` it trains once in every fold, and each
-# budget is then taken from what was found.
-
-from tempfile import TemporaryDirectory
+# A step like any other
+# ---------------------
+# The search finds the groups again for every fold and budget, which takes seconds.
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 
 budgets = [2, 4, 6, 8, 12, 20]
-with TemporaryDirectory() as folder:
-    pipeline = Pipeline(
-        [
-            ("select", GroupFS(random_state=0, memory=folder)),
-            ("scale", StandardScaler()),
-            ("classify", LogisticRegression()),
-        ]
-    )
-    search = GridSearchCV(pipeline, {"select__n_features_to_select": budgets}, cv=5).fit(X, y)
-    as_scores = GridSearchCV(pipeline, {"select__output": ["scores"]}, cv=5).fit(X, y)
+pipeline = Pipeline(
+    [
+        ("select", FeatureGroups(random_state=0)),
+        ("scale", StandardScaler()),
+        ("classify", LogisticRegression()),
+    ]
+)
+search = GridSearchCV(pipeline, {"select__n_features_to_select": budgets}, cv=5).fit(X, y)
+as_scores = GridSearchCV(pipeline, {"select__output": ["scores"]}, cv=5).fit(X, y)
 
 # %%
 # Random features are the yardstick that no comparison should be without.
@@ -66,7 +62,7 @@ def by_chance(n_features):
 
 accuracy = pd.DataFrame(
     {
-        "GroupFS": search.cv_results_["mean_test_score"],
+        "FeatureGroups": search.cv_results_["mean_test_score"],
         "random": [by_chance(budget) for budget in budgets],
     },
     index=budgets,
@@ -87,7 +83,7 @@ print(selector.get_feature_names_out().tolist())
 # is selected or not.
 
 found = selector.to_frame()
-print(found[["feature", "group", "centrality", "reliability", "selected"]].round(2).to_string())
+print(found[["feature", "group", "centrality", "replication", "selected"]].round(2).to_string())
 
 # %%
 print(found["why"][0])
@@ -107,8 +103,8 @@ import matplotlib.pyplot as plt
 
 figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 axes[0].plot(budgets, accuracy["random"], "o-", color="#B0B0B0", label="random (mean of 10)")
-axes[0].plot(budgets, accuracy["GroupFS"], "o-", color="#0072B2", label="GroupFS")
-n_groups = as_scores.best_estimator_["select"].group_selected_.sum()
+axes[0].plot(budgets, accuracy["FeatureGroups"], "o-", color="#0072B2", label="FeatureGroups")
+n_groups = as_scores.best_estimator_["select"].group_kept_.sum()
 axes[0].plot(n_groups, as_scores.best_score_, "D", color="#D55E00", label="scores of groups")
 axes[0].set(xlabel="columns", ylabel="accuracy, mean of 5 folds", title="How many are enough?")
 axes[0].set_xticks(budgets)

@@ -44,20 +44,20 @@ print(X.iloc[:3, :7])
 # Nothing has to be turned round first: an item and its reverse say the same, so a reversed item
 # finds its scale. A minus marks items that run against the most central one of their group.
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 
-selector = GroupFS(random_state=0).fit(X)
+selector = FeatureGroups(random_state=0).fit(X)
 table = selector.to_frame().dropna(subset="group")
 marks = np.where(table["centrality"] < 0, "-", "")
 for number, names in (marks + table["feature"]).groupby(table["group"]):
-    print(f"{number}, reliability {selector.group_reliability_[number - 1]:.2f}:", ", ".join(names))
+    print(f"{number}, replication {selector.group_replication_[number - 1]:.2f}:", ", ".join(names))
 print("in no group:", ", ".join(X.columns[selector.group_labels_ < 0]))
 
 # %%
 # The groups are the four scales. All of them hold together beyond chance and are found again in
 # halves of the people, so all are kept. The fillers go with no other item and are in no group.
 
-n_scales = int(selector.group_selected_.sum())
+n_scales = int(selector.group_kept_.sum())
 print(f"{n_scales} scales, {selector.get_support().sum()} items")
 
 # %%

@@ -31,35 +31,50 @@ for ax, (first, second) in zip(axes, [("x1_1", "x2_1"), ("noise_1", "noise_2")],
 # ------
 # Nothing is set but the seed.
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 
-selector = GroupFS(random_state=0).fit(X)
+selector = FeatureGroups(random_state=0).fit(X)
 for j, group in enumerate(selector.groups_):
-    kept = "kept   " if selector.group_selected_[j] else "dropped"
-    print(kept, f"score {selector.group_scores_[j]:.2f}", ", ".join(X.columns[group]))
+    kept = "kept   " if selector.group_kept_[j] else "dropped"
+    print(kept, f"smoothness {selector.group_scores_[j]:.2f}", ", ".join(X.columns[group]))
 
 # %%
 # Left, the correlations of the features, ordered by group: the two blocks are the two coordinates.
-# Middle, the score of each group, which is what its features have in common beyond chance. Right,
-# the gates while they were trained.
+# Middle, how smoothly the samples vary along each group, beyond chance. Right, how much of the
+# related features the first features explain.
 
-from groupfs.plotting import plot_correlations, plot_groups, plot_history
+from groupfs.plotting import plot_correlations, plot_explained, plot_groups
 
 figure, axes = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
 plot_correlations(selector, X, ax=axes[0])
 plot_groups(selector, ax=axes[1])
-plot_history(selector, ax=axes[2])
+plot_explained(selector, ax=axes[2])
+
+# %%
+# The published method
+# --------------------
+# ``GroupFS`` learns groups and gates together. The two moons end with open gates, the noise with a
+# closed one.
+
+from groupfs import GroupFS
+from groupfs.plotting import plot_history
+
+learned = GroupFS(random_state=0).fit(X)
+for j, group in enumerate(learned.groups_):
+    print(f"gate {learned.group_gates_[j]:5.2f}", ", ".join(X.columns[group]))
+figure, ax = plt.subplots(figsize=(6, 3.4), layout="constrained")
+plot_history(learned, ax=ax)
 
 # %%
 # One feature for each group
 # --------------------------
 # The most central feature of each kept group is enough to draw the moons.
 
-chosen = GroupFS(output="representatives", random_state=0).set_output(transform="pandas")
+chosen = FeatureGroups(output="representatives", random_state=0).set_output(transform="pandas")
 pair = chosen.fit_transform(X)
 
 figure, ax = plt.subplots(figsize=(4.4, 3.4), layout="constrained")
 ax.scatter(*pair.to_numpy().T, c=moons.target, cmap="cividis", s=8)
 ax.set(xlabel=pair.columns[0], ylabel=pair.columns[1])
 plt.show()
-# sphinx_gallery_thumbnail_number = 3
+# sphinx_gallery_thumbnail_number = 4

@@ -13,7 +13,7 @@ import anndata
 import matplotlib.pyplot as plt
 import pandas as pd
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.conditions import compare, curves
 from groupfs.datasets import fetch_dataset
 from groupfs.plotting import plot_conditions, plot_curves
@@ -38,10 +38,10 @@ def patients() -> pd.DataFrame:
 
 def main(folder: Path) -> None:
     X, kinds = cells(folder)
-    by_type = compare(GroupFS(device="cpu", random_state=SEED).fit(X), X, kinds)
+    by_type = compare(FeatureGroups(device="cpu", random_state=SEED).fit(X), X, kinds)
     X = patients()
     age = X.pop("age")
-    by_age = curves(GroupFS(device="cpu", random_state=SEED, n_groups=3).fit(X), X, age)
+    by_age = curves(FeatureGroups(device="cpu", random_state=SEED, n_groups=3).fit(X), X, age)
     with plt.rc_context(COLUMN_STYLE):
         figure, (left, right) = plt.subplots(
             1, 2, figsize=(7, 3.2), layout="constrained", width_ratios=(1.2, 1)

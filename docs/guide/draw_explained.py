@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.preprocessing import StandardScaler
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.datasets import fetch_dataset
 from groupfs.plotting.style import ACCENT, DROPPED, KEPT
 from groupfs.utils.types import FloatArray, IntArray
@@ -38,7 +38,7 @@ class Fitted:
     title: str
     X: FloatArray
     names: list[str]
-    selector: GroupFS
+    selector: FeatureGroups
     chance: FloatArray  #: what the first k related features in any order explain, mean, (k,)
     n_tried: IntArray  #: numbers of features of the two below
     same_rows: FloatArray  #: what they explain in the half of the rows they were chosen in
@@ -47,19 +47,21 @@ class Fitted:
 
 def fit(title: str, X: FloatArray, names: list[str]) -> Fitted:
     """Fit a table and one half of its rows, which are drawn."""
-    selector = GroupFS(device="cpu", random_state=SEED).fit(X)
+    selector = FeatureGroups(device="cpu", random_state=SEED).fit(X)
     rng = np.random.default_rng(SEED)
     chance = explained_by_chance(selector, X, rng)
     rows = rng.permutation(len(X))
     here, there = X[rows[: len(X) // 2]], X[rows[len(X) // 2 :]]
-    half = GroupFS(device="cpu", random_state=SEED).fit(here)
+    half = FeatureGroups(device="cpu", random_state=SEED).fit(here)
     most = min(len(half.feature_order_), len(here) - 2)
     n_tried = np.unique(np.geomspace(1, most, 40).astype(int))
     other = np.array([explained_elsewhere(half, here, there, int(k)) for k in n_tried])
     return Fitted(title, X, names, selector, chance, n_tried, half.explained_[n_tried - 1], other)
 
 
-def explained_by_chance(selector: GroupFS, X: FloatArray, rng: np.random.Generator) -> FloatArray:
+def explained_by_chance(
+    selector: FeatureGroups, X: FloatArray, rng: np.random.Generator
+) -> FloatArray:
     """Compute what related features in any order explain, on average over several orders."""
     weights = selector.feature_weights_
     related = np.flatnonzero(weights > 0)
@@ -71,7 +73,7 @@ def explained_by_chance(selector: GroupFS, X: FloatArray, rng: np.random.Generat
     return np.mean(curves, axis=0)
 
 
-def explained_elsewhere(half: GroupFS, here: FloatArray, there: FloatArray, k: int) -> float:
+def explained_elsewhere(half: FeatureGroups, here: FloatArray, there: FloatArray, k: int) -> float:
     """Compute the weighted mean of R squared of the first k features in rows not seen.
 
     The regressions are those of the rows that were seen. Features that vary in both count.
@@ -130,9 +132,9 @@ def draw_curves(tables: list[Fitted]) -> Figure:
     return figure
 
 
-def first_of_groups(selector: GroupFS) -> IntArray:
+def first_of_groups(selector: FeatureGroups) -> IntArray:
     """Find the places in the order at which a kept group comes for the first time."""
-    kept = np.flatnonzero(selector.group_selected_)
+    kept = np.flatnonzero(selector.group_kept_)
     in_order = selector.group_labels_[selector.feature_order_]
     return np.array([np.flatnonzero(in_order == group)[0] for group in kept])
 

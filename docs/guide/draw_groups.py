@@ -12,18 +12,16 @@ from pathlib import Path
 
 import anndata
 import numpy as np
-import torch
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.utils import check_random_state
 
-from groupfs import GroupFS
-from groupfs.data.open_table import open_table
-from groupfs.graphs.relatedness import Relatedness, measure_relatedness
+from groupfs import FeatureGroups
+from groupfs.discovery.chance import Relatedness, chance_cohesion, measure_relatedness
+from groupfs.discovery.members import group_components
+from groupfs.discovery.smoothness import N_NEIGHBORS
 from groupfs.plotting.style import ACCENT, DROPPED, KEPT
-from groupfs.scoring.significance import chance_cohesion, cohesion_of
-from groupfs.utils.device import DTYPE
-from groupfs.utils.seeds import derive_seeds
+from groupfs.selector import derive_seeds
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
@@ -39,22 +37,18 @@ class Found:
     title: str
     X: FloatArray
     names: list[str]
-    selector: GroupFS
+    selector: FeatureGroups
     relatedness: Relatedness
     cohesion: FloatArray  #: (C,)
     chance: FloatArray  #: cohesion of chance groups
 
 
 def find(title: str, X: FloatArray, names: list[str]) -> Found:
-    """Fit a table, and look again at what the fit has compared it with.
-
-    Training is kept short: it moves gates, and they are in none of the pictures.
-    """
-    selector = GroupFS(max_epochs=1, device="cpu", random_state=SEED).fit(X)
-    table = open_table(selector, X, True, None, 1, False)
-    table.rows.to(torch.device("cpu"), DTYPE)
-    seed = derive_seeds(check_random_state(SEED), selector.n_init)[0]
-    relatedness = measure_relatedness(table.rows, seed)
+    """Fit a table, and look again at what the fit has compared it with."""
+    selector = FeatureGroups(device="cpu", random_state=SEED).fit(X)
+    table, _ = selector._open(X)
+    seed = derive_seeds(check_random_state(SEED), 1)[0]
+    relatedness = measure_relatedness(table.similarity, seed)
     place = {column: i for i, column in enumerate(table.columns.tolist())}
     groups = [np.array([place[i] for i in group]) for group in selector.groups_]
     chance = chance_cohesion(
@@ -62,11 +56,11 @@ def find(title: str, X: FloatArray, names: list[str]) -> Found:
         int(relatedness.related.sum()),
         selector.n_groups_,
         None,
-        n_neighbors=selector.n_neighbors,
+        n_neighbors=N_NEIGHBORS,
         n_kept=None,
         signed=False,
     )
-    cohesion = cohesion_of(table.rows, groups, False)
+    cohesion = group_components(table.similarity, groups).cohesion
     return Found(title, X, names, selector, relatedness, cohesion, chance)
 
 
@@ -88,10 +82,10 @@ def describe(found: Found) -> None:
         signs = np.where(selector.group_signs_[central] < 0, "-", "")
         shown = " ".join(f"{s}{names[i]}" for s, i in zip(signs, central, strict=True))
         print(
-            f"{'kept' if selector.group_selected_[j] else 'left':5}{len(group):4}  "
-            f"score {selector.group_scores_[j]:.3f}  cohesion {found.cohesion[j]:6.1f}  "
+            f"{'kept' if selector.group_kept_[j] else 'left':5}{len(group):4}  "
+            f"smoothness {selector.group_scores_[j]:.3f}  cohesion {found.cohesion[j]:6.1f}  "
             f"p {selector.group_pvalues_[j]:.1g}  "
-            f"reliability {selector.group_reliability_[j]:.2f}  {shown[:110]}"
+            f"replication {selector.group_replication_[j]:.2f}  {shown[:110]}"
         )
 
 
@@ -167,7 +161,7 @@ def draw_cohesion(tables: list[Found]) -> Figure:
     figure = Figure(figsize=(8, 2.7), layout="constrained")
     axes = figure.subplots(1, len(tables))
     for ax, found in zip(axes, tables, strict=True):
-        kept = found.selector.group_selected_
+        kept = found.selector.group_kept_
         every = np.concatenate([found.chance, found.cohesion])
         bins = np.geomspace(max(every.min(), 0.1) * 0.9, every.max() * 1.1, 50)
         heights, _, _ = ax.hist(
@@ -223,7 +217,7 @@ def main(folder: Path) -> None:
     print("p-values of shuffled items:", np.sort(p_values[len(names) :]).round(3))
     for draw in range(1, N_DRAWS):
         other, _ = with_shuffled(X, rng)
-        labels = GroupFS(max_epochs=1, device="cpu", random_state=draw).fit(other).group_labels_
+        labels = FeatureGroups(device="cpu", random_state=draw).fit(other).group_labels_
         away = [names[i] for i in np.flatnonzero(is_elsewhere(labels[: len(names)], items["g"]))]
         n_outside = int((labels[len(names) :] < 0).sum())
         print(f"draw {draw + 1}: {n_outside} shuffled items in no group, items elsewhere: {away}")

@@ -1,6 +1,6 @@
 """Draw the pictures of the pages on kinds of columns and on similarities.
 
-``python docs/guide/draw_kinds.py`` writes them to docs/images. The students' table is looked for as
+``python -m docs.guide.draw_kinds`` writes them to docs/images. The students' table is looked for as
 in the benchmarks: GROUPFS_DATA, or ../shared/data beside the project.
 """
 
@@ -13,15 +13,16 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
-from benchmarks.kinds import students
-from benchmarks.relations import SIMILARITIES, related_table
-from groupfs import GroupFS
-from groupfs.data.feature_basis import make_basis
-from groupfs.data.kinds import encode_columns
-from groupfs.graphs.feature_similarity import similarities
-from groupfs.utils.fitted_selector import by_centrality
+from groupfs import FeatureGroups
+from groupfs.data.basis import make_basis
+from groupfs.data.columns import encode_columns
+from groupfs.data.mixed_similarity import similarities
+from groupfs.groups import Groups
+from tests.support.mixed_kinds import students
+from tests.support.related_features import related_table
 
 IMAGES = Path(__file__).parents[1] / "images"
+SIMILARITIES = ("correlation", "rank", "distance")
 #: Two features of the first group of each shape.
 PAIRS = {"line": (0, 1), "parabola": (0, 1), "circle": (0, 1), "bent, outliers": (0, 1)}
 
@@ -29,10 +30,10 @@ PAIRS = {"line": (0, 1), "parabola": (0, 1), "circle": (0, 1), "bent, outliers":
 def draw_students() -> None:
     """Draw similarities of the students' columns, sorted by group."""
     frame, _ = students()
-    selector = GroupFS(random_state=0).fit(frame)
+    selector = FeatureGroups(random_state=0).fit(frame)
     encoded = encode_columns(frame)
     alike = np.abs(similarities(make_basis(encoded.values, encoded.kinds, "correlation")))
-    groups = [by_centrality(selector, group) for group in selector.groups_]
+    groups = [Groups.of(selector).by_centrality(j) for j in range(selector.n_groups_)]
     rest = np.flatnonzero(selector.group_labels_ < 0)
     order = np.concatenate([*groups, rest])
     figure, axes = plt.subplots(figsize=(7.2, 6.4), layout="constrained")

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure, SubFigure
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.anndata import select_groups
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -33,7 +33,7 @@ SCALES = {
 
 def draw_questionnaire(figure: SubFigure, X: FloatArray, names: list[str]) -> None:
     """Draw correlations of the items as they come, and sorted by the groups that are found."""
-    selector = GroupFS(random_state=0).fit(pd.DataFrame(X, columns=names))
+    selector = FeatureGroups(random_state=0).fit(pd.DataFrame(X, columns=names))
     print(selector.to_frame().to_string())
     as_they_come = np.random.default_rng(0).permutation(len(names))
     by_group = np.concatenate(

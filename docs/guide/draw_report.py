@@ -27,7 +27,7 @@ from PIL import Image, ImageOps
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.report import render, summarize
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
@@ -156,7 +156,7 @@ def main(folder: Path, out: Path) -> None:
     for name, source, X in tables(folder):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            summary = summarize(GroupFS(random_state=0).fit(X), X, source=source)
+            summary = summarize(FeatureGroups(random_state=0).fit(X), X, source=source)
         page = out / f"{name}.html"
         page.write_text(render(summary), encoding="utf-8")
         for look in LOOKS:

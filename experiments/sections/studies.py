@@ -1,14 +1,13 @@
-"""The sections of single studies: the students' table, two moons, and the defaults of a budget."""
+"""The sections of single studies: the students' table and two moons."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from experiments import defaults, methods, paper, render, student, two_moons
+from experiments import methods, paper, render, student, two_moons
 from experiments.aggregate import by_budget
 from experiments.pipeline import rows
-from experiments.sections.shared import origin
 from experiments.store import Store
 
 
@@ -20,7 +19,7 @@ def student_section(results: Path) -> str:
     grouped = [r for r in records if r["key"]["method"] in methods.GROUPFS and not r["key"]["seed"]]
     parts = [
         "## Students: nine features",
-        origin(student.NAME, results),
+        render.origin(student.NAME, results),
         "Ticks or numbers of groups, ours / the paper's, first seed; accuracy over all seeds.",
         render.students(records, scores, paper.results()["student"]),
         *map(render.groups_of_students, grouped),
@@ -39,7 +38,7 @@ def two_moons_section(results: Path) -> str:
     ]
     parts = [
         "## Two moons",
-        origin(two_moons.NAME, results),
+        render.origin(two_moons.NAME, results),
         "Tables of the grid with 3 <= C <= d - 8 on which exactly the two groups are found (RG_sim "
         "and TPR 1, FDR 0), by the first groups that cover ten features, as in the paper, and by "
         "the groups the selector itself keeps:",
@@ -53,36 +52,18 @@ def two_moons_section(results: Path) -> str:
     return "\n\n".join(parts)
 
 
-def defaults_section(results: Path) -> str:
-    """Write mean accuracies of the ways to spend a budget, and of choices without one."""
-    found = defaults.compare(Store(results / f"{defaults.NAME}.npz"))
-    if not found:
-        return ""
-    lines = [
-        [one.way, f"{one.accuracy:.1f}", f"{one.neighbor:.1f}", str(one.best_without)]
-        for one in found
-    ]
-    about = (
-        "`python -m experiments.defaults --device cuda`: mean over twelve tables, three seeds and "
-        "seven or eight budgets, in percent; and how often a way is best, in the sum of both, when "
-        "one table is left out. Below, choices without a budget."
-    )
-    head = ["", "k-means", "1-nn", "best without one table"]
-    return "\n\n".join(["## Where the defaults come from", about, render.markdown(head, lines)])
-
-
 def _by_level(records: list[dict[str, Any]], study: str) -> str:
     """Write a line for each level of a study of two moons, a column for each variant."""
-    found: dict[float, dict[str, str]] = {}
+    by_level: dict[float, dict[str, str]] = {}
     for row in two_moons.aggregate(r for r in records if r["key"]["study"] == study):
         key = row["key"]
         name = f"{key['variant']}, {'C auto' if key['n_groups'] == 'auto' else 'C of the paper'}"
         means = [f"{row[f'{m}_mean']:.2f}" for m in ("rg_sim", "tpr", "fdr")]
-        found.setdefault(key[study], {})[name] = " / ".join(means)
-    names = list(dict.fromkeys(name for variants in found.values() for name in variants))
+        by_level.setdefault(key[study], {})[name] = " / ".join(means)
+    names = list(dict.fromkeys(name for variants in by_level.values() for name in variants))
     lines = [
         [f"{level:.2f}", *(variants.get(name, render.NONE) for name in names)]
-        for level, variants in sorted(found.items())
+        for level, variants in sorted(by_level.items())
     ]
     return render.markdown([study, *names], lines)
 

@@ -3,24 +3,28 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from groupfs.estimators.group_fs import GroupFS
-    from groupfs.estimators.group_fs_path import GroupFSPath
-    from groupfs.estimators.stability import Stability
-    from groupfs.graphs.replication import Replication
-    from groupfs.selection.sparsity_path import GroupPath
+    from groupfs.discovery.replication import Replication
+    from groupfs.feature_groups import FeatureGroups
+    from groupfs.joint.estimator import GroupFS
+    from groupfs.joint.path import GroupFSPath, GroupPath
 
     __version__: str
 
-__all__ = ["GroupFS", "GroupFSPath", "GroupPath", "Replication", "Stability", "__version__"]
+__all__ = ["FeatureGroups", "GroupFS", "GroupFSPath", "GroupPath", "Replication", "__version__"]
 
 #: Where the public names live. Each is imported when it is asked for, so that the command line
 #: answers at once; torch comes with the first fit.
 _ROOMS = {
-    "GroupFS": "groupfs.estimators.group_fs",
-    "GroupFSPath": "groupfs.estimators.group_fs_path",
-    "GroupPath": "groupfs.selection.sparsity_path",
-    "Replication": "groupfs.graphs.replication",
-    "Stability": "groupfs.estimators.stability",
+    "FeatureGroups": "groupfs.feature_groups",
+    "GroupFS": "groupfs.joint.estimator",
+    "GroupFSPath": "groupfs.joint.path",
+    "GroupPath": "groupfs.joint.path",
+    "Replication": "groupfs.discovery.replication",
+}
+#: Names of before, and what to use instead.
+_ENDED = {
+    "Stability": "FeatureGroups.group_replication_ says how well groups are found again",
+    "tables": "it is called groupfs.files now",
 }
 
 
@@ -30,7 +34,8 @@ def __getattr__(name: str) -> Any:
 
         return installed_version("groupfs") or "0+unknown"  # a folder that was never installed
     if name not in _ROOMS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        hint = f": {_ENDED[name]}" if name in _ENDED else ""
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
     from importlib import import_module
 
     return getattr(import_module(_ROOMS[name]), name)

@@ -1,4 +1,4 @@
-"""Measures of a selection against what is known: sample labels, true groups, other selections."""
+"""Measures of a selection against what is known: sample labels and true groups."""
 
 from collections.abc import Sequence
 
@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics.cluster import contingency_matrix
-
-from groupfs.utils.types import FloatArray
 
 
 def clustering_accuracy(labels_true: ArrayLike, labels_pred: ArrayLike) -> float:
@@ -67,49 +65,3 @@ def selection_rates(informative: ArrayLike, selected: ArrayLike) -> tuple[float,
     hits = len(truth & chosen)
     discoveries = (len(chosen) - hits) / len(chosen) if chosen else 0.0
     return hits / len(truth), discoveries
-
-
-def jaccard_stability(selections: ArrayLike) -> float:
-    """Average the Jaccard index over pairs of selections, each a row of a boolean array (n, d).
-
-    Examples
-    --------
-    >>> from groupfs.metrics import jaccard_stability
-    >>> jaccard_stability([[True, True, False], [True, False, False]])
-    0.5
-    """
-    chosen, common, sizes = _overlaps(selections)
-    union = sizes[:, None] + sizes[None, :] - common
-    index = np.divide(common, union, out=np.ones_like(union), where=union > 0)
-    return float(index[np.triu_indices(len(chosen), 1)].mean())
-
-
-def kuncheva_stability(selections: ArrayLike) -> float:
-    r"""Average the Kuncheva index over pairs of selections, each a row of a boolean array (n, d).
-
-    The overlap r of two selections of sizes k and l is compared with what chance gives, kl/d:
-    :math:`(r - kl/d) / (\min(k, l) - kl/d)`. For k = l this is Kuncheva's index; selections of none
-    or of all features agree by definition.
-
-    Examples
-    --------
-    >>> from groupfs.metrics import kuncheva_stability
-    >>> kuncheva_stability([[True, True, False, False], [True, False, True, False]])
-    0.0
-    """
-    chosen, common, sizes = _overlaps(selections)
-    chance = sizes[:, None] * sizes[None, :] / chosen.shape[1]
-    most = np.minimum(sizes[:, None], sizes[None, :]) - chance
-    index = np.divide(common - chance, most, out=np.ones_like(most), where=most > 1e-12)
-    return float(index[np.triu_indices(len(chosen), 1)].mean())
-
-
-def _overlaps(selections: ArrayLike) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Return selections as numbers (n, d), sizes of all overlaps (n, n), and their sizes (n,)."""
-    chosen = np.asarray(selections, dtype=float)
-    if chosen.ndim != 2 or len(chosen) < 2:
-        raise ValueError(
-            f"selections has shape {chosen.shape}; stability needs at least 2 selections, one row "
-            "each."
-        )
-    return chosen, chosen @ chosen.T, chosen.sum(axis=1)

@@ -1,26 +1,24 @@
 """Fitted selectors in files that cannot run code: skops with a list of trusted types, no pickle."""
 
-import copy
 import json
 import os
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from groupfs.tables.columns import Preparation
+from groupfs.files.columns import Preparation
 from groupfs.utils.text import join_names, one_line
 
-FORMAT, VERSION = "groupfs-model", 5
+FORMAT, VERSION = "groupfs-model", 6
+#: Names in ``groupfs`` of the estimators that a model may be.
+SELECTORS = ("FeatureGroups", "GroupFS", "GroupFSPath")
 #: Besides the types of numpy, scipy and scikit-learn that skops trusts, a model may hold these.
 TRUSTED = (
-    "groupfs.GroupFS",
-    "groupfs.GroupFSPath",
+    *(f"groupfs.{name}" for name in SELECTORS),
     "groupfs.GroupPath",
     "groupfs.Replication",
-    "groupfs.Stability",
-    "scipy.sparse._csr.csr_array",  # memberships, where few of each feature are kept
-    "scipy.sparse._csr.csr_matrix",  # a graph of the samples given as metric
+    "scipy.sparse._csr.csr_array",  # a graph of the samples given as metric
+    "scipy.sparse._csr.csr_matrix",
 )
 
 
@@ -38,7 +36,7 @@ def save(
 
     Parameters
     ----------
-    selector : fitted GroupFS or GroupFSPath
+    selector : fitted estimator of this package
     path : str or path-like
         Where to; by custom it ends in ``.skops``.
     preparation : Preparation or None
@@ -47,10 +45,10 @@ def save(
     Examples
     --------
     >>> import tempfile
-    >>> from groupfs import GroupFS, persistence
+    >>> from groupfs import FeatureGroups, persistence
     >>> from groupfs.datasets import load_two_moons
     >>> X = load_two_moons(100, random_state=0).data
-    >>> selector = GroupFS(n_groups=4, max_epochs=5, random_state=0).fit(X)
+    >>> selector = FeatureGroups(random_state=0).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     persistence.save(selector, f"{folder}/model.skops")
     ...     loaded = persistence.load(f"{folder}/model.skops")
@@ -64,9 +62,6 @@ def dumps(selector: Any, *, preparation: Preparation | None = None) -> bytes:
     """Return what :func:`save` writes, for files of other formats that hold a selector."""
     skops = _import_skops()
     _check_selector(selector)
-    if getattr(selector, "memory", None) is not None:
-        selector = copy.copy(selector)
-        selector.memory = None  # a folder of this machine
     # one string of json: thousands of columns would be thousands of entries otherwise
     columns = None if preparation is None else json.dumps(preparation.to_dict())
     model = {"format": FORMAT, "version": VERSION, "selector": selector, "columns": columns}
@@ -92,47 +87,45 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 def loads(data: bytes, name: str = "the model") -> Any:
     """Read a selector from what :func:`dumps` gave; ``name`` is what errors call it."""
-    return _read_model(lambda: data, name)[0]
+    return _read_model(data, name)[0]
 
 
 def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
     """Read a selector, and which columns of a file it was fitted on and as what."""
-    return _read_model(Path(path).read_bytes, str(path))
-
-
-def _read_model(read: Callable[[], bytes], name: str) -> tuple[Any, Preparation | None]:
-    """Read a model, and say in one sentence why it cannot be."""
-    _import_skops()
     try:
-        return _load_model(read(), name)
+        data = Path(path).read_bytes()
+    except FileNotFoundError as reason:
+        raise ModelError(f"There is no file {path}; check the spelling.") from reason
+    return _read_model(data, str(path))
+
+
+def _read_model(data: bytes, name: str) -> tuple[Any, Preparation | None]:
+    """Read a model, or say in one sentence why it cannot be read."""
+    skops = _import_skops()
+    try:
+        if untrusted := _untrusted_types(data):
+            raise ModelError(
+                f"{name} holds {join_names(untrusted, 3)}, which no model of this groupfs does, so "
+                "it was not loaded; fit it again, or upgrade groupfs if a newer one wrote it."
+            )
+        model = skops.loads(data, trusted=list(TRUSTED))
+        if model["format"] != FORMAT:
+            raise ModelError(f"{name} is not a model that groupfs wrote.")
+        if model["version"] != VERSION:
+            raise ModelError(
+                f"{name} is of model version {model['version']}, but this groupfs reads version "
+                f"{VERSION}; fit it again, or upgrade groupfs if a newer one wrote it."
+            )
+        _check_selector(model["selector"])
+        columns = model["columns"]
+        return model["selector"], columns and Preparation.from_dict(json.loads(columns))
     except ModelError:
         raise
-    except FileNotFoundError as reason:
-        raise ModelError(f"There is no file {name}; check the spelling.") from reason
     except Exception as reason:  # a damaged file may fail in any way
         what = str(reason).strip().rstrip(".") or type(reason).__name__
         raise ModelError(
             f"{name} is broken or not a model that groupfs wrote ({what})."
         ) from reason
-
-
-def _load_model(data: bytes, name: str) -> tuple[Any, Preparation | None]:
-    if untrusted := _untrusted_types(data):
-        raise ModelError(
-            f"{name} holds {join_names(untrusted, 3)}, which no model of this groupfs does, so it "
-            "was not loaded; fit it again, or upgrade groupfs if a newer one wrote it."
-        )
-    model = _import_skops().loads(data, trusted=list(TRUSTED))
-    if model["format"] != FORMAT:
-        raise ModelError(f"{name} is not a model that groupfs wrote.")
-    if model["version"] != VERSION:
-        raise ModelError(
-            f"{name} is of model version {model['version']}, but this groupfs reads version "
-            f"{VERSION}; fit it again, or upgrade groupfs if a newer one wrote it."
-        )
-    _check_selector(model["selector"])
-    columns = model["columns"]
-    return model["selector"], columns and Preparation.from_dict(json.loads(columns))
 
 
 def _untrusted_types(data: bytes) -> list[str]:
@@ -144,10 +137,11 @@ def _check_selector(selector: Any) -> None:
     """Refuse what is no fitted selector of ours."""
     from sklearn.utils.validation import check_is_fitted
 
-    from groupfs import GroupFS, GroupFSPath
+    import groupfs
 
-    if not isinstance(selector, GroupFS | GroupFSPath):
-        raise ModelError(f"{type(selector).__name__} is neither GroupFS nor GroupFSPath.")
+    if not isinstance(selector, tuple(getattr(groupfs, name) for name in SELECTORS)):
+        kinds = " or ".join(SELECTORS)
+        raise ModelError(f"{type(selector).__name__} is no {kinds}, so it is no model of groupfs.")
     check_is_fitted(selector)
 
 

@@ -17,13 +17,3 @@ def selected():
     adata = make(sp.csr_matrix(cells()))
     select_groups(adata, **QUICK)
     return adata
-
-
-@pytest.fixture(scope="session")
-def dense():
-    """Results on the dense matrix; not to be changed."""
-    from groupfs.anndata import select_groups
-
-    adata = make(cells())
-    select_groups(adata, **QUICK)
-    return adata

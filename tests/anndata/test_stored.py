@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import groupfs.anndata
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.anndata import select_groups
-from groupfs.anndata.stored import fitted_table
-from tests.support.cells import QUICK, cells, make
+from groupfs.anndata.stored_results import fitted_table
+from tests.support.cells import QUICK, cells, fields_equal, make
 
 anndata = pytest.importorskip("anndata")
 
@@ -29,9 +29,10 @@ def read(selected, tmp_path_factory):
     return anndata.read_h5ad(path)
 
 
-def test_the_selector_comes_back_as_it_was_fitted(read):
+def test_fields_and_the_selector_come_back_as_they_were(read, selected):
+    fields_equal(read, selected)
     selector = groupfs.anndata.selector(read)
-    expected = GroupFS(random_state=0, **QUICK).fit(read.X)
+    expected = FeatureGroups(random_state=0, **QUICK).fit(read.X)
     assert [group.tolist() for group in selector.groups_] == [g.tolist() for g in expected.groups_]
     assert selector.get_support().tolist() == expected.get_support().tolist()
     assert selector.get_feature_names_out()[0] == "gene0"
@@ -40,28 +41,23 @@ def test_the_selector_comes_back_as_it_was_fitted(read):
 
 
 def test_every_figure_can_be_drawn_after_a_file(read):
-    read.obs["half"] = np.where(np.arange(150) < 75, "first", "second")
-    assert groupfs.anndata.plot_groups(read).get_xlabel() == "score"
+    assert groupfs.anndata.plot_groups(read).get_xlabel() == "smoothness"
     names = [
         label.get_text() for label in groupfs.anndata.plot_correlations(read).get_yticklabels()
     ]
     assert set(names) == set(read.var_names[read.var["groupfs_group"].notna()])
-    assert groupfs.anndata.plot_explained(read).get_xlabel() == "number of features"
-    ax = groupfs.anndata.plot_embedding(read, color="half")
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["first", "second"]
-    assert groupfs.anndata.plot_embedding(read, features="all").get_title() == "All 24 features"
-    with pytest.raises(ValueError, match="'type' is not a column of adata.obs; it has"):
-        groupfs.anndata.plot_embedding(read, color="type")
 
 
 def test_the_report_names_genes_and_says_what_was_remarked(adata, tmp_path):
     sets = {"first": adata.var_names[:6], "second": adata.var_names[6:12]}
     with pytest.warns(UserWarning, match="In none of the gene sets"):
-        select_groups(adata, groups=sets, max_epochs=5, n_init=1)
+        select_groups(adata, groups=sets)
     adata.obs["half"] = np.where(np.arange(150) < 75, "first", "second")
     groupfs.anndata.report(adata, tmp_path / "report.html", label="half")
     page = (tmp_path / "report.html").read_text()
     assert "gene11" in page and "In none of the gene sets" in page and "half" in page
+    with pytest.raises(ValueError, match="label='type' is not a column of adata.obs; it has"):
+        groupfs.anndata.report(adata, tmp_path / "report.html", label="type")
 
 
 def test_markers_are_the_most_central_genes_that_rise_together():
@@ -96,18 +92,20 @@ def test_genes_in_another_order_are_found_by_name(read):
     np.testing.assert_array_equal(*values)
 
 
-def test_genes_that_are_gone_are_named(read):
+def test_genes_and_cells_that_are_gone_are_named(read):
     fewer = read[:, 2:].copy()
     assert groupfs.anndata.plot_groups(fewer)  # needs no values
     with pytest.raises(ValueError, match=r"2 of the 24 genes .* no longer in X: gene0, gene1"):
         groupfs.anndata.plot_correlations(fewer)
+    with pytest.raises(ValueError, match="found in 150 cells, and adata has 40 now"):
+        groupfs.anndata.plot_correlations(read[:40].copy())
 
 
 def test_what_has_no_results_is_told_so(adata):
     with pytest.raises(ValueError, match="no groups under 'groupfs'; run .*select_groups first"):
         groupfs.anndata.plot_groups(adata)
-    with pytest.raises(TypeError, match=r"adata is a GroupFS, not an AnnData; .*groupfs.plotting"):
-        groupfs.anndata.plot_groups(GroupFS())
+    with pytest.raises(TypeError, match="adata is a FeatureGroups, not .*groupfs.plotting"):
+        groupfs.anndata.plot_groups(FeatureGroups())
 
 
 def test_a_selector_that_no_file_can_hold_leaves_the_results(adata, tmp_path):

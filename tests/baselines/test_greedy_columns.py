@@ -1,12 +1,12 @@
-"""Greedy columns: each is the best addition, and fewer are a beginning of more."""
+"""Columns that stand for others: each is the best addition, or the medoid of its cluster."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.cluster import FeatureAgglomeration
 from sklearn.preprocessing import scale
 
-from groupfs.baselines import ColumnSubsetSelector, FacilityLocationSelector
-from groupfs.selection import column_factor
+from groupfs.baselines import ColumnSubsetSelector, FacilityLocationSelector, FeatureMedoids
 
 
 def table(n, d, seed=0):
@@ -37,8 +37,8 @@ BOTH = [method for method, _ in METHODS]
 def assert_each_adds_most(Z, order, worth, first=0):
     """Check that no other column would have been a better addition; of equal ones any may be."""
     for k in range(first, len(order)):
-        found = [worth(Z, [*order[:k], other]) for other in order[k:]]
-        assert found[0] == pytest.approx(max(found), rel=1e-9)
+        worths = [worth(Z, [*order[:k], other]) for other in order[k:]]
+        assert worths[0] == pytest.approx(max(worths), rel=1e-9)
 
 
 @pytest.mark.parametrize("shape", [(60, 12), (20, 18), (12, 30)])
@@ -86,27 +86,42 @@ def test_copies_and_negatives_of_a_chosen_column_wait_for_all_others(method):
     assert sorted(np.array(ordered(method().fit(copies)))[:6] % 6) == list(range(6))
 
 
-@pytest.mark.parametrize("n_samples", [12, 60])
-def test_copies_of_a_column_count_as_one_when_variance_is_explained(n_samples):
-    X = table(n_samples, 20)
-    one = ColumnSubsetSelector().fit(X)
-    other = ColumnSubsetSelector().fit(np.column_stack([X, *[X[:, [3]]] * 4]))
-    np.testing.assert_allclose(one.explained_, other.explained_[:20], rtol=1e-9)
+@pytest.fixture
+def grouped(rng):
+    """Four groups of 5, 4, 3 and 3 columns."""
+    sources = rng.standard_normal((50, 4))[:, np.repeat(np.arange(4), [5, 4, 3, 3])]
+    return sources + 0.5 * rng.standard_normal((50, 15))
 
 
-@pytest.mark.filterwarnings("ignore:.*constant column")
-@pytest.mark.parametrize("method", BOTH)
-def test_constant_columns_change_nothing_but_come_last(method):
-    X = table(40, 6)
-    selector = method(3).fit(np.insert(X, 2, 7.0, axis=1))
-    np.testing.assert_array_equal(np.delete(selector.ranking_, 2), method(3).fit(X).ranking_)
-    assert selector.ranking_[2] == 7 and selector.scores_[2] == -np.inf
+def literal_order(X, n_clusters):
+    """Medoids of larger clusters first, then the other columns, nearest to their mean first."""
+    Z = scale(X)
+    labels = FeatureAgglomeration(n_clusters).fit(Z).labels_
+    medoids, others = [], []
+    for label in range(n_clusters):
+        members = np.flatnonzero(labels == label)
+        mean = Z[:, members].mean(1)
+        near = {j: round(np.corrcoef(Z[:, j], mean)[0, 1], 9) for j in members}
+        first, *rest = sorted(members, key=lambda j: -near[j])  # noqa: B023
+        medoids.append((-len(members), -near[first], first))
+        others += [(-near[j], j) for j in rest]
+    return [key[-1] for key in [*sorted(medoids), *sorted(others)]]
 
 
-@pytest.mark.parametrize("method", BOTH)
-def test_large_tables_give_one_feature_of_each_planted_group_first(method, monkeypatch, rng):
-    monkeypatch.setattr(column_factor, "MOST_ENTRIES", 100)  # or only large ones are sketched
-    monkeypatch.setattr(column_factor, "SKETCH_ROWS", 200)
-    groups = np.repeat(np.arange(8), 10)
-    X = rng.standard_normal((600, 8))[:, groups] + 0.3 * rng.standard_normal((600, 80))
-    assert sorted(groups[method(8).fit(X).get_support()]) == list(range(8))
+@pytest.mark.parametrize("n_clusters", [1, 4])
+def test_medoids_come_in_the_literal_order(n_clusters, grouped):
+    selector = FeatureMedoids(n_clusters).fit(grouped)
+    assert np.argsort(selector.ranking_).tolist() == literal_order(grouped, n_clusters)
+
+
+def test_a_feature_and_its_negative_have_medoids_of_their_own(grouped):
+    both = np.column_stack([grouped[:, :5], -grouped[:, :5]])
+    support = FeatureMedoids(2).fit(both).get_support()
+    assert support[:5].sum() == support[5:].sum() == 1
+
+
+@pytest.mark.parametrize("n_features", [1, 2])
+def test_a_cluster_with_a_mean_of_zero_gives_a_ranking_too(n_features, rng):
+    x = rng.standard_normal((9, 1))
+    selector = FeatureMedoids(n_features).fit(np.column_stack([x, -x]))
+    assert selector.get_support().sum() == n_features and sorted(selector.ranking_) == [1, 2]

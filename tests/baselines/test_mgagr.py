@@ -6,8 +6,7 @@ import torch
 from sklearn.preprocessing import scale
 
 from groupfs.baselines import MGAGR
-from groupfs.baselines.mgagr import solver
-from groupfs.baselines.mgagr.graphs import GroupGraphs, update_graph
+from groupfs.baselines.mgagr_solver import GroupGraphs, update_graph
 
 WEIGHTS = {"alpha": 0.3, "gamma": 0.7, "sigma": 4.0}
 
@@ -96,19 +95,6 @@ def test_mgagr_equals_the_literal_loop(shape, iterations):
     np.testing.assert_allclose(fast.objective_, trace, rtol=1e-8)
 
 
-@pytest.mark.parametrize("step", [solver.direct_step, solver.push_through_step])
-def test_every_step_of_z_lowers_its_part_of_the_objective(step):
-    X = torch.tensor(table(20, 8))
-    S = GroupGraphs([X], 10.0).only()
-    advance, norms, values = step(X, X, S, 0.3, 0.7), torch.ones(8, dtype=X.dtype), []
-    for _ in range(8):
-        Z = advance(2 * norms + solver.TINY)
-        norms, Y = Z.norm(dim=1), X @ Z
-        smooth = 0.3 * (Y * solver.laplacian(S, Y)).sum()
-        values.append(float((X - Y).square().sum() + smooth + 0.7 * norms.sum()))
-    assert (np.diff(values) < 0).all()
-
-
 @pytest.mark.parametrize("block_entries", [1, 60])
 def test_group_graphs_and_updates_in_blocks_equal_whole_ones(block_entries):
     X = torch.tensor(table(11, 6))
@@ -140,18 +126,9 @@ def test_blocks_are_contiguous_of_equal_size_and_cover_all(d, n_groups, sizes):
     assert [len(group) for group in groups] == sizes
 
 
-def test_blocks_leave_constant_columns_out():
-    X = table(12, 7)
-    X[:, 1] = 2.0
-    with pytest.warns(UserWarning, match="constant"):
-        groups = fit(X, 1, n_groups=2).groups_
-    assert [group.tolist() for group in groups] == [[0, 2, 3], [4, 5, 6]]
-
-
 @pytest.mark.parametrize(
     "groups",
     [
-        [0, 1, 0, 1, 2, 2],
         ["a", "b", "a", "b", "c", "c"],
         [["x0", "x2"], [1, 3], [5, 4]],
         {"a": [0, 2], "b": [1, 3], "c": [4, 5]},
@@ -164,12 +141,6 @@ def test_groups_are_the_users_own_however_written(groups):
     assert [group.tolist() for group in fast.groups_] == [[0, 2], [1, 3], [4, 5]]
     np.testing.assert_allclose(fast.scores_, scores, rtol=1e-8)
     np.testing.assert_allclose(fast.group_weights_, weights, rtol=1e-8)
-
-
-def test_with_groups_of_their_own_the_order_of_the_columns_does_not_matter(rng):
-    X, labels, order = table(15, 8), np.arange(8) % 3, rng.permutation(8)
-    one, other = fit(X, groups=labels), fit(X[:, order], groups=labels[order])
-    np.testing.assert_allclose(one.scores_[order], other.scores_, rtol=1e-8)
 
 
 def test_a_feature_in_no_group_is_named():
@@ -197,55 +168,15 @@ def test_double_precision_is_asked_of_the_device(monkeypatch):
         MGAGR(device="mps").fit(table(12, 6))
 
 
-def test_equal_groups_share_their_weight():
-    X = table(12, 3)
-    weights = fit(np.column_stack([X, X, table(12, 3, seed=1)]), n_groups=3).group_weights_
-    assert np.isfinite(weights).all()
-    assert weights[0] == pytest.approx(weights[1], abs=1e-3)
-
-
-@pytest.mark.parametrize(
-    "extreme",
-    [
-        {"kernel_width": 1e-9},
-        {"kernel_width": 1e-300},
-        {"kernel_width": 1e12},
-        {"sparsity_weight": 1e9},
-        {"sparsity_weight": 1e-14},
-        {"smoothness_weight": 0},
-        {"smoothness_weight": 1e9},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("shape", [(12, 6), (6, 12)])
-def test_extreme_settings_give_numbers(shape, extreme):
-    selector = fit(table(*shape), n_groups=2, **extreme)
-    assert np.isfinite(selector.scores_).all() and np.isfinite(selector.objective_).all()
-
-
 @pytest.mark.parametrize("extreme", [{"smoothness_weight": 1e308}, {"sparsity_weight": 1e-300}])
 def test_settings_beyond_double_precision_are_refused(extreme):
     with pytest.raises(ValueError, match="choose them nearer to 1"):
         fit(table(6, 12), n_groups=2, **extreme)
 
 
-def test_twin_samples_and_twin_features_give_numbers():
-    X = table(6, 4)
-    scores = fit(np.vstack([np.column_stack([X, X])] * 2), n_groups=3).scores_
-    assert np.isfinite(scores).all()
-    np.testing.assert_allclose(scores[:4], scores[4:], rtol=1e-6)
-
-
-def test_the_loop_ends_early_once_z_has_settled_and_never_with_zero_tolerance():
+def test_the_loop_ends_early_once_z_has_converged_and_never_with_zero_tolerance():
     X = table(30, 6)
     loose, strict = fit(X, 50, n_groups=2, tol=1e-3), fit(X, 20, n_groups=2, tol=0)
     assert loose.converged_ and loose.n_iter_ < 50 == loose.max_iter
     assert not strict.converged_ and strict.n_iter_ == 20 == len(strict.objective_)
     np.testing.assert_allclose(loose.scores_, strict.scores_, atol=2e-2)
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs CUDA")
-@pytest.mark.parametrize("shape", [(40, 12), (12, 40)])
-def test_cuda_gives_what_the_cpu_gives(shape):
-    one, other = (fit(table(*shape), n_groups=3, device=device) for device in ("cpu", "cuda"))
-    np.testing.assert_allclose(one.scores_, other.scores_, rtol=1e-7, atol=1e-12)

@@ -10,11 +10,10 @@ import torch
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.data.open_table import open_table
 from tests.support.any_table import (
     GROUP_SETTINGS,
-    SHORT,
     check_groups,
     examples,
     fitted,
@@ -25,7 +24,7 @@ from tests.support.strategies import build, recipes
 
 FORMS = {"array": np.asarray, "csr": sp.csr_array, "csc": sp.csc_array}
 #: Seven rows are read at a time.
-TINY = replace(SMALL_PLAN, sample_rows=30, buffer_rows=64, block_rows=7)
+TINY = replace(SMALL_PLAN, sample_rows=30, block_rows=7)
 
 
 @pytest.mark.slow
@@ -33,9 +32,8 @@ TINY = replace(SMALL_PLAN, sample_rows=30, buffer_rows=64, block_rows=7)
 @examples(25)
 def test_any_streamed_table_gives_groups_that_are_numbers_or_a_sentence(recipe, chosen, form):
     X = build(recipe)
-    assume(len(X) / chosen.get("batch_size", len(X)) < 20)
     with streaming(TINY):
-        selector = fitted(GroupFS(**SHORT, **chosen), FORMS[form](X))
+        selector = fitted(FeatureGroups(random_state=0, **chosen), FORMS[form](X))
     if selector is not None:
         check_groups(selector, X)
 
@@ -53,8 +51,8 @@ def test_streamed_rows_of_any_table_are_those_in_memory(recipe, form, standardiz
         warnings.simplefilter("ignore", UserWarning)
         try:
             tables = [
-                open_table(GroupFS(), X, standardize),
-                open_table(GroupFS(), FORMS[form](X), standardize, plan=TINY),
+                open_table(FeatureGroups(), X, standardize),
+                open_table(FeatureGroups(), FORMS[form](X), standardize, plan=TINY),
             ]
         except ValueError as refusal:
             assert "overflow" in str(refusal)

@@ -12,8 +12,8 @@ WITHOUT_A_FIT = {
     "estimators": """
         import pickle
         from sklearn.base import clone
-        from groupfs import GroupFS, GroupFSPath
-        for selector in (GroupFS(4, device="cpu"), GroupFSPath(n_init=3)):
+        from groupfs import FeatureGroups, GroupFSPath
+        for selector in (FeatureGroups(n_groups=4, device="cpu"), GroupFSPath()):
             again = pickle.loads(pickle.dumps(clone(selector)))
             assert again.get_params() == selector.get_params()
             assert repr(again) == repr(selector) and "n_groups" in again._repr_html_()
@@ -27,11 +27,11 @@ WITHOUT_A_FIT = {
 }
 FITS_IN_THREADS = """
     from concurrent.futures import ThreadPoolExecutor
-    from groupfs import GroupFS
+    from groupfs import FeatureGroups
     from groupfs.datasets import load_two_moons
     X = load_two_moons(60, random_state=0).data
     with ThreadPoolExecutor(4) as threads:
-        list(threads.map(lambda seed: GroupFS(4, max_epochs=1, random_state=seed).fit(X), range(4)))
+        list(threads.map(lambda seed: FeatureGroups(random_state=seed).fit(X), range(4)))
 """
 
 

@@ -7,19 +7,17 @@ import pytest
 import torch
 from scipy.spatial.distance import cdist
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.baselines import LaplacianScore
 from groupfs.baselines.sample_graph import self_tuning_affinity
 from groupfs.data.open_table import open_table
-from groupfs.data.rows import DenseRows
 from groupfs.datasets import load_two_moons
-from groupfs.graphs.feature_graph import FeatureGraph
-from groupfs.graphs.feature_neighbors import subtract_common_column
-from groupfs.models.gated_model import GatedModel
-from groupfs.models.noise import NoiseSource
-from groupfs.training.loop import train
-from groupfs.training.problem import starting_memberships
-from groupfs.training.step import Schedule
+from groupfs.discovery.graph import feature_affinity
+from groupfs.joint.memberships import DenseMemberships
+from groupfs.joint.model import GatedModel
+from groupfs.joint.noise import NoiseSource
+from groupfs.joint.step import Schedule
+from groupfs.joint.training import train
 from tests.support.problems import CPU, prepared
 from tests.support.tables import real_table
 
@@ -41,9 +39,9 @@ def self_tuning(points, n_neighbors):
 @pytest.mark.parametrize("n_kept", [None, 12])
 def test_columns_that_share_an_outlier_are_told_apart(deviations, n_kept, rng):
     X = outlier(planted(rng), deviations, rng)
-    rows = open_table(GroupFS(), X, True).rows
-    affinity = FeatureGraph(rows, 7, n_kept).affinity
-    exact = self_tuning(rows.columns(0, 16).T, 7)
+    table = open_table(FeatureGroups(), X, True)
+    affinity = feature_affinity(table.similarity, 7, n_kept)
+    exact = self_tuning(table.rows.columns(0, 16).T, 7)
     if n_kept is None:
         np.testing.assert_allclose(affinity, exact, atol=1e-9)
     else:
@@ -53,15 +51,10 @@ def test_columns_that_share_an_outlier_are_told_apart(deviations, n_kept, rng):
 
 def test_an_outlier_does_not_merge_the_groups(rng):
     X = outlier(planted(rng), 1e8, rng)
-    labels = GroupFS(n_groups=4, random_state=0, max_epochs=20).fit(X).group_labels_
+    labels = FeatureGroups(n_groups=4, random_state=0).fit(X).group_labels_
     for group in np.arange(12).reshape(3, 4):
         assert len(set(labels[group])) == 1
     assert len(set(labels)) >= 3
-
-
-def test_ordinary_tables_are_left_as_they_are(rng):
-    rows = DenseRows(rng.standard_normal((30, 5)) + rng.standard_normal((30, 1)))
-    assert subtract_common_column(rows) is rows
 
 
 def outlier(X, deviations, rng):
@@ -73,7 +66,7 @@ def outlier(X, deviations, rng):
 def test_close_rows_have_their_own_neighbours_beside_far_ones(size, rng):
     X = planted(rng)
     X = outlier(X, size, rng) if size > 1 else size * X + rng.choice([-1.0, 1.0], (200, 1))
-    rows = open_table(GroupFS(), X, True).rows
+    rows = open_table(FeatureGroups(), X, True).rows
     rows.to(CPU, torch.float64)
     exact = self_tuning(rows.columns(0, 16), 7)
     np.testing.assert_allclose(self_tuning_affinity(rows, 7, "all"), exact, atol=1e-6)
@@ -84,7 +77,7 @@ def test_close_rows_have_their_own_neighbours_beside_far_ones(size, rng):
 def test_copies_of_rows_are_at_distance_zero_beside_an_outlier(rng):
     X = np.tile(rng.standard_normal((20, 9)), (10, 1))
     X[0] = 1e6
-    rows = open_table(GroupFS(), X, True).rows
+    rows = open_table(FeatureGroups(), X, True).rows
     rows.to(CPU, torch.float64)
     affinity = self_tuning_affinity(rows, 7, "all")
     copies = np.equal.outer(np.arange(1, 200) % 20, np.arange(1, 200) % 20)
@@ -95,7 +88,7 @@ def test_copies_of_rows_are_at_distance_zero_beside_an_outlier(rng):
 @pytest.mark.parametrize("name", ["two_moons", "heart_disease"])
 def test_single_precision_trains_the_groups_of_double_precision(name):
     X = load_two_moons(200, random_state=0).data if name == "two_moons" else real_table(name)[0]
-    problem = prepared(X, learn_memberships=True)
+    problem = prepared(X)
     weights = np.array([0.7 * problem.critical_sparsity_weight])
     single, double = (
         trained_in(dtype, problem, weights) for dtype in (torch.float32, torch.float64)
@@ -108,7 +101,7 @@ def trained_in(dtype, problem, weights):
     rows, seeds = problem.table.rows, problem.seeds
     rows.to(CPU, dtype)
     objective = replace(problem.objective, walk=problem.objective.walk.to(dtype))
-    start = starting_memberships(problem.start, seeds)
+    start = DenseMemberships.from_clusters(problem.clusters, problem.n_groups, seeds)
     model = GatedModel.start(start, problem.gate_start, weights, CPU, dtype)
     schedule = Schedule(400, 640, 0.02, 1.0, 0.01, stop_early=True)
     train(model, objective, rows, schedule, NoiseSource(seeds, 0.5, CPU), batch_seed=seeds[0])

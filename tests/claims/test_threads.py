@@ -7,10 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import torch
-from threadpoolctl import threadpool_info
 
-from groupfs import GroupFS, GroupFSPath
+from groupfs import FeatureGroups, GroupFS, GroupFSPath
 from groupfs.baselines import (
     DUFS,
     MCFS,
@@ -26,12 +24,15 @@ from tests.support.fingerprints import fingerprints
 def work():
     """Eight estimators, each with a table and a seed of its own."""
     moons = [load_two_moons(120, random_state=seed) for seed in range(4)]
-    path = {"sparsities": [0.4, 0.8], "n_init": 1, "n_resamples": 1}
+    path = {"sparsities": [0.4, 0.8], "n_init": 1}
     return [
-        (GroupFS(max_epochs=30, random_state=1), moons[0].data),
+        (FeatureGroups(random_state=1), moons[0].data),
         (GroupFS(max_epochs=30, feature_neighbors=12, random_state=2), wide(0)),
-        (GroupFSPath(3, **path, max_epochs=20, random_state=3), moons[1].data),
-        (GroupFS(4, max_epochs=30, random_state=4), sp.csr_array(np.maximum(moons[2].data, 0))),
+        (GroupFSPath(n_groups=3, **path, max_epochs=20, random_state=3), moons[1].data),
+        (
+            GroupFS(n_groups=4, max_epochs=30, random_state=4),
+            sp.csr_array(np.maximum(moons[2].data, 0)),
+        ),
         (DUFS(max_epochs=30, random_state=5), moons[3].data),
         (ConcreteAutoencoderSelector(5, max_epochs=10, random_state=6), moons[0].data),
         (CompFS(5, max_epochs=10, random_state=7), moons[1].data, moons[1].target),
@@ -73,24 +74,3 @@ def test_eight_threads_find_what_one_finds():
 
 def fitted(selector, *table):
     return fingerprints(selector.fit(*table))
-
-
-def test_fitting_leaves_the_threads_of_others_alone():
-    """OpenMP, and with it torch, counts for each caller; BLAS is put back after the fit."""
-    seen, done, before = [], threading.Event(), count_threads()
-
-    def watch():
-        while not done.wait(0.002):
-            seen.append(count_threads())
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    GroupFS(max_epochs=2, random_state=0).fit(load_two_moons(60, random_state=0).data)
-    done.set()
-    watcher.join()
-    assert seen and all(found[0] == before[0] for found in seen)
-    assert count_threads() == before
-
-
-def count_threads():
-    return [torch.get_num_threads(), *(pool["num_threads"] for pool in threadpool_info())]

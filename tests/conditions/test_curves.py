@@ -1,7 +1,6 @@
 """Groups along a number: weights, curves, what changes, and what is refused."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from groupfs.conditions import curves
@@ -31,36 +30,29 @@ def selector(table):
 
 
 @pytest.fixture(scope="module")
-def found(selector, table):
+def result(selector, table):
     return curves(selector, *table, **QUICK)
 
 
-def test_groups_that_change_are_found_and_others_are_not(selector, found):
-    assert in_order(selector, found.mean_change.found(0.05)).tolist() == [False, False, True]
-    assert in_order(selector, found.cohesion_change.found(0.05)).tolist() == [False, True, False]
+def test_groups_that_change_are_found_and_others_are_not(selector, result):
+    assert in_order(selector, result.mean_change.found(0.05)).tolist() == [False, False, True]
+    assert in_order(selector, result.cohesion_change.found(0.05)).tolist() == [False, True, False]
 
 
-def test_curves_are_weighted_means_and_correlations(selector, table, found):
+def test_curves_are_weighted_means_and_correlations(selector, table, result):
     X, time = table
     Z = (X - X.mean(0)) / X.std(0)
-    flat = standardized_along(Z, time, found.bandwidth)
-    place = found.places[7]
-    weight = np.exp(-(((time - place) / found.bandwidth) ** 2) / 2)
+    flat = standardized_along(Z, time, result.bandwidth)
+    place = result.places[7]
+    weight = np.exp(-(((time - place) / result.bandwidth) ** 2) / 2)
     for j, group in enumerate(selector.groups_):
         central = selector.centrality_[group]
         score = (Z[:, group] * selector.group_signs_[group]) @ central / central.sum()
-        assert found.mean.value[j, 7] == pytest.approx(np.average(score, weights=weight))
+        assert result.mean.value[j, 7] == pytest.approx(np.average(score, weights=weight))
         r = np.cov(flat[:, group].T, aweights=weight)
         r /= np.sqrt(np.outer(np.diag(r), np.diag(r)))
         first = np.linalg.eigvalsh(r)[-1]
-        assert found.correlation.value[j, 7] == pytest.approx((first - 1) / (SIZE - 1))
-
-
-def test_curves_follow_what_was_planted(selector, found):
-    grown = in_order(selector, found.correlation.value)[1]
-    np.testing.assert_allclose(grown[[4, 20]], 0.07 * found.places[[4, 20]], atol=0.17)
-    risen = in_order(selector, found.mean.value)[2]
-    assert (np.diff(risen[2:-2]) > 0).mean() > 0.9
+        assert result.correlation.value[j, 7] == pytest.approx((first - 1) / (SIZE - 1))
 
 
 def test_every_place_rests_on_enough_samples(table):
@@ -101,20 +93,11 @@ def test_donors_sampled_once_exchange_their_times_as_a_whole(rng):
     assert (given.mean_change.p_values > 0.03).all() and (ignored.mean_change.p_values < 0.03).all()
 
 
-def test_frame_has_a_row_per_group_and_place(found):
-    frame = found.to_frame()
+def test_frame_has_a_row_per_group_and_place(result):
+    frame = result.to_frame()
     assert len(frame) == 3 * 25 and frame["value"].nunique() == 25
-    assert frame["mean_low"].to_numpy().tolist() == found.mean.low.ravel().tolist()
-    assert "score" not in frame and found.changes_frame()["mean_changes"].sum() == 1
-
-
-def test_samples_without_a_number_are_left_out_and_said(selector, table):
-    X, time = table
-    gaps = pd.Series(time, name="hours")
-    gaps[:30] = None
-    with pytest.warns(UserWarning, match="30 of 300 samples have no condition"):
-        found = curves(selector, X, gaps, **QUICK)
-    assert found.name == "hours" and found.n_samples.max() < 270
+    assert frame["mean_low"].to_numpy().tolist() == result.mean.low.ravel().tolist()
+    assert "score" not in frame and result.changes_frame()["mean_changes"].sum() == 1
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,17 @@
 """Weighted correlations, p-values and intervals, each beside a plain loop."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.stats import false_discovery_control
 
 from groupfs.conditions.estimates import change_from, correlation_interval, interval
-from groupfs.conditions.level import standardized_along, standardized_within
-from groupfs.conditions.resample import draw_counts, units_of
+from groupfs.conditions.level import standardized_along
+from groupfs.conditions.rearrange import draw_counts
 from groupfs.conditions.weighted import (
     GroupColumns,
     effective_samples,
     exclusive_pairs,
-    most_central,
     weighted_means,
 )
 
@@ -20,75 +20,58 @@ def none_excluded(m):
     return np.zeros((m, m), dtype=bool)
 
 
-def test_weighted_correlations_are_those_of_repeated_rows(rng):
-    Z = rng.standard_normal((40, 4)) + rng.standard_normal((40, 1))
-    counts = rng.integers(0, 4, (6, 40))
-    found = GroupColumns(Z, False, none_excluded(4)).common_correlation(counts.astype(float))
-    signed = GroupColumns(Z, True, none_excluded(4)).common_correlation(counts.astype(float))
-    for times, one, other in zip(counts, found, signed, strict=True):
-        r = np.corrcoef(np.repeat(Z, times, axis=0).T)
+@pytest.mark.parametrize("gaps", [0, 0.3])
+def test_correlations_are_those_of_repeated_rows_that_have_both(gaps, rng):
+    Z = rng.standard_normal((50, 4)) + rng.standard_normal((50, 1))
+    Z[rng.random(Z.shape) < gaps] = np.nan
+    counts = rng.integers(0, 4, (6, 50))
+    result, signed = (
+        GroupColumns(Z, signs, none_excluded(4)).common_correlation(counts.astype(float))
+        for signs in (False, True)
+    )
+    for times, one, other in zip(counts, result, signed, strict=True):
+        r = pd.DataFrame(np.repeat(Z, times, axis=0)).corr().to_numpy()  # pairwise complete
         assert one == pytest.approx((np.linalg.eigvalsh(r)[-1] - 1) / 3)
         assert other == pytest.approx(r[np.triu_indices(4, 1)].mean())
-
-
-def test_many_weights_are_worked_on_in_parts(rng, monkeypatch):
-    columns = GroupColumns(rng.standard_normal((30, 3)), False, none_excluded(3))
-    weights = rng.random((50, 30))
-    whole = columns.common_correlation(weights)
-    monkeypatch.setattr("groupfs.conditions.weighted.AT_ONCE", 100)
-    np.testing.assert_allclose(columns.common_correlation(weights), whole, rtol=1e-12)
 
 
 def test_a_column_that_is_constant_somewhere_goes_with_nothing_there(rng):
     Z = np.repeat(rng.standard_normal((30, 1)), 2, axis=1)
     Z[:15, 1] = 0.3
     weights = np.repeat(np.eye(2), 15, axis=1)
-    found = GroupColumns(Z, False, none_excluded(2)).common_correlation(weights)
-    np.testing.assert_allclose(found, [0, 1], atol=1e-9)
+    result = GroupColumns(Z, False, none_excluded(2)).common_correlation(weights)
+    np.testing.assert_allclose(result, [0, 1], atol=1e-9)
 
 
-def test_indicators_that_exclude_each_other_do_not_correlate():
-    kinds = np.arange(90) % 3
-    X = (kinds[:, None] == np.arange(3)).astype(float)
-    Z = (X - X.mean(0)) / X.std(0)
+@pytest.mark.parametrize("every", [None, 7])
+def test_indicators_that_exclude_each_other_do_not_correlate(every):
+    X = (np.arange(90)[:, None] % 3 == np.arange(3)).astype(float)
+    X = np.column_stack([X, np.arange(90.0)])
+    if every is not None:
+        X[::every, 0] = np.nan
+    Z = (X - np.nanmean(X, 0)) / np.nanstd(X, 0)
     excluded = exclusive_pairs(Z)
-    assert excluded.sum() == 6
-    found = GroupColumns(Z, False, excluded).common_correlation(np.ones((1, 90)))
-    assert found[0] == pytest.approx(0, abs=1e-9)
-
-
-def test_of_large_groups_the_most_central_features_are_taken():
-    centrality = np.linspace(0, 1, 80)
-    taken = most_central(np.arange(80), centrality)
-    assert sorted(taken) == list(range(50, 80))
+    assert excluded.sum() == 6 and not excluded[3].any()
+    columns = GroupColumns(Z[:, :3], False, excluded[:3, :3])
+    assert columns.common_correlation(np.ones((1, 90)))[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_p_values_count_the_given_arrangement(rng):
     values = rng.standard_normal((200, 3, 4))
     values[0, :, 1] = 9.0
-    found = change_from(values)
+    result = change_from(values)
     spread, mean = values.std(0), values.mean(0)
     for j in range(4):
         T = [(((v[:, j] - mean[:, j]) / spread[:, j]) ** 2).mean() for v in values]
-        assert found.p_values[j] == pytest.approx((1 + sum(t >= T[0] for t in T[1:])) / 200)
-    assert found.p_values[1] == 1 / 200
-    np.testing.assert_allclose(found.q_values, false_discovery_control(found.p_values))
-    np.testing.assert_allclose(found.z[1], (9 - mean[:, 1]) / spread[:, 1])
+        assert result.p_values[j] == pytest.approx((1 + sum(t >= T[0] for t in T[1:])) / 200)
+    assert result.p_values[1] == 1 / 200
+    np.testing.assert_allclose(result.q_values, false_discovery_control(result.p_values))
+    np.testing.assert_allclose(result.z[1], (9 - mean[:, 1]) / spread[:, 1])
 
 
 def test_arrangements_that_are_all_the_same_say_nothing():
-    found = change_from(np.ones((20, 2, 1)))
-    assert found.p_values.tolist() == [1.0]
-
-
-def test_samples_within_a_condition_have_mean_zero_and_spread_one(rng):
-    codes = np.array([0, 1, 1, 0, 1, 0, 1, 0])
-    Z = rng.standard_normal((8, 3)) + 5 * codes[:, None]
-    Z[codes == 1, 2] = 7
-    flat = standardized_within(Z, codes)
-    for k in (0, 1):
-        np.testing.assert_allclose(flat[codes == k].mean(0), 0, atol=1e-12)
-    np.testing.assert_allclose(flat[codes == 1].std(0), [1, 1, 0], atol=1e-12)
+    result = change_from(np.ones((20, 2, 1)))
+    assert result.p_values.tolist() == [1.0]
 
 
 def test_a_straight_course_is_taken_off_up_to_the_ends(rng):
@@ -100,7 +83,7 @@ def test_a_straight_course_is_taken_off_up_to_the_ends(rng):
 
 
 def test_resamples_keep_blocks_in_one_piece_and_conditions_full(rng):
-    units = units_of(np.array(["x", "x", "y", "y", "z", "w"]), 6)
+    units = np.array([0, 0, 1, 1, 3, 2])
     counts = draw_counts(units, np.array([0, 0, 0, 0, 1, 1]), 100, rng)
     assert (counts[:, 0] == counts[:, 1]).all() and (counts[:, 2] == counts[:, 3]).all()
     assert (counts[:, 0] + counts[:, 2] == 2).all() and (counts[:, 4] + counts[:, 5] == 2).all()

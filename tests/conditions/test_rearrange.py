@@ -20,7 +20,7 @@ def test_conditions_that_vary_within_blocks_stay_in_them(rng):
     blocks, labels = np.repeat([5, 3, 9], 6), np.tile([0, 1, 0], 6)
     exchange = plan_exchange(labels, blocks, 0.05)
     taken = exchange.draw(50, rng)
-    assert exchange.kind == "within"
+    assert not exchange.whole
     assert (blocks[taken] == blocks).all() and (np.sort(taken, 1) == np.arange(18)).all()
     assert len(np.unique(taken, axis=0)) > 40
 
@@ -30,7 +30,7 @@ def test_whole_blocks_exchange_their_condition(rng):
     labels = np.array([0, 1, 0, 1, 0, 1, 0, 1])[blocks]
     exchange = plan_exchange(labels, blocks, 0.05)
     moved = labels[exchange.draw(60, rng)]
-    assert exchange.kind == "whole"
+    assert exchange.whole
     for block in range(8):
         assert (moved[:, blocks == block].std(1) == 0).all()
     first = np.unique(blocks, return_index=True)[1]

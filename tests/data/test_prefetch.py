@@ -5,10 +5,6 @@ import pytest
 from groupfs.data.prefetch import prefetch
 
 
-def test_items_come_in_their_order():
-    assert list(prefetch(iter(range(100)))) == list(range(100))
-
-
 def test_an_error_is_raised_where_the_item_would_have_been():
     def items():
         yield 1

@@ -25,8 +25,7 @@ def home(tmp_path, monkeypatch):
         raise ConnectionError("no network")
 
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    for name in ("GROUPFS_DATA", "GROUPFS_CACHE"):
-        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("GROUPFS_DATA", raising=False)
     monkeypatch.setattr(pooch, "HTTPDownloader", offline)
     return tmp_path / "home"
 

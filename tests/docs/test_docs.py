@@ -33,13 +33,13 @@ PUBLIC_MODULES = (
     "groupfs.anndata",
     "groupfs.baselines",
     "groupfs.conditions",
-    "groupfs.tables.columns",
+    "groupfs.files.columns",
     "groupfs.datasets",
     "groupfs.metrics",
     "groupfs.persistence",
     "groupfs.plotting",
     "groupfs.report",
-    "groupfs.tables",
+    "groupfs.files",
 )
 #: A directive with its options and its indented body.
 BLOCK = re.compile(
@@ -122,15 +122,15 @@ def moons_are_found(scope):
 
 def small_budgets_do_better_than_chance(scope):
     accuracy = scope["accuracy"]
-    assert (accuracy["GroupFS"] - accuracy["random"]).loc[:6].min() > 0.02
-    assert accuracy["GroupFS"].idxmax() == 20
+    assert (accuracy["FeatureGroups"] - accuracy["random"]).loc[:6].min() > 0.02
+    assert accuracy["FeatureGroups"].idxmax() == 20
     assert scope["found"]["selected"].sum() == 6
     assert scope["scores"].shape == (569, scope["n_groups"])
 
 
 def parts_of_the_face_are_found(scope):
     parts = {frozenset(np.flatnonzero(scope[part]).tolist()) for part in ("eyes", "mouth", "light")}
-    kept = np.flatnonzero(scope["selector"].group_selected_)
+    kept = np.flatnonzero(scope["selector"].group_kept_)
     assert {frozenset(scope["selector"].groups_[j].tolist()) for j in kept} == parts
 
 

@@ -20,13 +20,14 @@ def test_readme_is_short():
 def test_code_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     matplotlib.use("Agg")
-    plain, cells = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    plain, cells, published = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
     script = tmp_path / "readme.py"
-    script.write_text(plain)
+    script.write_text(plain + published)
     found = runpy.run_path(str(script))
     assert "worst radius" in capsys.readouterr().out
     assert found["three"].shape == (569, 3)
     assert found["scores"].shape == (569, found["selector"].n_groups_)
+    assert len(found["learned"].group_gates_) == found["learned"].n_groups_ > 1
 
     sc = pytest.importorskip("scanpy")
     adata = sc.datasets.pbmc68k_reduced().raw.to_adata()

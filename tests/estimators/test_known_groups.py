@@ -1,11 +1,12 @@
-"""GroupFS with groups known beforehand learns which of them matter, and nothing else."""
+"""Groups known beforehand are tested and ranked, and stay as they are."""
 
 import numpy as np
 import pytest
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.datasets import load_two_moons
 from groupfs.metrics import selection_rates
+from groupfs.utils.warn import SelectionWarning
 
 LABELS = np.repeat(["moon x", "moon y", "noise a", "noise b"], 5)
 
@@ -17,14 +18,14 @@ def moons():
 
 @pytest.fixture(scope="module")
 def fitted(moons):
-    return GroupFS(groups=LABELS, random_state=0).fit(moons.data)
+    return FeatureGroups(groups=LABELS, random_state=0).fit(moons.data)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
 def test_the_groups_that_matter_are_kept(seed):
     data = load_two_moons(400, random_state=seed)
-    selector = GroupFS(groups=LABELS, random_state=seed).fit(data.data)
+    selector = FeatureGroups(groups=LABELS, random_state=seed).fit(data.data)
     assert selection_rates(range(10), selector.get_support(indices=True)) == (1.0, 0.0)
     assert set(selector.group_names_[:2]) == {"moon x", "moon y"}
 
@@ -33,39 +34,38 @@ def test_the_groups_that_matter_are_kept(seed):
 def test_groups_are_those_given(fitted):
     for name, group in zip(fitted.group_names_, fitted.groups_, strict=True):
         np.testing.assert_array_equal(group, np.flatnonzero(name == LABELS))
-    assert set(np.unique(fitted.membership_)) == {0.0, 1.0}
-    assert fitted.distortion_ == {}
+    assert fitted.replication_ is None and fitted.group_replication_ is None
 
 
 @pytest.mark.slow
 def test_equal_columns_stay_in_the_groups_they_were_given(moons):
     X = np.column_stack([moons.data, moons.data[:, 0]])
-    selector = GroupFS(groups=[*LABELS, "copy"], random_state=0).fit(X)
+    selector = FeatureGroups(groups=[*LABELS, "copy"], random_state=0).fit(X)
     copy = selector.groups_[selector.group_names_.index("copy")]
     assert copy.tolist() == [20]
 
 
-@pytest.mark.slow
-def test_a_gate_per_feature_needs_no_score_beyond_chance(moons, recwarn):
-    selector = GroupFS(groups=np.arange(20), random_state=0).fit(moons.data)
-    assert selection_rates(range(10), selector.get_support(indices=True)) == (1.0, 0.0)
-    assert selector.group_pvalues_ is None and not len(recwarn)
+def test_single_features_are_kept_by_the_rule_of_all_groups(moons):
+    with pytest.warns(SelectionWarning, match="No group stands out"):
+        selector = FeatureGroups(groups=np.arange(20), random_state=0).fit(moons.data)
+    assert (selector.group_pvalues_ == 1).all() and not selector.get_support().any()
+    assert selector.select(n_groups_to_select=3).groups.tolist()[:4] == [True] * 3 + [False]
 
 
 @pytest.mark.slow
 def test_shuffled_groups_do_not_stand_out(rng):
     X = rng.standard_normal((200, 20))
     with pytest.warns(UserWarning, match="No group stands out"):
-        selector = GroupFS(groups=LABELS, random_state=0).fit(X)
+        selector = FeatureGroups(groups=LABELS, random_state=0).fit(X)
     assert selector.group_pvalues_.min() > 1e-3
 
 
 @pytest.mark.slow
 def test_order_of_columns_does_not_matter(moons, fitted, rng):
     order = rng.permutation(20)
-    other = GroupFS(groups=LABELS[order], random_state=0).fit(moons.data[:, order])
+    other = FeatureGroups(groups=LABELS[order], random_state=0).fit(moons.data[:, order])
     assert other.group_names_ == fitted.group_names_
-    np.testing.assert_allclose(other.group_gates_, fitted.group_gates_, atol=1e-4)
+    np.testing.assert_allclose(other.group_scores_, fitted.group_scores_, atol=1e-4)
 
 
 @pytest.mark.slow
@@ -73,7 +73,7 @@ def test_constant_columns_leave_their_groups(moons):
     X = moons.data.copy()
     X[:, 15:] = 1.0
     with pytest.warns(UserWarning, match="5 constant columns"):
-        selector = GroupFS(groups=LABELS, random_state=0).fit(X)
+        selector = FeatureGroups(groups=LABELS, random_state=0).fit(X)
     assert sorted(selector.group_names_) == ["moon x", "moon y", "noise a"]
 
 
@@ -89,11 +89,12 @@ def test_constant_columns_leave_their_groups(moons):
 )
 def test_what_cannot_be_used_is_refused(moons, parameters, message):
     with pytest.raises(ValueError, match=message):
-        GroupFS(**parameters).fit(moons.data)
+        FeatureGroups(**parameters).fit(moons.data)
 
 
 def test_warnings_point_at_the_caller(moons):
-    with pytest.warns(UserWarning, match="n_neighbors=7") as caught:
-        GroupFS(groups=LABELS, max_epochs=2, random_state=0).fit(moons.data[:6])
-    warning = next(w for w in caught if "n_neighbors" in str(w.message))
-    assert warning.filename == __file__
+    X = moons.data.copy()
+    X[:, 15:] = 1.0
+    with pytest.warns(UserWarning, match="5 constant columns") as caught:
+        FeatureGroups(groups=LABELS, random_state=0).fit(X)
+    assert caught[0].filename == __file__

@@ -5,17 +5,17 @@ import pytest
 import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
-from benchmarks.relations import related_table
-from groupfs import GroupFS, GroupFSPath
+from groupfs import FeatureGroups
 from groupfs.utils.errors import ParameterError
+from tests.support.related_features import related_table
 from tests.support.sliced import streaming
 
-QUICK = {"max_epochs": 2, "random_state": 0}
+QUICK = {"random_state": 0}
 
 
 def index(shape, similarity, seed=1):
     X, truth = related_table(shape, seed)
-    labels = GroupFS(similarity=similarity, **QUICK).fit(X).group_labels_
+    labels = FeatureGroups(similarity=similarity, **QUICK).fit(X).group_labels_
     planted = truth >= 0
     return adjusted_rand_score(truth[planted], labels[planted])
 
@@ -25,7 +25,6 @@ def index(shape, similarity, seed=1):
     ("shape", "finds", "misses"),
     [
         ("parabola", "distance", "correlation"),
-        ("circle", "mutual_information", "correlation"),
         ("bent, outliers", "rank", "correlation"),
     ],
 )
@@ -34,18 +33,13 @@ def test_the_right_similarity_finds_what_correlation_misses(shape, finds, misses
     assert index(shape, misses) < 0.8
 
 
-@pytest.mark.parametrize("similarity", ["rank", "distance", "mutual_information"])
-def test_straight_lines_are_found_by_all(similarity):
-    assert index("line", similarity) > 0.95
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("similarity", ["rank", "distance", "mutual_information"])
+@pytest.mark.parametrize("similarity", ["rank", "distance"])
 def test_noise_has_no_groups_by_any(similarity):
     kept = [
-        GroupFS(similarity=similarity, **QUICK)
+        FeatureGroups(similarity=similarity, **QUICK)
         .fit(np.random.default_rng(seed).standard_t(3, (150, 30)))
-        .group_selected_.any()
+        .group_kept_.any()
         for seed in range(6)
     ]
     assert sum(kept) == 0
@@ -53,15 +47,15 @@ def test_noise_has_no_groups_by_any(similarity):
 
 def test_a_function_that_is_correlation_finds_what_correlation_finds():
     X, _ = related_table("line", 0)
-    own = GroupFS(similarity=lambda X: np.abs(np.corrcoef(X.T)), **QUICK).fit(X)
-    usual = GroupFS(**QUICK).fit(X)
+    own = FeatureGroups(similarity=lambda X: np.abs(np.corrcoef(X.T)), **QUICK).fit(X)
+    usual = FeatureGroups(**QUICK).fit(X)
     assert adjusted_rand_score(own.group_labels_, usual.group_labels_) == 1
 
 
 def test_ranks_do_not_change_when_lines_are_bent():
     X, _ = related_table("line", 0)
-    straight = GroupFS(similarity="rank", metric="rank", **QUICK).fit(X)
-    bent = GroupFS(similarity="rank", metric="rank", **QUICK).fit(np.exp(X))
+    straight = FeatureGroups(similarity="rank", metric="rank", **QUICK).fit(X)
+    bent = FeatureGroups(similarity="rank", metric="rank", **QUICK).fit(np.exp(X))
     np.testing.assert_array_equal(straight.group_labels_, bent.group_labels_)
     # columns are put in an order by their values, and shuffled in it
     np.testing.assert_allclose(straight.group_scores_, bent.group_scores_, atol=0.01)
@@ -70,37 +64,29 @@ def test_ranks_do_not_change_when_lines_are_bent():
 def test_sparse_tables_are_filled_in_where_they_fit(monkeypatch):
     X, _ = related_table("line", 0)
     X = np.where(np.abs(X) < 0.5, 0, X)
-    dense = GroupFS(similarity="rank", **QUICK).fit(X)
-    sparse = GroupFS(similarity="rank", **QUICK).fit(sp.csr_array(X))
+    dense = FeatureGroups(similarity="rank", **QUICK).fit(X)
+    sparse = FeatureGroups(similarity="rank", **QUICK).fit(sp.csr_array(X))
     np.testing.assert_array_equal(dense.group_labels_, sparse.group_labels_)
     monkeypatch.setattr("groupfs.data.open_table.MOST_FILLED", 1000)
     with pytest.raises(ParameterError, match="needs a dense table"):
-        GroupFS(similarity="rank", **QUICK).fit(sp.csr_array(X))
+        FeatureGroups(similarity="rank", **QUICK).fit(sp.csr_array(X))
 
 
 def test_tables_larger_than_memory_have_correlations_alone():
     X = np.random.default_rng(0).standard_normal((2000, 60))
     with streaming(), pytest.raises(ParameterError, match="too large for memory"):
-        GroupFS(similarity="distance", **QUICK).fit(X)
+        FeatureGroups(similarity="distance", **QUICK).fit(X)
 
 
 def test_what_has_no_sign_refuses_signs():
     X, _ = related_table("line", 0)
-    for settings in ({"signed": True}, {"preset": "paper"}):
-        with pytest.raises(ParameterError, match="has no sign"):
-            GroupFS(similarity="distance", **settings).fit(X)
+    with pytest.raises(ParameterError, match="has no sign"):
+        FeatureGroups(similarity="distance", signed=True).fit(X)
 
 
 def test_explained_is_the_square_of_the_most_alike():
-    X, _ = related_table("circle", 1)
-    selector = GroupFS(similarity="mutual_information", **QUICK).fit(X)
+    X, _ = related_table("parabola", 1)
+    selector = FeatureGroups(similarity="distance", **QUICK).fit(X)
     assert (np.diff(selector.explained_) >= -1e-12).all() and selector.explained_[-1] == 1
     first = selector.group_labels_[selector.feature_order_[: selector.n_groups_]]
     assert len(set(first.tolist())) == selector.n_groups_  # one of each group
-
-
-def test_paths_have_similarities_too():
-    X, truth = related_table("bent, outliers", 1)
-    path = GroupFSPath(similarity="rank", sparsities=[0.5, 1.0], n_init=1, **QUICK).fit(X)
-    planted = truth >= 0
-    assert adjusted_rand_score(truth[planted], path.group_labels_[planted]) > 0.95

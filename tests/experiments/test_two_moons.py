@@ -1,10 +1,11 @@
+"""Two moons: the studies are the paper's, and what is counted is what was found."""
+
 import json
 from collections import Counter
 
 import pytest
 
-from experiments import two_moons
-from experiments.store import Store
+from experiments import two_moons, two_moons_figures
 
 GROUPS = [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9], [10, 11], [12]]
 
@@ -33,11 +34,10 @@ def test_settings_are_those_the_paper_prints_for_the_table():
 
 
 def test_the_papers_selection_takes_groups_until_ten_features_are_covered():
-    found = two_moons.measures([GROUPS[0], GROUPS[2], GROUPS[1], GROUPS[3]], GROUPS[0])
-    assert (found["rg_sim"], found["tpr"]) == (1, 1)
-    assert found["fdr"] == pytest.approx(2 / 12)  # the pair of noise features is passed on the way
-    assert (found["kept_tpr"], found["kept_fdr"]) == (0.5, 0)
-    assert two_moons.measures(GROUPS, GROUPS[0] + GROUPS[1])["fdr"] == 0
+    rates = two_moons.measures([GROUPS[0], GROUPS[2], GROUPS[1], GROUPS[3]], GROUPS[0])
+    assert (rates["rg_sim"], rates["tpr"]) == (1, 1)
+    assert rates["fdr"] == pytest.approx(2 / 12)  # the pair of noise features is passed on the way
+    assert (rates["kept_tpr"], rates["kept_fdr"]) == (0.5, 0)
 
 
 @pytest.mark.slow
@@ -56,15 +56,6 @@ def test_a_fit_with_either_variant_can_be_recomputed_from_its_record(monkeypatch
         else:
             assert (record["smoothness_weight"], record["sparsity_weight"]) == (1.0, 1.5)
             assert record["n_iter"] == 500
-
-
-def test_summary_has_mean_and_deviation_over_the_seeds_of_each_cell():
-    first, *_ = two_moons.cells(["noise"], quick=True)
-    records = [record_of({**first, "seed": s}, tpr=tpr) for s, tpr in enumerate((0.2, 0.6))]
-    other = record_of({**first, "variant": "another"})
-    row, _ = two_moons.aggregate([*records, other])
-    assert row["n_seeds"] == 2
-    assert (row["tpr_mean"], row["tpr_std"]) == (pytest.approx(0.4), pytest.approx(0.2))
 
 
 def test_recovery_counts_exact_fits_within_the_range_of_c_only():
@@ -88,38 +79,15 @@ def test_recovery_counts_exact_fits_within_the_range_of_c_only():
 
 
 @pytest.mark.slow
-def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch, capsys):
-    before, after = [], []
-    arguments = ["--quick", "--results", str(tmp_path)]
-    monkeypatch.setattr(two_moons, "compute", pretending(before, most=5))
-    with pytest.raises(KeyboardInterrupt):
-        two_moons.main(arguments)
-    assert [record["key"] for record in Store(tmp_path / "two_moons.npz")] == before
-
-    monkeypatch.setattr(two_moons, "compute", pretending(after))
-    two_moons.main([*arguments, "--figures", str(tmp_path / "figures")])
-    assert before + after == list(two_moons.cells(quick=True))
-    assert "default: 4 of 4 (100.0%) exact" in capsys.readouterr().out
-    header, *rows = (tmp_path / "two_moons_summary.csv").read_text().splitlines()
-    assert "rg_sim_mean" in header and len(rows) == len(before + after) / 2
-    drawn = {path.name for path in (tmp_path / "figures").iterdir()}
-    for name in ("tables", "curves", "grid_default", "grid_paper"):
-        assert {f"two_moons_{name}.png", f"two_moons_{name}.svg"} <= drawn
-
-
-def pretending(computed, most=None):
-    """In place of ``compute``: notes the cells, and is killed after so many."""
-
-    def compute(key, device):
-        if len(computed) == most:
-            raise KeyboardInterrupt
-        computed.append(key)
-        return record_of(key)
-
-    return compute
+def test_all_figures_of_the_page_are_drawn(tmp_path):
+    records = [record_of(key) for key in two_moons.cells(quick=True)]
+    two_moons_figures.draw(two_moons.aggregate(records), tmp_path)
+    names = ("curves", "grid_default", "grid_paper")
+    drawn = {path.name for path in tmp_path.iterdir()}
+    assert drawn == {f"two_moons_{name}.{ending}" for name in names for ending in ("png", "svg")}
 
 
 def record_of(key, **values):
     perfect = {"loss": -0.2, "rg_sim": 1.0, "tpr": 1.0, "fdr": 0.0, "kept_tpr": 1.0}
-    found = {"kept_fdr": 0.0, "n_groups_found": 3, "n_open": 2, "seconds": 1.0}
-    return {"key": key, **perfect, **found, **values}
+    counts = {"kept_fdr": 0.0, "n_groups_found": 3, "n_open": 2, "seconds": 1.0}
+    return {"key": key, **perfect, **counts, **values}

@@ -5,7 +5,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from groupfs import GroupFS, GroupFSPath
+from groupfs import GroupFSPath
 from groupfs.datasets import load_two_moons
 from tests.support.plots import quick
 from tests.support.report_tables import mixed_table, noise_table
@@ -23,12 +23,13 @@ def table(moons):
 
 @pytest.fixture(scope="package")
 def selector(table):
-    return GroupFS(random_state=0, n_groups=12, max_epochs=100).fit(table)
+    return quick(table, n_groups=12)
 
 
 @pytest.fixture(scope="package")
 def path(table):
-    settings = {"n_groups": 4, "sparsities": [0.25, 1, 3], "max_epochs": 60}
+    """A selector of the joint method, which has gates and no p-values."""
+    settings = {"n_groups": 12, "sparsities": [0.25, 1, 3], "n_init": 1, "max_epochs": 60}
     return GroupFSPath(random_state=0, **settings).fit(table)
 
 
@@ -46,7 +47,7 @@ def mixed():
 @pytest.fixture(scope="package")
 def nothing():
     X = noise_table()
-    return quick(X), GroupFSPath(random_state=0).fit(X), X
+    return quick(X), X
 
 
 @pytest.fixture(autouse=True)

@@ -110,8 +110,3 @@ def test_what_cannot_be_drawn_is_refused(few, followed):
         plot_conditions(few, what="score")
     with pytest.raises(ValueError, match="what='size' cannot be drawn"):
         plot_curves(followed, what="size")
-
-
-def test_they_draw_on_the_axes_they_are_given(few, followed):
-    _, (left, right) = plt.subplots(1, 2)
-    assert plot_conditions(few, ax=left) is left and plot_curves(followed, ax=right) is right

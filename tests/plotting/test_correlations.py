@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from groupfs.groups import Groups
 from groupfs.plotting import plot_correlations
-from groupfs.plotting.feature_correlations import correlate_features, share_out
-from groupfs.utils.fitted_selector import by_centrality
+from groupfs.plotting.correlations import correlate_features
 from tests.support.plots import quick
 
 
@@ -27,11 +27,13 @@ def test_reversed_features_are_turned_round_unless_the_fit_was_signed(mixed):
 
 def test_correlations_are_ordered_by_group_and_kept_groups_are_framed(selector, table):
     ax = plot_correlations(selector, table)
-    assert len(ax.patches) == selector.group_selected_.sum() == 2
+    assert len(ax.patches) == selector.group_kept_.sum() == 2
     image = ax.images[0].get_array()
     assert image.shape == (20, 20) and image[:5, :5].min() > image[:5, 10:].max()
     names = [label.get_text() for label in ax.get_yticklabels()]
-    order = np.concatenate([by_centrality(selector, group) for group in selector.groups_])
+    order = np.concatenate(
+        [Groups.of(selector).by_centrality(j) for j in range(selector.n_groups_)]
+    )
     assert [name.removeprefix("−") for name in names] == table.columns[order].tolist()
     r = np.abs(np.corrcoef(table.iloc[:, order], rowvar=False))
     others = ~np.eye(20, dtype=bool)
@@ -54,15 +56,11 @@ def test_of_a_large_table_every_group_has_its_share_and_a_few_at_least(rng):
     found = correlate_features(fitted, X, 30)
     assert dict(zip(map(len, fitted.groups_), found.sizes, strict=True)) == {60: 18, 30: 9, 4: 3}
     assert len(set(found.features)) == 30
-    largest = by_centrality(fitted, max(fitted.groups_, key=len))
+    largest = Groups.of(fitted).by_centrality(int(np.argmax([len(g) for g in fitted.groups_])))
     shown = [np.flatnonzero(largest == i)[0] for i in found.features if i in largest]
     assert shown[0] == 0 and shown[-1] >= 54  # from the most to the least central
     ax = plot_correlations(fitted, X, most=30)
     assert ax.get_title().startswith("Correlations of 30 of 94 features")
-
-
-def test_groups_too_many_for_the_map_are_cut_to_the_first():
-    assert share_out(np.full(100, 5), 30).tolist() == [3] * 10
 
 
 def test_groups_are_numbered_where_features_are_too_many_to_name(rng):

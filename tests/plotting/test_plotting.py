@@ -7,16 +7,14 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from matplotlib.colors import to_rgba
 from sklearn.exceptions import NotFittedError
 
-from groupfs import GroupFS, GroupFSPath, Replication
+from groupfs import FeatureGroups, GroupFSPath, Replication
 from groupfs.plotting import (
     CYCLE,
     KEPT,
     plot_correlations,
-    plot_embedding,
     plot_explained,
     plot_groups,
     plot_history,
@@ -25,17 +23,16 @@ from groupfs.plotting import (
     plot_replication,
 )
 from groupfs.plotting.style import COLUMN_WIDTH
-from groupfs.utils.false_discovery import adjust_p_values
-from tests.support.plots import legend_of, quick
+from groupfs.utils.text import write_share
+from tests.support.plots import legend_of
 
 FIGURES = {
     "groups": lambda selector, path, X, **to: plot_groups(selector, **to),
     "explained": lambda selector, path, X, **to: plot_explained(selector, **to),
     "correlations": lambda selector, path, X, **to: plot_correlations(selector, X, **to),
-    "history": lambda selector, path, X, **to: plot_history(selector, **to),
+    "history": lambda selector, path, X, **to: plot_history(path, **to),
     "path": lambda selector, path, X, **to: plot_path(path, **to),
-    "embedding": lambda selector, path, X, **to: plot_embedding(selector, X, **to),
-    "image": lambda selector, path, X, **to: plot_image_groups(selector, X, (4, 5), **to),
+    "image": lambda selector, path, X, **to: plot_image_groups(selector, (4, 5), **to),
 }
 
 
@@ -56,8 +53,9 @@ def test_figures_are_as_wide_as_a_column_and_their_text_lies_within(draw, select
 def test_everything_is_drawn_on_the_given_axes(draw, selector, path, table):
     figure, ax = plt.subplots()
     assert draw(selector, path, table, ax=ax) is ax and plt.get_fignums() == [figure.number]
+    assert draw(path, path, table, ax=ax) is ax  # of either estimator
     with pytest.raises(NotFittedError):
-        draw(GroupFS(), GroupFSPath(), table)
+        draw(FeatureGroups(), GroupFSPath(), table)
 
 
 def test_missing_matplotlib_names_the_extra(selector, monkeypatch):
@@ -75,44 +73,16 @@ def test_scores_are_drawn_in_rank_order(selector):
     assert ax.get_yticklabels()[0].get_text() == f"1  {first}"
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("most", [2, 4, 12])
-@pytest.mark.parametrize("panels", [None, (13, 4), (7, 9)])
-def test_the_title_is_clear_of_the_headings_of_the_columns(selector, most, panels):
-    if panels is None:
-        ax = plot_groups(selector, most=most)
-        assert ax.figure.get_figwidth() == COLUMN_WIDTH
-    else:
-        axes = plt.subplots(1, 3, figsize=panels, layout="constrained")[1]
-        ax = plot_groups(selector, most=most, ax=axes[1])
-    ax.figure.canvas.draw()
-    title = ax.title.get_window_extent()
-    for heading in (text for text in ax.texts if text.get_text() in ("size", "p", "reliability")):
-        box = heading.get_window_extent()
-        assert ax.bbox.y1 < box.y0 and box.y1 < title.y0
-
-
-@pytest.mark.slow
-def test_known_groups_keep_their_names_and_long_ones_are_cut(table):
-    known = {"a": table.columns[:5], "a name that is too long to show": table.columns[5:]}
-    fitted = quick(table, groups=known)
-    names = {label.get_text()[3:] for label in plot_groups(fitted).get_yticklabels()}
-    assert names == {"a", "a name that is …"}
-
-
-def test_sizes_and_p_values_stand_beside_the_bars(selector, table):
-    texts = [text.get_text() for text in plot_groups(selector, most=2).texts]
-    assert texts[:3] == ["size", "5", "5"] and texts[3] == "adj. p" and len(texts) == 9
-    assert float(texts[4]) == pytest.approx(adjust_p_values(selector.group_pvalues_)[0], rel=0.5)
-    assert texts[6:8] == ["reliability", f"{100 * selector.group_reliability_[0]:.0f} %"]
-    by_gate = quick(table, n_groups=3, ranking="gate", n_groups_to_select="open")
-    texts = [text.get_text() for text in plot_groups(by_gate).texts]
-    assert "adj. p" not in texts and "reliability" not in texts
+def test_sizes_p_values_and_replication_stand_beside_the_bars(selector, path):
+    texts = [text.get_text() for text in plot_groups(selector, most=1).texts]
+    again = f"{selector.group_replication_[0]:.2f}"
+    assert texts == ["size", "5", "adj. p", "< 0.001", "replication", again]
+    texts = [text.get_text() for text in plot_groups(path).texts]  # none is tested there
+    assert "adj. p" not in texts and "replication" not in texts
 
 
 def test_what_the_first_features_explain_is_drawn_with_the_selected_ones_and_90_percent(mixed):
     selector = copy.copy(mixed[0]).set_params(n_features_to_select=3)
-    selector._select()
     ax = plot_explained(selector)
     curve, enough = ax.lines
     np.testing.assert_allclose(curve.get_ydata(), [0, *selector.explained_])
@@ -123,10 +93,10 @@ def test_what_the_first_features_explain_is_drawn_with_the_selected_ones_and_90_
     np.testing.assert_allclose(selected.get_offsets(), [[3, selector.explained_[2]]])
     labels = selector.group_labels_[selector.feature_order_]
     assert firsts.get_offsets()[:, 0].tolist() == [
-        labels.tolist().index(j) + 1 for j in np.flatnonzero(selector.group_selected_)
+        labels.tolist().index(j) + 1 for j in np.flatnonzero(selector.group_kept_)
     ]
     assert to_rgba(CYCLE[0]) == tuple(firsts.get_facecolors()[0])
-    assert ax.get_title() == f"3 of 15 features explain {int(100 * selector.explained_[2])} %"
+    assert ax.get_title() == f"3 of 15 features explain {write_share(selector.explained_[2])}"
     assert legend_of(ax) == [f"90 %: {n_enough}", "first of a group", "selected: 3"]
 
 
@@ -134,7 +104,6 @@ def test_a_selection_in_another_order_and_many_groups_are_not_on_the_curve(many_
     assert legend_of(plot_explained(many_kept))[0].startswith("90 %") and many_kept.n_groups_ > 8
     assert "first of a group" not in legend_of(plot_explained(many_kept))
     spread = copy.copy(selector).set_params(n_features_to_select=6, allocation="spread")
-    spread._select()
     n_enough = 1 + int(np.searchsorted(spread.explained_, 0.9))
     ax = plot_explained(spread)
     assert legend_of(ax) == [f"90 %: {n_enough}", "first of a group"]
@@ -160,15 +129,6 @@ def test_agreement_is_drawn_over_the_number_of_groups_with_the_chosen_one(mixed)
     assert set(chosen.get_xdata()) == {found.best} == {2}
     assert ax.get_title() == "Halves of the rows agree on 2 groups"
     assert legend_of(ax) == ["agreement", "information", "chosen"]
-    figure = ax.figure
-    figure.draw_without_rendering()
-    tight = figure.get_tightbbox()
-    assert figure.get_figwidth() == COLUMN_WIDTH
-    assert tight.x0 >= -0.01 and tight.x1 <= COLUMN_WIDTH + 0.01
-    _, own = plt.subplots()
-    assert plot_replication(selector, ax=own) is own
-    with pytest.raises(NotFittedError):
-        plot_replication(GroupFS())
 
 
 def test_other_numbers_of_groups_are_marked_and_none_may_replicate(mixed):
@@ -185,59 +145,32 @@ def test_other_numbers_of_groups_are_marked_and_none_may_replicate(mixed):
 
 
 def test_a_table_without_groups_is_said_to_have_none(nothing):
-    selector, path, X = nothing
-    for ax in (
-        plot_groups(selector),
-        plot_correlations(selector, X),
-        plot_history(selector),
-        plot_path(path),
-    ):
+    selector, X = nothing
+    for ax in (plot_groups(selector), plot_correlations(selector, X)):
         assert "no groups" in ax.texts[0].get_text()
     assert len(plot_explained(selector).lines) == 2 and not plot_explained(selector).collections
-    assert plot_embedding(selector, X).texts[0].get_text() == "Nothing is selected"
-    assert plot_embedding(selector, X, features="all").get_title() == "All 8 features"
-    assert plot_image_groups(selector, X, (2, 4)).get_title().startswith("0 of 8 pixels")
+    assert plot_image_groups(selector, (2, 4)).get_title().startswith("0 of 8 pixels")
     with pytest.raises(ValueError, match="no replication to draw"):
         plot_replication(selector)
 
 
-def test_one_group_is_drawn_as_one(rng):
-    X = rng.standard_normal((80, 1)) + 0.5 * rng.standard_normal((80, 6))
-    fitted = quick(X)
-    assert plot_groups(fitted).get_title() == "1 group (kept, in blue)"
-    assert plot_correlations(fitted, X).images[0].get_array().shape == (6, 6)
-    assert plot_history(fitted).get_ylabel() == "gate mean"
-
-
-def test_sparse_tables_give_the_same_figures(selector, table):
-    sparse = sp.csr_array(table.to_numpy())
-    np.testing.assert_allclose(
-        plot_correlations(selector, sparse).images[0].get_array(),
-        plot_correlations(selector, table).images[0].get_array(),
-        atol=1e-10,
-    )
-    one, other = (plot_embedding(selector, X).collections[0] for X in (sparse, table))
-    a, b = one.get_offsets(), other.get_offsets()
-    np.testing.assert_allclose(np.abs(a), np.abs(b), atol=1e-6)
-
-
-def test_gates_and_loss_are_drawn_over_epochs(selector):
-    ax = plot_history(selector)
-    gates = np.array([record["gates"] for record in selector.history_])
+def test_gates_and_loss_are_drawn_over_epochs(path):
+    ax = plot_history(path)
+    gates = np.array([record["gates"] for record in path.history_])
     drawn = {tuple(line.get_ydata()) for line in ax.lines[1:]}
     assert drawn == {tuple(column) for column in gates.T}
     (twin,) = [other for other in ax.figure.axes if other is not ax]
-    loss = [record["loss"] for record in selector.history_]
+    loss = [record["loss"] for record in path.history_]
     np.testing.assert_allclose(twin.lines[0].get_ydata(), loss)
-    assert legend_of(ax) == ["group 1", "group 2", "not kept", "loss"]
+    assert legend_of(ax)[0] == "group 1" and legend_of(ax)[-2:] == ["not kept", "loss"]
 
 
-def test_of_many_kept_groups_the_first_and_last_are_named(many_kept, table):
-    ax = plot_history(many_kept)
-    assert legend_of(ax) == ["group 1", "group 10", "not kept", "loss"]
-    assert len({to_rgba(line.get_color()) for line in ax.lines[1:]}) == 11
-    ax = plot_image_groups(many_kept, table, (4, 5))
-    assert ax.get_legend() is None and len(ax.figure.axes) == 2  # a bar of colours
+def test_of_many_kept_groups_the_first_and_last_are_named(many_kept, path):
+    many = copy.copy(path).set_params(n_groups_to_select=9)
+    ax = plot_history(many)
+    assert legend_of(ax) == ["group 1", "group 9", "not kept", "loss"]
+    assert len({to_rgba(line.get_color()) for line in ax.lines[1:]}) == 10
+    assert plot_image_groups(many_kept, (4, 5)).get_legend() is None
 
 
 def test_path_is_drawn_from_the_estimator_or_its_path(path):
@@ -252,7 +185,7 @@ def test_path_is_drawn_from_the_estimator_or_its_path(path):
 
 @pytest.mark.parametrize("order", ["F", "C"])
 def test_pixels_lie_where_they_were_in_the_colour_of_their_group(selector, table, order):
-    ax = plot_image_groups(selector, table, (4, 5), order=order)
+    ax = plot_image_groups(selector, (4, 5), order=order)
     mean, overlay = (np.asarray(image.get_array()) for image in ax.images)
     np.testing.assert_allclose(mean, table.mean().to_numpy().reshape((4, 5), order=order))
     pixels = overlay.reshape((20, 4), order=order)
@@ -261,16 +194,6 @@ def test_pixels_lie_where_they_were_in_the_colour_of_their_group(selector, table
     for rank in (0, 1):
         here = pixels[selector.groups_[rank], :3]
         np.testing.assert_allclose(here, np.tile(to_rgba(CYCLE[rank])[:3], (len(here), 1)))
-
-
-def test_pixels_that_a_budget_leaves_out_are_paler(table):
-    fitted = quick(table, n_groups=3, n_features_to_select=4, max_epochs=40)
-    ax = plot_image_groups(fitted, table, (4, 5), order="C")
-    opacity = np.asarray(ax.images[1].get_array())[..., 3].ravel()
-    support = fitted.get_support()
-    in_group = np.isin(fitted.group_labels_, np.flatnonzero(fitted.group_selected_))
-    assert (opacity[support] > opacity[in_group & ~support].max()).all()
-    assert (opacity[~in_group] == 0).all()
 
 
 @pytest.mark.slow
@@ -291,12 +214,10 @@ def test_demo_prints_the_groups_and_writes_the_figure(tmp_path, monkeypatch, cap
             lambda s, X: plot_correlations(s, X.iloc[:, 1:]),
             r"X has 19 features, but .* fitted on 20",
         ),
-        (lambda s, X: plot_embedding(s, X, features="some"), 'choose "selected" or "all"'),
-        (lambda s, X: plot_embedding(s, X, group=13), "group=13 but .* a rank from 1 to 1"),
-        (lambda s, X: plot_embedding(s, X, labels=[1, 2]), r"shape \(2,\) but X has 200 samples"),
-        (lambda s, X: plot_image_groups(s, X, (4, 4)), r"=\(4, 4\) does not fit 20 features"),
+        (lambda s, X: plot_image_groups(s, (4, 4)), r"=\(4, 4\) does not fit 20 features"),
         (lambda s, X: plot_replication(s), 'no replication to draw: .* n_groups="auto"'),
-        (lambda s, X: plot_path(s), "GroupFS has no path to draw: .* plot_history"),
+        (lambda s, X: plot_path(s), "FeatureGroups has no path to draw; fit a GroupFSPath for"),
+        (lambda s, X: plot_history(s), "FeatureGroups has no history to draw; fit a GroupFS for"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_a_sentence(selector, table, draw, words):

@@ -1,9 +1,8 @@
-"""The files beside the code: workflows, forms, fragments of the changelog; what none may hold."""
+"""The files beside the code: workflows, fragments of the changelog; what none may hold."""
 
 import re
 import shutil
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
@@ -12,7 +11,6 @@ import yaml
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
-FORMS = sorted((ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
 FRAGMENT = re.compile(r"[\w+-][\w.+-]*\.(feature|change|fix|doc)\.md")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
@@ -65,23 +63,6 @@ def test_only_a_release_may_write_and_only_where_it_must():
     }
 
 
-def test_what_workflows_run_exists():
-    text = "".join(path.read_text(encoding="utf-8") for path in WORKFLOWS)
-    for script in re.findall(r"(?:python|bash) ([\w./-]+\.(?:py|sh))", text):
-        assert (ROOT / script).is_file(), script
-    for marker in re.findall(r"not (\w+)", re.search(r"QUICK: (.*)", text)[1]):
-        assert any(
-            m.startswith(marker) for m in PYPROJECT["tool"]["pytest"]["ini_options"]["markers"]
-        )
-
-
-def test_forms_are_read_and_ask_for_what_is_needed():
-    forms = {path.stem: load(path) for path in FORMS}
-    assert forms.keys() == {"bug", "feature", "question", "config"}
-    asked = {part["id"] for part in forms["bug"]["body"]}
-    assert {"what", "code", "doctor"} <= asked
-
-
 def test_fragments_are_named_by_their_kind_and_hold_a_sentence():
     kinds = [kind["directory"] for kind in PYPROJECT["tool"]["towncrier"]["type"]]
     assert kinds == ["feature", "change", "fix", "doc"]
@@ -90,30 +71,6 @@ def test_fragments_are_named_by_their_kind_and_hold_a_sentence():
             continue
         assert FRAGMENT.fullmatch(path.name), f"{path.name}: see changes/README.md"
         assert path.read_text(encoding="utf-8").strip().endswith((".", "`")), path.name
-
-
-def test_fragments_become_a_section_of_the_changelog(tmp_path):
-    pytest.importorskip("towncrier", reason="towncrier is not installed")
-    for name in ("pyproject.toml", "CHANGELOG.md"):
-        shutil.copy(ROOT / name, tmp_path)
-    shutil.copytree(ROOT / "changes", tmp_path / "changes")
-    (tmp_path / "changes/412.feature.md").write_text("`GroupFS`: finds more.\n")
-    (tmp_path / "changes/a-name.fix.md").write_text("Nothing is lost any more.\n")
-    command = [sys.executable, "-m", "towncrier", "build", "--yes", "--version", "7.0.0"]
-    done = subprocess.run(
-        [*command, "--date", "2030-01-02"], cwd=tmp_path, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    text = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
-    new, old = text.index("## 7.0.0 (2030-01-02)\n\n### "), text.index("## Before 0.1.0\n")
-    section = text[new:old]
-    assert "- `GroupFS`: finds more. (#412)\n" in section
-    assert "### Fixed\n\n" in section and "- Nothing is lost any more.\n" in section
-    assert "a-name" not in section and section.endswith(".\n\n")
-    assert sorted(path.name for path in (tmp_path / "changes").iterdir()) == [
-        "README.md",
-        "template.md.jinja",
-    ]
 
 
 def test_every_extra_for_users_is_on_the_page_that_says_how_to_install():
@@ -127,19 +84,10 @@ def test_every_extra_for_users_is_on_the_page_that_says_how_to_install():
 
 @pytest.mark.parametrize("what", NOWHERE)
 def test_no_file_names(what):
-    found = re.compile(NOWHERE[what])
+    pattern = re.compile(NOWHERE[what])
     holding = [
         f"{path.relative_to(ROOT)}: {hit[0]}"
         for path in tracked()
-        if (hit := found.search(path.read_text(encoding="utf-8", errors="replace")))
+        if (hit := pattern.search(path.read_text(encoding="utf-8", errors="replace")))
     ]
     assert not holding
-
-
-def test_the_archive_of_sources_names_files_that_exist():
-    lines = (ROOT / "MANIFEST.in").read_text(encoding="utf-8").splitlines()
-    for line in lines:
-        command, *names = line.split() or [""]
-        if command in ("graft", "include"):
-            for name in names:
-                assert (ROOT / name).exists(), f"MANIFEST.in has {name}, which is not there"

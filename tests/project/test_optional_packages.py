@@ -13,11 +13,11 @@ from tests.support.command import ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]
 PUBLIC = (
-    *("anndata", "baselines", "cli", "conditions", "datasets", "metrics"),
-    *("persistence", "plotting", "report", "tables"),
+    *("anndata", "baselines", "cli", "conditions", "datasets", "files"),
+    *("metrics", "persistence", "plotting", "report"),
 )
 #: What is imported by another name than it is installed by.
-IMPORTED_AS = {"faiss-cpu": "faiss", "dask[array]": "dask"}
+IMPORTED_AS = {"dask[array]": "dask"}
 #: Beside those of the extras, packages that come with some of them, or that users bring along.
 ALSO_OPTIONAL = {"polars", "h5py", "zarr", "scanpy", "xarray", "click"}
 
@@ -36,9 +36,9 @@ HIDE = """
 #: A fitted selector, for what wants one.
 FITTED = """
     from sklearn.datasets import load_wine
-    from groupfs import GroupFS
+    from groupfs import FeatureGroups
     X = load_wine().data
-    selector = GroupFS(n_groups=4, max_epochs=1, random_state=0).fit(X)
+    selector = FeatureGroups(n_groups=4, random_state=0).fit(X)
     assert selector.transform(X).shape[0] == 178
 """
 #: What needs an extra, by the extra.
@@ -64,7 +64,7 @@ NEEDS = {
         fetch_dataset("yale", data_home="nowhere")
     """,
     "cli": """
-        from groupfs.tables import read_table
+        from groupfs.files import read_table
         read_table("table.csv")
     """,
 }
@@ -95,10 +95,8 @@ def optional_packages():
 
 def run_without(packages, code, folder):
     command = [sys.executable, "-c", dedent(HIDE) + code, json.dumps(sorted(packages))]
-    nothing_kept = {"GROUPFS_CACHE": str(folder), "GROUPFS_DATA": str(folder)}
-    return subprocess.run(
-        command, capture_output=True, text=True, cwd=folder, env=ENVIRONMENT | nothing_kept
-    )
+    environment = ENVIRONMENT | {"GROUPFS_DATA": str(folder)}
+    return subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +113,7 @@ def said(tmp_path_factory):
     return dict(json.loads(line) for line in done.stdout.splitlines())
 
 
+@pytest.mark.slow
 def test_all_modules_are_imported_and_fit_without_optional_packages(said):
     assert said.keys() == NEEDS.keys()
 

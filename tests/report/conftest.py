@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups, GroupFS
 from groupfs.report import render, summarize
 from tests.support.report_tables import (
     HOSTILE,
@@ -43,14 +43,21 @@ def summary(selector, table):
 def mixed():
     """A selector that found groups with reversed features, and features in no group; its table."""
     X = mixed_table()
-    return GroupFS(random_state=0, max_epochs=20).fit(X), X
+    return FeatureGroups(random_state=0).fit(X), X
+
+
+@pytest.fixture(scope="package")
+def joint(table):
+    """A selector of the joint method, which has gates and no p-values, and its table."""
+    settings = {"n_groups": 4, "n_init": 1, "max_epochs": 40, "random_state": 0}
+    return GroupFS(**settings).fit(table[0]), table[0]
 
 
 @pytest.fixture(scope="package")
 def nothing():
     """A selector that found no groups, and its table."""
     X = noise_table()
-    return GroupFS(random_state=0).fit(X), X
+    return FeatureGroups(random_state=0).fit(X), X
 
 
 @pytest.fixture(scope="package")
@@ -93,7 +100,7 @@ def budgets(mixed):
 
 
 @pytest.fixture(scope="package")
-def folder(tmp_path_factory, moons, genes, mixed, nothing, budgets, pathways):
+def folder(tmp_path_factory, moons, genes, mixed, joint, nothing, budgets, pathways):
     """Pages to open in a browser."""
     folder = tmp_path_factory.mktemp("reports")
     twins = pd.DataFrame({"a": np.arange(30.0), "b": -2 * np.arange(30.0)})
@@ -101,6 +108,7 @@ def folder(tmp_path_factory, moons, genes, mixed, nothing, budgets, pathways):
         "moons": moons[1],
         "genes": genes,
         "mixed": summarize(*mixed),
+        "joint": summarize(*joint),
         "nothing": summarize(*nothing),
         "twins": summarize(fitted(twins, n_groups="auto"), twins),
         "pathways": pathways,

@@ -1,4 +1,4 @@
-"""The list of groups in a real browser: members in plain sight, marked, and how reliable."""
+"""The list of groups in a real browser: members in plain sight, marked, and how sure they are."""
 
 import pytest
 
@@ -7,11 +7,10 @@ from tests.support.browser import click, number_of, put, text, texts
 pytestmark = pytest.mark.browser
 
 
-def test_the_headline_counts_the_groups_and_every_member_is_in_sight(show, mixed):
+def test_every_member_is_in_sight_and_how_far_its_group_replicates(show, mixed):
     selector, X = mixed
     browser = show("mixed")
-    assert text(browser, "h1") == "2 groups found, both kept"
-    assert text(browser, "#selected") == "10 of 15 features are selected: those of the groups kept."
+    assert texts(browser, ".g-again b") == [f"{r:.2f}" for r in selector.group_replication_]
     for j, group in enumerate(selector.groups_):
         chips = texts(browser, f".group[data-group='{j}'] .chip")
         assert sorted(chips) == sorted(X.columns[group])
@@ -39,7 +38,7 @@ def test_features_in_no_group_are_listed_by_why(show):
     browser = show("mixed")
     assert text(browser, "#outside[open] > summary") == "5 features in no group"
     assert texts(browser, "#outside .why") == [
-        "4 go with no other beyond chance:",
+        "4 are unrelated:",
         "1 is constant:",
     ]
     assert texts(browser, "#outside .chip") == [*(f"noise{i}" for i in range(4)), "same"]
@@ -52,7 +51,7 @@ def test_names_that_do_not_fit_are_a_click_away(show, genes):
     assert text(browser, f"{first} .more-chips") == f"+ {size - n_shown:,} more"
     click(browser, f"{first} .more-chips")
     assert number_of(browser, f"{first} .chip") == size
-    assert number_of(browser, f"{first} .chip.kept") == genes["groups"][0]["n_kept"]
+    assert number_of(browser, f"{first} .chip.kept") == genes["groups"][0]["n_selected"]
     click(browser, f"{first} .more-chips")
     assert number_of(browser, f"{first} .chip") == n_shown
     assert text(browser, f"{first} .more-chips") == f"+ {size - n_shown:,} more"
@@ -67,18 +66,6 @@ def test_chips_and_counts_follow_the_slider(show):
         assert in_groups == number_of(browser, ".group .chip.kept") == min(k, 10)
 
 
-def test_reliability_is_a_bar_with_a_number_and_p_is_called_adjusted(show, mixed):
-    browser = show("mixed")
-    told = [f"{100 * r:.0f}\xa0%" for r in mixed[0].group_reliability_]
-    assert texts(browser, ".g-again b") == told
-    widths = browser.execute_script(
-        "return [...document.querySelectorAll('.g-again .track i')].map((e) => e.style.width)"
-    )
-    assert widths == [f"{100 * r:.0f}%" for r in mixed[0].group_reliability_]
-    assert set(texts(browser, ".g-p em")) == {"Adjusted p"}
-    assert "Adjusted p" in texts(browser, ".group-head span")
-
-
 def test_groups_that_are_not_kept_come_last_with_the_reason(show, moons):
     browser = show("moons")
     kept = [group["kept"] for group in moons[1]["groups"]]
@@ -88,15 +75,3 @@ def test_groups_that_are_not_kept_come_last_with_the_reason(show, moons):
     reasons = texts(browser, ".group .why")
     assert len(reasons) == len(kept) - n_kept
     assert all(reason.startswith("Not kept: ") for reason in reasons)
-
-
-def test_a_table_without_groups_says_so_and_still_offers_budgets(show):
-    browser = show("nothing")
-    assert text(browser, "h1") == "No groups found"
-    assert number_of(browser, "#outside .chip") == 8
-    assert text(browser, "#status").startswith("Nothing is selected")
-    assert number_of(browser, "#by-groups:disabled") == 1
-    put(browser, "by-features", 2)
-    assert text(browser, "#status").startswith("3 features")
-    assert number_of(browser, "#outside .chip.kept") == 3
-    assert browser.get_log("browser") == []

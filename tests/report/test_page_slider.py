@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from groupfs.report import selected_table
+from groupfs.report.render import TEMPLATES
+from groupfs.utils.text import write_p, write_share
 from tests.support.browser import click, listed, number_of, put, text, texts
 
 pytestmark = pytest.mark.browser
@@ -42,19 +44,6 @@ def test_the_slider_answers_within_20_ms_at_20000_features(show, genes):
     assert np.median(times) < 20, times
 
 
-def on_curve(browser):
-    """Where the marker is: its share of the way along the curve, and its height in percent."""
-    return browser.execute_script(
-        """
-        const box = (e) => e.getBoundingClientRect();
-        const middle = (e) => [(box(e).left + box(e).right) / 2, (box(e).top + box(e).bottom) / 2];
-        const [x, y] = middle(document.querySelector("#explained-chart .here"));
-        const line = box(document.querySelector("#explained-chart path.only"));
-        return [(x - line.left) / line.width, (100 * (line.bottom - y)) / line.height];
-        """
-    )
-
-
 def test_the_slider_runs_along_the_curve_and_groups_light_up_as_they_enter(show, mixed):
     selector, explained = mixed[0], mixed[0].explained_
     browser = show("mixed")
@@ -62,12 +51,9 @@ def test_the_slider_runs_along_the_curve_and_groups_light_up_as_they_enter(show,
     for k in (1, 2, 4, 12):
         put(browser, "by-features", k - 1)
         told = f"{k} feature{'' if k == 1 else 's'} explain{'s' if k == 1 else ''}"
-        percent = 100 if explained[k - 1] > 0.9995 else int(100 * explained[k - 1])
-        assert text(browser, "#explained-readout") == f"{told} {percent}\xa0%"
-        assert f"explain{'s' if k == 1 else ''} {percent}\xa0%" in text(browser, "#status")
-        across, height = on_curve(browser)
-        assert across == pytest.approx(k / 14, abs=0.01)  # the last is the 14th, noise
-        assert height == pytest.approx(100 * explained[k - 1], abs=2)
+        share = write_share(explained[k - 1]).replace(" %", "\xa0%")
+        assert text(browser, "#explained-readout") == f"{told} {share}"
+        assert f"explain{'s' if k == 1 else ''} {share}" in text(browser, "#status")
         lit = sum(first <= k for first in entry)
         assert number_of(browser, "#explained-chart .entry.lit") == lit
         assert number_of(browser, ".group.kept") == lit
@@ -87,15 +73,6 @@ def test_the_curve_can_be_dragged_and_has_a_button_for_90_percent(show, mixed):
     assert text(browser, "#status").startswith("14 features")  # beyond its end is its end
 
 
-def test_the_slider_is_moved_along_the_curve_by_keys(show):
-    browser = show("mixed")
-    put(browser, "by-features", 2)
-    slider = browser.find_element("id", "by-features")
-    webdriver = pytest.importorskip("selenium.webdriver")
-    slider.send_keys(webdriver.Keys.ARROW_RIGHT)
-    assert text(browser, "#explained-readout").startswith("4 features explain")
-
-
 def test_without_budgets_in_its_order_there_is_no_curve(show):
     browser = show("spread")
     assert number_of(browser, "#explained-chart") == 0
@@ -104,14 +81,14 @@ def test_without_budgets_in_its_order_there_is_no_curve(show):
     assert browser.get_log("browser") == []
 
 
-def test_a_budget_beyond_the_groups_counts_features_in_none(show):
-    browser = show("mixed")
-    put(browser, "by-features", 11)
-    assert text(browser, "#status").startswith("12 features in 2 groups")
-    assert len(listed(browser)) == 12
-    put(browser, "search", "after all is explained")
-    assert text(browser, "#matches").startswith("2 of")
-    put(show("spread"), "by-features", 11)
-    listed(browser)
-    put(browser, "search", "more than the groups have")
-    assert text(browser, "#matches").startswith("2 of")
+SHARES = [0, 1e-6, 0.004, 0.00501, 0.125, 0.134996, 0.135, 0.285, 0.5, 0.976, 0.9951, 0.9999999, 1]
+P_VALUES = [0, 0.00099, 0.001, 0.0312, 0.05, 0.4, 0.999, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "python", "values"),
+    [("writeShare", write_share, SHARES), ("writeP", write_p, P_VALUES)],
+)
+def test_the_page_writes_shares_and_p_values_as_python_does(browser, name, python, values):
+    script = (TEMPLATES / "format.js").read_text() + f"return arguments[0].map({name});"
+    assert browser.execute_script(script, values) == [python(value) for value in values]

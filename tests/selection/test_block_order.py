@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from groupfs.data.feature_basis import make_basis
-from groupfs.data.feature_rows import FeatureRows, sample_columns
-from groupfs.graphs.feature_similarity import similarities
-from groupfs.selection.block_order import order_blocks
+from groupfs.data.basis import make_basis
+from groupfs.data.feature_rows import FeatureRows
+from groupfs.data.feature_similarity import FeatureSimilarity
+from groupfs.data.mixed import sample_columns
 from groupfs.selection.feature_order import order_features
+
+NONE = np.zeros(0, dtype=np.int64)
 
 
 def table(similarity="correlation"):
@@ -24,8 +26,17 @@ def table(similarity="correlation"):
         else:
             values.append(x[:, None])
             kinds.append("number")
+    return compared(values, kinds, similarity), values
+
+
+def compared(values, kinds, similarity="correlation"):
     Z, owner = sample_columns(values, kinds, True)
-    return FeatureRows(Z, owner, make_basis(values, kinds, similarity)), values
+    return FeatureSimilarity(FeatureRows(Z, owner, make_basis(values, kinds, similarity)))
+
+
+def ordered(similarity, weights, stages):
+    found = order_features(similarity, weights, stages, NONE)
+    return found.order, np.diff(found.explained, prepend=0.0)
 
 
 def explained(values, chosen, weights):
@@ -44,7 +55,7 @@ def test_every_choice_is_the_best_addition():
     rows, values = table()
     weights = np.random.default_rng(1).uniform(0.5, 1, 7)
     weights /= weights.sum()
-    order, gains = order_blocks(rows, weights, [np.arange(5), np.arange(5, 7)], 100)
+    order, gains = ordered(rows, weights, [np.arange(5), np.arange(5, 7)])
     assert set(order[:5].tolist()) == set(range(5))
     chosen = []
     for feature, total in zip(order.tolist(), np.cumsum(gains), strict=True):
@@ -57,10 +68,10 @@ def test_every_choice_is_the_best_addition():
 
 
 def test_without_residuals_the_most_alike_chosen_one_explains():
-    rows, _ = table("mutual_information")
+    rows, _ = table("distance")
     weights = np.full(7, 1 / 7)
-    order, gains = order_blocks(rows, weights, [np.arange(7)], 100)
-    squared = np.square(similarities(rows.basis))
+    order, gains = ordered(rows, weights, [np.arange(7)])
+    squared = rows.matrix().square().numpy()
     assert order[0] == (squared @ weights).argmax()
     np.testing.assert_allclose(np.cumsum(gains)[2], weights @ squared[order[:3]].max(0))
     assert sorted(order.tolist()) == list(range(7)) and gains.sum() == pytest.approx(1)
@@ -71,9 +82,7 @@ def test_gaps_of_two_categories_explain_nothing_of_each_other():
     values = [np.eye(4)[rng.integers(0, 4, 400)] for _ in range(2)]
     for x in values:
         x[:100] = np.nan
-    Z, owner = sample_columns(values, ["category"] * 2, True)
-    rows = FeatureRows(Z, owner, make_basis(values, ["category"] * 2, "correlation"))
-    _, gains = order_blocks(rows, np.full(2, 0.5), [np.arange(2)], 100)
+    _, gains = ordered(compared(values, ["category"] * 2), np.full(2, 0.5), [np.arange(2)])
     assert gains[0] == pytest.approx(0.5, abs=0.02)
 
 
@@ -83,7 +92,5 @@ def test_copies_share_the_weight_of_a_feature():
     category = np.eye(3)[rng.integers(0, 3, 200)]
     values = [*(x.T[:, :, None]), -x[:, :1], 2 * x[:, :1], category]
     kinds = ["number"] * 5 + ["category"]
-    Z, owner = sample_columns(values, kinds, True)
-    rows = FeatureRows(Z, owner, make_basis(values, kinds, "correlation"))
-    found = order_features(rows, np.ones(6), [np.arange(6)], np.zeros(0, dtype=np.int64))
+    found = order_features(compared(values, kinds), np.ones(6), [np.arange(6)], NONE)
     np.testing.assert_allclose(found.weights, [1 / 12, 1 / 4, 1 / 4, 1 / 12, 1 / 12, 1 / 4])

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from groupfs.groups import Groups
 from groupfs.selection.budget import spend_budget
 
 GROUPS = [np.array([0, 1, 2]), np.array([3, 4]), np.array([5, 6, 7, 8])]
@@ -8,9 +9,9 @@ CENTRALITY = np.array([0.1, 0.9, 0.5, 0.2, 0.3, 0.4, 0.8, 0.6, 0.7])
 
 
 def spend(n, allocation, kept=(True, True, True), scores=(3.0, 2.0, 1.0)):
-    chosen = spend_budget(
-        GROUPS, CENTRALITY, np.array([0, 1, 2]), np.array(kept), np.array(scores), n, allocation
-    )
+    labels, signs = np.repeat([0, 1, 2], [3, 2, 4]), np.ones(9, dtype=int)
+    groups = Groups(GROUPS, labels, signs, CENTRALITY, np.array([1, 4, 6]), np.array(scores))
+    chosen = spend_budget(groups, np.arange(3), np.array(kept), n, allocation)
     return sorted(chosen.tolist())
 
 

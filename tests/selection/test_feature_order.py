@@ -4,25 +4,17 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from sklearn.linear_model import LinearRegression
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
+from groupfs.data.coordinates import Limits
 from groupfs.data.open_table import open_table
-from groupfs.data.rows import DenseRows
-from groupfs.selection import column_factor, feature_order
-from groupfs.selection.column_factor import factor_columns
 from groupfs.selection.coverage import Coverage
 from groupfs.selection.feature_order import order_features
 from tests import reference
 from tests.support.sliced import SMALL_PLAN, Sliced
+from tests.support.walks import correlations
 
 NONE = np.zeros(0, dtype=np.int64)
-
-
-def rows_of(X):
-    rows = DenseRows((X - X.mean(0)) / X.std(0))
-    rows.to(torch.device("cpu"), torch.float32)
-    return rows
 
 
 def correlated(rng, n, d, n_factors=4):
@@ -35,7 +27,7 @@ def correlated(rng, n, d, n_factors=4):
 def test_picks_and_curve_are_those_of_the_oracle(n, d, rng):
     X, weights = correlated(rng, n, d), rng.uniform(0, 1, d)
     weights[rng.permutation(d)[:3]] = 0
-    found = order_features(rows_of(X), weights, [np.arange(d)], NONE)
+    found = order_features(correlations(X), weights, [np.arange(d)], NONE)
     n_picks = min(n - 1, d) - 1
     assert found.order[:n_picks].tolist() == reference.explained_order(
         X, weights, range(d), n_picks
@@ -45,25 +37,12 @@ def test_picks_and_curve_are_those_of_the_oracle(n, d, rng):
     assert sorted(found.order) == list(range(d)) and found.weights.sum() == pytest.approx(1)
 
 
-def test_the_curve_is_the_weighted_r2_of_scikit_learn(rng):
-    X = correlated(rng, 70, 20)
-    selector = GroupFS(random_state=0).fit(X)
-    related = selector.feature_weights_ > 0
-    for k in (1, 3, 8, 15):
-        chosen = selector.feature_order_[:k]
-        model = LinearRegression().fit(X[:, chosen], X)
-        r2 = 1 - ((X - model.predict(X[:, chosen])) ** 2).sum(0) / ((X - X.mean(0)) ** 2).sum(0)
-        share = selector.feature_weights_[related] @ r2[related]
-        assert selector.explained_[k - 1] == pytest.approx(share, abs=1e-6)
-    assert (np.diff(selector.explained_) >= 0).all() and selector.explained_[-1] == 1
-
-
 def test_when_all_is_explained_coverage_goes_on(rng):
     X, weights = correlated(rng, 10, 25), np.ones(25)
-    rows = rows_of(X)
+    rows = correlations(X)
     found = order_features(rows, weights, [np.arange(25)], NONE)
     assert found.explained[8] == pytest.approx(1)  # nine directions are all there are
-    coverage = Coverage(factor_columns(rows).F, torch.ones(25, dtype=torch.float64))
+    coverage = Coverage.of_columns(rows.coordinates().F, torch.ones(25, dtype=torch.float64))
     coverage.add(found.order[:9])
     others = np.setdiff1d(np.arange(25), found.order[:9])
     assert found.order[9:].tolist() == coverage.order(others, 25).tolist()
@@ -71,16 +50,15 @@ def test_when_all_is_explained_coverage_goes_on(rng):
 
 def test_coverage_is_that_of_the_oracle(rng):
     X, weights = correlated(rng, 40, 18), rng.uniform(0, 1, 18)
-    coverage = Coverage(factor_columns(rows_of(X)).F, torch.as_tensor(weights))
+    coverage = Coverage.of_columns(correlations(X).coordinates().F, torch.as_tensor(weights))
     found = coverage.order(np.arange(2, 18), 16).tolist()
     assert found == reference.coverage_order(X, weights, range(2, 18), 16)
 
 
-def test_after_the_last_pick_the_others_follow_by_what_they_would_cover(rng, monkeypatch):
+def test_after_the_last_pick_the_others_follow_by_what_they_would_cover(rng):
     X, weights = correlated(rng, 60, 20), np.ones(20)
-    whole = order_features(rows_of(X), weights, [np.arange(20)], NONE)
-    monkeypatch.setattr(feature_order, "MOST_PICKS", 5)
-    found = order_features(rows_of(X), weights, [np.arange(20)], NONE)
+    whole = order_features(correlations(X), weights, [np.arange(20)], NONE)
+    found = order_features(correlations(X), weights, [np.arange(20)], NONE, Limits(most_picks=5))
     assert found.order[:5].tolist() == whole.order[:5].tolist()
     assert sorted(found.order) == list(range(20))
     shares = [reference.explained_share(X, weights, found.order[:k]) for k in range(1, 21)]
@@ -90,7 +68,7 @@ def test_after_the_last_pick_the_others_follow_by_what_they_would_cover(rng, mon
 def test_features_of_an_earlier_stage_come_first(rng):
     X, weights = correlated(rng, 50, 12), np.ones(12)
     stages, last = [np.array([3, 4, 5]), np.array([0, 1, 2, 6, 7])], np.array([11, 8, 10, 9])
-    found = order_features(rows_of(X), weights, stages, last)
+    found = order_features(correlations(X), weights, stages, last)
     assert set(found.order[:3]) == {3, 4, 5} and set(found.order[3:8]) == {0, 1, 2, 6, 7}
     assert found.order[8:].tolist() == last.tolist()
     assert found.order[0] == reference.explained_order(X, weights, stages[0], 1)[0]
@@ -98,10 +76,10 @@ def test_features_of_an_earlier_stage_come_first(rng):
 
 def test_signs_scales_and_the_order_of_columns_do_not_matter(rng):
     X = correlated(rng, 90, 24)
-    selector = GroupFS(random_state=0).fit(X)
+    selector = FeatureGroups(random_state=0).fit(X)
     shuffled = rng.permutation(24)
     factors = rng.choice([-1, 1], 24) * rng.uniform(0.1, 9, 24)
-    again = GroupFS(random_state=0).fit((X * factors)[:, shuffled])
+    again = FeatureGroups(random_state=0).fit((X * factors)[:, shuffled])
     assert shuffled[again.feature_order_].tolist() == selector.feature_order_.tolist()
     assert again.explained_ == pytest.approx(selector.explained_, abs=1e-9)
 
@@ -109,9 +87,9 @@ def test_signs_scales_and_the_order_of_columns_do_not_matter(rng):
 def test_copies_share_a_weight_and_wait_until_all_is_explained(rng):
     X, weights = correlated(rng, 60, 10), rng.uniform(0.5, 1, 10)
     copied = np.column_stack([X, 3 * X[:, 2] + 1, -X[:, 7], X[:, 7]])
-    plain = order_features(rows_of(X), weights, [np.arange(10)], NONE)
+    plain = order_features(correlations(X), weights, [np.arange(10)], NONE)
     more = order_features(
-        rows_of(copied), np.append(weights, weights[[2, 7, 7]]), [np.arange(13)], NONE
+        correlations(copied), np.append(weights, weights[[2, 7, 7]]), [np.arange(13)], NONE
     )
     original = np.append(np.arange(10), [2, 7, 7])
     assert original[more.order[:10]].tolist() == plain.order.tolist()
@@ -119,79 +97,54 @@ def test_copies_share_a_weight_and_wait_until_all_is_explained(rng):
     assert sorted(original[more.order[10:]]) == [2, 7, 7]
 
 
-def test_every_budget_is_a_beginning_of_the_order(rng):
-    selector = GroupFS(random_state=0).fit(correlated(rng, 80, 16))
-    for k in range(1, 17):
-        chosen = selector.select(n_features_to_select=k).features
-        assert set(chosen) == set(selector.feature_order_[:k])
-
-
-def test_sparse_tables_have_the_order_of_dense_ones(rng):
-    X = np.maximum(correlated(rng, 120, 15), 0)
-    dense, sparse = GroupFS(random_state=0).fit(X), GroupFS(random_state=0).fit(sp.csr_array(X))
-    assert sparse.feature_order_.tolist() == dense.feature_order_.tolist()
-    assert sparse.explained_ == pytest.approx(dense.explained_, abs=1e-6)
-
-
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
-def test_a_sketch_is_put_in_order_by_exact_products(make, rng, monkeypatch):
+def test_a_sketch_is_put_in_order_by_exact_products(make, rng):
     d = 60
     X = np.where(rng.random((600, d)) < 0.3, correlated(rng, 600, d, 12), 0)
     weights = rng.uniform(0.5, 1, d)
-    exact = order_features(rows_of(X), weights, [np.arange(d)], NONE)
-    monkeypatch.setattr(column_factor, "MOST_ENTRIES", 100)
-    monkeypatch.setattr(column_factor, "SKETCH_ROWS", 128)
+    exact = order_features(correlations(X), weights, [np.arange(d)], NONE)
+    limits = Limits(most_entries=100, sketch_rows=128)
     rows = open_table(object.__new__(Empty), make(X), True)
     weights = weights[rows.columns]
-    assert not factor_columns(rows.rows).is_exact
-    found = order_features(rows.rows, weights, [np.arange(d)], NONE)
+    assert rows.similarity.coordinates(limits).is_sketch
+    found = order_features(rows.similarity, weights, [np.arange(d)], NONE, limits)
     chosen = rows.columns[found.order]
-    shares = [reference.explained_share(rows_of(X).Z, np.ones(d), chosen[:k]) for k in (5, 20)]
-    best = [reference.explained_share(rows_of(X).Z, np.ones(d), exact.order[:k]) for k in (5, 20)]
-    assert np.allclose(shares, best, atol=0.02)
+    for k in (5, 20):
+        share, best = (
+            reference.explained_share(X, np.ones(d), order[:k]) for order in (chosen, exact.order)
+        )
+        assert share == pytest.approx(best, abs=0.02)
     weighted = np.zeros(d)
     weighted[rows.columns] = weights
-    k = 30
-    assert found.explained[k - 1] == pytest.approx(
-        reference.explained_share(X, weighted, chosen[:k]), abs=1e-6
-    )
+    share = reference.explained_share(X, weighted, chosen[:30])
+    assert found.explained[29] == pytest.approx(share, abs=1e-6)
 
 
-def test_after_the_exact_features_the_curve_is_estimated_from_the_sketch(rng, monkeypatch):
+def test_after_the_exact_features_the_curve_is_estimated_from_the_sketch(rng):
     X, weights = correlated(rng, 2000, 120, 40), np.ones(120)
-    monkeypatch.setattr(column_factor, "MOST_ENTRIES", 100)
-    monkeypatch.setattr(feature_order, "EXACT_ENTRIES", 16 * 120)
-    found = order_features(rows_of(X), weights, [np.arange(120)], NONE)
+    limits = Limits(most_entries=100, exact_entries=16 * 120)
+    found = order_features(correlations(X), weights, [np.arange(120)], NONE, limits)
     for k, tolerance in ((16, 1e-6), (30, 0.05), (60, 0.05), (100, 0.05)):
         share = reference.explained_share(X, weights, found.order[:k])
         assert found.explained[k - 1] == pytest.approx(share, abs=tolerance)
-
-
-def test_what_rounding_hides_does_not_take_all_features_to_explain(rng, monkeypatch):
-    X = correlated(rng, 60, 300, 10) + 9 * correlated(rng, 60, 300, 3)
-    monkeypatch.setattr(column_factor, "MOST_ENTRIES", 100)
-    rows = rows_of(X)
-    assert factor_columns(rows).F.dtype == torch.float32
-    found = order_features(rows, np.ones(300), [np.arange(300)], NONE)
-    assert found.explained[60] == pytest.approx(1, abs=1e-9)
 
 
 def test_weightless_columns_wait_when_all_is_explained(rng):
     factors = rng.standard_normal((50, 3))
     X = np.column_stack([factors @ rng.standard_normal((3, 10)), rng.standard_normal((50, 8))])
     weights = np.repeat([1.0, 0.0], [10, 8])
-    found = order_features(rows_of(X), weights, [np.arange(18)], NONE)
+    found = order_features(correlations(X), weights, [np.arange(18)], NONE)
     assert set(found.order[:10]) == set(range(10))
 
 
 @pytest.mark.parametrize("is_exact", [True, False])
 def test_streamed_tables_are_ordered_as_those_in_memory(is_exact, rng, monkeypatch):
     X, weights = correlated(rng, 1500, 30, 6).astype(np.float32), rng.uniform(0.5, 1, 30)
-    table = open_table(GroupFS(), X, True)
-    here = order_features(table.rows, weights[table.columns], [np.arange(30)], NONE)
-    there = open_table(GroupFS(), Sliced(X), True, plan=SMALL_PLAN)
+    table = open_table(FeatureGroups(), X, True)
+    here = order_features(table.similarity, weights[table.columns], [np.arange(30)], NONE)
+    there = open_table(FeatureGroups(), Sliced(X), True, plan=SMALL_PLAN)
     monkeypatch.setattr(type(there.rows), "is_exact", is_exact)
-    found = order_features(there.rows, weights[there.columns], [np.arange(30)], NONE)
+    found = order_features(there.similarity, weights[there.columns], [np.arange(30)], NONE)
     if is_exact:
         assert there.columns[found.order].tolist() == table.columns[here.order].tolist()
         assert found.explained == pytest.approx(here.explained, abs=1e-4)
@@ -201,62 +154,58 @@ def test_streamed_tables_are_ordered_as_those_in_memory(is_exact, rng, monkeypat
     assert share > 0.95 * here.explained[7]
 
 
-def test_many_targets_of_coverage_are_sampled(rng, monkeypatch):
-    F = factor_columns(rows_of(correlated(rng, 40, 60))).F
-    weights = torch.ones(60, dtype=torch.float64)
-    whole = Coverage(F, weights).gains(np.arange(60))
-    monkeypatch.setattr("groupfs.selection.coverage.MOST_TARGETS", 50)
-    sampled = Coverage(F, weights).gains(np.arange(60))
-    assert (sampled < whole).all() and np.corrcoef(sampled, whole)[0, 1] > 0.9
-
-
 @pytest.mark.parametrize(
     ("wanted", "words"),
     [
         ({"explain": 0.5, "n_features_to_select": 3}, "n_features_to_select=3 are both given"),
         ({"explain": 0.5, "allocation": "whole"}, "so leave allocation out"),
         ({"explain": 0.5, "output": "representatives"}, "so leave output out"),
-        ({"explain": 1.5}, "'explain' parameter .* must be a float in the range"),
-        ({"n_features_to_select": 1.5}, "'n_features_to_select' parameter"),
-        ({"n_features_to_select": 0}, "'n_features_to_select' parameter"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_in_a_sentence(wanted, words, rng):
     X = correlated(rng, 40, 8)
     with pytest.raises(ValueError, match=words):
-        GroupFS(random_state=0, **wanted).fit(X)
-    fitted = GroupFS(random_state=0, max_epochs=2).fit(X)
+        FeatureGroups(random_state=0, **wanted).fit(X)
+    fitted = FeatureGroups(random_state=0).fit(X)
     with pytest.raises(ValueError, match=words):
         fitted.select(**wanted)
 
 
 def test_shares_of_features_and_of_what_they_say_become_numbers(rng):
     X = correlated(rng, 60, 12)
-    fitted = GroupFS(random_state=0, explain=0.8, max_epochs=2).fit(X)
+    fitted = FeatureGroups(random_state=0, explain=0.8).fit(X)
     n_selected = int(fitted.get_support().sum())
     assert fitted.explained_[n_selected - 1] >= 0.8 > fitted.explained_[n_selected - 2]
     assert len(fitted.select(n_features_to_select=0.3).features) == 3
     assert len(fitted.select(n_features_to_select=0.01).features) == 1
-    constant = np.column_stack([X, np.ones((60, 12))])
-    with pytest.warns(UserWarning, match="12 constant columns"):
-        some = GroupFS(random_state=0, n_features_to_select=0.75, max_epochs=2).fit(constant)
-    assert some.get_support().sum() == 9  # of those that vary
-    assert len(fitted.select(explain=1.0).features) <= 12
-    assert (
-        fitted.select(explain=0.8).features.tolist()
-        == np.flatnonzero(fitted.get_support()).tolist()
-    )
+    same = fitted.select(explain=0.8).features
+    assert same.tolist() == np.flatnonzero(fitted.get_support()).tolist()
 
 
 class Empty:
     """Stands for an estimator, which learns the columns of the table."""
 
 
-def test_coverage_is_the_same_with_correlations_kept_or_computed_again(rng, monkeypatch):
+def test_coverage_is_the_same_with_correlations_kept_or_computed_again(rng):
     F = torch.from_numpy(rng.standard_normal((30, 60)))
     F /= F.norm(dim=0)
     weights = torch.from_numpy(rng.random(60))
-    kept = Coverage(F, weights).order(np.arange(60), 25)
-    monkeypatch.setattr("groupfs.selection.coverage.KEPT_ENTRIES", 0)
-    again = Coverage(F, weights).order(np.arange(60), 25)
+    kept = Coverage.of_columns(F, weights).order(np.arange(60), 25)
+    again = Coverage.of_columns(F, weights).order(np.arange(60), 25, kept_entries=0)
     np.testing.assert_array_equal(kept[:25], again[:25])
+
+
+def test_what_rounding_hides_does_not_take_all_features_to_explain(rng):
+    X = correlated(rng, 60, 300, 10) + 9 * correlated(rng, 60, 300, 3)
+    single = Limits(most_entries=100)  # in single precision
+    found = order_features(correlations(X), np.ones(300), [np.arange(300)], NONE, single)
+    assert found.explained[60] == pytest.approx(1, abs=1e-9)
+
+
+def test_many_targets_of_coverage_are_sampled(rng):
+    F = correlations(correlated(rng, 40, 60)).coordinates().F
+    whole, sampled = (
+        Coverage.of_columns(F, torch.ones(60, dtype=torch.float64), n).gains(np.arange(60))
+        for n in (60, 50)
+    )
+    assert (sampled < whole).all() and np.corrcoef(sampled, whole)[0, 1] > 0.9

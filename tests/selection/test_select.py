@@ -6,32 +6,36 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from groupfs.selection.select import RankedGroups, Request, select
+from groupfs.groups import Groups, Request
+from groupfs.selection.budget import features_asked_for
+from groupfs.selection.select import select
+
+ORDER = np.array([6, 1, 4, 2, 8, 0, 3, 7, 5])
 
 
-def found(gates=(1.0, 1.0, 0.0), p_values=(1e-6, 1e-6, 0.5), scores=(3.0, 2.0, 1.0)):
+def found(p_values=(1e-6, 1e-6, 0.5), scores=(3.0, 2.0, 1.0), gates=None):
     """Three groups of nine features; the tenth is constant."""
-    return RankedGroups(
-        groups=[np.array([0, 1, 2]), np.array([3, 4]), np.array([5, 6, 7, 8])],
+    return Groups(
+        members=[np.array([0, 1, 2]), np.array([3, 4]), np.array([5, 6, 7, 8])],
         labels=np.array([0, 0, 0, 1, 1, 2, 2, 2, 2, -1]),
+        signs=np.ones(10, dtype=int),
         centrality=np.array([0.1, 0.9, 0.5, 0.2, 0.3, 0.4, 0.8, 0.6, 0.7, 0.0]),
         representatives=np.array([1, 4, 6]),
-        scores=np.array(scores),
-        gates=np.array(gates),
-        p_values=None if p_values is None else np.array(p_values),
-        order=np.array([6, 1, 4, 2, 8, 0, 3, 7, 5]),
+        smoothness=np.array(scores),
+        gates=None if gates is None else np.array(gates),
+        p_values=np.array(p_values) if gates is None else None,
     )
 
 
 def request(n_features=None, n_groups=None, allocation="spread", output="features", alpha=0.01):
-    return Request(n_features, n_groups, "open", allocation, output, alpha)
+    return Request(n_features, n_groups, allocation, output, alpha)
 
 
 @pytest.mark.parametrize(
     ("groups", "wanted", "features", "kept"),
     [
         (found(), request(), [0, 1, 2, 3, 4], [1, 1, 0]),
-        (found(p_values=None), request(), [0, 1, 2, 3, 4], [1, 1, 0]),
+        (found(gates=(1.0, 1.0, 0.0)), request(), [0, 1, 2, 3, 4], [1, 1, 0]),
         (found(), request(n_groups=1), [0, 1, 2], [1, 0, 0]),
         (found(), request(n_groups=1, n_features=2), [1, 2], [1, 0, 0]),
         (found(), request(n_features=3), [1, 2, 4], [1, 1, 0]),
@@ -43,12 +47,16 @@ def request(n_features=None, n_groups=None, allocation="spread", output="feature
         (found(), request(allocation="explain"), [0, 1, 2, 3, 4], [1, 1, 0]),
         (found(), request(output="representatives"), [1, 4], [1, 1, 0]),
         (found(), request(output="representatives", n_features=3), [1, 4, 6], [1, 1, 1]),
-        # gates close on groups that have little to do with the others
-        (found(gates=(1, 0, 1)), request(), [0, 1, 2], [1, 0, 0]),
-        (found(gates=(1, 0, 1)), request(n_groups="significant"), [0, 1, 2, 3, 4], [1, 1, 0]),
-        (found(gates=(0, 0, 0)), request(n_features=4), [0, 1, 2, 4], [1, 1, 0]),
-        (found(), request(alpha=0.6), [0, 1, 2, 3, 4], [1, 1, 0]),
-        (found(gates=(1, 1, 1)), request(alpha=0.6), list(range(9)), [1, 1, 1]),
+        # gates decide where there are any
+        (found(gates=(1, 0, 1)), request(), [0, 1, 2, 5, 6, 7, 8], [1, 0, 1]),
+        (
+            found(gates=(0, 0, 0)),
+            request(n_features=4, allocation="whole"),
+            [0, 1, 2, 4],
+            [1, 1, 0],
+        ),
+        (found(), request(n_groups="significant"), [0, 1, 2, 3, 4], [1, 1, 0]),
+        (found(), request(alpha=0.6), list(range(9)), [1, 1, 1]),
         # nothing stands out: a budget goes to the groups with any score
         (
             found(p_values=(1.0, 1.0, 1.0), scores=(2, 1, -1)),
@@ -59,7 +67,7 @@ def request(n_features=None, n_groups=None, allocation="spread", output="feature
     ],
 )
 def test_what_is_selected(groups, wanted, features, kept):
-    selection = select(groups, wanted)
+    selection = select(groups, ORDER, wanted)
     assert selection.features.tolist() == features
     assert np.flatnonzero(selection.support).tolist() == features and len(selection.support) == 10
     assert selection.groups.tolist() == [bool(k) for k in kept]
@@ -76,36 +84,40 @@ def test_what_is_selected(groups, wanted, features, kept):
     ],
 )
 def test_rules_that_had_to_be_relaxed_are_noted(groups, wanted, note):
-    (said,) = select(groups, wanted).notes
+    (said,) = select(groups, ORDER, wanted).notes
     assert re.search(note, said)
 
 
 def test_a_budget_larger_than_the_groups_goes_on_with_features_in_none():
-    labels, order = np.append(found().labels, -1), np.append(found().order, [10, 9])
-    groups = replace(found(), labels=labels, order=order)
+    order = np.append(ORDER, [10, 9])
+    groups = replace(found(), labels=np.append(found().labels, -1))
     for allocation in ("explain", "spread", "whole"):
         wanted = request(n_features=10, allocation=allocation)
-        assert select(groups, wanted).features.tolist() == [*range(9), 10]
+        assert select(groups, order, wanted).features.tolist() == [*range(9), 10]
     # groups that were asked for are not left
-    (note,) = select(groups, request(n_groups=1, n_features=7)).notes
+    (note,) = select(groups, order, request(n_groups=1, n_features=7)).notes
     assert "only 3 features" in note
 
 
 def test_without_groups_nothing_is_selected_but_a_budget():
-    none = np.zeros(0)
-    empty = RankedGroups(
-        groups=[],
-        labels=np.full(4, -1),
-        centrality=np.zeros(4),
-        representatives=np.zeros(0, int),
-        scores=none,
-        gates=none,
-        p_values=none,
-        order=np.array([2, 0, 1]),
-    )
-    nothing = select(empty, request())
+    none, order = np.zeros(0), np.array([2, 0, 1])
+    nothing = {"members": [], "labels": np.full(4, -1), "representatives": np.zeros(0, int)}
+    empty = replace(found(), **nothing, smoothness=none, p_values=none)
+    nothing = select(empty, order, request())
     assert not nothing.support.any() and "No feature goes with another" in nothing.notes[0]
-    asked = select(empty, request(n_features=2))
+    asked = select(empty, order, request(n_features=2))
     assert asked.features.tolist() == [0, 2] and "what they explain is chance" in asked.notes[0]
-    assert "gives no column" in select(empty, request(n_features=2, output="scores")).notes[1]
-    assert not select(empty, request(output="representatives")).support.any()
+    scored = select(empty, order, request(n_features=2, output="scores"))
+    assert "gives no column" in scored.notes[1]
+    assert not select(empty, order, request(output="representatives")).support.any()
+
+
+@pytest.mark.parametrize(
+    ("n_features", "explain", "number"),
+    [(None, None, None), (3, None, 3), (0.5, None, 2), (0.01, None, 1), (None, 0.8, 2)],
+)
+def test_a_budget_is_a_number_a_share_of_the_features_or_what_explains_a_share(
+    n_features, explain, number
+):
+    explained = np.array([0.5, 0.8 - 1e-12, 0.95, 1.0])
+    assert features_asked_for(n_features, explain, explained) == number

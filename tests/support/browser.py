@@ -10,7 +10,7 @@ def put(browser, control, value, event="input"):
         const control = document.getElementById(arguments[0]);
         const start = performance.now();
         control.value = arguments[1];
-        control.dispatchEvent(new Event(arguments[2], { bubbles: true }));
+        control.dispatchEvent(new Event(arguments[2], {bubbles: true }));
         document.body.getBoundingClientRect();
         return performance.now() - start;
         """,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 
 SIZE = 5
 
@@ -18,7 +18,7 @@ def planted(shared, rng, size=SIZE):
 def known(X, size=SIZE):
     """A selector that was told the groups, in the order of the columns."""
     groups = np.repeat(np.arange(X.shape[1] // size), size)
-    selector = GroupFS(groups=groups, max_epochs=1, n_init=1, n_groups_to_select=1, random_state=0)
+    selector = FeatureGroups(groups=groups, n_groups_to_select=1, random_state=0)
     return selector.fit(X)
 
 

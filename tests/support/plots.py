@@ -1,10 +1,10 @@
 """Quick fits and what a figure says, for the tests of plotting."""
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 
 
 def quick(X, **settings):
-    return GroupFS(random_state=0, **{"max_epochs": 5, **settings}).fit(X)
+    return FeatureGroups(random_state=0, **settings).fit(X)
 
 
 def legend_of(ax):

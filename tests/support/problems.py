@@ -4,21 +4,17 @@ import numpy as np
 import torch
 
 from groupfs import GroupFS
-from groupfs.data.open_table import open_table
-from groupfs.models.objective import OPEN
-from groupfs.training.problem import prepare
-from groupfs.training.run import train_models
-from groupfs.utils.seeds import derive_seeds
+from groupfs.groups import OPEN
+from groupfs.joint.problem import prepare
+from groupfs.joint.training import train_models
 
 CPU = torch.device("cpu")
 
 
-def prepared(X, n_candidates=None, **parameters):
+def prepared(X, **parameters):
     """Prepare the problem that GroupFS would solve with these parameters."""
-    estimator = GroupFS(**{"random_state": 0, "n_init": 1, **parameters})
-    table = open_table(estimator, X, estimator.standardize)
-    seeds = derive_seeds(np.random.RandomState(0), estimator.n_init)
-    return prepare(table, estimator._settings(table), seeds, CPU, n_candidates=n_candidates)
+    estimator = GroupFS(**{"random_state": 0, "n_init": 1, "device": "cpu", **parameters})
+    return prepare(*estimator._open(X))
 
 
 def open_groups_at(problem, relative_sparsities):

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 
-from groupfs import GroupFS
+from groupfs import FeatureGroups
 from groupfs.datasets import load_two_moons
 from groupfs.utils.warn import ConstantColumnsWarning
 
@@ -25,7 +25,7 @@ def moons_table():
 
 
 def fitted(X, **settings):
-    return GroupFS(**{"n_groups": 12, "random_state": 0, **settings}).fit(X)
+    return FeatureGroups(**{"n_groups": 12, "random_state": 0, **settings}).fit(X)
 
 
 def mixed_table():
@@ -58,19 +58,17 @@ def many_features(n_features=20_000, n_varying=5000, n_samples=20):
     shared = rng.standard_normal((n_samples, 26))[:, labels]
     X = shared * (labels < 9) + rng.standard_normal((n_samples, n_features))
     X[:, n_varying:] = 0
-    quick = {"max_epochs": 3, "n_init": 1, "ranking": "gate", "gate_start": "uniform"}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnsWarning)
-        return GroupFS(groups=labels, random_state=0, **quick).fit(X), X
+        return FeatureGroups(groups=labels, random_state=0).fit(X), X
 
 
 def many_groups(n_groups=2000):
     """Known groups of two, more than a page can show."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((20, 2 * n_groups)).astype(np.float32)
-    quick = {"max_epochs": 1, "n_init": 1, "ranking": "gate", "gate_start": "uniform"}
-    settings = {"n_features_to_select": 20, "random_state": 0, **quick}
-    return GroupFS(groups=np.arange(2 * n_groups) // 2, **settings).fit(X), X
+    settings = {"n_features_to_select": 20, "random_state": 0}
+    return FeatureGroups(groups=np.arange(2 * n_groups) // 2, **settings).fit(X), X
 
 
 def unpack(packed):

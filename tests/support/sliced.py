@@ -4,17 +4,10 @@ import contextlib
 
 import pytest
 
-from groupfs.data.memory_plan import Plan
+from groupfs.data.memory import Plan
 
 #: Blocks of a few hundred rows, and no other limit.
-SMALL_PLAN = Plan(
-    sample_rows=1000,
-    buffer_rows=512,
-    block_rows=300,
-    batch_rows=16_384,
-    slab_bytes=2**31,
-    model_bytes=2**31,
-)
+SMALL_PLAN = Plan(sample_rows=1000, block_rows=300, slab_bytes=2**31)
 
 
 class Sliced:

@@ -3,18 +3,24 @@
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.data.rows import DenseRows
+from groupfs.data.correlations import Correlations
+from groupfs.data.dense import DenseRows
 from groupfs.datasets import load_two_moons
-from groupfs.graphs.feature_graph import FeatureGraph, symmetric_walk
+from groupfs.discovery.graph import feature_walk, symmetric_walk
 
 
 def standardised(X):
     return (X - X.mean(0)) / X.std(0)
 
 
+def correlations(X):
+    """Compare the columns of X, standardised."""
+    return Correlations(DenseRows(standardised(X)))
+
+
 def walk_of(X, n_kept=None):
     """Build the walk of the columns of X, standardised."""
-    return FeatureGraph(DenseRows(standardised(X)), 7, n_kept).walk
+    return feature_walk(correlations(X), 7, n_kept)
 
 
 def moons_walk(n_kept=None, **settings):

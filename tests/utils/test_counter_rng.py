@@ -49,12 +49,3 @@ def test_numbers_drawn_ahead_do_not_depend_on_what_else_is_drawn():
             mixed.uniform(7, torch.float64)  # what was drawn ahead is of no use
         else:
             assert torch.equal(mixed.uniform(5, torch.float64), expected)
-
-
-def test_streams_that_are_kept_go_on_as_before():
-    both, first = (CounterNoise([3, 8], CPU) for _ in range(2))
-    for noise in (both, first):
-        noise.uniform(4, torch.float32)
-    first.keep(torch.tensor([1]))
-    expected = both.uniform(4, torch.float32)[1:]
-    assert torch.equal(first.uniform(4, torch.float32), expected)

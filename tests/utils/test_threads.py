@@ -31,15 +31,6 @@ def test_a_small_table_takes_one_thread_and_gives_the_others_back():
     assert torch.get_num_threads() == 2 and blas_threads() == before
 
 
-def test_a_number_that_is_asked_for_counts():
-    before = blas_threads()
-    with threads_for(SMALL, n_jobs=2):
-        assert torch.get_num_threads() == 2 and max(blas_threads()) <= 2
-    with threads_for(LARGE, n_jobs=1):
-        assert torch.get_num_threads() == 1 and set(blas_threads()) == {1}
-    assert torch.get_num_threads() == 2 and blas_threads() == before
-
-
 def test_a_large_table_takes_what_there_is_but_no_more_than_a_few():
     before = blas_threads()
     with threads_for(LARGE):
@@ -52,12 +43,6 @@ def test_a_large_table_takes_what_there_is_but_no_more_than_a_few():
     with threads_for(LARGE):
         assert torch.get_num_threads() == MOST_THREADS
     assert torch.get_num_threads() == MOST_THREADS + 2
-
-
-def test_an_error_gives_the_threads_back_too():
-    with pytest.raises(KeyError), threads_for(SMALL):
-        raise KeyError
-    assert torch.get_num_threads() == 2
 
 
 def test_whoever_ends_last_gives_the_threads_back():
@@ -76,25 +61,3 @@ def test_whoever_ends_last_gives_the_threads_back():
         main_is_out.set()
         ending.result()
     assert blas_threads() == before
-
-
-def test_fits_beside_each_other_leave_one_thread_to_all_until_the_last_has_ended():
-    before, first_is_out = blas_threads(), threading.Event()
-    both_inside = threading.Barrier(2)
-
-    def first():
-        with threads_for(SMALL):
-            both_inside.wait()
-        first_is_out.set()
-
-    def second():
-        with threads_for(SMALL):
-            both_inside.wait()
-            first_is_out.wait()
-            return torch.get_num_threads(), blas_threads()
-
-    with ThreadPoolExecutor(2) as pool:
-        pool.submit(first)
-        seen = pool.submit(second).result()
-    assert seen[0] == 1 and set(seen[1]) == {1}
-    assert torch.get_num_threads() == 2 and blas_threads() == before

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.anndata.matrix import blocks_of
-from groupfs.estimators.group_fs import GroupFS
-from groupfs.utils.fitted_selector import feature_names, group_names
-from groupfs.utils.text import join_names
+from groupfs.anndata.matrix import blocks_of, find_column
+from groupfs.anndata.write_results import names_of_groups
+from groupfs.conditions.level import centered_within
+from groupfs.feature_groups import FeatureGroups
+from groupfs.groups import feature_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import SelectionWarning
 
@@ -31,12 +32,7 @@ CHANCE_DEVIATIONS, LEAST_SHARE = 3.1, 0.5
 
 def read_batches(adata: Any, batch_key: str) -> tuple[IntArray, list[str]]:
     """Return the batch of every cell from 0, (n,), and the batches' names."""
-    if batch_key not in adata.obs:
-        raise ValueError(
-            f"batch_key={batch_key!r} is not a column of adata.obs; it has "
-            f"{join_names(list(adata.obs.columns)) or 'none'}."
-        )
-    column = adata.obs[batch_key]
+    column = find_column(adata, "obs", "batch_key", batch_key)
     missing = int(column.isna().sum())
     if missing:
         raise ValueError(
@@ -55,21 +51,11 @@ def read_batches(adata: Any, batch_key: str) -> tuple[IntArray, list[str]]:
 def center_within(X: Any, batches: IntArray) -> FloatArray:
     """Subtract from every gene its mean in the cell's batch; a dense copy, (n, d). Gaps stay."""
     parts = [b.toarray() if sp.issparse(b) else np.asarray(b) for b in blocks_of(X)]
-    centered = np.concatenate(parts).astype(np.float64)
-    for batch in range(batches.max() + 1):
-        cells = np.flatnonzero(batches == batch)
-        values = centered[cells]
-        known = ~np.isnan(values)
-        total = np.where(known, values, 0).sum(axis=0)
-        mean = total / np.maximum(known.sum(axis=0), 1)
-        lowest, highest = np.fmin.reduce(values), np.fmax.reduce(values)
-        # the mean of equal values is rounded, and what is left of them would look like a gene
-        centered[cells] = values - np.where(lowest == highest, lowest, mean)
-    return centered
+    return centered_within(np.concatenate(parts), batches)
 
 
 def keep_what_holds(
-    X: FloatArray, batches: IntArray, names: list[str], selector: GroupFS
+    X: FloatArray, batches: IntArray, names: list[str], selector: FeatureGroups
 ) -> tuple[Any, list[str]]:
     """Let go of kept groups that do not hold in most batches.
 
@@ -81,7 +67,7 @@ def keep_what_holds(
     mean_r, holds = correlations_in_batches(X, batches, selector)
     n_holds, n_counted = holds.sum(axis=1), np.sum(~np.isnan(mean_r), axis=1)
     in_most = 2 * n_holds > n_counted
-    before = selector.group_selected_
+    before = selector.group_kept_
     known = selector._group_replicates
     selector._group_replicates = in_most if known is None else known & in_most
     with warnings.catch_warnings():
@@ -91,17 +77,16 @@ def keep_what_holds(
     remarks = [
         f"Group {rank + 1} ({genes[selector.representatives_[rank]]}) holds in {n_holds[rank]} of "
         f"{n_counted[rank]} batches only, and is not kept."
-        for rank in np.flatnonzero(before & ~selector.group_selected_)
+        for rank in np.flatnonzero(before & ~selector.group_kept_)
     ]
-    ranks = [str(rank + 1) for rank in range(selector.n_groups_)]
-    index = pd.Index(group_names(selector) or ranks, name="group", dtype=object)
+    index = pd.Index(names_of_groups(selector), name="group", dtype=object)
     frame = pd.DataFrame(mean_r, index=index, columns=[name.replace("/", "-") for name in names])
     frame.insert(0, "n_batches", n_holds)
     return frame, remarks
 
 
 def correlations_in_batches(
-    X: FloatArray, batches: IntArray, selector: GroupFS
+    X: FloatArray, batches: IntArray, selector: FeatureGroups
 ) -> tuple[FloatArray, BoolArray]:
     """Measure groups in batches: mean correlations, NaN in small ones, and where groups hold."""
     n_batches, n_groups = int(batches.max()) + 1, selector.n_groups_

@@ -4,19 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupfs.anndata.matrix import find_expression
+from groupfs.anndata.matrix import find_column
+from groupfs.anndata.stored_results import gene_values, selector
 from groupfs.conditions import Comparison, Curves, compare, curves
-from groupfs.estimators.group_fs import GroupFS
-from groupfs.utils.condition_kind import dates_as_days, is_number
-from groupfs.utils.text import join_names
+from groupfs.conditions.inputs import dates_as_days, is_number
 
 if TYPE_CHECKING:
     from anndata import AnnData
-
-#: Settings of the fit that comparisons depend on.
-SETTINGS = ("preset", "signed", "n_neighbors", "diffusion_steps", "standardize", "max_memory")
-#: What is known of genes in groups.
-KNOWN = ("group", "sign", "centrality")
 
 
 def compare_conditions(
@@ -36,7 +30,8 @@ def compare_conditions(
     Parameters
     ----------
     adata : AnnData
-        With the results of :func:`select_groups`.
+        With the results of :func:`select_groups` and the values of its genes; cells may have been
+        left out since.
     by : str
         Column of ``adata.obs``: categories, or numbers. Numbers with more than 10 values are
         followed as a number, e.g. pseudotime, and as many dates as days.
@@ -75,65 +70,23 @@ def compare_conditions(
     >>> adata.uns["groupfs"]["conditions"]["changes"]["mean_changes"].tolist()
     [True, True]
     """
-    _check(adata, by, blocks, key)
+    fitted = selector(adata, key=key)
     adata = adata.copy() if copy else adata
-    params = adata.uns[key]["params"]
-    matrix = find_expression(adata, params.get("layer"), bool(params.get("use_raw", False)))
-    selector, genes = _restored(adata, key, matrix.genes)
-    X = matrix.columns(genes)
-    column = dates_as_days(adata.obs[by])
-    found: Comparison | Curves = (curves if is_number(column) else compare)(
-        selector,
-        X,
+    column = dates_as_days(find_column(adata, "obs", "by", by))
+    of_blocks = None if blocks is None else find_column(adata, "obs", "blocks", blocks)
+    compared: Comparison | Curves = (curves if is_number(column) else compare)(
+        fitted,
+        gene_values(adata, fitted, key),
         column,
-        blocks=None if blocks is None else adata.obs[blocks],
+        blocks=of_blocks,
         random_state=random_state,
         **settings,
     )
-    table, changes = found.to_frame(), found.changes_frame()
-    if isinstance(found, Comparison):
+    table, changes = compared.to_frame(), compared.changes_frame()
+    if isinstance(compared, Comparison):
         table["condition"] = table["condition"].astype(str)  # files hold no mixed types
     for frame in (table, changes):
         frame["group"] = frame["group"].astype(str)
         frame.index = frame.index.astype(str)
     adata.uns[key]["conditions"] = {"by": by, "table": table, "changes": changes}
     return adata if copy else None
-
-
-def _check(adata: Any, by: str, blocks: str | None, key: str) -> None:
-    if key not in adata.uns or f"{key}_centrality" not in adata.var:
-        raise ValueError(
-            f"adata has no groups under {key!r}; run groupfs.anndata.select_groups first, or name "
-            "its key_added with key=."
-        )
-    for what, name in (("by", by), ("blocks", blocks)):
-        if name is not None and name not in adata.obs:
-            raise ValueError(
-                f"{what}={name!r} is not a column of adata.obs; it has "
-                f"{join_names(list(adata.obs.columns)) or 'none'}."
-            )
-
-
-def _restored(adata: Any, key: str, genes: list[str]) -> tuple[GroupFS, Any]:
-    """Make a selector of what is known of the genes in groups; return their places, too.
-
-    The one that lies in adata may know genes that have been left out since.
-    """
-    params = adata.uns[key]["params"]
-    known = adata.uns[key].get("genes")
-    if known is None:
-        known = adata.var[[f"{key}_{name}" for name in KNOWN]].set_axis(list(KNOWN), axis=1)
-    codes = known["group"].cat.codes.to_numpy()
-    places = np.flatnonzero(codes >= 0)
-    selector = GroupFS(**{name: params[name] for name in SETTINGS if name in params})
-    names = [str(name) for name in known["group"].cat.categories]
-    selector.n_groups_, selector.n_features_in_ = len(names), len(places)
-    selector.groups_ = [np.flatnonzero(codes[places] == rank) for rank in range(len(names))]
-    selector.group_names_ = names
-    selector.feature_names_in_ = np.array(genes, dtype=object)[places]
-    selector.centrality_ = known["centrality"].to_numpy()[places]
-    selector.group_signs_ = known["sign"].to_numpy()[places]
-    selector.representatives_ = np.array(
-        [group[np.argmax(selector.centrality_[group])] for group in selector.groups_], dtype=int
-    )
-    return selector, places

@@ -1,23 +1,25 @@
-"""Figures of what select_groups found, straight from the AnnData object.
+"""Figures and the report of what select_groups found, straight from the AnnData object.
 
-Each is the figure of the same name in groupfs.plotting, of the selector that lies in the object.
+``groupfs.plotting`` has more of them, for the selector that lies in the object.
 """
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from groupfs import plotting
-from groupfs.anndata.stored import fitted_table, selector
-from groupfs.utils.text import join_names
+from groupfs.anndata.matrix import find_column
+from groupfs.anndata.stored_results import fitted_table, selector
+from groupfs.feature_groups import FeatureGroups
+from groupfs.report import render
 
 if TYPE_CHECKING:
     from anndata import AnnData
     from matplotlib.axes import Axes
 
 
-def plot_groups(
-    adata: "AnnData", *, key: str = "groupfs", most: int = 20, ax: "Axes | None" = None
-) -> "Axes":
-    """Draw the scores of the groups of genes, with sizes, p-values and how far found again.
+def plot_groups(adata: "AnnData", *, key: str = "groupfs", **settings: Any) -> "Axes":
+    """Draw the smoothness of the groups of genes, with sizes, p-values and replication.
 
     Parameters
     ----------
@@ -25,22 +27,14 @@ def plot_groups(
         With the results of :func:`select_groups`.
     key : str, default="groupfs"
         ``key_added`` of :func:`select_groups`.
-    most : int, default=20
-        Groups to show.
-    ax : Axes or None, default=None
-        Where to draw; a new figure if None.
-
-    See Also
-    --------
-    groupfs.plotting.plot_groups : The same of a fitted selector.
+    **settings
+        Parameters of :func:`groupfs.plotting.plot_groups`, e.g. ``most`` or ``ax``.
     """
-    return plotting.plot_groups(selector(adata, key=key), most=most, ax=ax)
+    return plotting.plot_groups(selector(adata, key=key), **settings)
 
 
-def plot_correlations(
-    adata: "AnnData", *, key: str = "groupfs", most: int = 200, ax: "Axes | None" = None
-) -> "Axes":
-    """Draw how alike the genes are, ordered by group; kept groups are framed.
+def plot_correlations(adata: "AnnData", *, key: str = "groupfs", **settings: Any) -> "Axes":
+    """Draw the correlations between genes, ordered by group; kept groups are framed.
 
     Parameters
     ----------
@@ -48,73 +42,74 @@ def plot_correlations(
         With the results of :func:`select_groups` and the values they are from.
     key : str, default="groupfs"
         ``key_added`` of :func:`select_groups`.
-    most : int, default=200
-        Genes to show; of more a like share of every group.
-    ax : Axes or None, default=None
-        Where to draw; a new figure if None.
+    **settings
+        Parameters of :func:`groupfs.plotting.plot_correlations`, e.g. ``most`` or ``ax``.
     """
     fitted = selector(adata, key=key)
-    return plotting.plot_correlations(fitted, fitted_table(adata, fitted, key), most=most, ax=ax)
+    return plotting.plot_correlations(fitted, fitted_table(adata, fitted, key), **settings)
 
 
-def plot_embedding(
+def report(
     adata: "AnnData",
+    path: str | os.PathLike[str],
     *,
-    color: str | None = None,
-    features: str = "selected",
+    label: str | None = None,
     key: str = "groupfs",
-    ax: "Axes | None" = None,
-) -> "Axes":
-    """Draw the cells on two principal components, of all genes or of the selected ones.
+) -> None:
+    """Write the report on the groups of genes: one HTML file to look at and to pass on.
 
     Parameters
     ----------
     adata : AnnData
         With the results of :func:`select_groups` and the values they are from.
-    color : str or None, default=None
-        Column of ``adata.obs``; None colours as :func:`groupfs.plotting.plot_embedding` does.
-    features : {"selected", "all"}, default="selected"
-        The genes that cells are placed by.
+    path : str or path-like
+        Where to; a file of that name is written over.
+    label : str or None, default=None
+        Column of ``adata.obs``, e.g. known types of the cells: cells are coloured by it, and the
+        report says how far clusters agree with it. Groups do not depend on it.
     key : str, default="groupfs"
         ``key_added`` of :func:`select_groups`.
-    ax : Axes or None, default=None
-        Where to draw; a new figure if None.
 
-    See Also
+    Examples
     --------
-    groupfs.plotting.plot_embedding : The same of a fitted selector and its table.
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from anndata import AnnData
+    >>> import groupfs.anndata
+    >>> from groupfs.datasets import load_two_moons
+    >>> adata = AnnData(load_two_moons(200, random_state=0).data)
+    >>> groupfs.anndata.select_groups(adata, check_values=False)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     groupfs.anndata.report(adata, Path(folder, "report.html"))
+    ...     Path(folder, "report.html").stat().st_size < 2_000_000
+    True
     """
+    from groupfs.report.summary import summarize
+
     fitted = selector(adata, key=key)
-    X = fitted_table(adata, fitted, key)
-    labels = None if color is None else labels_of(adata, color)
-    return plotting.plot_embedding(fitted, X, labels=labels, features=features, ax=ax)
+    summary = summarize(
+        fitted,
+        fitted_table(adata, fitted, key),
+        labels=None if label is None else _labels(find_column(adata, "obs", "label", label)),
+        label_name=label,
+        source=None if adata.filename is None else Path(adata.filename).name,
+        notes=[str(note) for note in adata.uns[key].get("notes", [])],
+    )
+    summary["code"] = _code(adata.uns[key]["params"], key)
+    Path(path).write_text(render(summary), encoding="utf-8")
 
 
-def plot_explained(adata: "AnnData", *, key: str = "groupfs", ax: "Axes | None" = None) -> "Axes":
-    """Draw how much of what the related genes say the first genes explain, by their number.
-
-    Parameters
-    ----------
-    adata : AnnData
-        With the results of :func:`select_groups`.
-    key : str, default="groupfs"
-        ``key_added`` of :func:`select_groups`.
-    ax : Axes or None, default=None
-        Where to draw; a new figure if None.
-
-    See Also
-    --------
-    groupfs.plotting.plot_explained : The same of a fitted selector.
-    """
-    return plotting.plot_explained(selector(adata, key=key), ax=ax)
+def _labels(column: Any) -> Any:
+    """Return numbers as they are, categories as text."""
+    return column.to_numpy() if column.dtype.kind in "iuf" else column.astype(str).to_numpy(str)
 
 
-def labels_of(adata: Any, column: str) -> Any:
-    """Return a column of obs: numbers as they are, categories as text."""
-    if column not in adata.obs:
-        raise ValueError(
-            f"{column!r} is not a column of adata.obs; it has "
-            f"{join_names(list(adata.obs.columns)) or 'none'}."
-        )
-    values = adata.obs[column]
-    return values.to_numpy() if values.dtype.kind in "iuf" else values.astype(str).to_numpy(str)
+def _code(params: Any, key: str) -> list[str]:
+    """Write the call that finds the same; groups that were given have no short form."""
+    usual = {**FeatureGroups().get_params(), "use_raw": False, "layer": None, "batch_key": None}
+    named = {"key_added": key} if key != "groupfs" else {}
+    changed = {name: value for name, value in params.items() if value != usual.get(name)} | named
+    given = [
+        f"{name}={'...' if value == 'given' else repr(value)}" for name, value in changed.items()
+    ]
+    return [f"groupfs.anndata.select_groups({', '.join(['adata', *given])})"]

@@ -10,10 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from groupfs.anndata.matrix import blocks_of
+from groupfs.conditions.level import centered_within
 from groupfs.data.known_groups import feature_index, is_list, parse_groups
+from groupfs.data.sources import Source
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.text import join_names
+from groupfs.utils.text import count, join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Cells that genes in several sets are compared in, at most.
@@ -77,34 +78,34 @@ def assign_genes(
     """
     used = columns[varies]
     sets = {name: np.intersect1d(members, used) for name, members in sets.items()}
-    settled = {name: members for name, members in sets.items() if len(members) > 1}
-    n_sets = np.bincount(np.concatenate([[], *settled.values()]).astype(int))
+    assigned = {name: members for name, members in sets.items() if len(members) > 1}
+    n_sets = np.bincount(np.concatenate([[], *assigned.values()]).astype(int))
     shared = np.flatnonzero(n_sets > 1)
     remarks = []
     if len(shared):
-        settled = _without_overlap(settled, shared, X, columns, signed)
+        assigned = _without_overlap(assigned, shared, X, columns, signed)
         remarks.append(
             f"In several gene sets, and left in the one whose other genes it correlates with most: "
-            f"{_count(len(shared), 'gene')}."
+            f"{count(len(shared), 'gene')}."
         )
-    left_out = [name for name in sets if len(settled.get(name, ())) < 2]
-    settled = {name: members for name, members in settled.items() if len(members) > 1}
-    if len(settled) < 2:
+    left_out = [name for name in sets if len(assigned.get(name, ())) < 2]
+    assigned = {name: members for name, members in assigned.items() if len(members) > 1}
+    if len(assigned) < 2:
         raise ParameterError(
-            f"{len(settled)} of {len(sets)} gene sets have two genes that vary and are in no other "
-            "set; choosing among sets needs at least 2 of these.",
+            f"{len(assigned)} of {len(sets)} gene sets have two genes that vary and are in no "
+            "other set; choosing among sets needs at least 2 of these.",
             "groups",
         )
     if left_out:
         remarks.append(
-            f"Left out, having fewer than two genes: {_count(len(left_out), 'gene set')} "
+            f"Left out, having fewer than two genes: {count(len(left_out), 'gene set')} "
             f"({join_names(left_out)})."
         )
-    n_without = len(used) - sum(map(len, settled.values()))
+    n_without = len(used) - sum(map(len, assigned.values()))
     if n_without:
-        remarks.append(f"In none of the gene sets, and left out: {_count(n_without, 'gene')}.")
+        remarks.append(f"In none of the gene sets, and left out: {count(n_without, 'gene')}.")
     labels = np.full(len(columns), None, dtype=object)
-    for name, members in settled.items():
+    for name, members in assigned.items():
         labels[np.searchsorted(columns, members)] = name
     inside = np.array([place for place, label in enumerate(labels) if label is not None])
     return inside, labels[inside], remarks
@@ -134,22 +135,9 @@ def _without_overlap(
 
 def _standardized_cells(X: Any) -> FloatArray:
     """Read some cells at random, standardised, gaps and genes that do not vary at zero."""
-    n_cells = X.shape[0]
-    rng = np.random.default_rng(0)
-    chosen = np.sort(rng.permutation(n_cells)[:MOST_CELLS])
-    parts, start = [], 0
-    for block in blocks_of(X):
-        here = chosen[(chosen >= start) & (chosen < start + block.shape[0])] - start
-        rows = block[here]
-        parts.append(rows.toarray() if sp.issparse(rows) else np.asarray(rows))
-        start += block.shape[0]
-    Z = np.concatenate(parts).astype(np.float64)
-    known = ~np.isnan(Z)
-    Z -= np.where(known, Z, 0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
-    Z[~known] = 0
+    chosen = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:MOST_CELLS])
+    rows: Any = X.gather(chosen) if isinstance(X, Source) else X[chosen]
+    Z = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+    Z = np.nan_to_num(centered_within(Z, np.zeros(len(Z), dtype=np.int64)))
     spread = np.sqrt(np.square(Z).mean(axis=0))
     return np.divide(Z, spread, out=np.zeros_like(Z), where=spread > 0)
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number:,} {thing}{'' if number == 1 else 's'}"

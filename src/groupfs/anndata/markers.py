@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from groupfs.anndata.cell_scores import score_names
-from groupfs.anndata.results import obs_name
-from groupfs.anndata.stored import selector
-from groupfs.utils.fitted_selector import by_centrality, feature_names
+from groupfs.anndata.stored_results import selector
+from groupfs.anndata.write_results import score_names
+from groupfs.groups import Groups, feature_names
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -17,11 +16,10 @@ def markers(
     adata: "AnnData",
     *,
     n_genes: int = 5,
-    groups: str = "kept",
     use_raw: bool | None = None,
     key: str = "groupfs",
 ) -> dict[str, list[str]]:
-    """Return the most central genes of every group, for ``scanpy.pl.dotplot`` and the like.
+    """Return the most central genes of every kept group, for ``scanpy.pl.dotplot`` and the like.
 
     Genes that run against their group are left out: in a dot plot all genes of a group are then
     high in the same cells.
@@ -32,8 +30,6 @@ def markers(
         With the results of :func:`select_groups`.
     n_genes : int, default=5
         Genes of a group, at most.
-    groups : {"kept", "all"}, default="kept"
-        Which groups.
     use_raw : bool or None, default=None
         As in scanpy: whether names are looked up in ``adata.raw``; None does so where there is one.
         Genes that are not there are passed over, since scanpy would refuse them.
@@ -57,19 +53,16 @@ def markers(
     >>> groupfs.anndata.markers(adata, n_genes=2)
     {'group1_x1_1': ['x1_1', 'x1_3'], 'group2_x2_3': ['x2_3', 'x2_1']}
     """
-    if groups not in ("kept", "all"):
-        raise ValueError(f'groups={groups!r}; choose "kept" or "all".')
     fitted = selector(adata, key=key)
     if use_raw and adata.raw is None:
         raise ValueError("use_raw=True but adata.raw is None; leave use_raw at None.")
     in_raw = adata.raw is not None if use_raw is None else use_raw
     there = set((adata.raw if in_raw else adata).var_names)
-    genes, named = feature_names(fitted), score_names(fitted)
-    kept = fitted.group_selected_ if groups == "kept" else np.ones(fitted.n_groups_, dtype=bool)
-    found = {}
-    for rank in np.flatnonzero(kept):
-        central = by_centrality(fitted, fitted.groups_[rank])
-        rising = [genes[i] for i in central if fitted.group_signs_[i] > 0 and genes[i] in there]
+    genes, names, groups = feature_names(fitted), score_names(fitted, key), Groups.of(fitted)
+    markers_of = {}
+    for rank in np.flatnonzero(fitted.group_kept_).tolist():
+        central = groups.by_centrality(rank)
+        rising = [genes[i] for i in central if groups.signs[i] > 0 and genes[i] in there]
         if rising:
-            found[obs_name(named[rank], key)] = rising[:n_genes]
-    return found
+            markers_of[names[rank]] = rising[:n_genes]
+    return markers_of

@@ -1,4 +1,7 @@
-"""The values of an AnnData object: which matrix, which columns, and whether they look right."""
+"""The values of an AnnData object: which matrix, which columns, and whether they look right.
+
+Axes: n cells, d genes that are looked at.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,10 +10,11 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.data.block_sources import DaskSource, PartSource, as_source, read_blocks
-from groupfs.data.blocks import sum_duplicates
+from groupfs.data.checks import find_missing, refuse_missing
+from groupfs.data.sources import PartSource, Source, as_source, read_blocks, sum_duplicates
+from groupfs.data.standardize import ColumnMoments, checked_spread
 from groupfs.utils.text import join_names
-from groupfs.utils.types import IntArray
+from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
 
 
@@ -36,11 +40,42 @@ class Expression:
             return sum_duplicates(sp.csr_array(X if every and not by_columns else X[:, wanted]))
         if isinstance(X, np.ndarray):
             return X if every else X[:, columns]
-        source = as_source(X)
-        assert source is not None
-        if isinstance(source, DaskSource) and not every:
-            return PartSource(source.restricted(columns))
-        return PartSource(source, columns=None if every else columns)
+        if hasattr(X, "to_delayed"):  # of dask
+            return as_source(X if every else X[:, columns])
+        return as_source(X) if every else take_columns(as_source(X), columns)
+
+
+@dataclass(frozen=True)
+class Genes:
+    """Genes that are looked at, in all cells."""
+
+    X: Any  #: (n, d): sparse rows, dense, or a source of rows
+    columns: IntArray  #: places of the genes in the matrix, ascending, (d,)
+    names: list[str]
+    mean: FloatArray  #: (d,)
+    spread: FloatArray  #: 0 where a gene does not vary, (d,)
+
+    def part(self, inside: IntArray) -> "Genes":
+        """Return some of the genes."""
+        names = [self.names[i] for i in inside]
+        X, columns = take_columns(self.X, inside), self.columns[inside]
+        return Genes(X, columns, names, self.mean[inside], self.spread[inside])
+
+
+def read_genes(X: Any, columns: IntArray, names: list[str]) -> Genes:
+    """Measure means and deviations of genes, in a dense matrix by the values that are there."""
+    moments = ColumnMoments(len(names))
+    for block in blocks_of(X):
+        missing = find_missing(block)
+        if missing is not None and isinstance(X, np.ndarray) and not len(missing.infinite):
+            known = np.maximum((~np.isnan(X)).sum(axis=0), 1)
+            moments.n_rows, moments.mean = len(X), np.nansum(X, axis=0, dtype=float) / known
+            squares = np.nansum(np.square(X - moments.mean), axis=0)
+            moments.squares = squares * len(X) / known
+        else:
+            refuse_missing(missing, names, "FeatureGroups")
+            moments.add(block)
+    return Genes(X, columns, names, moments.mean, checked_spread(moments, names))
 
 
 def find_expression(adata: Any, layer: str | None = None, use_raw: bool = False) -> Expression:
@@ -61,14 +96,25 @@ def find_expression(adata: Any, layer: str | None = None, use_raw: bool = False)
     return Expression(X, [str(name) for name in names], "raw" if use_raw else layer or "X")
 
 
+def find_column(adata: Any, frame: str, what: str, name: str) -> Any:
+    """Find a column of obs or var, or refuse what is not there; ``what`` is the parameter."""
+    columns = getattr(adata, frame).columns
+    if name not in columns:
+        raise ValueError(
+            f"{what}={name!r} is not a column of adata.{frame}; it has "
+            f"{join_names(list(columns)) or 'none'}."
+        )
+    return getattr(adata, frame)[name]
+
+
 def take_columns(X: Any, columns: IntArray) -> Any:
     """Return some columns of a matrix that is in memory or in a file."""
-    return PartSource(X, columns=columns) if isinstance(X, PartSource) else X[:, columns]
+    return PartSource(X, columns=columns) if isinstance(X, Source) else X[:, columns]
 
 
 def blocks_of(X: Any) -> Iterator[Any]:
     """Yield the matrix itself, or blocks of the rows of one that is read in pieces."""
-    return read_blocks(X) if isinstance(X, PartSource) else iter([X])
+    return read_blocks(X) if isinstance(X, Source) else iter([X])
 
 
 def check_expression(X: Any, genes: list[str], what: str, adata: Any) -> None:
@@ -82,9 +128,10 @@ def check_expression(X: Any, genes: list[str], what: str, adata: Any) -> None:
             bad = np.unique(
                 block.indices[negative] if sp.issparse(block) else negative.nonzero()[1]
             )
+            raw = "" if what == "raw" or adata.raw is None else "take adata.raw (use_raw=True), or "
             raise ValueError(
                 f"{what} holds negative values in {len(bad)} gene(s): "
-                f"{join_names([genes[i] for i in bad])}; {_use_raw_instead(adata, what)}give "
+                f"{join_names([genes[i] for i in bad])}; {raw}give "
                 "normalised, log-transformed values, or set check_values=False if these are right."
             )
         # the first block tells counts from other values
@@ -93,13 +140,3 @@ def check_expression(X: Any, genes: list[str], what: str, adata: Any) -> None:
                 f"{what} holds whole numbers up to {int(values.max())}, as counts do; normalise "
                 "and log-transform them first, or groups may follow the depth of the cells."
             )
-
-
-def _use_raw_instead(adata: Any, what: str) -> str:
-    """Name raw as the way out of scaled values, where its own look right."""
-    if what == "raw" or adata.raw is None or adata.isbacked:
-        return ""
-    values = adata.raw.X.data if sp.issparse(adata.raw.X) else adata.raw.X
-    if not np.size(values) or np.min(values) < 0:
-        return ""
-    return "adata.raw has none, so use_raw=True takes the values there; or "

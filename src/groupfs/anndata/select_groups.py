@@ -1,4 +1,4 @@
-"""select_groups: GroupFS on an AnnData object, in scanpy's manner. Results are written into it.
+"""select_groups: FeatureGroups on an AnnData object, in scanpy's manner; results go into it.
 
 ``import anndata`` in this file is the package of that name, not this module.
 """
@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupfs.anndata.batches import center_within, keep_what_holds, read_batches
-from groupfs.anndata.cell_graph import find_graph
-from groupfs.anndata.cell_scores import measure_genes, score_cells
 from groupfs.anndata.gene_sets import assign_genes, read_gene_sets
-from groupfs.anndata.matrix import Expression, check_expression, find_expression, take_columns
-from groupfs.anndata.results import storable, write_groups, write_scores
+from groupfs.anndata.matrix import Genes, check_expression, find_column, find_expression, read_genes
+from groupfs.anndata.write_results import storable, write_groups, write_scores
 from groupfs.data.checks import report_constant
-from groupfs.data.standardize import checked_spread
-from groupfs.estimators.group_fs import GroupFS
-from groupfs.training.settings import is_signed
+from groupfs.discovery.sample_graph import METRICS
+from groupfs.feature_groups import FeatureGroups
+from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray
 from groupfs.utils.warn import ConstantColumnsWarning, SelectionWarning, warn
@@ -77,9 +75,9 @@ def select_groups(
         Whether to refuse negative values and to warn of counts; set it to False for values that may
         be negative, e.g. of proteins or scaled ones.
     random_state : int, RandomState instance or None, default=0
-        As in :class:`groupfs.GroupFS`; the same result every time, as in scanpy.
+        As in :class:`groupfs.FeatureGroups`; the same result every time, as in scanpy.
     **settings
-        Parameters of :class:`groupfs.GroupFS`, e.g. ``n_groups``, ``sparsity`` or
+        Parameters of :class:`groupfs.FeatureGroups`, e.g. ``n_groups`` or
         ``n_features_to_select``. ``groups`` may be gene sets, from name to genes, that overlap and
         do not have every gene: see the notes. ``metric`` may also name a graph of the cells in
         ``adata.obsp``, e.g. "connectivities" after ``scanpy.pp.neighbors``.
@@ -105,24 +103,21 @@ def select_groups(
         ``.var["groupfs_order"]`` : float
             Position of the gene in the order in which a budget takes genes, 1 for the first;
             missing for genes that were masked or do not vary.
-        ``.var["groupfs_score"]`` : float
-            Score of the gene's group times the gene's centrality; 0 without a group.
-        ``.varm["groupfs_membership"]`` : array of shape (n_vars, n_groups)
-            Probabilities of membership.
         ``.obsm["groupfs_scores"]`` : DataFrame of shape (n_obs, n_groups)
             Mean z-score of the group's genes in each cell, weighted by centrality; genes that run
-            against their group count with a minus. Columns are called by the group and its most
-            central gene, e.g. "group1_CD3D".
+            against their group count with a minus. Gaps are left out, and NaN is the score of a
+            cell that has less than half of the group's weight. Columns are called by the group and
+            its most central gene, e.g. "group1_CD3D".
         ``.obs["group1_CD3D"]``, ... : float
             Each of these columns, for ``scanpy.pl.umap(adata, color=...)``. With another
             ``key_added`` their names begin with it.
         ``.uns["groupfs"]`` : dict
-            ``params``; ``groups``, a table with size, score, adjusted p-value, reliability, gate,
-            kept, representative; ``explained``, the share of what the related genes say that the
-            first 1, 2, ... genes of the order explain; ``selector``, for
-            :func:`groupfs.anndata.selector`; ``notes``, remarks, if there are any; ``genes``, the
-            columns of var for all genes of raw, where these are not those of var; ``batches``, the
-            mean correlation of each group's genes in each batch.
+            ``params``; ``groups``, the table of ``groups_frame``: size, representative, kept,
+            replication, adjusted p-value, smoothness, why; ``explained``, the share of the variance
+            of the related genes that the first 1, 2, ... genes of the order explain; ``selector``,
+            for :func:`groupfs.anndata.selector`, whose ``to_frame`` also has genes of raw that var
+            has not; ``notes``, remarks, if there are any; ``batches``, the mean correlation of each
+            group's genes in each batch.
 
     Notes
     -----
@@ -151,48 +146,29 @@ def select_groups(
     """
     _check(adata, subset, copy)
     adata = adata.copy() if copy else adata
-    matrix = find_expression(adata, layer, use_raw)
     batches = None if batch_key is None else read_batches(adata, batch_key)
-    columns = np.flatnonzero(_mask(adata, matrix, mask_var))
-    genes = [matrix.genes[i] for i in columns]
-    X = matrix.columns(columns)
+    matrix = find_expression(adata, layer, use_raw)
+    columns = np.flatnonzero(_mask(adata, matrix.genes, mask_var))
+    X, names = matrix.columns(columns), [matrix.genes[i] for i in columns]
     if check_values:
-        check_expression(X, genes, matrix.name, adata)
-    if batches is not None:
-        X = center_within(X, batches[0])
-    moments = measure_genes(X, genes)
-    varies = checked_spread(moments, genes) > 0
-    report_constant(varies, genes, "left out of every group")
+        check_expression(X, names, matrix.name, adata)
+    genes = read_genes(X if batches is None else center_within(X, batches[0]), columns, names)
+    report_constant(genes.spread > 0, names, "left out of every group")
     notes: list[str] = []
     if settings.get("groups") is not None:
-        sets, absent = read_gene_sets(settings["groups"], matrix.genes)
-        signed = is_signed({**GroupFS().get_params(), **settings})
-        inside, labels, notes = assign_genes(sets, X, columns, varies, signed)
-        columns, X = columns[inside], take_columns(X, inside)
-        genes = [matrix.genes[i] for i in columns]
-        moments, notes = measure_genes(X, genes), absent + notes
-        settings = {**settings, "groups": labels}
-
-    metric = settings.get("metric", "euclidean")
-    settings = {**settings, "metric": find_graph(adata, metric)}
-    selector = GroupFS(random_state=random_state, **settings)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConstantColumnsWarning)  # does not know the genes' names
-        selector.fit(X)
-    selector.metric = metric  # by its name: the graph itself is in adata already
-    selector.feature_names_in_ = np.array(genes, dtype=object)
-
+        genes, settings, notes = _of_gene_sets(genes, matrix.genes, settings)
+    selector = _fit(adata, genes, random_state, settings)
     result: dict[str, Any] = {}
     if batches is not None:
-        result["batches"], remarks = keep_what_holds(X, *batches, selector)
+        result["batches"], remarks = keep_what_holds(genes.X, *batches, selector)
         notes += remarks
     if notes:
         warn(" ".join(notes), SelectionWarning)
         result["notes"] = np.array(notes, dtype=object)
     places = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var, "batch_key": batch_key}
     result["params"] = storable({**places, **selector.get_params(deep=False)})
-    write_groups(adata, key_added, selector, columns, matrix.genes, result)
-    write_scores(adata, key_added, selector, score_cells(X, moments, selector))
+    write_groups(adata, key_added, selector, genes.columns, matrix.genes, result)
+    write_scores(adata, key_added, selector, genes)
     if subset:
         adata._inplace_subset_var(adata.var[f"{key_added}_selected"].to_numpy())
     return adata if copy else None
@@ -211,7 +187,7 @@ def _check(adata: Any, subset: bool, copy: bool) -> None:
     if not isinstance(adata, AnnData):
         raise TypeError(
             f"adata is a {type(adata).__name__}, not an AnnData; for arrays and tables use "
-            "groupfs.GroupFS."
+            "groupfs.FeatureGroups."
         )
     if adata.isbacked and (subset or copy or adata.is_view):
         raise ValueError(
@@ -221,28 +197,62 @@ def _check(adata: Any, subset: bool, copy: bool) -> None:
         )
 
 
-def _mask(adata: Any, matrix: Expression, mask_var: str | ArrayLike | None) -> BoolArray:
-    """Find the genes to look at, (n_genes of the matrix,)."""
-    n_genes = len(matrix.genes)
+def _mask(adata: Any, genes: list[str], mask_var: str | ArrayLike | None) -> BoolArray:
+    """Find the genes of the matrix to look at, (n_genes,)."""
     if mask_var is None:
-        return np.ones(n_genes, dtype=bool)
-    if not isinstance(mask_var, str):
-        return _boolean(np.asarray(mask_var), n_genes)
-    if mask_var not in adata.var:
-        raise ValueError(
-            f"mask_var={mask_var!r} is not a column of adata.var; it has "
-            f"{join_names(list(adata.var.columns)) or 'none'}."
-        )
-    mask = _boolean(adata.var[mask_var].to_numpy(), adata.n_vars)
-    if matrix.genes == adata.var_names.tolist():
-        return mask
-    return np.isin(matrix.genes, adata.var_names[mask])  # raw has other genes
-
-
-def _boolean(mask: Any, n_genes: int) -> BoolArray:
+        return np.ones(len(genes), dtype=bool)
+    n_genes, of_var = len(genes), isinstance(mask_var, str)
+    if isinstance(mask_var, str):
+        mask_var, n_genes = find_column(adata, "var", "mask_var", mask_var), adata.n_vars
+    mask = np.asarray(mask_var)
     if mask.shape != (n_genes,) or mask.dtype != bool:
         raise ValueError(
             f"mask_var has shape {mask.shape} and type {mask.dtype}; give one boolean for each of "
             f"the {n_genes} genes."
         )
+    if of_var and genes != adata.var_names.tolist():  # raw has other genes
+        return np.isin(genes, adata.var_names[mask])
     return mask
+
+
+def _of_gene_sets(
+    genes: Genes, every: list[str], settings: dict[str, Any]
+) -> tuple[Genes, dict[str, Any], list[str]]:
+    """Return the genes that are in a gene set, settings with a set for each of them, remarks."""
+    sets, absent = read_gene_sets(settings["groups"], every)
+    signed = bool(settings.get("signed", False))
+    inside, labels, remarks = assign_genes(sets, genes.X, genes.columns, genes.spread > 0, signed)
+    return genes.part(inside), {**settings, "groups": labels}, absent + remarks
+
+
+def _fit(adata: Any, genes: Genes, random_state: Any, settings: dict[str, Any]) -> FeatureGroups:
+    metric = settings.get("metric", "euclidean")
+    selector = FeatureGroups(
+        random_state=random_state, **{**settings, "metric": find_graph(adata, metric)}
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConstantColumnsWarning)  # does not know the genes' names
+        selector.fit(genes.X)
+    selector.metric = metric  # by its name: the graph itself is in adata already
+    selector.feature_names_in_ = np.array(genes.names, dtype=object)
+    return selector
+
+
+def find_graph(adata: Any, metric: Any) -> Any:
+    """Look up a graph in ``adata.obsp`` by its name; return any other metric as it is."""
+    if not isinstance(metric, str) or metric in METRICS:
+        return metric
+    if metric not in adata.obsp:
+        raise ParameterError(
+            f"metric={metric!r} is neither {join_names(list(METRICS))} nor a graph in adata.obsp, "
+            f"which has {join_names(list(adata.obsp)) or 'none'}; scanpy.pp.neighbors(adata) makes "
+            '"connectivities".',
+            "metric",
+        )
+    if metric.endswith("distances"):  # far cells would be taken for near ones
+        raise ParameterError(
+            f"metric={metric!r} holds distances, which are larger the farther two cells are apart; "
+            'give affinities, as "connectivities".',
+            "metric",
+        )
+    return adata.obsp[metric]

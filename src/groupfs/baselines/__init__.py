@@ -5,14 +5,17 @@ Every one ranks all features (``scores_``, higher is better, ``-inf`` for consta
 has one, by its own rule.
 """
 
-from groupfs.baselines.cae.estimator import ConcreteAutoencoderSelector
-from groupfs.baselines.compfs.estimator import CompFS
+from groupfs.baselines.cae import ConcreteAutoencoderSelector
+from groupfs.baselines.compfs import CompFS
 from groupfs.baselines.dufs import DUFS
-from groupfs.baselines.greedy_columns import ColumnSubsetSelector, FacilityLocationSelector
+from groupfs.baselines.greedy_columns import (
+    ColumnSubsetSelector,
+    FacilityLocationSelector,
+    FeatureMedoids,
+)
 from groupfs.baselines.laplacian import LaplacianScore, laplacian_score
-from groupfs.baselines.mcfs.estimator import MCFS
-from groupfs.baselines.medoids import FeatureMedoids
-from groupfs.baselines.mgagr.estimator import MGAGR
+from groupfs.baselines.mcfs import MCFS
+from groupfs.baselines.mgagr import MGAGR
 from groupfs.baselines.trivial import AllFeatures, RandomSelector, VarianceSelector
 
 __all__ = [

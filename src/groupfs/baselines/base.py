@@ -3,32 +3,28 @@
 The estimators are dataclasses: their fields are the parameters, with types and defaults.
 """
 
-from dataclasses import dataclass, field, fields
-from numbers import Integral, Real
-from typing import Any, Self, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
-import torch
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.data.open_table import open_table
+from groupfs.data.open_table import open_matrix
 from groupfs.data.table import TableInMemory
-from groupfs.utils.device import resolve_device
-from groupfs.utils.seeds import derive_seeds
-from groupfs.utils.sklearn_compat import Interval, fit_context
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.selector import derive_seeds
+from groupfs.utils.sklearn_compat import COUNT, POSITIVE, fit_context
+from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
 from groupfs.utils.warn import warn
+
+if TYPE_CHECKING:
+    import torch
 
 #: Baselines need the whole table in memory.
 Table: TypeAlias = TableInMemory
 RandomState: TypeAlias = int | np.random.RandomState | None
-
-COUNT = Interval(Integral, 1, None, closed="left")
-POSITIVE = Interval(Real, 0, None, closed="neither")
-NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 class RankingSelector(SelectorMixin, BaseEstimator):
@@ -37,7 +33,6 @@ class RankingSelector(SelectorMixin, BaseEstimator):
     # Parameters that some baselines do not have.
     n_features_to_select: int | None = None
     standardize: bool = True
-    device: str | torch.device = "cpu"
     random_state: RandomState = None
 
     #: Columns that must vary.
@@ -47,10 +42,9 @@ class RankingSelector(SelectorMixin, BaseEstimator):
     _parameter_constraints = {
         "n_features_to_select": [COUNT, None],
         "standardize": ["boolean"],
-        "device": [str, torch.device],
+        "device": [str, TorchDevice],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
-        "n_init": [COUNT],
         "max_epochs": [COUNT],
         "learning_rate": [POSITIVE],
     }
@@ -66,11 +60,10 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         y : ignored
             Labels are never looked at.
         """
-        device = resolve_device(self.device)
-        self._fit_table(self._open_table(X), device)
+        self._fit_table(self._open_table(X))
         return self
 
-    def _fit_table(self, table: Table, device: torch.device) -> None:
+    def _fit_table(self, table: Table) -> None:
         """Score the columns of the table and hand the scores to ``_rank``."""
         raise NotImplementedError
 
@@ -86,15 +79,7 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 
     def _open_table(self, X: Any) -> Table:
         """Check X, and that it has as many features as are to be selected."""
-        table = open_table(
-            self,
-            X,
-            self.standardize,
-            may_stream=False,
-            constant="ranked last",
-            fewest=self._fewest_columns,
-        )
-        assert isinstance(table, TableInMemory)
+        table = open_matrix(self, X, self.standardize, "ranked last", self._fewest_columns)
         wanted, n_features = self.n_features_to_select, table.rows.shape[1]
         if wanted is not None and wanted > n_features:
             raise ValueError(
@@ -139,17 +124,21 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class TrainedSelector(RankingSelector):
-    """Base of the baselines that train networks or gates."""
+    """Base of the baselines that train networks or gates, on a device."""
 
     n_features_to_select: int | None = field(default=None, kw_only=False)
     standardize: bool = True
-    device: str | torch.device = "auto"
+    device: "str | torch.device" = "auto"
     random_state: RandomState = None
     verbose: int = 0
 
-    def _settings(self, kind: type, **settled: Any) -> dict[str, Any]:
-        """Return a value for every field of a dataclass of settings: as settled or as given."""
-        return {f.name: settled.get(f.name, getattr(self, f.name)) for f in fields(kind)}
+    def _place(self, table: Table, dtype: "torch.dtype") -> "torch.device":
+        """Bring the rows to the device that was asked for, and return it."""
+        from groupfs.utils.device import resolve_device
+
+        device = resolve_device(self.device)
+        table.rows.to(device, dtype)
+        return device
 
 
 def fewer_than_samples(name: str, value: int, n_samples: int) -> int:

@@ -1,7 +1,7 @@
 """DUFS: a stochastic gate per feature, trained so that open features vary smoothly on their graph.
 
 It is GroupFS with every feature in a group of its own, and uses the same graphs, gates and trainer.
-Axes: R models, those of one seed beside each other; d features.
+Axes: R models, here one; d features.
 """
 
 from dataclasses import dataclass
@@ -9,19 +9,18 @@ from numbers import Integral, Real
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike
 from torch import Tensor
 
-from groupfs.baselines.base import COUNT, NOT_NEGATIVE, POSITIVE, Table, TrainedSelector
-from groupfs.models.gated_model import GatedModel
-from groupfs.models.memberships import FixedMemberships
-from groupfs.models.noise import NoiseSource
-from groupfs.models.objective import OPEN, Objective
-from groupfs.training.loop import train
-from groupfs.training.settings import large_batch
-from groupfs.training.step import Schedule
+from groupfs.baselines.base import Table, TrainedSelector
+from groupfs.groups import OPEN
+from groupfs.joint.memberships import GatePerFeature
+from groupfs.joint.model import GatedModel
+from groupfs.joint.noise import NoiseSource
+from groupfs.joint.objective import Objective
+from groupfs.joint.settings import Schedule, large_batch
+from groupfs.joint.training import train
 from groupfs.utils.device import DTYPE
-from groupfs.utils.sklearn_compat import Interval, StrOptions
+from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from groupfs.utils.types import FloatArray
 from groupfs.utils.warn import SelectionWarning, warn
 
@@ -31,8 +30,6 @@ MAX_STEPS, MIN_EPOCHS = 500, 20
 NEIGHBORS = {"self-tuning": 7, "median": 1}
 #: Gates start at one half, give or take so much.
 START_SPREAD = 0.01
-#: Rows on which models are compared.
-COMPARED_ROWS = 512
 #: Keeps the ratio of the terms finite when all gates are shut.
 SMALLEST_SHARE = 1e-6
 
@@ -56,9 +53,8 @@ class DUFS(TrainedSelector):
         How many. None takes the features with open gates (mean above one half).
     loss : {"ratio", "sum"}, default="ratio"
         How the two terms are combined; the ratio has no weight to choose.
-    sparsity_weight : float or list of float, default=0.1
-        :math:`\lambda` of the sum. Several are trained side by side, and the model with the largest
-        gain over all gates open and all gates shut is kept.
+    sparsity_weight : float, default=0.1
+        :math:`\lambda` of the sum.
     kernel : {"self-tuning", "median"}, default="self-tuning"
         A bandwidth per sample, as in GroupFS, or one for all: ``bandwidth_factor`` times the median
         squared distance to a neighbour, as in featselectlib.
@@ -67,17 +63,12 @@ class DUFS(TrainedSelector):
         self-tuning kernel and 1 for the other.
     bandwidth_factor : float, default=2.0
         For the median kernel.
-    optimizer : {"adam", "sgd"}, default="adam"
-        SGD, without momentum, is featselectlib's; the terms are means over features, so on wide
-        tables it hardly moves at usual learning rates.
     learning_rate : float, default=0.01
-        Step size.
+        Step size of Adam.
     batch_size : int or None, default=None
         Rows per step. None takes all of them up to 640, else about 512.
     max_epochs : int or None, default=None
         Passes over the table. None takes about 500 steps.
-    n_init : int, default=1
-        Models trained side by side from different seeds; the one with the largest gain is kept.
     gate_noise : float, default=0.5
         :math:`\sigma`.
     standardize, device, random_state, verbose
@@ -85,11 +76,8 @@ class DUFS(TrainedSelector):
 
     Attributes
     ----------
-    search_ : list of dict
-        Every model trained: its ``sparsity_weight`` (None for the ratio), ``seed`` (its index),
-        ``loss``, ``gain`` and ``n_open``.
     history_, n_iter_ : list of dict, int
-        Loss and its two terms in every epoch of the model kept, and the number of epochs.
+        Loss and its two terms in every epoch, and the number of epochs.
 
     References
     ----------
@@ -106,78 +94,51 @@ class DUFS(TrainedSelector):
     """
 
     loss: str = "ratio"
-    sparsity_weight: float | ArrayLike = 0.1
+    sparsity_weight: float = 0.1
     kernel: str = "self-tuning"
     n_neighbors: int | None = None
     bandwidth_factor: float = 2.0
-    optimizer: str = "adam"
     learning_rate: float = 0.01
     batch_size: int | None = None
     max_epochs: int | None = None
-    n_init: int = 1
     gate_noise: float = 0.5
 
     _parameter_constraints = {
         **TrainedSelector._parameter_constraints,
         "loss": [StrOptions({"ratio", "sum"})],
-        "sparsity_weight": [NOT_NEGATIVE, "array-like"],
+        "sparsity_weight": [NOT_NEGATIVE],
         "kernel": [StrOptions(set(NEIGHBORS))],
         "n_neighbors": [COUNT, None],
         "bandwidth_factor": [POSITIVE],
-        "optimizer": [StrOptions({"adam", "sgd"})],
         "batch_size": [Interval(Integral, 2, None, closed="left"), None],
         "max_epochs": [COUNT, None],
         "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
     }
 
-    def _fit_table(self, table: Table, device: torch.device) -> None:
-        rows = table.rows
-        rows.to(device, DTYPE)
+    def _fit_table(self, table: Table) -> None:
+        device, rows = self._place(table, DTYPE), table.rows
         N, d = rows.shape
-        weights, seeds = self._weights(), self._seeds(self.n_init)
+        (seed,) = self._seeds(1)
         schedule = self._schedule(N)
         objective = self._objective(min(schedule.batch_size, N))
-        noise = NoiseSource(seeds, objective.gate_noise, device)
-        model = start(d, weights if self.loss == "sum" else None, seeds, device)
+        model = start(d, self.sparsity_weight if self.loss == "sum" else None, seed, device)
+        noise = NoiseSource([seed], objective.gate_noise, device)
         history, _ = train(
-            model, objective, rows, schedule, noise, seeds[0], bool(self.verbose), name="DUFS"
+            model, objective, rows, schedule, noise, seed, bool(self.verbose), name="DUFS"
         )
-        compared = np.random.default_rng(seeds[0]).permutation(N)[:COMPARED_ROWS]
-        with torch.no_grad():
-            gain, loss = model.gain_and_loss(objective, rows.take(torch.from_numpy(compared)))
-        self.search_ = [
-            {
-                "sparsity_weight": weights[r % len(weights)] if self.loss == "sum" else None,
-                "seed": int(model.seed_index[r]),
-                "loss": float(loss[r]),
-                "gain": float(gain[r]),
-                "n_open": int((model.mu[r] > OPEN).sum()),
-            }
-            for r in range(len(model))
-        ]
-        best = int(np.argmax(gain.tolist()))
-        epoch_losses = model.total(objective, torch.as_tensor(history.terms).to(model.mu))
+        losses = model.total(objective, torch.as_tensor(history.terms).to(model.mu))
         self.history_ = [
             {
                 "epoch": epoch,
-                "loss": float(loss[best]),
-                "sample_smoothness": float(terms[best, 0]),
-                "open_share": float(terms[best, 2]),
+                "loss": float(loss[0]),
+                "sample_smoothness": float(terms[0, 0]),
+                "open_share": float(terms[0, 2]),
             }
-            for epoch, (loss, terms) in enumerate(zip(epoch_losses, history.terms, strict=True))
+            for epoch, (loss, terms) in enumerate(zip(losses, history.terms, strict=True))
         ]
         self.n_iter_ = len(self.history_)
-        scores = model.mu[best].double().cpu().numpy()
+        scores = model.mu[0].double().cpu().numpy()
         self._rank(table, scores, self._n_selected(scores))
-
-    def _weights(self) -> list[float]:
-        weights = np.ravel(np.asarray(self.sparsity_weight, dtype=np.float64)).tolist()
-        if not weights or not all(NOT_NEGATIVE.is_satisfied_by(weight) for weight in weights):
-            raise ValueError(
-                f"sparsity_weight={self.sparsity_weight!r} must be {NOT_NEGATIVE}, or a list of "
-                "such numbers."
-            )
-        return weights
 
     def _schedule(self, n_samples: int) -> Schedule:
         batch_size = self.batch_size or large_batch(n_samples)
@@ -189,7 +150,6 @@ class DUFS(TrainedSelector):
             start_temperature=1.0,
             end_temperature=1.0,
             stop_early=False,
-            optimizer=self.optimizer,
             record_gates=False,
         )
 
@@ -238,14 +198,9 @@ class RatioModel(GatedModel):
         return (grad_smooth - ratio * grad_sparse) / share
 
 
-def start(
-    d: int, weights: list[float] | None, seeds: list[int], device: torch.device
-) -> GatedModel:
-    """Start models of every seed with every weight; without weights the loss is the ratio.
-
-    Those of one seed share their start and their noise.
-    """
-    starts = [0.5 + START_SPREAD * np.random.default_rng(seed).standard_normal(d) for seed in seeds]
-    own_gates = FixedMemberships(len(seeds), None, torch.ones((1, d)))
-    kind = RatioModel if weights is None else GatedModel
-    return kind.start(own_gates, np.stack(starts), np.array(weights or [1.0]), device, DTYPE)
+def start(d: int, weight: float | None, seed: int, device: torch.device) -> GatedModel:
+    """Start a model with a gate for every feature; without a weight the loss is the ratio."""
+    gates = 0.5 + START_SPREAD * np.random.default_rng(seed).standard_normal((1, d))
+    own_group = GatePerFeature(1, d)
+    kind, weights = (RatioModel, [1.0]) if weight is None else (GatedModel, [weight])
+    return kind.start(own_group, gates, np.array(weights), device, DTYPE)

@@ -6,11 +6,10 @@ Axes: N samples, d features.
 from typing import Any
 
 import numpy as np
-import torch
 
 from groupfs.baselines.base import Table
 from groupfs.baselines.sample_graph import Affinity, SampleGraphSelector
-from groupfs.data.rows import RowsInMemory
+from groupfs.data.table import RowsInMemory
 from groupfs.utils.types import FloatArray
 
 #: Numbers of the table that are worked on at a time.
@@ -36,22 +35,15 @@ class LaplacianScore(SampleGraphSelector):
     ----------
     n_features_to_select : int or None, default=None
         How many features to keep. None takes half of those that vary.
-    graph : {"self-tuning", "cosine", "heat"} or array or sparse array of shape (N, N), \
-            default="self-tuning"
-        Affinities of the samples, each with itself at 1. "self-tuning":
-        :math:`\exp(-d_{ij}^2 / (g_i g_j))` with :math:`g_i` the distance to the K-th neighbour.
-        "cosine": the cosine between a row and its k nearest by angle, 0 where it is negative.
-        "heat": :math:`\exp(-d_{ij}^2 / 2t^2)` between a row and its k nearest. In the last two an
-        edge that either end has is an edge, with the larger weight. Or your own: symmetric, not
-        negative. Rows are those of the centred and scaled table.
+    graph : "self-tuning" or array or sparse array of shape (N, N), default="self-tuning"
+        Affinities of the samples: :math:`\exp(-d_{ij}^2 / (g_i g_j))` with :math:`g_i` the distance
+        to the K-th neighbour in the centred and scaled table. Or your own: not negative; of the two
+        weights of a pair the larger counts, and the diagonal does not.
     n_neighbors : int, default=7
-        K or k above, the sample itself not counted.
+        K above, the sample itself not counted.
     kept_neighbors : int, "all" or None, default=None
-        For the self-tuning graph: how many neighbours of a sample stay joined to it. None keeps all
-        up to 4096 samples, so that no matrix takes more than 128 MB, and 50 above.
-    bandwidth : float or None, default=None
-        For the heat graph: t, in units of the scaled table. None takes the mean distance to the
-        neighbours.
+        How many neighbours of a sample stay joined to it. None keeps all up to 4096 samples, so
+        that no matrix takes more than 128 MB, and 50 above.
     standardize : bool, default=True
         Scale every column to unit variance. If False, columns are centred and the table is scaled
         as a whole.
@@ -67,8 +59,8 @@ class LaplacianScore(SampleGraphSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    def _fit_table(self, table: Table, device: torch.device) -> None:
-        W = self._sample_affinity(table.rows, device)
+    def _fit_table(self, table: Table) -> None:
+        W = self._sample_affinity(table.rows)
         self._rank(table, smoothness(table.rows, W))
 
 

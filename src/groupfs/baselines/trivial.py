@@ -3,7 +3,6 @@
 from dataclasses import dataclass, field
 
 import numpy as np
-import torch
 
 from groupfs.baselines.base import RandomState, RankingSelector, Table
 
@@ -13,7 +12,7 @@ class AllFeatures(RankingSelector):
 
     _fewest_columns = 0
 
-    def _fit_table(self, table: Table, device: torch.device) -> None:
+    def _fit_table(self, table: Table) -> None:
         scores = np.zeros(len(table.columns))
         self._rank(table, scores, self.n_features_in_, tie_breaker=-table.columns.astype(float))
 
@@ -39,7 +38,7 @@ class RandomSelector(RankingSelector):
     n_features_to_select: int | None = None
     random_state: RandomState = field(default=None, kw_only=True)
 
-    def _fit_table(self, table: Table, device: torch.device) -> None:
+    def _fit_table(self, table: Table) -> None:
         (seed,) = self._seeds(1)
         self._rank(table, np.random.default_rng(seed).random(len(table.columns)))
 
@@ -63,6 +62,6 @@ class VarianceSelector(RankingSelector):
     n_features_to_select: int | None = None
     standardize = False
 
-    def _fit_table(self, table: Table, device: torch.device) -> None:
+    def _fit_table(self, table: Table) -> None:
         deviations = table.deviations[table.columns]
         self._rank(table, deviations**2, tie_breaker=deviations)

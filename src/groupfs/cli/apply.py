@@ -9,10 +9,10 @@ from groupfs import persistence
 from groupfs.cli.errors import translate
 from groupfs.cli.prepare import find_column
 from groupfs.cli.result_folder import check_file
-from groupfs.tables import read_table
-from groupfs.tables.columns import ColumnsError, numeric_columns
-from groupfs.tables.file_content import find_path
-from groupfs.tables.table import numbered
+from groupfs.files import read_table
+from groupfs.files.columns import ColumnsError, numeric_columns
+from groupfs.files.file_content import find_path
+from groupfs.files.file_table import numbered
 from groupfs.utils.atomic_files import OutputError, write_file
 
 
@@ -39,13 +39,13 @@ def apply(
     if preparation is None:
         names = getattr(selector, "feature_names_in_", numbered(selector.n_features_in_))
         preparation = numeric_columns(names)
-    if not selector.get_support().any():
+    support = selector.get_support()
+    if not support.any():
         raise ColumnsError(f"{model} selects no feature, so there is nothing to apply.")
-    header = preparation.header if header is None else header
     is_h5ad = path != "-" and find_path(path)[1] == "h5ad"  # another file may be csv
     table = read_table(
         path,
-        header=header,
+        header=preparation.header if header is None else header,
         layer=preparation.layer if is_h5ad else None,
         use_raw=is_h5ad and preparation.use_raw,
     )
@@ -55,13 +55,12 @@ def apply(
             f"{table.source} has {len(table.names)} columns without names, but {model} was made "
             f"from {expected}, so their places do not tell which is which."
         )
-    support = selector.get_support()
     names = [name for name, kept in zip(preparation.names, support, strict=True) if kept]
     preparation.refuse_missing(table.names, names)
     selected, said = preparation.as_selected(table.frame(names))
     for sentence in [*table.notes, *said]:
         note(translate(sentence))
-    for name in reversed([name for name in dict.fromkeys(keep) if name not in selected.columns]):
+    for name in reversed([name for name in dict.fromkeys(keep) if name not in names]):
         selected.insert(0, name, find_column(table, name, "--keep").to_numpy())
     if out is None:
         # the bytes that a file would get, whatever the terminal's encoding
@@ -71,31 +70,18 @@ def apply(
     return selected.shape
 
 
-def _write_npy(frame: Any, path: Path) -> None:
-    import numpy as np
-
-    gappy = {name: float for name in frame.columns if frame[name].dtype == "Int64"}
-    array = frame.astype(gappy).to_numpy()
-    if array.dtype.kind not in "biuf":
-        raise ColumnsError("npy files hold numbers alone; write text columns as csv or parquet.")
-    with open(path, "wb") as file:
-        np.save(file, array, allow_pickle=False)
-
-
-#: Endings of files that a selection can be written to, and their writers.
+#: Endings of files that a selection can be written to, and their writers; pandas packs by .gz.
 WRITERS: dict[str, Callable[[Any, Path], Any]] = {
     ".csv": lambda frame, path: frame.to_csv(path, index=False),
+    ".csv.gz": lambda frame, path: frame.to_csv(path, index=False),
     ".tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
     ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
-    ".feather": lambda frame, path: frame.to_feather(path),
-    ".npy": _write_npy,
 }
 
 
 def _writer(out: Path) -> Callable[[Any, Path], Any]:
     for ending, writer in WRITERS.items():
-        packed = f"{ending}.gz" if ending in (".csv", ".tsv") else ending  # pandas packs by it
-        if out.name.lower().endswith((ending, packed)):
+        if out.name.lower().endswith(ending):
             return writer
     raise OutputError(
         f"--out {out}: a selection is written as {', '.join(e[1:] for e in WRITERS)}; choose one "

@@ -7,12 +7,13 @@ import io
 import sys
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from groupfs.cli import options, printing
 from groupfs.cli.errors import CODES_HELP, exit_codes
+from groupfs.cli.request import SelectRequest, takes_request
 
 app = typer.Typer(
     name="groupfs",
@@ -52,38 +53,8 @@ def main(
 
 
 @app.command(epilog=CODES_HELP)
-def select(
-    table: options.Table,
-    label: options.Label = None,
-    by: options.By = None,
-    drop: options.Drop = None,
-    use: options.Use = None,
-    missing: options.Missing = None,
-    order: options.Order = None,
-    layer: options.Layer = None,
-    use_raw: options.UseRaw = False,
-    no_header: options.NoHeader = False,
-    image: options.Image = None,
-    budget: options.Budget = None,
-    explain: options.Explain = None,
-    representatives: options.Representatives = False,
-    groups: options.Groups = None,
-    significant: options.Significant = False,
-    open_gates: options.OpenGates = False,
-    sparsity: options.Sparsity = None,
-    signed: options.Signed = False,
-    similarity: options.Similarity = options.SimilarityName.CORRELATION,
-    keep_unrelated: options.KeepUnrelated = False,
-    path: options.SparsityPath = False,
-    checkpoint: options.Checkpoint = None,
-    seed: options.Seed = 0,
-    device: options.Device = "auto",
-    max_memory: options.MaxMemory = None,
-    out: options.OutFolder = None,
-    force: options.Force = False,
-    as_json: options.AsJson = False,
-    quiet: options.Quiet = False,
-) -> None:
+@takes_request
+def select(request: SelectRequest) -> None:
     """Find the groups of a table's columns and select those that matter.
 
     Ids, free text and dates are ignored, answers such as "never" to "always"
@@ -93,7 +64,7 @@ def select(
       [bold]report.html[/bold]    what was found; open it in a browser
       [bold]selected.csv[/bold]   the selected features by name; groupfs apply gives their columns
       [bold]groups.csv[/bold]     every feature, its group, and why it was kept or not
-      [bold]result.json[/bold]    all of it, for programs and for groupfs report
+      [bold]result.json[/bold]    all of it, for programs
       [bold]model.skops[/bold]    the fitted model, for groupfs apply
 
     [bold]Examples[/bold]
@@ -107,62 +78,16 @@ def select(
       zcat data.csv.gz | groupfs select - --json --quiet > selection.json
     """
     with exit_codes():
-        if path and sparsity is not None:
-            raise typer.BadParameter("--path tries many sparsities; leave out --sparsity.")
-        if significant and open_gates:
-            raise typer.BadParameter("--significant and --open-gates are two rules; choose one.")
-        if checkpoint is not None and not path:
-            raise typer.BadParameter("--checkpoint keeps the state of a path; add --path.")
-        if use_raw and layer is not None:
-            raise typer.BadParameter("--layer and --use-raw are two choices; give one of them.")
-        others = {"--budget": budget, "--significant": significant, "--open-gates": open_gates}
-        others["--representatives"] = representatives
-        for option, given in others.items() if explain else ():
-            if given:
-                raise typer.BadParameter(
-                    "--explain takes as many features of all groups as it needs; leave out "
-                    f"{option}."
-                )
-        settings = {
-            "n_features_to_select": options.budget(budget),
-            "explain": options.explain(explain),
-            "n_groups": groups,
-            "n_groups_to_select": "significant" if significant else "open" if open_gates else None,
-            "output": "representatives" if representatives else None,
-            "sparsity": sparsity,
-            "signed": signed or None,
-            "similarity": similarity.value.replace("-", "_"),
-            "keep_unrelated": keep_unrelated or None,
-            "checkpoint": None if checkpoint is None else str(checkpoint),
-            "random_state": seed,
-            "device": device,
-            "max_memory": max_memory,
-        }
-        request = {
-            "out": out or options.default_folder(table),
-            "force": force,
-            "label": label,
-            "by": by,
-            "drop": drop or (),
-            "use": use or (),
-            "missing": missing or (),
-            "order": order or (),
-            "layer": layer,
-            "use_raw": use_raw,
-            "header": False if no_header else None,
-            "image_shape": options.image_shape(image),
-            "along_path": path,
-        }
-        _select_and_print(table, request, settings, as_json, quiet)
+        _select_and_print(request)
 
 
 @app.command(epilog=CODES_HELP)
 def apply(
-    model: options.Model,
+    model: Annotated[Path, typer.Argument(help="model.skops of groupfs select.")],
     table: options.Table,
-    keep: options.Keep = None,
+    keep: Annotated[list[str] | None, options.option("--keep COLUMN")] = None,
     no_header: options.NoHeader = False,
-    out: options.OutTable = None,
+    out: Annotated[Path | None, options.option("--out -o FILE")] = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -195,34 +120,10 @@ def apply(
 
 
 @app.command(epilog=CODES_HELP)
-def report(
-    result: options.Result,
-    out: options.OutPage = None,
-    force: options.Force = False,
-    quiet: options.Quiet = False,
-) -> None:
-    """Write the report of a result again, e.g. after an upgrade.
-
-    [bold]Example[/bold]
-      groupfs report groupfs-data/result.json --out report.html
-    """
-    with exit_codes():
-        from groupfs.cli.result_folder import write_report
-
-        result = result / "result.json" if result.is_dir() else result
-        target = out or result.with_name("report.html")
-        write_report(result, target, force)
-        if not quiet:
-            typer.echo(f"Open {target} in a browser.")
-
-
-@app.command(epilog=CODES_HELP)
 def demo(
-    seed: options.Seed = 0,
-    device: options.Device = "auto",
     out: options.OutFolder = Path("groupfs-demo"),
     force: options.Force = False,
-    as_json: options.AsJson = False,
+    json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Find the groups of the two moons: 20 features, of which 10 are noise.
@@ -231,26 +132,13 @@ def demo(
     Nothing is set; the groups are found from the table alone.
     """
     with exit_codes():
-        request = {"out": out, "force": force, "label": "moon"}
-        _select_and_print(None, request, {"random_state": seed, "device": device}, as_json, quiet)
+        _select_and_print(
+            SelectRequest(None, label="moon", out=out, force=force, json=json, quiet=quiet)
+        )
 
 
 @app.command(epilog=CODES_HELP)
-def datasets(as_json: options.AsJson = False) -> None:
-    """List the paper's tables and whether their files are at hand.
-
-    The folder is the one the environment variable GROUPFS_DATA names,
-    else ~/groupfs_data. In Python, groupfs.datasets.fetch_dataset("yale")
-    reads a table and downloads it first where that is possible.
-    """
-    with exit_codes():
-        from groupfs.cli.doctor import find_datasets
-
-        printing.print_record(find_datasets(), as_json, printing.print_datasets)
-
-
-@app.command(epilog=CODES_HELP)
-def doctor(as_json: options.AsJson = False) -> None:
+def doctor() -> None:
     """Show versions, the device and which extras are installed.
 
     Paste this into a report of a fault.
@@ -258,21 +146,12 @@ def doctor(as_json: options.AsJson = False) -> None:
     with exit_codes():
         from groupfs.cli.doctor import examine
 
-        printing.print_record(examine(), as_json, printing.print_doctor)
+        printing.print_lines(examine())
 
 
-def _select_and_print(
-    table: str | None,
-    request: dict[str, Any],
-    settings: dict[str, Any],
-    as_json: bool,
-    quiet: bool,
-) -> None:
-    from groupfs.cli.request import Request
+def _select_and_print(request: SelectRequest) -> None:
     from groupfs.cli.select import select
 
-    given = {name: value for name, value in settings.items() if value is not None}
-    given["verbose"] = int(not quiet and sys.stderr.isatty())  # a bar is not for a file of stderr
     started = time.perf_counter()
-    summary = select(table, Request(**request, settings=given), *printing.progress_and_notes(quiet))
-    printing.print_outcome(summary, request["out"], time.perf_counter() - started, as_json)
+    summary = select(request, *printing.progress_and_notes(request.quiet))
+    printing.print_outcome(summary, request.folder, time.perf_counter() - started, request.json)

@@ -4,60 +4,65 @@ import warnings
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-
 from groupfs.cli.errors import translate
-from groupfs.tables import Table
-from groupfs.tables.column_kinds import convert, decide
-from groupfs.tables.decisions import Column, ColumnsError, DecisionLog
-from groupfs.utils.condition_kind import FEWEST_SAMPLES, dates_as_days, is_number
+from groupfs.cli.prepare import find_column
+from groupfs.cli.request import SelectRequest
+from groupfs.files import FileTable
+from groupfs.files.column_values import (
+    ColumnsError,
+    are_dates,
+    read_codes,
+    to_dates,
+    without_codes,
+)
 
 
-def check_conditions(column: Any, option: str) -> None:
-    """Refuse, before any work, a column that groups cannot be compared by."""
-    column = _followed(column)
-    if is_number(column):
-        return
+def set_aside(table: FileTable, request: SelectRequest) -> tuple[FileTable, Any]:
+    """Return the table without the column that groups are compared by, and the column, or None.
+
+    A column that they cannot be compared by is refused.
+    """
+    name = request.by
+    if name is None:
+        return table, None
+    from groupfs.conditions.inputs import FEWEST_SAMPLES, is_number
+
+    column = _followed(without_codes(find_column(table, name, "--by"), read_codes(request.missing)))
     counts = column.value_counts()
-    if int((counts >= FEWEST_SAMPLES).sum()) < 2:
+    n_frequent = int((counts >= FEWEST_SAMPLES).sum())
+    if n_frequent < 2 and not is_number(column):
         raise ColumnsError(
-            f"{option}: {len(counts)} values, of which {int((counts >= FEWEST_SAMPLES).sum())} "
-            f"occur {FEWEST_SAMPLES} times or more; groups are compared between two such values, "
-            "or along a column of numbers or dates."
+            f"--by {name}: {len(counts)} values, of which {n_frequent} occur {FEWEST_SAMPLES} "
+            "times or more; groups are compared between two such values, or along a column of "
+            "numbers or dates."
         )
-
-
-def without_column(table: Table, name: str) -> Table:
-    """Return the table without a column, if it has it; the file may say it beside the table."""
-    if name not in table.names:
-        return table
-    kept = [other for other in table.names if other != name]
-    if table.is_frame:
-        return replace(table, values=table.values[kept], names=kept)
-    columns = np.flatnonzero([other != name for other in table.names])
-    return replace(table, values=table.values[:, columns], names=kept)
+    note = f"Set {name} aside to compare groups by: it plays no part in the selection."
+    table = replace(table, notes=[*table.notes, note])
+    if name not in table.names or name == request.label:  # the label is set aside anyway
+        return table, column
+    others = [other for other in table.names if other != name]
+    kept = others if table.is_frame else [table.names.index(other) for other in others]
+    values = table.values[kept] if table.is_frame else table.values[:, kept]
+    return replace(table, values=values, names=others), column
 
 
 def compare_by(estimator: Any, X: Any, names: list[str], column: Any) -> tuple[Any, list[str]]:
     """Compare the groups of a fit by a column; return what was found, and what to say of it."""
     from groupfs.conditions import compare, curves
+    from groupfs.conditions.inputs import is_number
 
     if not estimator.n_groups_:
         return None, [f"There are no groups to compare by {column.name}."]
-    column = _followed(column)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = (curves if is_number(column) else compare)(estimator, X, column)
+        compared = (curves if is_number(column) else compare)(estimator, X, column)
     # a sparse table has no names of its own
-    found = replace(found, representatives=[names[i] for i in estimator.representatives_])
-    ours = [w for w in caught if w.category is UserWarning]
-    return found, [translate(str(w.message)) for w in ours]
+    compared = replace(compared, representatives=[names[i] for i in estimator.representatives_])
+    return compared, [translate(str(w.message)) for w in caught if w.category is UserWarning]
 
 
 def _followed(column: Any) -> Any:
     """Return dates, also those written as text, as days; other columns as they are."""
-    log, name = DecisionLog(), str(column.name)
-    decide(name, column, False, log)
-    if "date" not in log:
-        return column
-    return dates_as_days(convert(Column(name, "date"), column)[0])
+    from groupfs.conditions.inputs import dates_as_days
+
+    return dates_as_days(to_dates(column)) if are_dates(column) else column

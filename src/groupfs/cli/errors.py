@@ -38,13 +38,12 @@ OPTIONS = {
     "n_features_to_select": "--budget",
     "explain": "--explain",
     "n_groups": "--groups",
-    "sparsity": "--sparsity",
+    "output": "--representatives",
     "signed": "--signed",
     "similarity": "--similarity",
     "keep_unrelated": "--keep-unrelated",
     "random_state": "--seed",
     "device": "--device",
-    "checkpoint": "--checkpoint",
     "max_memory": "--max-memory",
     "drop": "--drop",
     "use": "--use",
@@ -55,13 +54,12 @@ OPTIONS = {
 }
 _SETTING = re.compile(rf"""\b({"|".join(OPTIONS)})=(".*?"|'.*?'|\[.*?\]|[^\s,;:)]+)""")
 #: Alone, only names that are no words of English are surely parameters.
-_NAME = re.compile(rf"\b({'|'.join(name for name in OPTIONS if '_' in name)})\b")
+_NAME = re.compile(
+    rf"\b({'|'.join(name for name in OPTIONS if '_' in name)})\b"
+    rf"|(?<=\bleave )({'|'.join(OPTIONS)})(?= out\b)"
+)
 #: The library's tables are called X; so may be a column, but it neither has nor holds anything.
 _TABLE = re.compile(r"\bX(?= (has|holds|contains)\b)|(?<=\bof )X\b")
-
-
-class Interrupted(BaseException):
-    """Ctrl-C. Training takes KeyboardInterrupt for "enough, keep what you have"; a command ends."""
 
 
 def translate(sentence: str) -> str:
@@ -74,25 +72,24 @@ def translate(sentence: str) -> str:
     '--groups 9 but the table has 3 features, so choose --groups <= 2, or leave it out.'
     """
     sentence = _SETTING.sub(lambda m: _as_option(m[1], m[2].strip("[]'\"")), sentence)
-    sentence = _NAME.sub(lambda m: OPTIONS[m[1]], sentence)
+    sentence = _NAME.sub(lambda m: OPTIONS[m[0]], sentence)
     sentence = _TABLE.sub("the table", sentence).replace(' or "auto".', ", or leave it out.")
     return " ".join(sentence.split())
 
 
 def _as_option(parameter: str, value: str) -> str:
-    return OPTIONS[parameter] if value == "True" else f"{OPTIONS[parameter]} {value}"
+    is_flag = value in ("True", "representatives")
+    return OPTIONS[parameter] if is_flag else f"{OPTIONS[parameter]} {value}"
 
 
 @contextlib.contextmanager
 def exit_codes() -> Iterator[None]:
     """End the command with a sentence and a code, whatever happens inside."""
+    terminate = signal.signal(signal.SIGTERM, _interrupt)
     try:
-        with _interruptible():
-            yield
-            sys.stdout.flush()
-    except (typer.Exit, typer.BadParameter):
-        raise
-    except (Interrupted, KeyboardInterrupt):
+        yield
+        sys.stdout.flush()
+    except KeyboardInterrupt:
         _exit("Interrupted; no unfinished result was left behind.", Code.INTERRUPTED)
     except Exception as error:
         if os.environ.get("GROUPFS_TRACEBACK"):
@@ -103,6 +100,13 @@ def exit_codes() -> Iterator[None]:
         if isinstance(error, BrokenPipeError):  # the reader of our output has seen enough
             raise typer.Exit(Code.PIPE_CLOSED) from None
         _exit(*_sentence_and_code(error))
+    finally:
+        signal.signal(signal.SIGTERM, terminate)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    """Have a polite kill undo what is unfinished, as Ctrl-C does."""
+    raise KeyboardInterrupt
 
 
 def _is_of_stdout(error: Exception) -> bool:
@@ -115,24 +119,9 @@ def _exit(sentence: str, code: Code) -> None:
     raise typer.Exit(int(code))
 
 
-@contextlib.contextmanager
-def _interruptible() -> Iterator[None]:
-    """Have Ctrl-C, and a polite kill, undo what is unfinished."""
-
-    def interrupt(number: int, frame: object) -> None:
-        raise Interrupted
-
-    before = {n: signal.signal(n, interrupt) for n in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _sentence_and_code(error: Exception) -> tuple[str, Code]:
+    from groupfs.files import TableError
     from groupfs.persistence import ModelError
-    from groupfs.tables import TableError
     from groupfs.utils.errors import ParameterError
 
     text = str(error).strip()

@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 
 from groupfs.cli.result_folder import files_of
-from groupfs.utils.text import write_share
+from groupfs.sentences import REPLICATION
+from groupfs.utils.text import count, write_p
 
 #: Groups that are printed; the others are in groups.csv.
 MOST_GROUPS = 20
@@ -40,14 +41,10 @@ def progress_and_notes(quiet: bool) -> tuple[Callable[[str], None], Callable[[st
     )
 
 
-def print_record(
-    record: dict[str, Any], as_json: bool, print_plain: Callable[[dict[str, Any], Console], None]
-) -> None:
-    """Print a record as JSON, or by a function of it and the console."""
-    if as_json:
-        typer.echo(json.dumps(record, allow_nan=False, indent=2))
-    else:
-        print_plain(record, PlainConsole())
+def print_lines(lines: Iterable[tuple[str, str]]) -> None:
+    """Print names and what there is of each, one below the other."""
+    for name, text in lines:
+        typer.echo(f"{name:<18}{text}")
 
 
 def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: bool) -> None:
@@ -64,8 +61,6 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
     if summary["settings"].get("output") == "representatives":
         first = [group["representative_name"] for group in summary["groups"] if group["kept"]]
         console.print(f"One feature of each kept group: {', '.join(first)}.")
-    if hint := closed_gates_hint(summary):
-        console.print(hint)
     if agreement := summary.get("agreement"):
         console.print(_agreement_sentence(agreement))
     if conditions := summary.get("conditions"):
@@ -82,18 +77,6 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
         console.print(f"The selected columns themselves: {shlex.join(words)}", soft_wrap=True)
 
 
-def closed_gates_hint(summary: dict[str, Any]) -> str | None:
-    """Say which groups stand out but were closed by the model, and how to keep them."""
-    asked_for = summary["selection"]["budget"] is not None
-    if asked_for or summary["selection"]["rule"] != "open":
-        return None
-    ranks = [str(g["rank"]) for g in summary["groups"] if g["stands_out"] and not g["kept"]]
-    if not ranks:
-        return None
-    which = f"Group {ranks[0]} stands" if len(ranks) == 1 else f"Groups {', '.join(ranks)} stand"
-    return f"{which} out from chance too, with closed gates: --significant keeps all of these."
-
-
 def _agreement_sentence(agreement: dict[str, Any]) -> str:
     return (
         f"Agreement of k-means with {agreement['name']} ({agreement['n_classes']} classes, "
@@ -106,16 +89,12 @@ def _agreement_sentence(agreement: dict[str, Any]) -> str:
 
 def _record(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the selection and the groups for machines; everything else is in result.json."""
-    names = summary["features"]["name"]
-    signs = summary["features"]["sign"]
-    curve = summary["explained"]
-    n_first = curve["n_selected"]
-    copied = ("rank", "name", "size", "score", "p_adjusted", "reliability", "gate", "kept")
+    table, features, curve = summary["table"], summary["features"], summary["explained"]
+    names, n_first = features["name"], curve["n_selected"]
+    copied = ("rank", "name", "size", "smoothness", "p_adjusted", "replication", "kept")
     return {
-        "source": summary["table"]["source"],
-        "n_samples": summary["table"]["n_samples"],
-        "n_features": summary["table"]["n_features"],
-        "selected": _selected(summary),
+        **{key: table[key] for key in ("source", "n_samples", "n_features")},
+        "selected": [name for name, s in zip(names, features["selected"], strict=True) if s],
         "explained": {
             **{key: curve[key] for key in ("sentence", "n_related", "n_enough")},
             "share": n_first and curve["share"][n_first - 1],
@@ -124,103 +103,60 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
             {
                 **{key: group[key] for key in copied},
                 "representative": group["representative_name"],
-                "features": [names[index] for index in group["features"]],
-                "reversed": [names[index] for index in group["features"] if signs[index] < 0],
+                "features": [names[i] for i in group["features"]],
+                "reversed": [names[i] for i in group["features"] if features["sign"][i] < 0],
             }
             for group in summary["groups"]
         ],
-        "in_no_group": summary["table"]["in_no_group"],
+        "in_no_group": table["in_no_group"],
         "agreement": summary.get("agreement"),
         "conditions": summary.get("conditions"),
-        "notes": summary["table"]["notes"],
+        "notes": table["notes"],
     }
 
 
-def _selected(summary: dict[str, Any]) -> list[str]:
-    """Return the names of the selected features."""
-    features = summary["features"]
-    return [name for name, kept in zip(features["name"], features["kept"], strict=True) if kept]
-
-
-def print_datasets(record: dict[str, Any], console: Console) -> None:
-    """Print the tables, whether they are at hand, and what they are."""
-    rows = []
-    for dataset in record["datasets"]:
-        absent = "download" if dataset["downloadable"] else "by hand"
-        what = dataset["description"].split(" (")[0].split(", as ")[0]
-        rows.append((dataset["name"], "yes" if dataset["at_hand"] else absent, what))
-    console.print(_plain_table(rows, "name", "at hand", "what it is"))
-    console.print(f"\nLooked in {record['folder']}.", soft_wrap=True)
-    console.print("download: fetch_dataset gets it when asked; by hand: --json says from where.")
-
-
-def print_doctor(record: dict[str, Any], console: Console) -> None:
-    """Print versions and device, then the extras."""
-    device = record["device"]
-    rows = [(name, record[name]) for name in ("groupfs", "python", "system")]
-    rows += record["packages"].items()
-    rows.append(("device", f"{device['used']} ({device['name']}, {device['threads']} threads)"))
-    rows.append(("data folder", record["data_folder"]))
-    console.print(_plain_table(rows, "", ""), "")
-    extras = []
-    for extra, packages in record["extras"].items():
-        absent = [name for name, version in packages.items() if version is None]
-        present = ", ".join(f"{name} {version}" for name, version in packages.items() if version)
-        missing = f'without {", ".join(absent)}: pip install "groupfs[{extra}]"'
-        extras.append((extra, "no" if absent else "yes", missing if absent else present))
-    console.print(_plain_table(extras, "extra", "installed", "packages"))
-
-
-def _plain_table(rows: Iterable[Iterable[Any]], *headings: str) -> Table:
-    """Lay out rows of text; the last column takes the room that is left."""
-    table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headings))
-    for heading in headings:
-        table.add_column(heading, no_wrap=heading != headings[-1], overflow="fold")
-    for row in rows:
-        table.add_row(*map(str, row))
-    return table
-
-
 def _print_groups(console: Console, summary: dict[str, Any]) -> None:
-    shown, signs = summary["groups"][:MOST_GROUPS], summary["features"]["sign"]
+    groups, signs = summary["groups"], summary["features"]["sign"]
+    shown = groups[:MOST_GROUPS]
     console.print("", _groups_table(summary), sep="\n")
-    hidden = len(summary["groups"]) - len(shown)
-    if hidden > 0:
-        console.print(f"... and {hidden} more group{'' if hidden == 1 else 's'} in groups.csv")
+    if groups[MOST_GROUPS:]:
+        console.print(f"... and {count(len(groups[MOST_GROUPS:]), 'more group')} in groups.csv")
     if any(signs[index] < 0 for group in shown for index in group["features"]):
-        console.print("-name: the feature runs against the first one of its group.")
-    if any(group["reliability"] is not None for group in shown):
         console.print(
-            "reliability: how well the group is found again in halves of the rows; score: how "
-            "smoothly the rows vary along it, which groups are ordered by."
+            "-name: the feature is reversed, low where the first one of its group is high."
         )
+    if groups[0]["replication"] is not None:
+        console.print(f"replication: {REPLICATION}.")
+    console.print("smoothness: of the rows along the group; groups are ordered by it.")
 
 
 def _groups_table(summary: dict[str, Any]) -> Table:
-    """Lay out the groups; gates have a column where they decide, reliability where it is known."""
-    gates = summary["selection"]["rule"] == "open"
-    reliability = any(group["reliability"] is not None for group in summary["groups"])
-    headings = ["group", "kept", "size", "score", "adj. p"]
-    headings += ["reliability"] * reliability + ["gate"] * gates
+    """Lay out the groups; names take the room that is left, however many there are."""
+    figures = [_figures(group) for group in summary["groups"]]
     table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
-    for heading in headings:
+    for heading in figures[0]:
         table.add_column(heading, justify="right", no_wrap=True)
-    # the names take the room that is left, however many there are
     table.add_column("most central first", no_wrap=True, overflow="ellipsis", ratio=1)
     features = summary["features"]
-    for group in summary["groups"][:MOST_GROUPS]:
+    for group, cells in list(zip(summary["groups"], figures, strict=True))[:MOST_GROUPS]:
         members = sorted(group["features"], key=lambda index: features["rank"][index] or 0)
-        size, p_adjusted = group["size"], group["p_adjusted"]
-        cut = group["kept"] and group["n_kept"] < size
-        cells = [
-            str(group["name"]).removeprefix("group "),
-            "yes" if group["kept"] else "no",
-            f"{group['n_kept']} of {size}" if cut else str(size),
-            f"{group['score']:.3f}",
-            "-" if p_adjusted is None else "< 0.001" if p_adjusted < 0.001 else f"{p_adjusted:.3f}",
-        ]
-        cells += [write_share(group["reliability"])] if reliability else []
-        cells += ["open" if group["open"] else "closed"] if gates else []
         names = ["-" * (features["sign"][i] < 0) + features["name"][i] for i in members[:30]]
-        table.add_row(*cells, ", ".join(names), style="bold" if group["kept"] else "dim")
+        style = "bold" if group["kept"] else "dim"
+        table.add_row(*cells.values(), ", ".join(names), style=style)
     return table
+
+
+def _figures(group: dict[str, Any]) -> dict[str, str]:
+    """Write what is known of a group in numbers, by heading."""
+    size, n_selected = group["size"], group["n_selected"]
+    cells = {
+        "group": str(group["name"]).removeprefix("group "),
+        "kept": "yes" if group["kept"] else "no",
+        "size": f"{n_selected} of {size}" if 0 < n_selected < size else str(size),
+        "smoothness": f"{group['smoothness']:.3f}",
+    }
+    if group["p_adjusted"] is not None:
+        cells["adj. p"] = write_p(group["p_adjusted"])
+    if group["replication"] is not None:
+        cells["replication"] = f"{group['replication']:.2f}"
+    return cells

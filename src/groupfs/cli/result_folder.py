@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from groupfs.utils.atomic_files import OutputError, write_file, write_folder
+from groupfs.utils.atomic_files import OutputError, write_folder
 
 if TYPE_CHECKING:
-    from groupfs.tables.columns import Preparation
+    from groupfs.files.columns import Preparation
 
 #: What a folder of results holds, and what it holds beside that with --by.
 FILES = ("selected.csv", "groups.csv", "result.json", "report.html", "model.skops")
@@ -77,18 +77,3 @@ def write_rows(path: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]
         writer = csv.DictWriter(file, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-
-
-def write_report(result: Path, out: Path, force: bool) -> None:
-    """Render the report of a result.json anew."""
-    from groupfs.report import read, render
-    from groupfs.tables import TableError
-
-    check_file(out, force)
-    try:
-        page = render(read(result))
-    except FileNotFoundError as reason:
-        raise TableError(f"There is no file {result}; check the spelling.") from reason
-    except (ValueError, KeyError, TypeError) as reason:  # it may have been changed anywhere
-        raise TableError(str(reason)) from reason
-    write_file(out, lambda aside: aside.write_text(page, encoding="utf-8"))

@@ -8,24 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
 from groupfs.conditions.estimates import Estimate
-from groupfs.conditions.frames import checked_share, values_frame
-from groupfs.conditions.group_scores import score_in_condition
-from groupfs.conditions.inputs import (
-    Samples,
-    enough_samples,
-    name_of,
-    read_categories,
-    read_samples,
-)
+from groupfs.conditions.group_scores import score_conditions
+from groupfs.conditions.inputs import name_of, read_conditions
 from groupfs.conditions.level import standardized_within
-from groupfs.conditions.measure import measure
-from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
-from groupfs.conditions.resample import draw_counts, units_of
-from groupfs.conditions.result import GroupChanges, shared_fields
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.conditions.measure import generator, measure
+from groupfs.conditions.result import GroupChanges
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +34,7 @@ class Comparison(GroupChanges):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row per group and condition: samples, and all estimates with their intervals."""
-        return values_frame(self, "condition", self.conditions)
+        return self._values_frame("condition", self.conditions)
 
 
 def compare(
@@ -64,7 +53,7 @@ def compare(
 
     Parameters
     ----------
-    selector : fitted GroupFS or GroupFSPath
+    selector : fitted FeatureGroups or GroupFS
         Fitted without the conditions.
     X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
         The table it was fitted on, or another with the same columns. Of more than 5,000 rows, as
@@ -99,74 +88,41 @@ def compare(
     relative to unrelated columns with as many samples, so that it grows with these; whether it
     changes is tested by the correlation of the features, which does not.
 
-    Gaps (NaN) are left out: a sample's score is the mean over the features it has, a correlation is
-    that of the samples that have both features. Features that fewer than 5 samples of a condition
-    have are correlated in none. Scores alone fall with gaps: a graph of the samples has less to go
-    by; where conditions have unequal gaps, compare correlations.
+    Gaps (NaN) are left out: a sample's score is the mean over the features it has, a sample that
+    has less than half of a group's weight has none and is left out of the group's mean, and a
+    correlation is that of the samples that have both features. Features that fewer than 5 samples
+    of a condition have are correlated in none. Scores alone fall with gaps: a graph of the samples
+    has less to go by; where conditions have unequal gaps, compare correlations.
 
     Examples
     --------
-    >>> from groupfs import GroupFS
+    >>> from groupfs import FeatureGroups
     >>> from groupfs.conditions import compare
     >>> from groupfs.datasets import load_two_moons
     >>> moons = load_two_moons(200, random_state=0)
-    >>> selector = GroupFS(random_state=0).fit(moons.data)
-    >>> found = compare(selector, moons.data, moons.target)
-    >>> found.mean_change.found(alpha=0.05).tolist()  # the moons lie beside and above each other
+    >>> selector = FeatureGroups(random_state=0).fit(moons.data)
+    >>> result = compare(selector, moons.data, moons.target)
+    >>> result.mean_change.found(alpha=0.05).tolist()  # the moons lie beside and above each other
     [True, True]
     """
-    checked_share("confidence", confidence)
-    checked_share("alpha", alpha)
-    codes, levels, missing = read_categories(conditions)
-    samples = read_samples(selector, X, codes, missing, blocks)
-    kept = enough_samples(samples.labels, levels)
-    samples = samples.part(np.isin(samples.labels, kept))
-    codes = np.searchsorted(kept, samples.labels)
-    weights = (codes == np.arange(len(kept))[:, None]).astype(float)
-    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    exchange = plan_exchange(codes, samples.blocks, alpha)
-    units = units_of(samples.blocks, len(codes))
+    samples, levels = read_conditions(selector, X, conditions, blocks)
+    codes, every, rng = samples.labels, np.arange(len(levels)), generator(random_state)
     measured = measure(
         samples,
-        weights,
-        tested=np.arange(len(kept)),
+        (codes == every[:, None]).astype(float),
+        tested=every,
         without_level=lambda Z: standardized_within(Z, codes),
-        taken=exchange.draw(enough_arrangements(n_permutations, len(samples.groups)), rng),
-        units=units,
-        counts=draw_counts(units, codes, n_bootstrap, rng),
+        strata=codes,
         confidence=confidence,
+        alpha=alpha,
+        n_permutations=n_permutations,
+        n_bootstrap=n_bootstrap,
+        rng=rng,
     )
     return Comparison(
         name=name_of(conditions),
-        conditions=[levels[k] for k in kept],
+        conditions=levels,
         n_samples=np.bincount(codes),
-        score=_scores(selector, samples, codes, units, confidence, rng),
-        confidence=confidence,
-        alpha=alpha,
-        **shared_fields(samples, measured, exchange),
+        score=score_conditions(samples, confidence, rng),
+        **measured,
     )
-
-
-def _scores(
-    selector: Any,
-    samples: Samples,
-    codes: IntArray,
-    units: IntArray,
-    confidence: float,
-    rng: np.random.Generator,
-) -> Estimate:
-    """Score all groups on the rows of each condition."""
-    found: list[tuple[FloatArray, ...]] = []
-    for k in range(int(codes.max()) + 1):
-        inside = np.flatnonzero(codes == k)
-        scores = score_in_condition(
-            samples.Z[inside],
-            samples.groups,
-            units[inside],
-            n_neighbors=selector.n_neighbors,
-            steps=selector.diffusion_steps,
-            confidence=confidence,
-            rng=rng,
-        )
-        found.append(scores)
-    return Estimate(*(np.stack(values, axis=1) for values in zip(*found, strict=True)))

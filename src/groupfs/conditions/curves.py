@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state
 
-from groupfs.conditions.frames import checked_share, values_frame
-from groupfs.conditions.inputs import name_of, read_numbers, read_samples
+from groupfs.conditions.inputs import (
+    FEWEST_SAMPLES,
+    name_of,
+    read_numbers,
+    read_samples,
+)
 from groupfs.conditions.kernel import N_PLACES, choose_bandwidth, choose_places, kernel_weights
 from groupfs.conditions.level import standardized_along
-from groupfs.conditions.measure import measure
-from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
-from groupfs.conditions.resample import draw_counts, units_of
-from groupfs.conditions.result import GroupChanges, shared_fields
+from groupfs.conditions.measure import generator, measure
+from groupfs.conditions.result import GroupChanges
 from groupfs.conditions.weighted import effective_samples
-from groupfs.utils.condition_kind import FEWEST_SAMPLES
 from groupfs.utils.types import FloatArray
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Curves(GroupChanges):
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row per group and place: weight in samples, and all estimates with bands."""
-        return values_frame(self, "value", self.places)
+        return self._values_frame("value", self.places)
 
 
 def curves(
@@ -66,24 +66,21 @@ def curves(
 
     Parameters
     ----------
-    selector : fitted GroupFS or GroupFSPath
+    selector : fitted FeatureGroups or GroupFS
         Fitted without the number.
     X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-        The table it was fitted on, or another with the same columns. Of more than 5,000 rows, as
-        many are looked at, picked at random.
+        The table it was fitted on, or another with the same columns, as in :func:`compare`.
     values : array-like of shape (n_samples,)
         A number per sample, e.g. time. Samples where it is missing are left out; a warning says so.
     blocks : array-like of shape (n_samples,) or None, default=None
-        What samples come from, e.g. donors. Numbers are exchanged within blocks if they vary there,
-        else between whole blocks, and whole blocks are resampled.
+        What samples come from, e.g. donors, as in :func:`compare`.
     confidence : float, default=0.95
         Of the bands, at each place on its own.
     alpha : float, default=0.05
         Share of false ones among the groups said to change.
     n_permutations : int or None, default=None
-        Arrangements of the numbers that changes are compared with, at 5 of the places. None draws
-        999, or 40 for each group where these are more than 25: with fewer, no single group among
-        many could stand out.
+        Arrangements of the numbers that changes are compared with, at 5 of the places; None as in
+        :func:`compare`.
     n_bootstrap : int, default=400
         Resamples that bands are based on.
     random_state : int, RandomState instance or None, default=0
@@ -96,47 +93,41 @@ def curves(
 
     Examples
     --------
-    >>> from groupfs import GroupFS
+    >>> from groupfs import FeatureGroups
     >>> from groupfs.conditions import curves
     >>> from groupfs.datasets import load_two_moons
     >>> X = load_two_moons(200, random_state=0).data
-    >>> found = curves(GroupFS(random_state=0).fit(X), X, X[:, 0], n_bootstrap=50)
-    >>> found.mean.value.shape
+    >>> result = curves(FeatureGroups(random_state=0).fit(X), X, X[:, 0], n_bootstrap=50)
+    >>> result.mean.value.shape
     (2, 25)
-    >>> bool(found.mean_change.found(alpha=0.05)[0])  # the group that the first column is in
+    >>> bool(result.mean_change.found(alpha=0.05)[0])  # the group that the first column is in
     True
     """
-    checked_share("confidence", confidence)
-    checked_share("alpha", alpha)
-    numbers, missing = read_numbers(values)
-    samples = read_samples(selector, X, numbers, missing, blocks)
-    if len(samples.labels) < 2 * FEWEST_SAMPLES:
-        raise ValueError(
-            f"{len(samples.labels)} samples have a number, and curves need {2 * FEWEST_SAMPLES}."
-        )
+    samples = read_samples(selector, X, *read_numbers(values), blocks)
     numbers = samples.labels
+    if len(numbers) < 2 * FEWEST_SAMPLES:
+        raise ValueError(
+            f"{len(numbers)} samples have a number, and curves need {2 * FEWEST_SAMPLES}."
+        )
     places = choose_places(numbers)
     bandwidth = choose_bandwidth(numbers, places)
     weights = kernel_weights(numbers, places, bandwidth)
-    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    exchange = plan_exchange(numbers, samples.blocks, alpha)
-    units = units_of(samples.blocks, len(numbers))
     measured = measure(
         samples,
         weights,
         tested=np.linspace(0, N_PLACES - 1, N_TESTED).round().astype(np.int64),
         without_level=lambda Z: standardized_along(Z, numbers, bandwidth),
-        taken=exchange.draw(enough_arrangements(n_permutations, len(samples.groups)), rng),
-        units=units,
-        counts=draw_counts(units, None, n_bootstrap, rng),
+        strata=None,
         confidence=confidence,
+        alpha=alpha,
+        n_permutations=n_permutations,
+        n_bootstrap=n_bootstrap,
+        rng=generator(random_state),
     )
     return Curves(
         name=name_of(values),
         places=places,
         bandwidth=bandwidth,
         n_samples=effective_samples(weights),
-        confidence=confidence,
-        alpha=alpha,
-        **shared_fields(samples, measured, exchange),
+        **measured,
     )

@@ -65,12 +65,7 @@ def change_from(values: FloatArray) -> Change:
     T = np.nansum(np.square(z), 1) / np.maximum(known.sum(0), 1)
     p_values = (T[0] * (1 - SAME) <= T).mean(0)  # the first is as large as itself: the "+ 1"
     p_values[known.sum(0) < 2] = np.nan
-    return Change(p_values, q_values(p_values), z[0].T)
-
-
-def q_values(p_values: FloatArray) -> FloatArray:
-    """Correct p-values for their number (Benjamini-Hochberg), (C,); NaN stays."""
-    return adjust_p_values(p_values)
+    return Change(p_values, adjust_p_values(p_values), z[0].T)
 
 
 def interval(
@@ -108,7 +103,7 @@ def correlation_interval(
     def stretched(r: FloatArray) -> FloatArray:
         return np.arctanh(np.clip(r, -1 + NEARLY_ONE, 1 - NEARLY_ONE))
 
-    found = interval(stretched(value), stretched(resampled), confidence, n_units)
-    low = np.tanh(found.low)
+    on_scale = interval(stretched(value), stretched(resampled), confidence, n_units)
+    low = np.tanh(on_scale.low)
     beyond = np.clip(low / np.maximum(chance.T, 1e-12) - 1, 0, 1)
-    return Estimate(value.T, np.minimum(low, low * beyond), np.tanh(found.high))
+    return Estimate(value.T, np.minimum(low, low * beyond), np.tanh(on_scale.high))

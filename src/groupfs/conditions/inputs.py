@@ -11,18 +11,18 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import read_rows
-from groupfs.scoring.sample_scores import score_weights
-from groupfs.training.settings import is_signed
-from groupfs.utils.condition_kind import FEWEST_SAMPLES
-from groupfs.utils.fitted_selector import FittedSelector, feature_names, group_names
+from groupfs.groups import feature_names, group_names
+from groupfs.selection.row_scores import score_rows, score_weights
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import warn
 
+#: Columns of numbers with more values than this are followed as a number, e.g. time.
+MOST_CATEGORIES = 10
+#: Samples that a condition needs: correlations of fewer say nothing.
+FEWEST_SAMPLES = 10
 #: Rows that are looked at, at most, and numbers that these rows may hold (400 MB).
 MOST_ROWS, MOST_NUMBERS = 5000, 50_000_000
-#: Weight of the features of a group that a sample has, below which it has none.
-NO_WEIGHT = 1e-9
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Samples:
     """Rows of a table that have a condition, and the groups they are scored by."""
 
     Z: FloatArray  #: standardised columns, NaN in gaps, (n, d)
-    scores: FloatArray  #: of each group in each sample, NaN where all of it is gaps, (n, C)
+    scores: FloatArray  #: of each group in each sample, NaN where too much of it is gaps, (n, C)
     groups: list[IntArray]
     group_labels: list[Any]  #: names of the groups where the user gave them, else their ranks
     representatives: list[str]  #: most central feature of each group
@@ -39,6 +39,13 @@ class Samples:
     blocks: IntArray | None  #: block of each sample, (n,)
     signed: bool
     rows: IntArray  #: which rows of the table these are, (n,)
+
+    @property
+    def units(self) -> IntArray:
+        """What is drawn as a whole, numbered from 0: blocks, or samples where there are none."""
+        if self.blocks is None:
+            return np.arange(len(self.labels))
+        return np.asarray(np.unique(self.blocks, return_inverse=True)[1])
 
     def part(self, kept: BoolArray) -> "Samples":
         """Return some of the samples."""
@@ -52,9 +59,7 @@ class Samples:
         )
 
 
-def read_samples(
-    selector: FittedSelector, X: Any, labels: Any, missing: BoolArray, blocks: Any
-) -> Samples:
+def read_samples(selector: Any, X: Any, labels: Any, missing: BoolArray, blocks: Any) -> Samples:
     """Read the rows of X that have a label; ``labels`` and ``missing`` are of all its rows."""
     check_is_fitted(selector)
     if not selector.n_groups_:
@@ -62,10 +67,18 @@ def read_samples(
             "the selector has found no groups, so there is nothing to compare; fit a table in "
             "which features go together."
         )
-    most = min(MOST_ROWS, max(500, MOST_NUMBERS // selector.n_features_in_))
-    Z, n_rows, rows = read_rows(selector, X, most, keep_gaps=True)
+    most_rows = min(MOST_ROWS, max(500, MOST_NUMBERS // selector.n_features_in_))
+    Z, n_rows, rows = read_rows(selector, X, most_rows, keep_gaps=True)
     check_length("conditions", labels, n_rows)
-    codes = None if blocks is None else read_blocks(blocks, n_rows, missing)[rows]
+    if blocks is not None:
+        blocks, _, without_block = read_categories(blocks)
+        check_length("blocks", blocks, n_rows)
+        if n_without := int((without_block & ~missing).sum()):
+            raise ValueError(
+                f"{n_without} samples that have a condition have no block; leave them out, or give "
+                "each a block of its own."
+            )
+        blocks = blocks[rows]
     if len(rows) < n_rows:
         warn(f"Looked at {len(rows):,} of {n_rows:,} rows, picked at random.")
     if n_missing := int(missing.sum()):
@@ -73,27 +86,45 @@ def read_samples(
     weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
     every = Samples(
         Z=Z,
-        scores=score_samples(Z, weights),
+        scores=score_rows(Z, weights),
         groups=list(selector.groups_),
         group_labels=group_names(selector) or list(range(1, selector.n_groups_ + 1)),
         representatives=[feature_names(selector)[i] for i in selector.representatives_],
         centrality=selector.centrality_,
         labels=labels[rows],
-        blocks=codes,
-        signed=is_signed(selector.get_params(deep=False)),
+        blocks=blocks,
+        signed=getattr(selector, "signed", True),
         rows=rows,
     )
     return every.part(~missing[rows])
 
 
-def score_samples(Z: FloatArray, weights: FloatArray) -> FloatArray:
-    """Average the features that a sample has of each group, (n, d) and (d, C) to (n, C)."""
-    gaps = np.isnan(Z)
-    if not gaps.any():
-        return Z @ weights
-    total = (~gaps).astype(float) @ np.abs(weights)
-    known = total > NO_WEIGHT
-    return np.where(known, np.nan_to_num(Z) @ weights / np.where(known, total, 1), np.nan)
+def read_conditions(
+    selector: Any, X: Any, conditions: ArrayLike, blocks: Any
+) -> tuple[Samples, list[Any]]:
+    """Read the rows of X that are in conditions with enough samples, and these conditions, (K,).
+
+    ``labels`` of the samples are their conditions, numbered from 0.
+    """
+    codes, levels, missing = read_categories(conditions)
+    samples = read_samples(selector, X, codes, missing, blocks)
+    counts = np.bincount(samples.labels, minlength=len(levels))
+    kept = np.flatnonzero(counts >= FEWEST_SAMPLES)
+    if len(kept) < 2:
+        raise ValueError(
+            f"{len(kept)} of {len(levels)} conditions have {FEWEST_SAMPLES} samples or more, and a "
+            "comparison needs two; merge rare ones, or for a number such as time use "
+            "groupfs.conditions.curves."
+        )
+    if len(kept) < len(levels):
+        rare = [f"{levels[k]} ({counts[k]})" for k in np.flatnonzero(counts < FEWEST_SAMPLES)]
+        warn(
+            f"{len(rare)} condition(s) with fewer than {FEWEST_SAMPLES} samples were left out: "
+            f"{join_names(rare)}."
+        )
+    samples = samples.part(np.isin(samples.labels, kept))
+    samples = replace(samples, labels=np.searchsorted(kept, samples.labels))
+    return samples, [levels[k] for k in kept]
 
 
 def read_categories(values: ArrayLike) -> tuple[IntArray, list[Any], BoolArray]:
@@ -104,16 +135,14 @@ def read_categories(values: ArrayLike) -> tuple[IntArray, list[Any], BoolArray]:
     given, missing = _as_objects(values)
     categories = getattr(getattr(values, "cat", values), "categories", None)
     present = set(given[~missing].tolist())
-    if categories is not None:
-        levels = [level for level in categories if level in present]
-    else:
-        try:
-            levels = sorted(present)
-        except TypeError:  # of several types
-            levels = sorted(present, key=str)
+    try:
+        levels = sorted(present) if categories is None else [c for c in categories if c in present]
+    except TypeError:  # of several types
+        levels = sorted(present, key=str)
     number = {level: k for k, level in enumerate(levels)}
-    codes = np.array([-1 if gap else number[v] for v, gap in zip(given, missing, strict=True)])
-    return codes.astype(np.int64), levels, missing
+    codes = np.full(len(given), -1)
+    codes[~missing] = [number[value] for value in given[~missing]]
+    return codes, levels, missing
 
 
 def read_numbers(values: ArrayLike) -> tuple[FloatArray, BoolArray]:
@@ -131,43 +160,32 @@ def read_numbers(values: ArrayLike) -> tuple[FloatArray, BoolArray]:
     return numbers, missing
 
 
-def read_blocks(blocks: ArrayLike, n_samples: int, without: BoolArray) -> IntArray:
-    """Number the blocks of the samples, (n,); only samples ``without`` a condition may lack one."""
-    codes, _, missing = read_categories(blocks)
-    check_length("blocks", codes, n_samples)
-    if n_missing := int((missing & ~without).sum()):
-        raise ValueError(
-            f"{n_missing} samples that have a condition have no block; leave them out, or give "
-            "each a block of its own."
-        )
-    return codes
-
-
-def enough_samples(codes: IntArray, levels: list[Any]) -> list[int]:
-    """Return the categories that have enough samples; warn of others, refuse fewer than two."""
-    counts = np.bincount(codes, minlength=len(levels))
-    kept = [k for k in range(len(levels)) if counts[k] >= FEWEST_SAMPLES]
-    if len(kept) < 2:
-        raise ValueError(
-            f"{len(kept)} of {len(levels)} conditions have {FEWEST_SAMPLES} samples or more, and a "
-            "comparison needs two; merge rare ones, or for a number such as time use "
-            "groupfs.conditions.curves."
-        )
-    rare = [f"{levels[k]} ({counts[k]})" for k in range(len(levels)) if k not in kept]
-    if rare:
-        warn(
-            f"{len(rare)} condition(s) with fewer than {FEWEST_SAMPLES} samples were left out: "
-            f"{join_names(rare)}."
-        )
-    return kept
-
-
 def check_length(what: str, values: Any, n_samples: int) -> None:
     """Refuse values that are not one per sample."""
     if len(values) != n_samples:
         raise ValueError(
             f"{what} has {len(values)} entries but X has {n_samples} samples; give one per sample."
         )
+
+
+def check_share(what: str, value: float) -> None:
+    """Refuse what is no share between 0 and 1."""
+    if not 0 < value < 1:
+        raise ValueError(f"{what}={value} is no share; give a number between 0 and 1.")
+
+
+def is_number(column: Any) -> bool:
+    """Return whether a column of pandas is followed as a number, and not compared by category."""
+    return column.dtype.kind in "iuf" and column.nunique() > MOST_CATEGORIES
+
+
+def dates_as_days(column: Any) -> Any:
+    """Return many dates as days since the first, to be followed; other columns as they are."""
+    if column.dtype.kind != "M" or column.nunique() <= MOST_CATEGORIES:
+        return column
+    first = column.min().normalize()
+    days = (column - first).dt.total_seconds() / 86_400
+    return days.rename(f"{column.name} (days since {first:%Y-%m-%d})")
 
 
 def name_of(values: Any) -> str:

@@ -9,19 +9,31 @@ kernel, which unlike a local mean does not lag behind at the ends.
 import numpy as np
 
 from groupfs.conditions.kernel import kernel_weights
-from groupfs.conditions.pairwise import CONSTANT
+from groupfs.conditions.weighted import CONSTANT, weighted_means
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Places from the smallest to the largest number at which the level is found; lines between.
 N_LEVELS = 50
 
 
+def centered_within(Z: FloatArray, codes: IntArray) -> FloatArray:
+    """Subtract from every column its mean within each condition, (n, m); equal values become 0."""
+    centered = np.array(Z, dtype=np.float64)
+    for code in np.unique(codes):
+        inside = np.flatnonzero(codes == code)
+        values = centered[inside]
+        mean = np.nansum(values, axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
+        lowest, highest = np.fmin.reduce(values), np.fmax.reduce(values)
+        # the mean of equal values is rounded, and what is left of them would look like a column
+        centered[inside] = values - np.where(lowest == highest, lowest, mean)
+    return centered
+
+
 def standardized_within(Z: FloatArray, codes: IntArray) -> FloatArray:
     """Standardise columns within each condition, (n, m); constant ones become zero there."""
     weights = (codes == np.arange(codes.max() + 1)[:, None]).astype(float)
-    counts = np.maximum(weights @ _present(Z), 1)
-    off = Z - (weights @ np.nan_to_num(Z) / counts)[codes]
-    return _divided(off, np.sqrt(weights @ np.square(np.nan_to_num(off)) / counts)[codes])
+    off = centered_within(Z, codes)
+    return _divided(off, weighted_means(np.square(off), weights)[codes])
 
 
 def standardized_along(Z: FloatArray, values: FloatArray, bandwidth: float) -> FloatArray:
@@ -29,20 +41,20 @@ def standardized_along(Z: FloatArray, values: FloatArray, bandwidth: float) -> F
     places = np.linspace(values.min(), values.max(), N_LEVELS)
     weights = kernel_weights(values, places, bandwidth)
     off = Z - _between(values, places, _local_lines(Z, values, places, weights))
-    total = np.maximum(weights @ _present(Z), 1e-300)
-    variance = weights @ np.square(np.nan_to_num(off)) / total
-    return _divided(off, np.sqrt(_between(values, places, variance)))
+    variance = np.nan_to_num(weighted_means(np.square(off), weights))
+    return _divided(off, _between(values, places, variance))
 
 
 def _local_lines(
     Z: FloatArray, values: FloatArray, places: FloatArray, weights: FloatArray
 ) -> FloatArray:
     """Evaluate at each place the line through the samples around it, (G, m)."""
-    present, Z = _present(Z), np.nan_to_num(Z)
+    present, Z = (~np.isnan(Z)).astype(float), np.nan_to_num(Z)
     total = np.maximum(weights @ present, 1e-300)
-    tilted = weights * (values - places[:, None])
+    away = values - places[:, None]
+    tilted = weights * away
     tilt = tilted @ present / total
-    spread = (tilted * (values - places[:, None])) @ present / total - np.square(tilt)
+    spread = (tilted * away) @ present / total - np.square(tilt)
     mean = weights @ Z / total
     together = tilted @ Z / total - tilt * mean
     slope = np.divide(together, spread, out=np.zeros_like(mean), where=spread > CONSTANT)
@@ -54,10 +66,7 @@ def _between(values: FloatArray, places: FloatArray, of_places: FloatArray) -> F
     return np.stack([np.interp(values, places, column) for column in of_places.T], axis=1)
 
 
-def _present(Z: FloatArray) -> FloatArray:
-    return (~np.isnan(Z)).astype(float)
-
-
-def _divided(off: FloatArray, spread: FloatArray) -> FloatArray:
-    varies = spread > np.sqrt(CONSTANT)
-    return np.divide(off, spread, out=np.where(np.isnan(off), np.nan, 0.0), where=varies)
+def _divided(off: FloatArray, variance: FloatArray) -> FloatArray:
+    """Divide by the root of the variance, (n, m) each; where there is none, zero, and gaps stay."""
+    zero = np.where(np.isnan(off), np.nan, 0.0)
+    return np.divide(off, np.sqrt(variance), out=zero, where=variance > CONSTANT)

@@ -8,57 +8,54 @@ to condition would correlate otherwise, as soon as samples exchange their condit
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from groupfs.conditions.estimates import (
-    Change,
-    Estimate,
-    change_from,
-    correlation_interval,
-    interval,
+from groupfs.conditions.estimates import change_from, correlation_interval, interval
+from groupfs.conditions.inputs import Samples, check_share
+from groupfs.conditions.rearrange import (
+    draw_counts,
+    enough_arrangements,
+    plan_exchange,
+    rearranged,
+    resampled,
 )
-from groupfs.conditions.inputs import Samples
-from groupfs.conditions.pairwise import known_everywhere, seldom_together
-from groupfs.conditions.rearrange import rearranged
 from groupfs.conditions.weighted import (
+    MOST_FEATURES,
     GroupColumns,
+    by_centrality,
     chunks,
     effective_samples,
     exclusive_pairs,
-    most_central,
+    known_everywhere,
+    seldom_together,
     weighted_means,
 )
-from groupfs.scoring.cohesion import beyond_edge
+from groupfs.discovery.members import beyond_edge
 from groupfs.utils.types import FloatArray, IntArray
 
 #: From columns to columns without the level of their conditions, (n, m) to (n, m).
 WithoutLevel = Callable[[FloatArray], FloatArray]
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What is known of C groups under K sets of weights."""
-
-    mean: Estimate
-    correlation: Estimate
-    cohesion: Estimate
-    mean_change: Change
-    cohesion_change: Change
+#: From sets of weights to a number, or a number per group, of each, (Q, n) to (Q, ...).
+Statistic = Callable[[FloatArray], FloatArray]
 
 
 def measure(
     samples: Samples,
     weights: FloatArray,
+    *,
     tested: IntArray,
     without_level: WithoutLevel,
-    taken: IntArray,
-    units: IntArray,
-    counts: FloatArray,
+    strata: IntArray | None,
     confidence: float,
-) -> Measured:
-    """Measure all groups.
+    alpha: float,
+    n_permutations: int | None,
+    n_bootstrap: int,
+    rng: np.random.Generator,
+) -> dict[str, Any]:
+    """Measure all groups; return the fields that comparisons and curves have in common.
 
     Parameters
     ----------
@@ -66,38 +63,48 @@ def measure(
         How much each sample counts in each condition.
     tested : (k,)
         The conditions that changes are looked for in.
-    taken : (P + 1, n)
-        From which sample each takes its condition, as given in the first row.
-    units : (n,)
-        What is resampled as a whole: blocks, or samples.
-    counts : (B, n)
-        How often each sample is in each resample.
+    strata : (n,) or None
+        What is resampled on its own: conditions.
     """
-    means = weighted_means(samples.scores, weights)
-    again = _resampled(lambda w: weighted_means(samples.scores, w), weights, counts)
-    moved = chance_values(lambda w: weighted_means(samples.scores, w), weights[tested], taken)
-    C, K = len(samples.groups), len(weights)
+    check_share("confidence", confidence)
+    check_share("alpha", alpha)
+    C, K, units = len(samples.groups), len(weights), samples.units
+    exchange = plan_exchange(samples.labels, samples.blocks, alpha)
+    taken = exchange.draw(enough_arrangements(n_permutations, C), rng)
+    counts = draw_counts(units, strata, n_bootstrap, rng)
+
+    def means(w: FloatArray) -> FloatArray:
+        return weighted_means(samples.scores, w)
+
     r, r_again = np.full((K, C), np.nan), np.full((len(counts), K, C), np.nan)
     r_moved = np.full((len(taken), len(tested), C), np.nan)
     per_correlation = np.full((C, K), np.inf)
-    used = [most_central(group, samples.centrality) for group in samples.groups]
-    for j, group in enumerate(used):
-        columns = columns_of_group(samples.Z[:, group], samples.signed, weights, without_level)
+    for j, group in enumerate(samples.groups):
+        used = by_centrality(group, samples.centrality)[:MOST_FEATURES]
+        columns = columns_of_group(samples.Z[:, used], samples.signed, weights, without_level)
         if columns is None:
             continue
+        rho = columns.common_correlation
         per_correlation[j] = _cohesion_per_correlation(columns, weights)
-        r[:, j] = columns.common_correlation(weights)
-        r_again[..., j] = _resampled(columns.common_correlation, weights, counts)
-        r_moved[..., j] = chance_values(columns.common_correlation, weights[tested], taken)
-    n_units = effective_samples(_of_units(weights, units))
+        r[:, j] = rho(weights)
+        r_again[..., j] = repeated(rho, weights, counts, resampled)
+        r_moved[..., j] = repeated(rho, weights[tested], taken, rearranged)
+    n_units = effective_samples(np.stack([np.bincount(units, row) for row in weights]))
+    again = repeated(means, weights, counts, resampled)
     correlation = correlation_interval(r, r_again, confidence, n_units, 1 / per_correlation.T)
-    return Measured(
-        mean=interval(means, again, confidence, n_units),
-        correlation=correlation,
-        cohesion=correlation.scaled(per_correlation),
-        mean_change=change_from(moved),
-        cohesion_change=change_from(r_moved),
-    )
+    return {
+        "groups": samples.group_labels,
+        "representatives": samples.representatives,
+        "sizes": [len(group) for group in samples.groups],
+        "mean": interval(means(weights), again, confidence, n_units),
+        "correlation": correlation,
+        "cohesion": correlation.scaled(per_correlation),
+        "mean_change": change_from(repeated(means, weights[tested], taken, rearranged)),
+        "cohesion_change": change_from(r_moved),
+        "confidence": confidence,
+        "alpha": alpha,
+        "blocks": "none" if samples.blocks is None else "whole" if exchange.whole else "within",
+    }
 
 
 def columns_of_group(
@@ -119,34 +126,25 @@ def columns_of_group(
     return GroupColumns(without_level(Z), signed, excluded)
 
 
+def repeated(
+    statistic: Statistic,
+    weights: FloatArray,
+    changes: Any,
+    change: Callable[[FloatArray, Any], FloatArray],
+) -> FloatArray:
+    """Compute a statistic in every arrangement or resample, (P, K, ...)."""
+    K = len(weights)
+    parts = chunks(len(changes), weights.size)
+    values = np.concatenate([statistic(change(weights, changes[part])) for part in parts])
+    return values.reshape(-1, K, *values.shape[1:])
+
+
+def generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:
+    """Make numpy's generator of what scikit-learn calls a random state."""
+    return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
 def _cohesion_per_correlation(columns: GroupColumns, weights: FloatArray) -> list[float]:
     """Return the cohesion that a group whose correlation is one has, (K,)."""
     m = columns.Z.shape[1]
     return [beyond_edge(float(m), m, n) for n in columns.n_samples(weights)]
-
-
-def _of_units(weights: FloatArray, units: IntArray) -> FloatArray:
-    """Add up the weights of each unit, (K, n) to (K, U)."""
-    return np.stack([np.bincount(units, row) for row in weights])
-
-
-def _resampled(
-    statistic: Callable[[FloatArray], FloatArray], weights: FloatArray, counts: FloatArray
-) -> FloatArray:
-    """Compute a statistic in every resample, (B, K, ...)."""
-    (K, n), found = weights.shape, []
-    for part in chunks(len(counts), K * n):
-        values = statistic((counts[part, None] * weights).reshape(-1, n))
-        found.append(values.reshape(-1, K, *values.shape[1:]))
-    return np.concatenate(found)
-
-
-def chance_values(
-    statistic: Callable[[FloatArray], FloatArray], weights: FloatArray, taken: IntArray
-) -> FloatArray:
-    """Compute a statistic in every arrangement, (P + 1, K, ...)."""
-    (K, n), found = weights.shape, []
-    for part in chunks(len(taken), K * n):
-        values = statistic(rearranged(weights, taken[part]))
-        found.append(values.reshape(-1, K, *values.shape[1:]))
-    return np.concatenate(found)

@@ -1,4 +1,4 @@
-"""Groups that are there in one condition and in no other.
+"""Look for groups that are there in one condition and in no other.
 
 Axes: K conditions, G groups found in them.
 
@@ -16,22 +16,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 
-from groupfs.conditions.estimates import change_from, q_values
-from groupfs.conditions.frames import checked_share
-from groupfs.conditions.inputs import (
-    Samples,
-    enough_samples,
-    name_of,
-    read_categories,
-    read_samples,
-)
+from groupfs.conditions.estimates import change_from
+from groupfs.conditions.inputs import Samples, check_share, name_of, read_conditions
 from groupfs.conditions.level import standardized_within
-from groupfs.conditions.measure import chance_values, columns_of_group
-from groupfs.conditions.rearrange import enough_arrangements, plan_exchange
-from groupfs.conditions.weighted import GroupColumns, most_central
-from groupfs.utils.fitted_selector import feature_names
+from groupfs.conditions.measure import columns_of_group, generator, repeated
+from groupfs.conditions.rearrange import enough_arrangements, plan_exchange, rearranged
+from groupfs.conditions.weighted import MOST_FEATURES, GroupColumns, by_centrality
+from groupfs.groups import feature_names
+from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -41,8 +35,6 @@ if TYPE_CHECKING:
 N_SHUFFLES = 199
 #: False discovery rate at which a group is seen in a condition.
 SEEN = 0.05
-#: Jaccard index with a group of all rows from which a group is the same one.
-SAME_GROUP = 0.5
 
 
 @dataclass(frozen=True)
@@ -57,7 +49,7 @@ class OnlyIn:
     found_in: IntArray  #: condition that each group was found in, (G,)
     features: list[IntArray]  #: of each group, most central first
     feature_names: list[list[str]]
-    reliability: FloatArray  #: how well each is found again in halves of these rows, (G,)
+    replication: FloatArray  #: how well each is found again in halves of these rows, (G,)
     correlation: FloatArray  #: of its features in each condition, (G, K)
     absence_q_values: FloatArray  #: how likely shuffled columns go together as much, (G, K)
     change_p_values: FloatArray  #: how likely exchanged conditions differ as much, (G,)
@@ -69,28 +61,25 @@ class OnlyIn:
     @property
     def is_only_here(self) -> BoolArray:
         """Which groups are there in their condition and in no other, (G,)."""
-        elsewhere = np.arange(len(self.conditions)) != self.found_in[:, None]
-        seen = (self.absence_q_values <= SEEN) & elsewhere
-        found: BoolArray = ~seen.any(1) & (self.change_q_values <= self.alpha)
-        return found
+        seen = (self.absence_q_values <= SEEN) & self._elsewhere
+        return np.asarray(~seen.any(1) & (self.change_q_values <= self.alpha))
 
     @property
-    def is_new(self) -> BoolArray:
-        """Which groups are not among those of all rows, by a Jaccard index below one half, (G,)."""
-        return self.jaccard < SAME_GROUP
+    def _elsewhere(self) -> BoolArray:
+        """Which conditions are not that of the group, (G, K)."""
+        return np.asarray(np.arange(len(self.conditions)) != self.found_in[:, None])
 
     def to_frame(self) -> "pd.DataFrame":
         """Return a row per group that was found in a condition."""
         import pandas as pd
 
-        rows = range(len(self.features))
-        elsewhere = np.arange(len(self.conditions)) != self.found_in[:, None]
+        rows, elsewhere = range(len(self.features)), self._elsewhere
         return pd.DataFrame(
             {
                 "condition": [self.conditions[k] for k in self.found_in],
                 "representative": [names[0] for names in self.feature_names],
                 "size": [len(group) for group in self.features],
-                "reliability": self.reliability,
+                "replication": self.replication,
                 "correlation": self.correlation[rows, self.found_in],
                 "highest_elsewhere": np.where(elsewhere, self.correlation, -np.inf).max(1),
                 "smallest_q_elsewhere": np.where(elsewhere, self.absence_q_values, 1).min(1),
@@ -98,7 +87,6 @@ class OnlyIn:
                 "is_only_here": self.is_only_here,
                 "jaccard": self.jaccard,
                 "nearest_group": self.nearest_group,
-                "is_new": self.is_new,
                 "features": [", ".join(names) for names in self.feature_names],
             }
         )
@@ -118,7 +106,7 @@ def only_in(
 
     Parameters
     ----------
-    selector : fitted GroupFS or GroupFSPath
+    selector : fitted FeatureGroups
         Its parameters are those of the fits. One with known ``groups`` finds none.
     X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
         The table it was fitted on.
@@ -148,59 +136,52 @@ def only_in(
     Examples
     --------
     >>> import numpy as np
-    >>> from groupfs import GroupFS
+    >>> from groupfs import FeatureGroups
     >>> from groupfs.conditions import only_in
     >>> rng = np.random.default_rng(0)
     >>> X, day = rng.standard_normal((300, 12)), np.repeat(["one", "two"], 150)
     >>> X[:, :4] += rng.standard_normal((300, 1))  # these go together on both days
     >>> X[150:, 4:8] += rng.standard_normal((150, 1))  # and these on day two
-    >>> found = only_in(GroupFS(random_state=0).fit(X), X, day)
-    >>> found.to_frame()[["condition", "size", "is_only_here"]].to_numpy().tolist()
+    >>> result = only_in(FeatureGroups(random_state=0).fit(X), X, day)
+    >>> result.to_frame()[["condition", "size", "is_only_here"]].to_numpy().tolist()
     [['one', 4, False], ['two', 4, True], ['two', 4, False]]
     """
-    checked_share("alpha", alpha)
+    check_share("alpha", alpha)
     if selector.get_params(deep=False).get("groups") is not None:
         raise ValueError(
             "the selector has known groups, so nothing else can be found in a condition; use one "
             "that discovers its groups."
         )
-    codes, levels, missing = read_categories(conditions)
-    samples = read_samples(selector, X, codes, missing, blocks)
-    kept = enough_samples(samples.labels, levels)
-    samples = samples.part(np.isin(samples.labels, kept))
-    codes = np.searchsorted(kept, samples.labels)
-    rng = np.random.default_rng(check_random_state(random_state).randint(2**31))
-    exchange = plan_exchange(codes, samples.blocks, alpha)
-    weights = (codes == np.arange(len(kept))[:, None]).astype(float)
-    found = list(_groups_of_conditions(selector, X, samples.rows, codes))
-    taken = exchange.draw(enough_arrangements(n_permutations, 5 * len(found)), rng)
-    r, seen, moved = [], [], []
-    for group in found:
-        Z = samples.Z[:, most_central(group.features, group.centrality)]
-        columns = columns_of_group(
-            Z, samples.signed, weights, lambda Z: standardized_within(Z, codes)
+    if not hasattr(selector, "group_replication_"):
+        raise ValueError(
+            f"{type(selector).__name__} does not tell which groups are beyond chance; give a "
+            "fitted FeatureGroups."
         )
-        if columns is None:  # gaps leave no pair of features that all conditions have
-            r.append(np.full(len(kept), np.nan))
-            seen.append(r[-1])
-            moved.append(np.full((len(taken), len(kept)), np.nan))
-            continue
-        r.append(columns.common_correlation(weights))
-        seen.append(_chance_p_values(columns, codes, r[-1], rng))
-        moved.append(chance_values(columns.common_correlation, weights, taken))
-    K, names = len(kept), feature_names(selector)
-    change = change_from(np.stack(moved, axis=2)) if moved else change_from(np.zeros((1, K, 0)))
-    seen_p = np.array(seen).reshape(-1, K)
-    jaccard, nearest = _most_alike([group.features for group in found], samples)
+    samples, levels = read_conditions(selector, X, conditions, blocks)
+    rng, K = generator(random_state), len(levels)
+    exchange = plan_exchange(samples.labels, samples.blocks, alpha)
+    found_in, groups, replication = [], [], []
+    for k in range(K):
+        fitted = clone(selector).fit(_safe_indexing(X, samples.rows[samples.labels == k]))
+        for group, again in _kept_groups(fitted):
+            found_in.append(k)
+            groups.append(group)
+            replication.append(again)
+    taken = exchange.draw(enough_arrangements(n_permutations, 5 * len(groups)), rng)
+    measured = [_measure(group, samples, K, taken, rng) for group in groups]
+    r, chance, moved = zip(*measured, strict=True) if measured else ((), (), ())
+    change = change_from(np.moveaxis(np.reshape(moved, (-1, len(taken), K)), 0, 2))
+    jaccard, nearest = _most_alike(groups, samples)
+    names = feature_names(selector)
     return OnlyIn(
         name=name_of(conditions),
-        conditions=[levels[k] for k in kept],
-        found_in=np.array([group.condition for group in found], dtype=np.int64),
-        features=[group.features for group in found],
-        feature_names=[[names[i] for i in group.features] for group in found],
-        reliability=np.array([group.reliability for group in found]),
-        correlation=np.array(r).reshape(-1, K),
-        absence_q_values=q_values(seen_p.ravel()).reshape(-1, K),
+        conditions=levels,
+        found_in=np.array(found_in, dtype=np.int64),
+        features=groups,
+        feature_names=[[names[i] for i in group] for group in groups],
+        replication=np.array(replication),
+        correlation=np.reshape(r, (-1, K)),
+        absence_q_values=adjust_p_values(np.ravel(chance)).reshape(-1, K),
         change_p_values=change.p_values,
         change_q_values=change.q_values,
         jaccard=jaccard,
@@ -209,60 +190,60 @@ def only_in(
     )
 
 
-@dataclass(frozen=True)
-class _Found:
-    """A group that was kept in a condition."""
+def _kept_groups(fitted: Any) -> Iterator[tuple[IntArray, float]]:
+    """Yield the groups of two features or more that a fit keeps, most central features first.
 
-    condition: int
-    features: IntArray  #: most central first
-    centrality: FloatArray  #: of all features there, (d,)
-    reliability: float  #: NaN where it was not looked at
+    With each comes how well it is found again in halves, NaN where that was not looked at.
+    """
+    again = fitted.group_replication_
+    for j in np.flatnonzero(fitted.group_kept_):
+        group = by_centrality(fitted.groups_[j], fitted.centrality_)
+        if len(group) > 1:
+            yield group, np.nan if again is None else float(again[j])
 
 
-def _groups_of_conditions(
-    selector: Any, X: Any, rows: IntArray, codes: IntArray
-) -> Iterator[_Found]:
-    """Fit every condition on its own, and yield the groups of two features or more it keeps."""
-    for k in range(int(codes.max()) + 1):
-        fitted = clone(selector).fit(_safe_indexing(X, rows[codes == k]))
-        reliability = fitted.group_reliability_
-        for j in np.flatnonzero(fitted.group_selected_):
-            group = fitted.groups_[j]
-            if len(group) < 2:
-                continue
-            order = group[np.argsort(-np.abs(fitted.centrality_[group]), kind="stable")]
-            again = np.nan if reliability is None else float(reliability[j])
-            yield _Found(k, order, fitted.centrality_, again)
+def _measure(
+    group: IntArray, samples: Samples, K: int, taken: IntArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Measure a group in every condition, and as chance has it.
+
+    Returns its correlations, (K,), how likely shuffled columns go together as much, (K,), and its
+    correlations where conditions are exchanged, (P + 1, K). All of them are NaN where gaps leave no
+    pair of features that every condition has.
+    """
+    codes = samples.labels
+    weights = (codes == np.arange(K)[:, None]).astype(float)
+    Z = samples.Z[:, group[:MOST_FEATURES]]
+    columns = columns_of_group(Z, samples.signed, weights, lambda Z: standardized_within(Z, codes))
+    if columns is None:
+        unknown = np.full((len(taken), K), np.nan)
+        return unknown[0], unknown[0], unknown
+    r = columns.common_correlation(weights)
+    chance = _chance_p_values(columns, codes, r, rng)
+    return r, chance, repeated(columns.common_correlation, weights, taken, rearranged)
 
 
 def _chance_p_values(
     columns: GroupColumns, codes: IntArray, correlation: FloatArray, rng: np.random.Generator
 ) -> FloatArray:
     """Find how likely shuffled columns go together as much in each condition, (K,)."""
-    found = np.zeros(len(correlation))
+    p_values = np.zeros(len(correlation))
     for k, r in enumerate(correlation):
         inside = columns.Z[codes == k]
         every = np.ones((1, len(inside)))
-        chance = np.array(
-            [
-                GroupColumns(
-                    rng.permuted(inside, axis=0), columns.signed, columns.excluded
-                ).common_correlation(every)[0]
-                for _ in range(N_SHUFFLES)
-            ]
-        )
-        found[k] = (1 + (chance >= r).sum()) / (1 + N_SHUFFLES)
-    return found
+        shuffles = (rng.permuted(inside, axis=0) for _ in range(N_SHUFFLES))
+        shuffled = [
+            GroupColumns(Z, columns.signed, columns.excluded).common_correlation(every)[0]
+            for Z in shuffles
+        ]
+        p_values[k] = (1 + np.sum(shuffled >= r)) / (1 + N_SHUFFLES)
+    return p_values
 
 
 def _most_alike(groups: list[IntArray], samples: Samples) -> tuple[FloatArray, list[Any]]:
     """Find the group of all rows that is most like each, by Jaccard index."""
-    best, which = np.zeros(len(groups)), []
+    index = np.zeros((len(groups), len(samples.groups)))
     for i, group in enumerate(groups):
-        index = [
-            len(np.intersect1d(group, other)) / len(np.union1d(group, other))
-            for other in samples.groups
-        ]
-        best[i] = max(index)
-        which.append(samples.group_labels[int(np.argmax(index))])
-    return best, which
+        for j, other in enumerate(samples.groups):
+            index[i, j] = len(np.intersect1d(group, other)) / len(np.union1d(group, other))
+    return index.max(axis=1), [samples.group_labels[j] for j in index.argmax(axis=1)]

@@ -1,10 +1,11 @@
-r"""Give samples each other's conditions, so that chance can be seen; blocks stay in one piece.
+r"""Give samples each other's conditions to see chance, or draw them again to see how far to trust.
 
-Axes: P arrangements beside the given one, n samples.
+Axes: P arrangements beside the given one, B resamples, n samples, U units: blocks, or samples.
 
 If conditions do not matter, it does not matter which sample has which. Samples of one block (of one
 donor, say) are alike, so they may not be mixed with others: where conditions vary within blocks,
 they are exchanged within these; where every block has one condition, whole blocks exchange theirs.
+Resamples are of whole blocks, too.
 """
 
 from dataclasses import dataclass
@@ -29,13 +30,7 @@ class Exchange:
     """Which samples may exchange their conditions."""
 
     blocks: IntArray  #: block of each sample, numbered from 0 without gaps, (n,)
-    whole: bool  #: whether whole blocks exchange their conditions
-    log_count: float  #: logarithm of the number of different arrangements
-
-    @property
-    def kind(self) -> str:
-        """Whether conditions are exchanged "within" blocks or between "whole" ones."""
-        return "whole" if self.whole else "within"
+    whole: bool  #: whether whole blocks exchange their conditions, and not samples within them
 
     def draw(self, n_arrangements: int, rng: np.random.Generator) -> IntArray:
         """Draw from which sample each takes its condition, (P + 1, n); the first is as given."""
@@ -59,31 +54,17 @@ def enough_arrangements(asked_for: int | None, n_groups: int) -> int:
 def plan_exchange(labels: Any, blocks: IntArray | None, alpha: float) -> Exchange:
     """Find out who may exchange conditions; refuse where nobody may."""
     labels = np.unique(labels, return_inverse=True)[1]
-    if blocks is None:
-        return _checked(Exchange(np.zeros(len(labels), np.int64), False, _ways(labels)), alpha)
-    blocks = np.unique(blocks, return_inverse=True)[1]
-    first = np.unique(blocks, return_index=True)[1]
-    if (labels != labels[first][blocks]).any():
-        ways = sum(_ways(labels[blocks == block]) for block in range(len(first)))
-        return _checked(Exchange(blocks, False, ways), alpha)
-    of_blocks = labels[first]
-    if np.bincount(of_blocks).max() == 1 and len(first) < FEWEST_BLOCKS:
+    given = np.zeros(len(labels)) if blocks is None else blocks
+    _, first, own = np.unique(given, return_index=True, return_inverse=True)
+    whole = blocks is not None and bool((labels == labels[first][own]).all())
+    if whole and np.bincount(labels[first]).max() == 1 and len(first) < FEWEST_BLOCKS:
         raise ValueError(
             f"the {len(first)} blocks have one condition each and no condition has two blocks, so "
             "a difference between conditions may be one between blocks; it takes several blocks in "
             "every condition, or several conditions in a block."
         )
-    return _checked(Exchange(blocks, True, _ways(of_blocks)), alpha)
-
-
-def _ways(labels: IntArray) -> float:
-    """Return the logarithm of the number of different orders of labels."""
-    counts = np.bincount(labels)
-    return float(gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
-
-
-def _checked(exchange: Exchange, alpha: float) -> Exchange:
-    count = np.exp(min(exchange.log_count, 50))
+    exchanged = [labels[first]] if whole else [labels[own == b] for b in range(len(first))]
+    count = np.exp(min(sum(map(_log_orders, exchanged)), 50))
     if count < FEWEST_ARRANGEMENTS - 0.5:
         raise ValueError(
             f"conditions can be exchanged between samples in {count:.0f} way(s) that respect the "
@@ -95,7 +76,13 @@ def _checked(exchange: Exchange, alpha: float) -> Exchange:
             f"Conditions can be exchanged in only {count:.0f} ways that respect the blocks, so no "
             f"p-value can be below {1 / count:.2g}."
         )
-    return exchange
+    return Exchange(own, whole)
+
+
+def _log_orders(labels: IntArray) -> float:
+    """Return the logarithm of the number of different orders of labels."""
+    counts = np.bincount(labels)
+    return float(gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
 
 
 def rearranged(weights: FloatArray, taken: IntArray) -> FloatArray:
@@ -104,3 +91,28 @@ def rearranged(weights: FloatArray, taken: IntArray) -> FloatArray:
     Weights (K, n) of K conditions and P arrangements (P, n) make (P K, n).
     """
     return weights[:, taken].swapaxes(0, 1).reshape(-1, weights.shape[1])
+
+
+def draw_counts(
+    units: IntArray, strata: IntArray | None, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw how often each sample is in each resample, (B, n).
+
+    As many units as there are are drawn with replacement; if each lies in one stratum (a
+    condition), within the strata, so that none of these is ever empty.
+    """
+    first = np.unique(units, return_index=True)[1]
+    of_units = np.zeros(len(first), dtype=np.int64)
+    if strata is not None and (strata == strata[first][units]).all():
+        of_units = strata[first]
+    counts = np.zeros((n_resamples, len(first)))
+    for stratum in np.unique(of_units):
+        inside = np.flatnonzero(of_units == stratum)
+        shares = np.full(len(inside), 1 / len(inside))
+        counts[:, inside] = rng.multinomial(len(inside), shares, size=n_resamples)
+    return counts[:, units]
+
+
+def resampled(weights: FloatArray, counts: FloatArray) -> FloatArray:
+    """Count every sample as often as it was drawn: weights (K, n), counts (B, n) to (B K, n)."""
+    return (counts[:, None] * weights).reshape(-1, weights.shape[1])

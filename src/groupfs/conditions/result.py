@@ -6,14 +6,15 @@ Axes: C groups, K conditions or places along a number.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from groupfs.conditions.estimates import Change, Estimate
-from groupfs.conditions.frames import changes_frame
-from groupfs.conditions.inputs import Samples
-from groupfs.conditions.measure import Measured
-from groupfs.conditions.rearrange import Exchange
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: The estimates of a result, in the order of the columns.
+ESTIMATES = ("score", "cohesion", "correlation", "mean")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,15 +37,39 @@ class GroupChanges:
 
     def changes_frame(self) -> "pd.DataFrame":
         """Return a row per group: p- and q-values of its changes, and whether it changes."""
-        return changes_frame(self)
+        import pandas as pd
+
+        columns: dict[str, Any] = {
+            "group": self.groups,
+            "representative": self.representatives,
+            "size": self.sizes,
+        }
+        for name, change in (("mean", self.mean_change), ("cohesion", self.cohesion_change)):
+            columns[f"{name}_p_value"] = change.p_values
+            columns[f"{name}_q_value"] = change.q_values
+            columns[f"{name}_changes"] = change.found(self.alpha)
+        return pd.DataFrame(columns)
+
+    def _values_frame(self, heading: str, places: Any) -> "pd.DataFrame":
+        """Lay out a row per group and condition, or per group and place along a number."""
+        import pandas as pd
+
+        C, K = len(self.groups), len(places)
+        columns: dict[str, Any] = {
+            "group": np.repeat(np.array(self.groups, dtype=object), K),
+            "representative": np.repeat(np.array(self.representatives, dtype=object), K),
+            heading: [place for _ in range(C) for place in places],
+            "n_samples": np.tile(self.n_samples, C),
+        }
+        for name in filter(lambda name: hasattr(self, name), ESTIMATES):
+            estimate = getattr(self, name)
+            columns[name] = estimate.value.ravel()
+            columns[f"{name}_low"] = estimate.low.ravel()
+            columns[f"{name}_high"] = estimate.high.ravel()
+        return pd.DataFrame(columns).infer_objects()
 
 
-def shared_fields(samples: Samples, measured: Measured, exchange: Exchange) -> dict[str, Any]:
-    """Return the fields of a result that are the same for categories and numbers."""
-    return {
-        "groups": samples.group_labels,
-        "representatives": samples.representatives,
-        "sizes": [len(group) for group in samples.groups],
-        **vars(measured),
-        "blocks": exchange.kind if samples.blocks is not None else "none",
-    }
+def titles_of_groups(result: GroupChanges) -> list[str]:
+    """Call groups as the user does, or by their rank and their most central feature."""
+    pairs = zip(result.groups, result.representatives, strict=True)
+    return [f"{group}  {name}" if isinstance(group, int) else str(group) for group, name in pairs]

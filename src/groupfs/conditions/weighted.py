@@ -4,24 +4,31 @@ Axes: Q sets of weights, n samples, m features of a group, C groups.
 
 With the first eigenvalue :math:`\lambda` of the weighted correlation matrix of a group,
 :math:`\rho = (\lambda - 1) / (m - 1)` is the correlation that its features would have if all pairs
-had the same. Cohesion (``scoring.cohesion``) is this divided by what unrelated columns give with as
-many samples; so it grows with their number, and :math:`\rho` is what conditions are compared by.
+had the same. Cohesion (``discovery.cohesion``) is this divided by what unrelated columns give with
+as many samples; so it grows with their number, and :math:`\rho` is what conditions are compared by.
 Where signs matter, :math:`\lambda` is the sum of the matrix over m.
+
+A gap that is filled in pulls correlations towards zero, so that a condition with more gaps would
+seem to hold together less: correlations, means and variances are those over the samples that have
+both features.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from groupfs.conditions.pairwise import CONSTANT, PairSums, exclusive_pairs_with_gaps
-from groupfs.data.rows import DenseRows
-from groupfs.graphs.similarity import Correlations
+from groupfs.data import pair_sums
+from groupfs.data.basis import make_basis
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Features of a group that correlations are taken of, the most central ones: more say the same.
 MOST_FEATURES = 30
 #: Numbers that are worked on at a time (32 MB).
 AT_ONCE = 2**22
+#: Variance of a standardised column below which it is constant but for rounding.
+CONSTANT = 1e-12
+#: Samples that a feature, and a pair of features, needs in every condition.
+FEWEST_VALUES = 5
 
 
 class GroupColumns:
@@ -39,59 +46,71 @@ class GroupColumns:
 
     def __init__(self, Z: FloatArray, signed: bool, excluded: BoolArray) -> None:
         self.Z, self.signed, self.excluded = Z, signed, excluded
-        self._pairs = PairSums(Z) if np.isnan(Z).any() else None
-        if self._pairs is not None:
-            return
+        present, values = (~np.isnan(Z)).astype(float), np.nan_to_num(Z)
+        # without gaps, sums over the samples of a pair are the same for all pairs
+        other = present[:, :1] if present.all() else present
+        self._both = _pairs(present, other)
+        self._sums = _pairs(values, other)
+        self._squares = _pairs(np.square(values), other)
         # each pair twice: to write half of a matrix into the other takes longer
-        self._products = (Z[:, :, None] * Z[:, None, :]).reshape(len(Z), -1)
+        self._products = _pairs(values, values)
 
     def common_correlation(self, weights: FloatArray) -> FloatArray:
         r"""Compute :math:`\rho` for every set of weights, (Q, n) to (Q,)."""
         n, m = self.Z.shape
-        found = []
-        at_once = max(1, AT_ONCE // max(n, m * m))
-        for start in range(0, len(weights), at_once):
-            r = self._correlations(weights[start : start + at_once])
-            if self.excluded.any():
-                r[:, self.excluded] = 0
+        correlations = []
+        for part in chunks(len(weights), max(n, m * m)):
+            r = self._correlations(weights[part])
+            r[:, self.excluded] = 0
             r[:, range(m), range(m)] = 1
             first = r.sum((1, 2)) / m if self.signed else np.linalg.eigvalsh(r)[:, -1]
-            found.append((first - 1) / (m - 1))
-        return np.concatenate(found)
+            correlations.append((first - 1) / (m - 1))
+        return np.concatenate(correlations)
 
     def n_samples(self, weights: FloatArray) -> FloatArray:
-        """Count the samples that weights are worth to a pair of columns, (K, n) to (K,)."""
-        if self._pairs is not None:
-            return self._pairs.n_samples(weights)
-        return effective_samples(weights)
+        """Count the samples that weights are worth to a pair, on average over pairs, (Q,)."""
+        m = self.Z.shape[1]
+        others = ~np.eye(m, self._both.shape[1] // m, dtype=bool).ravel()
+        return np.asarray(_worth(weights, self._both)[:, others].mean(1))
 
     def _correlations(self, weights: FloatArray) -> FloatArray:
         """Correlate the columns for every set of weights, (Q, n) to (Q, m, m)."""
-        if self._pairs is not None:
-            return self._pairs.correlations(weights)
-        m = self.Z.shape[1]
-        shares = weights / np.maximum(weights.sum(1, keepdims=True), 1e-300)
-        means = shares @ self.Z
-        r = (shares @ self._products).reshape(-1, m, m)
-        r -= means[:, :, None] * means[:, None, :]
-        variance = r[:, range(m), range(m)]
+        Q, m = len(weights), self.Z.shape[1]
+        total = np.maximum(weights @ self._both, 1e-300).reshape(Q, m, -1)
+        mean = (weights @ self._sums).reshape(Q, m, -1) / total  # of i where j is there, too
+        variance = (weights @ self._squares).reshape(Q, m, -1) / total - np.square(mean)
         scale = np.where(variance > CONSTANT, 1 / np.sqrt(np.maximum(variance, CONSTANT)), 0)
-        r *= scale[:, :, None]
-        r *= scale[:, None, :]
+        r: FloatArray = (weights @ self._products).reshape(Q, m, m)
+        r /= total
+        r -= mean * mean.swapaxes(1, 2)
+        r *= scale
+        r *= scale.swapaxes(1, 2)
         return r
 
 
-def most_central(group: IntArray, centrality: FloatArray) -> IntArray:
-    """Return the features of a group that correlations are taken of."""
-    return group[np.argsort(-np.abs(centrality[group]), kind="stable")][:MOST_FEATURES]
+def by_centrality(group: IntArray, centrality: FloatArray) -> IntArray:
+    """Return the features of a group, the most central first."""
+    return group[np.argsort(-np.abs(centrality[group]), kind="stable")]
 
 
 def exclusive_pairs(Z: FloatArray) -> BoolArray:
-    """Find standardised columns whose correlation counts as none, (n, m) to (m, m)."""
-    if np.isnan(Z).any():
-        return exclusive_pairs_with_gaps(Z)
-    found: BoolArray = Correlations(DenseRows(Z)).matrix().numpy() == 0
-    return found
+    """Find columns of two values that no sample has the higher one of both of, (n, m) to (m, m)."""
+    m = Z.shape[1]
+    basis = make_basis(list(Z.T[:, :, None]), ["number"] * m, "correlation")
+    return pair_sums.exclusive_pairs(basis, 0, m)
+
+
+def known_everywhere(Z: FloatArray, weights: FloatArray) -> BoolArray:
+    """Find the features that have enough values under every set of weights, (m,)."""
+    present = (~np.isnan(Z)).astype(float)
+    return np.asarray((_worth(weights, present) >= FEWEST_VALUES).all(0))
+
+
+def seldom_together(Z: FloatArray, weights: FloatArray) -> BoolArray:
+    """Find the pairs that under some set of weights too few samples have both of, (m, m)."""
+    present = (~np.isnan(Z)).astype(float)
+    few = _worth(weights, _pairs(present, present)) < FEWEST_VALUES
+    return np.asarray(few.any(0)).reshape(Z.shape[1], -1)
 
 
 def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:
@@ -99,18 +118,14 @@ def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:
 
     Samples without a score (NaN) do not count; where none has one, there is no mean.
     """
-    gaps = np.isnan(scores)
-    if gaps.any():
-        total = weights @ (~gaps).astype(float)
-        mean = weights @ np.nan_to_num(scores) / np.maximum(total, 1e-300)
-        return np.where(total > 0, mean, np.nan)
-    return (weights @ scores) / np.maximum(weights.sum(1, keepdims=True), 1e-300)
+    total = weights @ (~np.isnan(scores)).astype(float)
+    mean = weights @ np.nan_to_num(scores) / np.maximum(total, 1e-300)
+    return np.where(total > 0, mean, np.nan)
 
 
 def effective_samples(weights: FloatArray) -> FloatArray:
     """Count the samples that weights are worth, (K, n) to (K,): all alike, each counts as one."""
-    found: FloatArray = np.square(weights.sum(1)) / np.square(weights).sum(1)
-    return found
+    return np.asarray(np.square(weights.sum(1)) / np.maximum(np.square(weights).sum(1), 1e-300))
 
 
 def chunks(n: int, numbers_each: int) -> Iterator[slice]:
@@ -118,3 +133,14 @@ def chunks(n: int, numbers_each: int) -> Iterator[slice]:
     size = max(1, AT_ONCE // numbers_each)
     for start in range(0, n, size):
         yield slice(start, min(n, start + size))
+
+
+def _pairs(left: FloatArray, right: FloatArray) -> FloatArray:
+    """Multiply every column with every other, (n, m) and (n, k) to (n, m k)."""
+    return (left[:, :, None] * right[:, None, :]).reshape(len(left), -1)
+
+
+def _worth(weights: FloatArray, present: FloatArray) -> FloatArray:
+    """Count the samples that weights are worth among those present, (Q, n) and (n, p) to (Q, p)."""
+    squares = np.maximum(np.square(weights) @ present, 1e-300)
+    return np.asarray(np.square(weights @ present) / squares)

@@ -1,4 +1,4 @@
-"""What is asked of a table before it is worked on; refusals name the columns and a remedy."""
+"""Check a table before it is worked on; refusals name the columns and a remedy."""
 
 import datetime
 from collections.abc import Sequence
@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from groupfs.data.memory import fits_in_memory, memory_budget, memory_of_table
 from groupfs.data.refused_columns import RefusedColumn, refuse_columns
-from groupfs.utils.text import join_names
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.text import format_bytes, join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import ConstantColumnsWarning, warn
 
@@ -52,6 +54,26 @@ def refuse_too_small(shape: tuple[int, int]) -> None:
                 f"Found array with {size} {what}(s) (shape={shape}) while a minimum of 2 is "
                 "required."
             )
+
+
+def refuse_too_large(shape: tuple[int, int], n_entries: int | None, who: str) -> None:
+    """Refuse a table that does not fit into memory; ``n_entries`` are those of a sparse one."""
+    budget = memory_budget(None)
+    if not fits_in_memory(shape, n_entries, budget):
+        raise ValueError(
+            f"{who} needs the whole table in memory, {shape[0]:,} x {shape[1]:,} with about "
+            f"{format_bytes(memory_of_table(shape, n_entries))} of work on it, and "
+            f"{format_bytes(budget)} are free; give it fewer rows, or use FeatureGroups, which "
+            "reads large tables in pieces."
+        )
+
+
+def refuse_remote_kinds(names: Sequence[str]) -> None:
+    """Refuse a DataFrame of dask with columns that are not numbers, by their names."""
+    raise ValueError(
+        f"X is a DataFrame of dask with columns that are not numbers: {join_names(names)}; give a "
+        "DataFrame in memory, X.compute(), or drop these columns."
+    )
 
 
 @dataclass(frozen=True)
@@ -113,18 +135,26 @@ def refuse_overflow(spread: FloatArray, names: Sequence[str]) -> None:
         )
 
 
-def refuse_too_few(varies: BoolArray, names: Sequence[str], fewest: int) -> None:
-    """Refuse a table with fewer than so many columns that vary."""
-    if varies.sum() >= fewest:
-        return
-    if not varies.any():
+def varying_columns(
+    spread: FloatArray, names: Sequence[str], constant: str | None, fewest: int
+) -> IntArray:
+    """Return the columns that vary; refuse fewer than so many, and warn of the others.
+
+    ``constant`` says what became of these; None for no warning.
+    """
+    varies = spread > 0
+    if fewest and not varies.any():
         raise ValueError(
             f"all {len(names)} columns of X are constant; there is nothing to select from."
         )
-    raise ValueError(
-        f"only one column of X varies ({names[int(varies.argmax())]}); a choice needs at least 2 "
-        "columns that are not constant."
-    )
+    if varies.sum() < fewest:
+        raise ValueError(
+            f"only one column of X varies ({names[int(varies.argmax())]}); a choice needs at least "
+            "2 columns that are not constant."
+        )
+    if constant is not None:
+        report_constant(varies, names, constant)
+    return np.flatnonzero(varies)
 
 
 def report_constant(varies: BoolArray, names: Sequence[str], consequence: str) -> None:
@@ -138,4 +168,15 @@ def report_constant(varies: BoolArray, names: Sequence[str], consequence: str) -
             f"{len(constant)} constant {columns} no information and {were} {consequence}: "
             f"{join_names([names[i] for i in constant.tolist()])}.",
             ConstantColumnsWarning,
+        )
+
+
+def refuse_n_groups(n_groups: Any, n_features: int) -> None:
+    """Refuse a number of groups that the features cannot fill."""
+    if not isinstance(n_groups, str) and not 2 <= n_groups < max(n_features, 3):
+        raise ParameterError(
+            f"n_groups={n_groups} but X has {n_features} features that vary; a group needs "
+            f"at least one feature, so choose 2 <= n_groups <= {n_features - 1} or "
+            '"auto".',
+            "n_groups",
         )

@@ -1,26 +1,27 @@
-"""Rows whose features may own several columns, have gaps, and a similarity of their own.
+"""Hold the rows of a table whose features may be categories, have gaps, or know no correlation.
 
 Axes: N samples, d features, p columns of the samples.
 
-The samples are standardised columns: a number has variance one, a category's indicators and a
-date's parts have it together, so that no feature outweighs another. Gaps are NaN in them; what
-multiplies rows (:func:`groupfs.graphs.affinity.gram`) knows what that means.
+The samples are standardised columns: a number has variance one, a category's indicators have it
+together, so that no feature outweighs another. Gaps are NaN in them; what multiplies rows
+(:func:`groupfs.discovery.graph.gram`) knows what that means.
 """
 
-from collections.abc import Sequence
+from typing import final
 
 import numpy as np
 import torch
-from scipy.stats import rankdata
 from torch import Tensor
 
-from groupfs.data.feature_basis import FeatureBasis, columns_of
-from groupfs.data.rows import DenseRows, RowsInMemory
-from groupfs.data.standardize import column_scale
+from groupfs.data.basis import FeatureBasis, columns_of
+from groupfs.data.dense import DenseRows
+from groupfs.data.standardize import at_least_rounding, mean_and_deviation
+from groupfs.data.table import Rows
 from groupfs.utils.types import FloatArray, IntArray
 
 
-class FeatureRows(RowsInMemory):
+@final
+class FeatureRows(Rows):
     """Rows of a table with features of any kind.
 
     Parameters
@@ -33,16 +34,13 @@ class FeatureRows(RowsInMemory):
         What similarities are worked out from.
     """
 
-    owner: IntArray
-
     def __init__(self, Z: FloatArray, owner: IntArray, basis: FeatureBasis) -> None:
         self.samples = DenseRows(Z)
         self.Z = Z
-        self.owner = owner
+        self.owner = self.feature_of_column = owner
         self.basis = basis
         self.shape = basis.shape
         self.column_norms = np.full(self.shape[1], float(self.shape[0]))
-        self.similarities: FloatArray | None = None  #: once they are known, (d, d)
 
     @property
     def device(self) -> torch.device:  # type: ignore[override]
@@ -54,15 +52,9 @@ class FeatureRows(RowsInMemory):
     def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
         return self.samples.take(index, out)
 
-    def columns_of(self, features: IntArray) -> IntArray:
-        return columns_of(self.owner, features)[0]
-
     def restricted(self, features: IntArray) -> "FeatureRows":
         columns, owner = columns_of(self.owner, features)
-        part = self._like(self.Z[:, columns], owner, self.basis.restricted(features))
-        if self.similarities is not None:
-            part.similarities = self.similarities[np.ix_(features, features)]
-        return part
+        return self._like(self.Z[:, columns], owner, self.basis.restricted(features))
 
     def shuffled(self, rng: np.random.Generator) -> "FeatureRows":
         N, d = self.shape
@@ -71,10 +63,9 @@ class FeatureRows(RowsInMemory):
         return self._like(Z, self.owner, self.basis.permuted(order))
 
     def resampled(self, index: IntArray, standardize: bool) -> "FeatureRows":
-        Z = self.Z[index]
-        Z = Z - _mean(Z)
-        if standardize:
-            Z = Z / _block_spread(Z, self.owner, self.shape[1])[self.owner]
+        mean, spread = feature_moments(self.Z[index], self.owner)
+        scale = at_least_rounding(spread, 1.0) if standardize else np.ones(self.shape[1])
+        Z = (self.Z[index] - mean) / scale[self.owner]
         return self._like(Z, self.owner, self.basis.rows(index))
 
     @property
@@ -82,64 +73,56 @@ class FeatureRows(RowsInMemory):
         """Whether every feature is one column, and similarity its correlation, of ranks or not."""
         return self.basis.is_single and self.basis.similarity in ("correlation", "rank")
 
-    def filled(self) -> DenseRows:
-        """Return the columns of the basis with gaps at the mean, where every feature is one."""
+    def numbers(self) -> DenseRows:
+        """Return the columns of the basis, where every feature has one, gaps at the mean."""
         rows = DenseRows(self.basis.E - self.basis.E.mean(0))
         rows.device = self.device
         return rows
 
-    def ranked(self) -> "FeatureRows":
-        """Put ranks in place of the values of numbers; other features and gaps stay."""
-        sizes = np.bincount(self.owner)
-        single = sizes[self.owner] == 1
-        Z = self.Z.copy()
-        Z[:, single] = rankdata(Z[:, single], axis=0, nan_policy="omit")
-        Z[:, single] -= _mean(Z[:, single])
-        Z[:, single] /= np.sqrt(np.nanmean(np.square(Z[:, single]), axis=0))
-        part = self._like(Z, self.owner, self.basis)
-        part.similarities = self.similarities
-        return part
+    def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
+        """Give every feature one standardised column, NaN in gaps, some rows of them, (n, d).
+
+        Numbers have one. A category has for each level what it says of the first component of the
+        feature's group: the mean of its rows. ``labels`` (d,) are the groups, ``signs`` those of
+        the features in them.
+        """
+        Z, d = np.nan_to_num(self.Z), self.shape[1]
+        sizes = np.bincount(self.owner, minlength=d)
+        starts = np.searchsorted(self.owner, np.arange(d))
+        found = self.Z[:, starts]
+        for feature in np.flatnonzero(sizes > 1):
+            group = np.array([feature])
+            if labels[feature] >= 0:
+                group = np.flatnonzero(labels == labels[feature])
+            component = self._component(Z, group, signs, sizes)
+            own = Z[:, self.owner == feature]
+            fitted = own @ np.linalg.lstsq(own, component, rcond=None)[0]
+            fitted[np.isnan(found[:, feature])] = np.nan
+            mean, deviation = mean_and_deviation(fitted[:, None])
+            found[:, feature] = (fitted - mean) / np.maximum(deviation, 1e-12)
+        return np.asarray(found[index])
+
+    def _component(
+        self, Z: FloatArray, group: IntArray, signs: IntArray, sizes: IntArray
+    ) -> FloatArray:
+        """Find the first component of a group's columns, (N,), along the features' signs."""
+        columns = columns_of(self.owner, group)[0]
+        U, lengths, Vt = np.linalg.svd(Z[:, columns], full_matrices=False)
+        single = (sizes == 1)[self.owner[columns]]
+        along = float((Vt[0] * signs[self.owner[columns]])[single].sum())
+        if not single.any():
+            along = float(Vt[0][np.abs(Vt[0]).argmax()])
+        component: FloatArray = U[:, 0] * lengths[0] * (-1 if along < 0 else 1)
+        return component
 
     def _like(self, Z: FloatArray, owner: IntArray, basis: FeatureBasis) -> "FeatureRows":
         rows = FeatureRows(np.ascontiguousarray(Z), owner, basis)
         rows.samples.device, rows.samples._dtype = self.samples.device, self.samples._dtype
         return rows
 
-    # What multiplies columns has no meaning where features own several: all who would ask for it
-    # look at similarities instead.
-    def columns(self, start: int, stop: int) -> FloatArray:
-        raise NotImplementedError("features of any kind are compared by their similarities")
 
-    project = combine = row_products = column_products = products_of = columns  # type: ignore
-    group_products = column_ends = columns  # type: ignore[assignment]
-
-
-def sample_columns(
-    values: Sequence[FloatArray], kinds: Sequence[str], standardize: bool
-) -> tuple[FloatArray, IntArray]:
-    """Standardise the columns of features, each (N, a), and say whose they are: (N, p), (p,)."""
-    sizes = [x.shape[1] for x in values]
-    owner = np.repeat(np.arange(len(values)), sizes)
-    Z = np.hstack(values)
-    Z = Z - _mean(Z)
-    is_number = np.array([kind == "number" for kind in kinds])
-    spread = _block_spread(Z, owner, len(values))
-    if not standardize and is_number.any():
-        spread[is_number] = column_scale(spread[is_number], False)
-    is_date = np.array([kind == "date" for kind in kinds])[owner]
-    if is_date.any():  # days and parts of a year have other units
-        Z[:, is_date] /= np.sqrt(np.nanmean(np.square(Z[:, is_date]), axis=0))
-        spread = np.where([k == "date" for k in kinds], np.sqrt(sizes), spread)
-    return Z / spread[owner], owner
-
-
-def _mean(Z: FloatArray) -> FloatArray:
-    found: FloatArray = np.nanmean(Z, axis=0)
-    return found
-
-
-def _block_spread(Z: FloatArray, owner: IntArray, n_features: int) -> FloatArray:
-    """Find the root of the variance of all columns of a feature together, (d,)."""
-    variance = np.nanmean(np.square(Z), axis=0)
-    total = np.bincount(owner, variance, minlength=n_features)
-    return np.sqrt(np.where(total > 1e-24, total, 1.0))
+def feature_moments(Z: FloatArray, owner: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Find means of columns, (p,), and the deviation of all columns of a feature together, (d,)."""
+    mean, deviation = mean_and_deviation(Z)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return mean, np.sqrt(np.bincount(owner, np.square(deviation)))

@@ -1,4 +1,4 @@
-"""The one door for X, whatever it is: checked, read into memory where it fits, else streamed."""
+"""Open X, whatever it is: checked, read into memory where it fits, else streamed."""
 
 import math
 from collections import Counter
@@ -7,11 +7,23 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from sklearn.utils import check_array
 
 from groupfs.data import checks
-from groupfs.data.block_sources import (
+from groupfs.data.basis import SimilarityFunction
+from groupfs.data.columns import encode_columns, has_kinds
+from groupfs.data.correlations import Correlations
+from groupfs.data.dask_source import on_cluster
+from groupfs.data.dense import DenseRows
+from groupfs.data.memory import (
+    STAYS_ON_CLUSTER,
+    Plan,
+    fits_in_memory,
+    memory_budget,
+    plan_rows,
+)
+from groupfs.data.mixed import mixed_table, numbers
+from groupfs.data.sources import (
     ArraySource,
     Source,
     as_source,
@@ -19,40 +31,31 @@ from groupfs.data.block_sources import (
     is_lazy,
     read_whole,
 )
-from groupfs.data.block_tensors import ColumnUnits
-from groupfs.data.dask_passes import on_cluster
-from groupfs.data.feature_basis import SimilarityFunction
-from groupfs.data.feature_rows import FeatureRows
-from groupfs.data.feature_table import feature_table, numbers, single_columns
-from groupfs.data.kinds import encode_columns, has_kinds
-from groupfs.data.memory_plan import (
-    STAYS_ON_CLUSTER,
-    Plan,
-    fits_in_memory,
-    memory_budget,
-    memory_of_table,
-    plan_for_workers,
-    plan_rows,
-)
+from groupfs.data.sparse import SparseRows
 from groupfs.data.standardize import (
-    MANY_ROWS,
+    N_KEYS,
     ColumnMoments,
     checked_spread,
     column_scale,
     order_by_keys,
-    order_columns,
-    standardized_rows,
 )
-from groupfs.data.streamed_rows import StreamRows
-from groupfs.data.survey import survey
-from groupfs.data.table import Table, TableInMemory
+from groupfs.data.streamed import streamed_table
+from groupfs.data.table import RowsInMemory, Table, TableInMemory, TableOptions
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import check_feature_names
-from groupfs.utils.text import format_bytes, join_names
+from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Numbers of a sparse table that may be filled in (512 MB).
 MOST_FILLED = 2**26
+#: Sparse tables whose columns' means exceed their deviations by more than this are filled in:
+#: products of columns would lose their digits otherwise, and such tables hold few zeros.
+LARGEST_OFFSET = 1e3
+#: Above so many rows the error of a mean, added up row by row, is more than rounding; the mean of
+#: what is left after centring corrects it.
+MANY_ROWS = 1000
+#: What becomes of columns that do not vary.
+LEFT_OUT = "left out of every group"
 
 
 def open_table(
@@ -60,18 +63,13 @@ def open_table(
     X: Any,
     standardize: bool,
     max_memory: Any = None,
-    n_models: int = 2,
-    verbose: bool = False,
     *,
-    may_stream: bool = True,
     plan: Plan | None = None,
     reset: bool = True,
-    constant: str | None = "left out of every group",
-    fewest: int = 2,
-    any_kind: bool = False,
+    constant: str | None = LEFT_OUT,
     similarity: str | SimilarityFunction = "correlation",
 ) -> Table:
-    """Check X, standardise it, and stream it if it is too large for memory.
+    """Check X, whose columns may be of any kinds, and stream it if it is too large for memory.
 
     Parameters
     ----------
@@ -79,78 +77,54 @@ def open_table(
         Whose ``n_features_in_`` and ``feature_names_in_`` are set, or with ``reset=False`` kept to.
     standardize : bool
         Whether columns get variance one, or the table one unit.
-    n_models : int
-        Models that are trained side by side.
-    verbose : bool
-        Whether passes over a streamed table show a bar.
-    may_stream : bool
-        Whether the table may be streamed; else one that does not fit is refused, and the result is
-        a ``TableInMemory``.
     plan : Plan or None
         How to stream the table; None streams it only where it does not fit.
     constant : str or None
         What a warning says became of columns that do not vary; None for no warning.
-    fewest : int
-        Columns that must vary.
-    any_kind : bool
-        Whether columns may be categories and dates, and have gaps; else they are refused.
     similarity : str or callable
         How features are compared.
     """
+    options = TableOptions(type(estimator).__name__, standardize, similarity, constant)
     described = describing_frame(X)
-    if any_kind and has_kinds(described):
+    if has_kinds(described):
         if described is not X:
-            _refuse_remote_kinds(described)
+            checks.refuse_remote_kinds([str(n) for n in described if has_kinds(described[[n]])])
         names = _match_columns(estimator, X, X.shape[1], reset)
         checks.refuse_too_small(X.shape)
-        encoded = encode_columns(X)
-        return feature_table(encoded, names, standardize, similarity, constant, fewest)
+        return mixed_table(encode_columns(X), names, options)
     checks.refuse_text(described)
     source = as_source(X)
-    who = type(estimator).__name__
-    if may_stream and plan is None:
-        plan = choose_plan(source, n_models, max_memory)
-    if plan is None:
-        matrix = _read_matrix(X, source, who, may_stream)
-        names = _match_columns(estimator, described, matrix.shape[1], reset)
-        missing = checks.find_missing(matrix)
-        compared = similarity != "correlation"
-        if any_kind and (compared or (missing is not None and missing.has_nan)):
-            matrix = _filled_in(matrix, similarity, names, missing, who)
-            return feature_table(numbers(matrix), names, standardize, similarity, constant, fewest)
-        checks.refuse_missing(missing, names, who)
-        moments = ColumnMoments(matrix.shape[1])
-        matrix = moments.add(matrix, correct_mean=matrix.shape[0] > MANY_ROWS)
-        spread, columns = _varying(moments, names, constant, fewest)
-        order, twins = order_columns(matrix, moments.mean, spread, columns)
-        columns = columns[order]
-        rows = standardized_rows(matrix, columns, moments.mean, spread, standardize)
-        return TableInMemory(rows, columns, twins, names, spread, moments.mean)
+    plan = choose_plan(source, max_memory) if plan is None else plan
+    if plan is not None and source is not None:
+        _refuse_streamed(source, similarity)
+        names = _match_columns(estimator, described, source.shape[1], reset)
+        return streamed_table(source, plan, names, options)
+    matrix = _read_matrix(X, source, options.who)
+    names = _match_columns(estimator, described, matrix.shape[1], reset)
+    missing = checks.find_missing(matrix)
+    if similarity != "correlation" or (missing is not None and missing.has_nan):
+        filled = _filled_in(matrix, similarity, names, missing, options.who)
+        return mixed_table(numbers(filled), names, options)
+    checks.refuse_missing(missing, names, options.who)
+    return _matrix_table(matrix, names, options)
 
-    assert source is not None
-    if similarity != "correlation":
-        raise ParameterError(
-            f"similarity={similarity!r} looks at all rows at once, but X ({source.shape[0]:,} x "
-            f"{source.shape[1]:,}) is too large for memory; give it fewer rows, or use "
-            'similarity="correlation".',
-            "similarity",
-        )
-    checks.refuse_too_small(source.shape)
-    names = _match_columns(estimator, described, source.shape[1], reset)
-    if source.is_remote:
-        plan = plan_for_workers(plan)
-    seen = survey(source, plan, "mean and variance", verbose)
-    checks.refuse_missing(seen.missing, names, who)
-    spread, columns = _varying(seen.moments, names, constant, fewest)
-    N, width = source.shape
-    order, twins = order_by_keys(seen.keys[columns] / (spread[columns, None] * np.sqrt(N)))
-    columns = columns[order]
-    mean, deviation = seen.moments.mean[columns], spread[columns]
-    scale = column_scale(deviation, standardize)
-    norms = N * (deviation / scale) ** 2
-    units = ColumnUnits(columns, mean, scale, width)
-    streamed = StreamRows(source, units, norms, seen.sample, plan, verbose)
-    return Table(streamed, columns, twins, names, spread, seen.moments.mean)
+
+def open_matrix(
+    estimator: Any, X: Any, standardize: bool, constant: str = LEFT_OUT, fewest: int = 2
+) -> TableInMemory:
+    """Check X, which must be of numbers without gaps and fit into memory.
+
+    ``constant`` says what becomes of columns that do not vary; ``fewest`` must vary.
+    """
+    options = TableOptions(type(estimator).__name__, standardize, "correlation", constant, fewest)
+    described, source = describing_frame(X), as_source(X)
+    checks.refuse_text(described)
+    if source is not None and is_lazy(X):
+        checks.refuse_too_large(source.shape, source.n_entries, options.who)
+    matrix = _read_matrix(X, source, options.who)
+    names = _match_columns(estimator, described, matrix.shape[1], reset=True)
+    checks.refuse_missing(checks.find_missing(matrix), names, options.who)
+    return _matrix_table(matrix, names, options)
 
 
 def read_rows(
@@ -162,49 +136,25 @@ def read_rows(
     many rows X has; and which of them they are, ascending. Gaps are at the mean, zero, or with
     ``keep_gaps`` NaN.
     """
-    table = open_table(
-        selector,
-        X,
-        selector.standardize,
-        selector.max_memory,
-        reset=False,
-        constant=None,
-        any_kind=True,
-    )
+    most = getattr(selector, "max_memory", None)
+    table = open_table(selector, X, selector.standardize, most, reset=False, constant=None)
     N = table.rows.shape[0]
     index = np.arange(N)
     if most_rows < N:
         index = np.sort(np.random.default_rng(0).choice(N, most_rows, replace=False))
     Z = np.zeros((len(index), len(table.names)))
-    if isinstance(table.rows, FeatureRows):
-        labels, signs = selector.group_labels_, selector.group_signs_
-        own = labels[table.columns], signs[table.columns]
-        columns = single_columns(table.rows, *own, keep_gaps=keep_gaps)
-        Z[:, table.columns] = columns[index]
-        return Z, N, index
-    table.rows.to(torch.device("cpu"), torch.float64)
-    Z[:, table.columns] = table.rows.take(torch.from_numpy(index)).numpy()
+    own = table.columns
+    labels = signs = np.zeros(len(own), dtype=np.int64)
+    if table.kinds is not None:  # what a level stands for depends on the group
+        labels, signs = selector.group_labels_[own], selector.group_signs_[own]
+    values = table.rows.feature_values(index, labels, signs)
+    Z[:, own] = values if keep_gaps else np.nan_to_num(values)
     if isinstance(X, np.memmap):
         ArraySource(X).drop_pages()  # rows from all over a file bring most of it into memory
     return Z, N, index
 
 
-def read_matrix(selector: Any, X: Any) -> FloatArray | sp.csr_array:
-    """Check X against a fitted selector and read it as it is, dense or sparse, in double.
-
-    Columns of other kinds, and tables with gaps, are read as :func:`read_rows` gives them.
-    """
-    if has_kinds(describing_frame(X)):
-        return read_rows(selector, X, len(X))[0]
-    matrix = _read_matrix(X, as_source(X), type(selector).__name__, may_stream=False)
-    _match_columns(selector, describing_frame(X), matrix.shape[1], reset=False)
-    missing = checks.find_missing(matrix)
-    if missing is not None and missing.has_nan and isinstance(matrix, np.ndarray):
-        return read_rows(selector, X, len(matrix))[0]
-    return matrix
-
-
-def choose_plan(source: Source | None, n_models: int, max_memory: Any) -> Plan | None:
+def choose_plan(source: Source | None, max_memory: Any) -> Plan | None:
     """Plan how to stream a table, or return None if it fits into memory.
 
     A large dask array stays where it is, even if it fits, where a cluster is at hand.
@@ -217,16 +167,12 @@ def choose_plan(source: Source | None, n_models: int, max_memory: Any) -> Plan |
     stays = source.is_remote and math.prod(source.shape) > STAYS_ON_CLUSTER and on_cluster()
     if fits_in_memory(source.shape, source.n_entries, budget) and not stays:
         return None
-    return plan_rows(*source.shape, n_models, budget, max_memory)
+    return plan_rows(*source.shape, budget, max_memory, source.is_remote)
 
 
-def _read_matrix(
-    X: Any, source: Source | None, who: str, may_stream: bool
-) -> FloatArray | sp.csr_array:
+def _read_matrix(X: Any, source: Source | None, who: str) -> FloatArray | sp.csr_array:
     """Read the whole table as an array or CSR array of doubles, to be looked at."""
     if source is not None and is_lazy(X):
-        if not may_stream:
-            _refuse_too_large(source, who)
         X = read_whole(source)
     if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor
         X = X.detach().cpu().double().numpy()
@@ -256,6 +202,45 @@ def _read_matrix(
     return np.ascontiguousarray(X, dtype=np.float64)
 
 
+def _matrix_table(
+    matrix: FloatArray | sp.csr_array, names: Sequence[str], options: TableOptions
+) -> TableInMemory:
+    """Make a table of a dense or sparse matrix of numbers."""
+    moments = ColumnMoments(matrix.shape[1])
+    matrix = moments.add(matrix, correct_mean=matrix.shape[0] > MANY_ROWS)
+    mean, spread = moments.mean, checked_spread(moments, names)
+    columns = checks.varying_columns(spread, names, options.constant, options.fewest)
+    vectors = np.random.default_rng(0).standard_normal((matrix.shape[0], N_KEYS))
+    if isinstance(matrix, np.ndarray):
+        keys = (matrix.T @ vectors)[columns] / spread[columns, None]
+    else:
+        keys = _standardized_rows(matrix, columns, mean, spread, True).project(vectors)
+    order, twins = order_by_keys(keys / np.sqrt(matrix.shape[0]))
+    columns = columns[order]
+    rows = _standardized_rows(matrix, columns, mean, spread, options.standardize)
+    return TableInMemory(Correlations(rows), columns, twins, names, spread, mean)
+
+
+def _standardized_rows(
+    X: FloatArray | sp.csr_array,
+    columns: IntArray,
+    center: FloatArray,
+    spread: FloatArray,
+    standardize: bool,
+) -> RowsInMemory:
+    """Build rows of some columns of a centred dense or a sparse X."""
+    mean, deviation = center[columns], spread[columns]
+    scale = column_scale(deviation, standardize)
+    if isinstance(X, np.ndarray):
+        Z = np.take(X, columns, axis=1)
+        Z /= scale
+        return DenseRows(Z)
+    table = sp.csr_array(sp.csc_array(X)[:, columns])
+    if (np.abs(mean) <= LARGEST_OFFSET * deviation).all():
+        return SparseRows(table, mean, scale, X.shape[0] * (deviation / scale) ** 2)
+    return DenseRows((table.toarray() - mean) / scale)
+
+
 def _filled_in(
     matrix: FloatArray | sp.csr_array,
     similarity: str | SimilarityFunction,
@@ -277,24 +262,15 @@ def _filled_in(
     return np.asarray(matrix.toarray())
 
 
-def _refuse_remote_kinds(frame: Any) -> None:
-    bad = [str(n) for n in frame.columns if has_kinds(frame[[n]])]
-    raise ValueError(
-        f"X is a DataFrame of dask with columns that are not numbers: {join_names(bad)}; give "
-        "GroupFS a DataFrame in memory, X.compute(), or drop these columns."
-    )
-
-
-def _refuse_too_large(source: Source, who: str) -> None:
-    budget = memory_budget(None)
-    if not fits_in_memory(source.shape, source.n_entries, budget):
-        needed = format_bytes(memory_of_table(source.shape, source.n_entries))
-        N, d = source.shape
-        raise ValueError(
-            f"{who} needs the whole table in memory, {N:,} x {d:,} with about {needed} of work on "
-            f"it, and {format_bytes(budget)} are free; give it fewer rows, or use GroupFS, which "
-            "reads large tables in pieces."
+def _refuse_streamed(source: Source, similarity: str | SimilarityFunction) -> None:
+    if similarity != "correlation":
+        raise ParameterError(
+            f"similarity={similarity!r} looks at all rows at once, but X ({source.shape[0]:,} x "
+            f"{source.shape[1]:,}) is too large for memory; give it fewer rows, or use "
+            'similarity="correlation".',
+            "similarity",
         )
+    checks.refuse_too_small(source.shape)
 
 
 def _match_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> Sequence[str]:
@@ -306,23 +282,14 @@ def _match_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> Sequ
             "rename these columns."
         )
     if reset:
-        check_feature_names(estimator, X, reset=True)
+        vars(estimator).pop("feature_names_in_", None)
+        if hasattr(X, "columns"):
+            check_feature_names(estimator, X, reset=True)
         estimator.n_features_in_ = n_features
     elif n_features != estimator.n_features_in_:
         raise ValueError(
             f"X has {n_features} features, but the selector was fitted on "
             f"{estimator.n_features_in_}; give the table it was fitted on."
         )
-    return list(getattr(estimator, "feature_names_in_", (f"x{i}" for i in range(n_features))))
-
-
-def _varying(
-    moments: ColumnMoments, names: Sequence[str], constant: str | None, fewest: int
-) -> tuple[FloatArray, IntArray]:
-    """Return the deviations of all columns, 0 where constant, and the columns that vary."""
-    spread = checked_spread(moments, names)
-    varies = spread > 0
-    checks.refuse_too_few(varies, names, fewest)
-    if constant is not None:
-        checks.report_constant(varies, names, constant)
-    return spread, np.flatnonzero(varies)
+    named = vars(estimator).get("feature_names_in_")
+    return [f"x{i}" for i in range(n_features)] if named is None else list(named)

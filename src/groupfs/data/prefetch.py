@@ -1,14 +1,9 @@
-"""Work done ahead in a background thread: the next block is read while this one is used."""
+"""Work ahead in a background thread: the next block is read while this one is used."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
-
-from tqdm import tqdm
-
-from groupfs.data.block_sources import Source, read_blocks
-from groupfs.data.blocks import Block
 
 Item = TypeVar("Item")
 #: Items that are made before they are asked for, at most.
@@ -29,16 +24,3 @@ def prefetch(items: Iterable[Item], depth: int = DEPTH) -> Iterator[Item]:
             yield item
     finally:
         pool.shutdown(cancel_futures=True)
-
-
-def read_ahead(
-    source: Source,
-    size: int,
-    what: str,
-    verbose: bool,
-    stage: Callable[[Block], Any] = lambda block: block,
-) -> Iterator[Any]:
-    """Yield all rows in blocks, read and staged ahead of their use, under a bar."""
-    blocks = prefetch(stage(block) for block in read_blocks(source, size))
-    n_blocks = -(-source.shape[0] // size)
-    yield from tqdm(blocks, desc=what, total=n_blocks, unit="block", disable=not verbose)

@@ -1,4 +1,4 @@
-"""Columns that cannot be features: what is wrong with each, and one error that names them all."""
+"""Refuse columns that cannot be features: one error says what is wrong with each."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -8,7 +8,7 @@ from groupfs.utils.text import join_names, one_line, shorten
 #: What is wrong with columns, and what to do about it.
 PROBLEMS = {
     "object": (
-        "that {hold} neither numbers, text nor dates",
+        "that {hold} neither numbers nor text",
         "make numbers or text of {them}, or {leave_out}",
     ),
     "complex": ("of complex numbers", "give real and imaginary parts as columns of their own"),
@@ -27,7 +27,7 @@ PROBLEMS = {
     ),
     "dates": (
         "of dates or times",
-        "make numbers of {them}, e.g. days since the first, or {leave_out}",
+        "turn {them} into numbers, such as days since a date, or {leave_out}",
     ),
 }
 #: Most names of columns in a sentence, and in a remedy.

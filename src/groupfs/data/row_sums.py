@@ -1,4 +1,4 @@
-r"""Sums over the standardised rows of a table, block by block: all its passes but the first.
+r"""Add up the standardised rows of a table, block by block: all its passes but the first.
 
 Axes: b rows of a block, d features, m of something else. A pass is made for a device, is given
 blocks Z, (b, d), and holds its sums in tensors there. Its making can be pickled, and sums of some
@@ -6,19 +6,19 @@ rows plus sums of others are those of all: so it can be done anywhere, see ``Sum
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from groupfs.data.block_tensors import BlockTensors, ColumnUnits, Standardizer, as_tensor
-from groupfs.data.blocks import Block
-from groupfs.data.memory_plan import PAIR_ENTRIES, block_rows
-from groupfs.utils.types import IntArray
+from groupfs.data.memory import PAIR_ENTRIES, block_rows
+from groupfs.data.sources import Block
+from groupfs.utils.types import FloatArray, IntArray
 
 
 class RowSums(ABC):
@@ -105,40 +105,90 @@ class GroupSums(RowSums):
         norms += totals.double().square_().sum(0)
 
 
-def add_up(
-    blocks: Iterable[BlockTensors], standardizer: Standardizer, sums: RowSums, start: int = 0
-) -> tuple[Tensor, ...]:
-    """Standardise blocks and add them up; the first row is row ``start`` of the pass."""
-    for block in blocks:
-        sums.add(standardizer.standardized(block), start)
-        start += block.n_rows
-    return sums.sums
-
-
 @dataclass(frozen=True)
 class SumsWork:
-    """Sums as work that can be done in parts; see :class:`groupfs.data.dask_passes.Work`."""
+    """Sums as work that can be done in parts; see :class:`groupfs.data.sources.Work`."""
 
     make: Callable[[torch.device], RowSums]
-    units: ColumnUnits
+    units: "ColumnUnits"
     n_bytes: int
+    device: torch.device
 
     def split(self, spans: list[tuple[int, int]]) -> list[int]:
         """Tell every part which row of the pass is its first: random signs go by that."""
         return [start for start, _ in spans]
 
-    def measure(self, pieces: Iterator[Block], part: int) -> tuple[NDArray[Any], ...]:
-        device = torch.device("cpu")
-        blocks = (BlockTensors.of(piece) for piece in pieces)
-        found = add_up(blocks, Standardizer(self.units, device), self.make(device), part)
-        return tuple(values.numpy() for values in found)
+    def measure(self, pieces: Iterator[Block], part: int) -> tuple[Any, ...]:
+        """Add up standardised rows; what is on no GPU comes as arrays, whose size dask knows."""
+        sums, standardizer = self.make(self.device), Standardizer(self.units, self.device)
+        for block in pieces:
+            sums.add(standardizer.standardized(block), part)
+            part += block.shape[0]
+        return tuple(s.numpy() if s.device.type == "cpu" else s for s in sums.sums)
 
-    def merge(self, found: list[tuple[NDArray[Any], ...]]) -> tuple[NDArray[Any], ...]:
+    def merge(self, found: list[tuple[Any, ...]]) -> tuple[Any, ...]:
         merged = [one + other for one, other in zip(found[0], found[1], strict=True)]
         for others in found[2:]:
             for total, other in zip(merged, others, strict=True):
                 total += other
         return tuple(merged)
+
+
+@dataclass(frozen=True)
+class ColumnUnits:
+    """Which columns of a table are used, in the order of use, and what makes them standard."""
+
+    columns: IntArray  #: (d,)
+    mean: FloatArray  #: (d,)
+    scale: FloatArray  #: (d,)
+    width: int  #: columns of the table as it came
+
+    def restricted(self, columns: IntArray) -> "ColumnUnits":
+        return ColumnUnits(
+            self.columns[columns], self.mean[columns], self.scale[columns], self.width
+        )
+
+
+class Standardizer:
+    """Turns blocks as they came into standardised rows (x - mean) / scale on a device."""
+
+    def __init__(self, units: ColumnUnits, device: torch.device) -> None:
+        self.device, self.width, self.n_columns = device, units.width, len(units.columns)
+        index = np.full(units.width, -1)
+        index[units.columns] = np.arange(self.n_columns)
+        numbers = (units.mean, units.scale, units.columns, index)
+        tensors = [as_tensor(values).to(device) for values in numbers]
+        self._mean, self._scale, self._columns, self._index = tensors
+
+    def standardized(self, block: Block, dtype: torch.dtype = torch.float32) -> Tensor:
+        """Standardise a block's rows, (b, d)."""
+        size = (block.shape[0], self.n_columns)
+        if not sp.issparse(block):
+            raw = self._send(block).index_select(1, self._columns).double()
+            return raw.sub_(self._mean).div_(self._scale).to(dtype)
+        filled = (-self._mean / self._scale).to(dtype).repeat(size[0], 1)
+        column = self._index[self._send(block.indices).long()]
+        lengths = self._send(np.diff(block.indptr).astype(np.int64))
+        row = torch.repeat_interleave(lengths, output_size=len(column))
+        raw = self._send(block.data).double()
+        if size[1] < self.width:
+            used = column >= 0
+            row, column, raw = row[used], column[used], raw[used]
+        values = (raw - self._mean[column]) / self._scale[column]
+        filled.view(-1)[row * size[1] + column] = values.to(dtype)
+        return filled
+
+    def _send(self, values: NDArray[Any]) -> Tensor:
+        return as_tensor(values).to(self.device)
+
+
+def as_tensor(values: NDArray[Any]) -> Tensor:
+    """Wrap an array as a tensor; copy it where torch does not know its kind or may not write."""
+    known = ("float16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool")
+    if not values.dtype.isnative or values.dtype.name not in known:
+        values = values.astype(np.float64)
+    values = np.ascontiguousarray(values)
+    return torch.from_numpy(values if values.flags.writeable else values.copy())
 
 
 def random_places(start: int, n_rows: int, m: int) -> tuple[IntArray, NDArray[np.float32]]:

@@ -1,31 +1,30 @@
-"""Mean and deviation of the columns, an order of their own, and rows in units of them.
+"""Measure mean and deviation of columns, order them by content, and remember both for new rows.
 
 There is one ``ColumnMoments`` for tables in memory, which are one block, and for those read in
-many; a sparse block stays sparse.
+many; a sparse block stays sparse. Gaps (NaN) count in no mean: ``mean_and_deviation``.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn import preprocessing
+from scipy.stats import rankdata
 
-from groupfs.data.blocks import Block
 from groupfs.data.checks import refuse_overflow
-from groupfs.data.rows import DenseRows, RowsInMemory, SparseRows
+from groupfs.data.columns import StoredColumn, has_kinds, read_column
 from groupfs.utils.types import FloatArray, IntArray
 
-#: Sparse tables whose columns' means exceed their deviations by more than this are filled in:
-#: products of columns would lose their digits otherwise, and such tables hold few zeros.
-LARGEST_OFFSET = 1e3
-#: Above so many rows the error of a mean, added up row by row, is more than rounding; the mean of
-#: what is left after centring corrects it.
-MANY_ROWS = 1000
+if TYPE_CHECKING:
+    from groupfs.data.sources import Block
+    from groupfs.data.table import Table
+
 #: Squares of deviations below this lose digits or vanish: such columns count as constant.
 SMALLEST_SPREAD = 1e-140
 #: Columns whose products with random vectors differ by less are equal but for unit and zero.
 SAME_KEY = 1e-9
+#: Random vectors over the rows that columns are multiplied with, to be told apart.
+N_KEYS = 3
 
 
 class ColumnMoments:
@@ -45,8 +44,11 @@ class ColumnMoments:
         """Standard deviations."""
         return np.sqrt(self.squares / self.n_rows)
 
-    def add(self, block: Block, correct_mean: bool = False) -> Block:
-        """Merge the rows of a block; return it, less its mean if it is dense."""
+    def add(self, block: "Block", correct_mean: bool = False) -> "Block":
+        """Merge the rows of a block; return it, less its mean if it is dense.
+
+        ``correct_mean`` takes off the rounding of a mean that was added up row by row.
+        """
         with np.errstate(over="ignore", invalid="ignore"):
             measure = _measure_dense if isinstance(block, np.ndarray) else _measure_sparse
             mean, squares, centered = measure(block, correct_mean)
@@ -72,15 +74,48 @@ class ColumnMoments:
             self.squares = self.squares + (squares + away**2 * (before * n / self.n_rows))
 
 
+def mean_and_deviation(X: "Block") -> tuple[FloatArray, FloatArray]:
+    """Find means and deviations of columns, dense or sparse, by the values that are there, (d,)."""
+    if not isinstance(X, np.ndarray):
+        mean, squares, _ = _measure_sparse(X, False)
+        return mean, np.sqrt(squares / X.shape[0])
+    n = np.maximum(np.count_nonzero(~np.isnan(X), axis=0), 1)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = np.nansum(X, axis=0, dtype=np.float64) / n
+        return mean, np.sqrt(np.nansum(np.square(X - mean), axis=0) / n)
+
+
+def unit_columns(X: FloatArray) -> FloatArray:
+    """Centre columns and scale them to variance one, by the values that are there."""
+    mean, deviation = mean_and_deviation(X)
+    return (X - mean) / np.maximum(deviation, 1e-300)
+
+
+def standard_ranks(X: FloatArray) -> FloatArray:
+    """Put ranks in place of values, centred and of variance one; gaps stay."""
+    return unit_columns(rankdata(X, axis=0, nan_policy="omit"))
+
+
 def checked_spread(moments: ColumnMoments, names: Sequence[str]) -> FloatArray:
     """Return the deviations, 0 where they are only rounding; refuse those that overflow."""
-    spread = moments.spread
+    return without_rounding(moments.mean, moments.spread, moments.n_rows, names)
+
+
+def without_rounding(
+    mean: FloatArray, spread: FloatArray, n_rows: Any, names: Sequence[str]
+) -> FloatArray:
+    """Put 0 in place of deviations that are only rounding; refuse those that overflow."""
     refuse_overflow(spread, names)
-    rounding = 10 * np.finfo(np.float64).eps * np.sqrt(moments.n_rows) * np.abs(moments.mean)
+    rounding = 10 * np.finfo(np.float64).eps * np.sqrt(n_rows) * np.abs(mean)
     return np.where(spread <= np.maximum(rounding, SMALLEST_SPREAD), 0.0, spread)
 
 
-def _measure_dense(block: Block, correct_mean: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+def at_least_rounding(spread: FloatArray, unit: FloatArray | float) -> FloatArray:
+    """Put a unit in place of deviations that are zero: some rows of a column may be equal."""
+    return np.where(spread > 1e-12 * unit, spread, unit)
+
+
+def _measure_dense(block: "Block", correct_mean: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     mean: FloatArray = block.sum(axis=0, dtype=np.float64) / block.shape[0]
     centered = block - mean
     if correct_mean:
@@ -90,7 +125,7 @@ def _measure_dense(block: Block, correct_mean: bool) -> tuple[FloatArray, FloatA
     return mean, np.einsum("ij,ij->j", centered, centered), centered
 
 
-def _measure_sparse(block: Block, correct_mean: bool) -> tuple[FloatArray, FloatArray, Block]:
+def _measure_sparse(block: "Block", correct_mean: bool) -> tuple[FloatArray, FloatArray, "Block"]:
     n, d = block.shape
     values, column = block.data.astype(np.float64), block.indices
     mean = np.bincount(column, values, minlength=d).astype(np.float64) / n
@@ -100,18 +135,6 @@ def _measure_sparse(block: Block, correct_mean: bool) -> tuple[FloatArray, Float
         mean += (rest - n_zeros * mean) / n
     squares = np.bincount(column, (values - mean[column]) ** 2, minlength=d)
     return mean, squares + n_zeros * np.where(n_zeros > 0, mean, 0) ** 2, block
-
-
-def order_columns(
-    X: FloatArray | sp.csr_array, center: FloatArray, spread: FloatArray, columns: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Order columns of a centred dense or a sparse X by content, and find twins among them."""
-    vectors = np.random.default_rng(0).standard_normal((X.shape[0], 3))
-    if isinstance(X, np.ndarray):
-        keys = (X.T @ vectors)[columns] / spread[columns, None]
-    else:
-        keys = standardized_rows(X, columns, center, spread, True).project(vectors)
-    return order_by_keys(keys / np.sqrt(X.shape[0]))
 
 
 def order_by_keys(keys: FloatArray, same: float = SAME_KEY) -> tuple[IntArray, IntArray]:
@@ -131,27 +154,80 @@ def column_scale(deviation: FloatArray, standardize: bool) -> FloatArray:
     return np.full(len(deviation), np.ldexp(common, exponent))
 
 
-def standardized_rows(
-    X: FloatArray | sp.csr_array,
-    columns: IntArray,
-    center: FloatArray,
-    spread: FloatArray,
-    standardize: bool,
-) -> RowsInMemory:
-    """Build rows of some columns of a centred dense or a sparse X."""
-    mean, deviation = center[columns], spread[columns]
-    scale = column_scale(deviation, standardize)
-    if isinstance(X, np.ndarray):
-        Z = np.take(X, columns, axis=1)
-        Z /= scale
-        return DenseRows(Z)
-    table = sp.csr_array(sp.csc_array(X)[:, columns])
-    if (np.abs(mean) <= LARGEST_OFFSET * deviation).all():
-        return SparseRows(table, mean, scale, X.shape[0] * (deviation / scale) ** 2)
-    return DenseRows((table.toarray() - mean) / scale)
+@dataclass
+class LearnedColumns:
+    """What a fit remembers of the columns: the standardised number that a new row has in each.
+
+    A number is measured from the mean of the fit, in deviations. A level has the number that it had
+    in the fit; one that is new counts as a gap. Gaps are zero, the mean. All of it is plain values,
+    by place, so that ``vars`` of it can be stored in any file.
+    """
+
+    mean: FloatArray  #: (d,)
+    spread: FloatArray  #: 0 where constant, (d,)
+    levels: dict[int, dict[str, float]] = field(default_factory=dict)
+
+    @property
+    def are_numbers(self) -> bool:
+        return not self.levels
+
+    def standardized(self, frame: Any, features: IntArray) -> FloatArray:
+        """Give every row of a data frame a number in each of some features, (n, m)."""
+        Z = np.zeros((len(frame), len(features)))
+        for j, feature in enumerate(features.tolist()):
+            Z[:, j] = self._numbers(feature, read_column(frame, feature), frame.columns[feature])
+        return Z
+
+    def _numbers(self, feature: int, stored: StoredColumn, name: Any) -> FloatArray:
+        learned = "levels" if feature in self.levels else "numbers"
+        sort = "levels" if stored.sort == "order" else stored.sort
+        if sort != learned:
+            if sort == "numbers" and np.isnan(stored.values).all():  # a column of gaps has no sort
+                return stored.values
+            raise ValueError(
+                f"column {name} holds {sort}, but {learned} when the selector was fitted; give it "
+                "the type it had then."
+            )
+        if learned == "levels":
+            return _values_of(self.levels[feature], stored)
+        if np.isinf(stored.values).any():
+            raise ValueError(
+                f"column {name} contains infinity (inf); replace infinite values, e.g. by NaN."
+            )
+        return (stored.values - self.mean[feature]) / self.spread[feature]
 
 
-def standardized_columns(matrix: Any, columns: IntArray) -> FloatArray:
-    """Return some columns, dense, centred and of variance one; constant ones are zero."""
-    chosen = matrix[:, columns]
-    return np.asarray(preprocessing.scale(chosen.toarray() if sp.issparse(chosen) else chosen))
+def learn_columns(X: Any, table: "Table", labels: IntArray, signs: IntArray) -> LearnedColumns:
+    """Remember the columns of a table; of levels those of features in groups.
+
+    ``labels`` and ``signs`` (d,) are the groups of the user's columns and their signs in them.
+    """
+    learned = LearnedColumns(table.means, table.deviations)
+    if not has_kinds(X):
+        return learned
+    own, every = table.columns, np.arange(table.rows.shape[0])
+    place = {column: j for j, column in enumerate(own.tolist())}
+    values = table.rows.feature_values(every, labels[own], signs[own])
+    for feature in np.flatnonzero(labels >= 0).tolist():
+        stored = read_column(X, feature)
+        if stored.sort == "numbers":
+            continue
+        z = values[:, place[feature]]
+        encoded = stored.encoded()
+        if encoded.shape[1] == 1:
+            z = (encoded[:, 0] - table.means[feature]) / table.deviations[feature]
+        learned.levels[feature] = _learn_levels(stored, z)
+    return learned
+
+
+def _learn_levels(stored: StoredColumn, z: FloatArray) -> dict[str, float]:
+    """Find the number of every level that occurs."""
+    codes, first = np.unique(stored.values, return_index=True)
+    found = zip(codes.tolist(), z[first].tolist(), strict=True)
+    return {stored.names[code]: value for code, value in found if code >= 0 and not np.isnan(value)}
+
+
+def _values_of(levels: dict[str, float], stored: StoredColumn) -> FloatArray:
+    by_code = [levels.get(name, np.nan) if name.strip() else np.nan for name in stored.names]
+    found: FloatArray = np.array([*by_code, np.nan])[stored.values]
+    return found

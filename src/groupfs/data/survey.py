@@ -1,4 +1,4 @@
-"""The first look at a table that is not in memory: one pass, in this process or where its rows are.
+"""Look at a table that is not in memory for the first time, in one pass.
 
 It finds means and deviations of the columns, their products with fixed random vectors, by which
 columns are ordered and twins known, values that cannot be used, and a sample of random rows.
@@ -12,16 +12,10 @@ from typing import Any
 import numpy as np
 
 from groupfs.data import checks
-from groupfs.data.block_sources import Source
-from groupfs.data.blocks import Block, stack_blocks
 from groupfs.data.checks import Missing
-from groupfs.data.memory_plan import Plan
-from groupfs.data.prefetch import read_ahead
-from groupfs.data.standardize import ColumnMoments
+from groupfs.data.sources import Block, stack_blocks
+from groupfs.data.standardize import N_KEYS, ColumnMoments
 from groupfs.utils.types import FloatArray, IntArray
-
-#: Random vectors over the rows that columns are multiplied with.
-N_KEYS = 3
 
 
 @dataclass(frozen=True)
@@ -34,12 +28,6 @@ class Survey:
     total: FloatArray  #: sums of the random vectors, (3,)
     sample: Block  #: rows as they came
     missing: Missing | None = None
-
-    def __sizeof__(self) -> int:
-        """Tell dask how much memory this takes: the sample most of it."""
-        block = self.sample
-        parts = [block] if isinstance(block, np.ndarray) else [block.data, block.indices]
-        return int(sum(part.nbytes for part in [*parts, self.products])) + 5 * self.shift.nbytes
 
     @property
     def keys(self) -> FloatArray:
@@ -66,7 +54,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class SurveyWork:
-    """A survey as work that can be done in parts; see :class:`groupfs.data.dask_passes.Work`."""
+    """A survey as work that can be done in parts; see :class:`groupfs.data.sources.Work`."""
 
     shape: tuple[int, int]
     sample_rows: int
@@ -115,15 +103,6 @@ class SurveyWork:
 
     def merge(self, found: list[Survey]) -> Survey:
         return reduce(Survey.merged, found)
-
-
-def survey(source: Source, plan: Plan, what: str = "", verbose: bool = False) -> Survey:
-    """Go through the rows of a source once; ``what`` names the pass under a bar."""
-    work = SurveyWork(source.shape, plan.sample_rows)
-    if source.is_remote:
-        return source.run_there(work, what, verbose)
-    blocks = read_ahead(source, plan.block_rows, what, verbose)
-    return work.measure(blocks, work.split([(0, source.shape[0])])[0])
 
 
 def _products(block: Block, shift: FloatArray, vectors: FloatArray) -> FloatArray:

@@ -1,12 +1,170 @@
-"""The table as all other rooms know it: standardised rows, and what their columns are."""
+"""Say what a table offers, whatever it is made of: other rooms ask for nothing else.
 
-from collections.abc import Sequence
+Axes: N rows, d features, p columns of the features: one each, but several for a category.
+
+Rows of numbers are dense (``dense``), sparse (``sparse``) or read in blocks (``streamed``); rows of
+features of any kinds and with gaps are ``feature_rows``. How alike features are is another
+question, which the table's ``similarity`` answers.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
+import torch
+from torch import Tensor
 
-from groupfs.data.rows import Rows, RowsInMemory
+from groupfs.data.memory import BLOCK_ENTRIES, CUDA_ENTRIES, block_rows
 from groupfs.utils.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from groupfs.data.dense import DenseRows
+    from groupfs.data.similarity import Similarity
+
+
+class Rows(ABC):
+    """N standardised rows of d features: what every kind offers; nobody asks which it is."""
+
+    shape: tuple[int, int]
+    device: torch.device  #: where indices of rows are wanted
+    column_norms: FloatArray  #: squared norm of every feature, (d,)
+    feature_of_column: IntArray  #: ascending, (p,)
+    block_entries: int = BLOCK_ENTRIES
+
+    @abstractmethod
+    def to(self, device: torch.device, dtype: torch.dtype) -> None:
+        """Fix where batches go."""
+
+    @abstractmethod
+    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
+        """Return rows by index, NaN in gaps, (B, p); into ``out`` if given."""
+
+    def random_rows(self, n_rows: int, rng: np.random.Generator) -> Tensor:
+        """Return random rows, or all where there are no more, (n_rows, p)."""
+        return self.take(torch.from_numpy(rng.permutation(self.shape[0])[:n_rows]))
+
+    def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
+        """Fill ``out`` (B, p) with other random rows for every step of an epoch."""
+        # the first rows fill up a last batch
+        order = np.resize(rng.permutation(self.shape[0]), n_steps * len(out))
+        for batch in torch.from_numpy(order).to(self.device).split(len(out)):
+            self.take(batch, out=out)
+            yield
+
+    @abstractmethod
+    def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
+        """Give every feature one number in each of some rows, (n, d), NaN in gaps.
+
+        A category's depend on the groups (``labels``) and the features' ``signs`` in them.
+        """
+
+    @abstractmethod
+    def restricted(self, features: IntArray) -> Self:
+        """Return some of the features, ascending."""
+
+    @abstractmethod
+    def shuffled(self, rng: np.random.Generator) -> "Rows":
+        """Return the features, each shuffled on its own; of a streamed table in its sample."""
+
+    @abstractmethod
+    def resampled(self, index: IntArray, standardize: bool) -> "Rows":
+        """Return rows by number, in memory, centred and, if so wanted, standardised anew."""
+
+    def without_common_column(self, share: float) -> Self:
+        """Take the mean column off all, where less than this share of them is left then.
+
+        Their distances stay the same, but products of columns would have no digits for them: an
+        outlier row of a million deviations, say, makes all columns so alike.
+        """
+        return self
+
+    @property
+    def columns_at_once(self) -> int:
+        """Features to compare with all at a time."""
+        entries = max(self.block_entries, CUDA_ENTRIES if self.device.type == "cuda" else 0)
+        return block_rows(self.shape[1], entries)
+
+
+class NumberRows(Rows):
+    """Rows in which every feature is one column of numbers: columns can be multiplied."""
+
+    most_product_bytes: float = math.inf  #: that products of columns may take
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all products of columns are affordable."""
+        return True
+
+    @abstractmethod
+    def in_memory(self) -> "RowsInMemory":
+        """Return the rows themselves, or the sample that a streamed table holds."""
+
+    @abstractmethod
+    def column_ends(self) -> tuple[FloatArray, FloatArray]:
+        """Find the lowest and the highest value of every column, (d,) each."""
+
+    @abstractmethod
+    def column_products(self, start: int, stop: int, single: bool = False) -> Tensor:
+        """Multiply columns start..stop with all, (stop - start, d), double precision.
+
+        With ``single`` in single precision where that is faster.
+        """
+
+    @abstractmethod
+    def products_of(self, columns: IntArray) -> Tensor:
+        """Multiply some columns with all, (m, d), double precision."""
+
+    @abstractmethod
+    def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
+        """Multiply every column with the sum of its group, (d,); norms of the sums, (C,)."""
+
+    @abstractmethod
+    def pair_distances(self, partners: IntArray, n_rows: int, signed: bool = True) -> FloatArray:
+        """Measure squared distances of columns to others from about so many rows, (d, m)."""
+
+    @abstractmethod
+    def sketch(self, n_sums: int) -> "DenseRows":
+        """Add up rows with random signs, in at most so many sums.
+
+        Inner products of its columns estimate those of the table's.
+        """
+
+
+class RowsInMemory(NumberRows):
+    """Rows that can also be asked for products over all rows and of all rows."""
+
+    @abstractmethod
+    def columns(self, start: int, stop: int) -> FloatArray:
+        """Return columns start..stop, (N, stop - start)."""
+
+    @abstractmethod
+    def project(self, vectors: FloatArray) -> FloatArray:
+        """Multiply the columns with vectors over the samples, (N, m) to (d, m)."""
+
+    @abstractmethod
+    def combine(self, weights: FloatArray) -> FloatArray:
+        """Add up the columns with weights, (d, m) to (N, m)."""
+
+    @abstractmethod
+    def row_products(self, start: int, stop: int) -> Tensor:
+        """Multiply rows start..stop with all, (stop - start, N), double precision."""
+
+    def in_memory(self) -> "RowsInMemory":
+        return self
+
+    def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
+        sums = self.combine(np.eye(n_groups)[labels])
+        products = self.project(sums)[np.arange(len(labels)), labels]
+        return products, np.linalg.norm(sums, axis=0)
+
+    def pair_distances(self, partners: IntArray, n_rows: int, signed: bool = True) -> FloatArray:
+        products = np.stack([self.products_of(own)[:, j] for j, own in enumerate(partners)])
+        products = products if signed else np.abs(products)
+        norms = self.column_norms
+        return np.maximum(norms[:, None] + norms[partners] - 2 * products, 0)
 
 
 @dataclass(frozen=True)
@@ -17,13 +175,17 @@ class Table:
     a result.
     """
 
-    rows: Rows
+    similarity: "Similarity"  #: of the features, by all rows
     columns: IntArray  #: index in the user's table of every column of ``rows``, (d,)
     twins: IntArray  #: equal numbers for equal columns, (d,)
     names: Sequence[str]  #: of all the user's columns
     deviations: FloatArray  #: of all the user's columns as they came, 0 where constant
     means: FloatArray  #: of all the user's columns; 0 for features of several columns
     kinds: Sequence[str] | None = None  #: of all the user's columns; None if they are numbers
+
+    @property
+    def rows(self) -> Rows:
+        return self.similarity.rows
 
     @property
     def n_distinct(self) -> int:
@@ -36,14 +198,26 @@ class Table:
         _, twins = np.unique(self.twins[features], return_inverse=True)
         return replace(
             self,
-            rows=self.rows.restricted(features),
+            similarity=self.similarity.restricted(features),
             columns=self.columns[features],
             twins=twins,
         )
 
 
-@dataclass(frozen=True)
 class TableInMemory(Table):
-    """A table whose rows are all in memory."""
+    """A table of numbers that are all in memory."""
 
-    rows: RowsInMemory
+    @property
+    def rows(self) -> RowsInMemory:
+        return cast(RowsInMemory, self.similarity.rows)
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What an estimator wants of a table; see :func:`groupfs.data.open_table.open_table`."""
+
+    who: str  #: the estimator's name, for errors
+    standardize: bool
+    similarity: Any = "correlation"
+    constant: str | None = None
+    fewest: int = 2

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from groupfs.datasets.cache import load_or_parse
 from groupfs.datasets.parsers import Parsed
 from groupfs.datasets.published_files import data_folder, find_file, obtain_file
 from groupfs.datasets.registry import DATASETS, REGISTRY, Source
@@ -23,8 +22,7 @@ def fetch_dataset(
 ) -> Bunch | tuple[Any, Any]:
     """Load one of the paper's tables, downloading its files if needed and possible.
 
-    A file is checked by its sha256 before it is read; after that a parsed copy serves, kept in the
-    folder that the environment variable ``GROUPFS_CACHE`` names, or else in ``~/.cache/groupfs``.
+    A file is checked by its sha256 before it is read.
 
     Parameters
     ----------
@@ -86,13 +84,7 @@ def _read(name: str, folder: Path, download: bool) -> tuple[Parsed, Source]:
     sources = REGISTRY[name].sources
     at_hand = (s for s in sources if all(find_file(file, folder) for file in s.files))
     source = next(at_hand, sources[-1])
-
-    def parse() -> Parsed:
-        return source.read(*(obtain_file(file, folder, download) for file in source.files))
-
-    # where the sha256 are known, a copy serves without the files
-    hashes = [file.sha256 or obtain_file(file, folder, False).sha256 for file in source.files]
-    return load_or_parse(name, hashes, parse), source
+    return source.read(*(obtain_file(file, folder, download) for file in source.files)), source
 
 
 def _as_frame(data: Any, target: Any, names: list[str]) -> tuple[Any, Any, Any]:

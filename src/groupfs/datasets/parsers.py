@@ -16,9 +16,6 @@ from groupfs.datasets.published_files import Content
 from groupfs.utils.text import one_line
 from groupfs.utils.types import FloatArray
 
-#: Raise it whenever a parser's result changes: parsed copies of an older version are not used.
-PARSERS_VERSION = 1
-
 HEART_COLUMNS = [  # the file has no header
     *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"),
     *("thalach", "exang", "oldpeak", "slope", "ca", "thal"),

@@ -34,7 +34,6 @@ class Content:
 
     name: str
     data: bytes
-    sha256: str
 
 
 def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
@@ -73,13 +72,13 @@ def _checked(file: File, path: Path, what: str, remedy: str) -> Content:
         data = _unpacked(packed, path, file.name)
     except UNPACKING_ERRORS as reason:
         raise BrokenFileError(f"{what} cannot be unpacked ({reason}); {remedy}.") from reason
-    found = hashlib.sha256(data).hexdigest()
-    if file.sha256 not in (None, found):
+    sha256 = hashlib.sha256(data).hexdigest()
+    if file.sha256 not in (None, sha256):
         raise BrokenFileError(
             f"{what} is truncated or not the published version: the sha256 of {file.name} begins "
-            f"with {found[:12]}, expected {str(file.sha256)[:12]}; {remedy}."
+            f"with {sha256[:12]}, expected {str(file.sha256)[:12]}; {remedy}."
         )
-    return Content(file.name, data, found)
+    return Content(file.name, data)
 
 
 def _unpacked(packed: bytes, path: Path, name: str) -> bytes:

@@ -1,18 +1,19 @@
-"""Figures of a fitted selector. Every function draws on one Axes and returns it.
+"""Draw figures of a fitted selector. Every function draws on one Axes and returns it.
 
 Without an Axes a new figure as wide as a journal column (3.3 in) is made; on an Axes of yours sizes
 follow your own matplotlib settings. Colours are those of Okabe and Ito, or go from dark to light.
 """
 
+from typing import Any
+
 from groupfs.plotting.conditions import plot_conditions, plot_curves
 from groupfs.plotting.correlations import plot_correlations
 from groupfs.plotting.explained import plot_explained
 from groupfs.plotting.groups import plot_groups
+from groupfs.plotting.halves import plot_replication
 from groupfs.plotting.images import plot_image_groups
-from groupfs.plotting.replication import plot_replication
-from groupfs.plotting.samples import plot_embedding
+from groupfs.plotting.joint import plot_history, plot_path
 from groupfs.plotting.style import ACCENT, CYCLE, DROPPED, KEPT
-from groupfs.plotting.training import plot_history, plot_path
 
 __all__ = [
     "ACCENT",
@@ -22,7 +23,6 @@ __all__ = [
     "plot_conditions",
     "plot_correlations",
     "plot_curves",
-    "plot_embedding",
     "plot_explained",
     "plot_groups",
     "plot_history",
@@ -30,3 +30,10 @@ __all__ = [
     "plot_path",
     "plot_replication",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    hint = ""
+    if name == "plot_embedding":
+        hint = ": draw PCA of what transform gives, or look at the samples in a report"
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

@@ -1,4 +1,4 @@
-"""Where groups matter: a map of groups by condition, and curves along a number."""
+"""Draw where groups matter: a map of groups by condition, and curves along a number."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from groupfs.conditions.compare import Comparison
 from groupfs.conditions.curves import Curves
 from groupfs.conditions.estimates import Change, Estimate
-from groupfs.conditions.frames import titles_of_groups
+from groupfs.conditions.result import titles_of_groups
 from groupfs.plotting import style
 from groupfs.utils.text import shorten
 from groupfs.utils.types import FloatArray
@@ -23,6 +23,7 @@ MOST_NUMBERS = 72
 WIDEST_NAMES = 28
 
 
+@style.documented
 def plot_conditions(
     comparison: Comparison, *, what: str = "mean", most: int = 40, ax: "Axes | None" = None
 ) -> "Axes":
@@ -32,22 +33,17 @@ def plot_conditions(
     ----------
     comparison : Comparison
         What :func:`groupfs.conditions.compare` gives.
-    what : {"mean", "cohesion"}, default="mean"
-        The mean score of samples, or how far the features of a group go together, as a correlation.
+    <what>
     most : int, default=40
         Groups to show.
-    ax : Axes or None, default=None
-        Where to draw; a new figure of column width if None.
+    <ax>
 
     Examples
     --------
-    >>> from groupfs import GroupFS
+    <fitted>
     >>> from groupfs.conditions import compare
-    >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.plotting import plot_conditions
-    >>> moons = load_two_moons(200, random_state=0)
-    >>> selector = GroupFS(random_state=0).fit(moons.data)
-    >>> ax = plot_conditions(compare(selector, moons.data, moons.target, n_permutations=99))
+    >>> ax = plot_conditions(compare(selector, X, X[:, 0] > 0, n_permutations=99))
     >>> ax.images[0].get_array().shape  # groups, conditions
     (2, 2)
     """
@@ -75,6 +71,7 @@ def plot_conditions(
     return ax
 
 
+@style.documented
 def plot_curves(
     curves: Curves, *, what: str = "mean", most: int = 6, ax: "Axes | None" = None
 ) -> "Axes":
@@ -84,22 +81,17 @@ def plot_curves(
     ----------
     curves : Curves
         What :func:`groupfs.conditions.curves` gives.
-    what : {"mean", "cohesion"}, default="mean"
-        The mean score of samples, or how far the features of a group go together, as a correlation.
+    <what>
     most : int, default=6
         Groups to draw in colour, those that change most surely; all others are grey.
-    ax : Axes or None, default=None
-        Where to draw; a new figure of column width if None.
+    <ax>
 
     Examples
     --------
-    >>> from groupfs import GroupFS
+    <fitted>
     >>> from groupfs.conditions import curves
-    >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.plotting import plot_curves
-    >>> X = load_two_moons(200, random_state=0).data
-    >>> found = curves(GroupFS(random_state=0).fit(X), X, X[:, 0], n_permutations=99)
-    >>> plot_curves(found).get_ylabel()
+    >>> plot_curves(curves(selector, X, X[:, 0], n_permutations=99)).get_ylabel()
     'mean score'
     """
     estimate, change = _drawn(curves, what)
@@ -122,7 +114,6 @@ def plot_curves(
         if what == "cohesion":
             ax.set_ylim(min(0, float(np.nanmin(estimate.low))), None)
         ax.set_title(_title(curves, change, what, len(titles)))
-        ax.spines[["top", "right"]].set_visible(False)
         if len(colored):
             style.legend_below(ax)
     return ax
@@ -137,18 +128,16 @@ def _drawn(result: Any, what: str) -> tuple[Estimate, Change]:
 
 
 def _colors(values: FloatArray, what: str) -> style.Keywords:
-    """Let means diverge from zero, and correlations rise from it; colours end at the brightest."""
-    top = _brightest(values)
+    """Let means diverge from zero, and correlations rise from it.
+
+    Of many cells a few extreme ones would pale the rest, so colours end before them.
+    """
+    sizes = np.abs(values[~np.isnan(values)])
+    share = 1.0 if sizes.size <= MOST_NUMBERS // 2 else 0.97
+    top = max(float(np.quantile(sizes, share)) if sizes.size else 0.0, 1e-9)
     if what == "mean":
         return {"cmap": "RdBu", "vmin": -top, "vmax": top}
     return {"cmap": "cividis", "vmin": 0, "vmax": top}
-
-
-def _brightest(values: FloatArray) -> float:
-    """Choose where the colours end: of many cells a few extreme ones would pale the rest."""
-    sizes = np.abs(values[~np.isnan(values)])
-    share = 1.0 if sizes.size <= MOST_NUMBERS // 2 else 0.97
-    return max(float(np.quantile(sizes, share)) if sizes.size else 0.0, 1e-9)
 
 
 def _write_values(ax: "Axes", values: FloatArray, image: Any) -> None:

@@ -1,18 +1,12 @@
-"""What features explain: the share of the table that the first 1, 2, ... of them stand for."""
+"""Draw the share of the variance that the first 1, 2, ... features explain."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from groupfs.plotting import style
-from groupfs.selection.explained_sentence import (
-    ENOUGH,
-    count_first,
-    enough_features,
-    write_share,
-)
-from groupfs.utils.fitted_selector import FittedSelector
+from groupfs.result import ENOUGH, Result
+from groupfs.utils.text import count, write_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,8 +15,9 @@ if TYPE_CHECKING:
 MOST_LINEAR = 100
 
 
-def plot_explained(selector: FittedSelector, *, ax: "Axes | None" = None) -> "Axes":
-    """Draw how much of what the related features say the first features explain, by their number.
+@style.documented
+def plot_explained(selector: Any, *, ax: "Axes | None" = None) -> "Axes":
+    """Draw how much of the variance of the related features the first features explain.
 
     Features come in the order in which a budget takes them (``feature_order_``). The dashed line
     marks 90 %, the circle the selected features where these are the first. Dots are the first
@@ -30,22 +25,19 @@ def plot_explained(selector: FittedSelector, *, ax: "Axes | None" = None) -> "Ax
 
     Parameters
     ----------
-    selector : fitted GroupFS or GroupFSPath
-    ax : Axes or None, default=None
-        Where to draw; a new figure of column width if None.
+    <selector>
+    <ax>
 
     Examples
     --------
-    >>> from groupfs import GroupFS
-    >>> from groupfs.datasets import load_two_moons
+    <fitted>
     >>> from groupfs.plotting import plot_explained
-    >>> selector = GroupFS(random_state=0).fit(load_two_moons(200, random_state=0).data)
     >>> plot_explained(selector).get_xlabel()
     'number of features'
     """
-    check_is_fitted(selector)
-    explained, n_features = selector.explained_, len(selector.explained_)
-    n_selected, n_enough = count_first(selector), enough_features(selector)
+    result = Result.of(selector)
+    explained, n_features = result.explained, len(result.explained)
+    n_first, n_enough = result.n_first, result.n_enough
     is_long = n_features > MOST_LINEAR
     with style.drawing(ax) as ax:
         start = [] if is_long else [0]
@@ -53,11 +45,11 @@ def plot_explained(selector: FittedSelector, *, ax: "Axes | None" = None) -> "Ax
         look: style.Keywords = {"color": style.DROPPED, "linewidth": 0.9, "linestyle": "--"}
         reach = [1 - len(start), n_enough, n_enough], [ENOUGH, ENOUGH, 0]
         ax.plot(*reach, label=f"{write_share(ENOUGH)}: {n_enough:,}", zorder=1.9, **look)
-        _mark_groups(ax, selector)
-        if n_selected is not None:
+        _mark_groups(ax, result)
+        if n_first is not None:
             look = {"facecolors": "none", "edgecolors": "black", "zorder": 4, "clip_on": False}
-            at = n_selected, explained[n_selected - 1]
-            ax.scatter(*at, s=40, label=f"selected: {n_selected:,}", **look)
+            at = n_first, explained[n_first - 1]
+            ax.scatter(*at, s=40, label=f"selected: {n_first:,}", **look)
         ax.set_xlabel("number of features")
         ax.set_ylabel("share explained")
         ax.set_ylim(0, 1.03)
@@ -68,21 +60,20 @@ def plot_explained(selector: FittedSelector, *, ax: "Axes | None" = None) -> "Ax
             ax.locator_params(axis="x", integer=True)
         ax.set_xlim(1 - len(start), n_features)
         ax.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
-        n_told = n_selected or n_enough
+        n_told = n_first or n_enough
         explain = "explains" if n_told == 1 else "explain"
         share = write_share(float(explained[n_told - 1]))
-        ax.set_title(f"{n_told:,} of {selector.n_features_in_:,} features {explain} {share}")
-        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_title(f"{n_told:,} of {count(len(result.names), 'feature')} {explain} {share}")
         style.legend_below(ax)
     return ax
 
 
-def _mark_groups(ax: "Axes", selector: FittedSelector) -> None:
+def _mark_groups(ax: "Axes", result: Result) -> None:
     """Draw a dot where the first feature of every kept group comes, if colours tell them apart."""
-    kept = np.flatnonzero(selector.group_selected_)
+    kept = np.flatnonzero(result.kept)
     if not 0 < len(kept) <= len(style.CYCLE):
         return
-    in_order = selector.group_labels_[selector.feature_order_]
-    first = np.array([np.flatnonzero(in_order == group)[0] for group in kept])
+    first = [int(result.positions[result.groups.members[j]].min()) for j in kept]
     look: style.Keywords = {"c": style.rank_colors(len(kept)), "zorder": 3, "clip_on": False}
-    ax.scatter(first + 1, selector.explained_[first], s=14, label="first of a group", **look)
+    heights = [result.explained[k - 1] for k in first]
+    ax.scatter(first, heights, s=14, label="first of a group", **look)

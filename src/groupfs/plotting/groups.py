@@ -1,75 +1,67 @@
-"""The groups as bars: their scores, and what else is known of them."""
+"""Draw the groups as bars: their smoothness, and what else is known of them."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from groupfs.plotting import style
-from groupfs.utils.false_discovery import adjust_p_values
-from groupfs.utils.fitted_selector import FittedSelector, feature_names, group_names
-from groupfs.utils.text import shorten, write_share
+from groupfs.result import Result
+from groupfs.utils.text import count, shorten, write_p
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def plot_groups(selector: FittedSelector, *, most: int = 20, ax: "Axes | None" = None) -> "Axes":
-    """Draw the scores of the groups in rank order, with sizes, p-values and how far found again.
+@style.documented
+def plot_groups(selector: Any, *, most: int = 20, ax: "Axes | None" = None) -> "Axes":
+    """Draw the smoothness of the groups in rank order, with sizes, p-values and replication.
 
     Kept groups are blue. A group is called after its most central feature, or as in ``groups``
-    where they were given. The column "reliability" is ``group_reliability_``.
+    where they were given.
 
     Parameters
     ----------
-    selector : fitted GroupFS or GroupFSPath
+    <selector>
     most : int, default=20
         Groups to show.
-    ax : Axes or None, default=None
-        Where to draw; a new figure of column width if None.
+    <ax>
 
     Examples
     --------
-    >>> from groupfs import GroupFS
-    >>> from groupfs.datasets import load_two_moons
+    <fitted>
     >>> from groupfs.plotting import plot_groups
-    >>> selector = GroupFS(random_state=0).fit(load_two_moons(200, random_state=0).data)
     >>> plot_groups(selector).get_xlabel()
-    'score'
+    'smoothness'
     """
-    check_is_fitted(selector)
-    if not selector.n_groups_:
+    result = Result.of(selector)
+    groups = result.groups
+    if not len(groups):
         return style.note("The table shows no groups", ax)
-    n = min(most, selector.n_groups_)
-    scores = np.asarray(selector.group_scores_[:n], dtype=float)
-    colors = np.where(selector.group_selected_[:n], style.KEPT, style.DROPPED)
+    n = min(most, len(groups))
     with style.drawing(ax, height=0.9 + 0.15 * n) as ax:
-        ax.barh(range(n), scores, color=colors, height=0.75)
+        colors = np.where(result.kept[:n], style.KEPT, style.DROPPED)
+        ax.barh(range(n), np.asarray(groups.smoothness[:n], float), color=colors, height=0.75)
         ax.set_ylim(n - 0.4, -0.6)
-        columns = feature_names(selector)
-        names = group_names(selector) or [columns[i] for i in selector.representatives_]
+        names = groups.names or [result.names[i] for i in groups.representatives]
         ax.set_yticks(range(n), [f"{j + 1}  {shorten(names[j], 16)}" for j in range(n)])
         ax.tick_params(axis="y", length=0)
         ax.axvline(0, color="black", linewidth=0.6)
-        ax.set_xlabel("score")
-        _write_column(ax, 1.6, "size", [str(len(group)) for group in selector.groups_[:n]])
-        if selector.group_pvalues_ is not None:
-            adjusted = adjust_p_values(selector.group_pvalues_)
-            _write_column(ax, 4.9, "adj. p", [_format_p(p) for p in adjusted[:n]])
-        if selector.group_reliability_ is not None:
-            shares = [write_share(share) for share in selector.group_reliability_[:n]]
-            _write_column(ax, 9.9, "reliability", shares)
-        ax.set_title(_title(selector, n), pad=2 * _em())  # above the headings of the columns
-        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.set_xlabel("smoothness")
+        _write_column(ax, 1.6, "size", [str(size) for size in groups.sizes[:n]])
+        if groups.p_adjusted is not None:
+            _write_column(ax, 5.5, "adj. p", [write_p(p) for p in groups.p_adjusted[:n]])
+        if groups.replication is not None:
+            again = [f"{share:.2f}" for share in groups.replication[:n]]
+            _write_column(ax, 10.5, "replication", again)
+        ax.set_title(_title(result, n), pad=2 * _em())  # above the headings of the columns
+        ax.spines["left"].set_visible(False)
     return ax
 
 
-def _title(selector: FittedSelector, n: int) -> str:
-    n_groups, n_kept = selector.n_groups_, int(selector.group_selected_.sum())
-    if n_groups == 1:
-        return f"1 group ({'kept, in blue' if n_kept else 'not kept'})"
-    which = f"First {n} of {n_groups}" if n < n_groups else f"{n}"
-    return f"{which} groups, best first ({n_kept} kept, in blue)"
+def _title(result: Result, n: int) -> str:
+    n_groups, n_kept = len(result.groups), int(result.kept.sum())
+    which = f"First {n} of {n_groups} groups" if n < n_groups else count(n_groups, "group")
+    return f"{which}, best first ({n_kept} kept, in blue)"
 
 
 def _write_column(ax: "Axes", right: float, heading: str, entries: list[str]) -> None:
@@ -90,10 +82,3 @@ def _em() -> float:
     import matplotlib
 
     return float(matplotlib.rcParams["font.size"])
-
-
-def _format_p(p_value: float) -> str:
-    """Write a p-value in few letters: 1, 0.04, 2e-8."""
-    if p_value >= 0.001:
-        return f"{p_value:.1g}"
-    return f"{p_value:.0e}".replace("e-0", "e-")

@@ -1,8 +1,8 @@
-"""What the figures share: colours, sizes, Axes, legends. No figures."""
+"""Hold what the figures share: colours, sizes, Axes, legends, parts of docstrings."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
 
+Figure = TypeVar("Figure", bound=Callable[..., Any])
 #: What matplotlib's functions are given by name.
 Keywords = dict[str, Any]
 
@@ -36,6 +37,29 @@ COLUMN_STYLE: dict[Any, float] = {
 }
 
 
+#: What the docstrings of all figures say, by the word that stands for it.
+SHARED = {
+    "<selector>": "selector : fitted FeatureGroups, GroupFS or GroupFSPath",
+    "<table>": "X : array, sparse matrix or DataFrame of shape (n_samples, n_features)\n"
+    "        The table it was fitted on.",
+    "<what>": 'what : {"mean", "cohesion"}, default="mean"\n'
+    "        The mean score of samples, or how far a group coheres, as a correlation.",
+    "<ax>": "ax : Axes or None, default=None\n"
+    "        Where to draw; a new figure of column width if None.",
+    "<fitted>": ">>> from groupfs import FeatureGroups\n"
+    "    >>> from groupfs.datasets import load_two_moons\n"
+    "    >>> X = load_two_moons(200, random_state=0).data\n"
+    "    >>> selector = FeatureGroups(random_state=0).fit(X)",
+}
+
+
+def documented(figure: Figure) -> Figure:
+    """Fill in what the docstrings of all figures say."""
+    for word, text in SHARED.items():
+        figure.__doc__ = (figure.__doc__ or "").replace(word, text)
+    return figure
+
+
 @contextmanager
 def drawing(ax: "Axes | None", height: float = 2.4) -> "Iterator[Axes]":
     """Give the Axes to draw on: the user's, or one in a new figure of column width."""
@@ -46,11 +70,11 @@ def drawing(ax: "Axes | None", height: float = 2.4) -> "Iterator[Axes]":
             'Figures need matplotlib; install it with pip install "groupfs[plot]".'
         ) from reason
 
-    if ax is not None:
+    with nullcontext() if ax is not None else plt.rc_context(COLUMN_STYLE):
+        if ax is None:
+            ax = plt.subplots(figsize=(COLUMN_WIDTH, height), layout="constrained")[1]
+        ax.spines[["top", "right"]].set_visible(False)
         yield ax
-        return
-    with plt.rc_context(COLUMN_STYLE):
-        yield plt.subplots(figsize=(COLUMN_WIDTH, height), layout="constrained")[1]
 
 
 def rank_colors(n_groups: int) -> list[Any]:
@@ -67,8 +91,8 @@ def signed_colours() -> Any:
     """Return colours from vermilion over white to blue, for numbers on both sides of zero."""
     from matplotlib.colors import LinearSegmentedColormap
 
-    found = LinearSegmentedColormap.from_list("groupfs_signed", [ACCENT, "#FFFFFF", KEPT])
-    return found.with_extremes(bad="#E4E4E4")
+    colours = LinearSegmentedColormap.from_list("groupfs_signed", [ACCENT, "#FFFFFF", KEPT])
+    return colours.with_extremes(bad="#E4E4E4")
 
 
 def note(text: str, ax: "Axes | None") -> "Axes":
@@ -93,3 +117,9 @@ def legend_below(ax: "Axes", *others: "Line2D") -> None:
         handlelength=1.4,
         columnspacing=1.0,
     )
+
+
+def legend_beside(ax: "Axes", title: str, **more: Any) -> None:
+    """Write the legend at the right of the Axes."""
+    place: Keywords = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02), "frameon": False}
+    ax.legend(title=title, title_fontsize="small", **place, **more)

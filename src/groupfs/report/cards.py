@@ -1,4 +1,4 @@
-"""What the list of groups shows at rest: the names that fit, and how many more there are.
+"""Choose what the list of groups shows at rest: the names that fit, and how many more there are.
 
 Works on the summary alone; needs neither torch nor scikit-learn.
 """
@@ -6,6 +6,7 @@ Works on the summary alone; needs neither torch nor scikit-learn.
 from collections.abc import Sequence
 
 from groupfs.report.json_numbers import Json
+from groupfs.sentences import in_no_group_words
 
 #: Letters of names that a group shows, of which each name takes some more for its frame.
 MOST_LETTERS, FRAME = 170, 4
@@ -13,12 +14,6 @@ MOST_LETTERS, FRAME = 170, 4
 FEWEST_NAMES, FEW_MORE = 4, 2
 #: Features in no group that are named, of each kind.
 MOST_OUTSIDE = 150
-#: Why features are in no group.
-OUTSIDE = {
-    "unrelated": ("goes with no other feature beyond chance", "go with no other beyond chance"),
-    "loose": ("goes with others, but is near to no group", "go with others, but are near to none"),
-    "constant": ("is constant", "are constant"),
-}
 
 
 def group_cards(summary: Json, shown: Sequence[int], index: dict[int, int]) -> list[Json]:
@@ -33,20 +28,18 @@ def group_cards(summary: Json, shown: Sequence[int], index: dict[int, int]) -> l
         members = sorted(group["features"], key=lambda i: ranks[i])
         n_fit = _n_fit([summary["features"]["name"][i] for i in members])
         chips = [_chip(summary, i, index, group) for i in members[:n_fit]]
-        card = {"j": j, "group": group, "reliability": group["reliability"], "chips": chips}
-        cards.append({**card, "n_more": len(members) - n_fit})
+        cards.append({"j": j, "group": group, "chips": chips, "n_more": len(members) - n_fit})
     return cards
 
 
-def outside_cards(summary: Json, index: dict[int, int]) -> list[Json]:
+def outside_cards(summary: Json, index: dict[int, int], most: int = MOST_OUTSIDE) -> list[Json]:
     """List the features in no group by why they are in none, cut where they are many."""
     cards = []
-    for kind, (one, many) in OUTSIDE.items():
-        features = summary["ungrouped"][kind]
+    for kind, features in summary["ungrouped"].items():
         if features:
-            chips = [_chip(summary, i, index) for i in features[:MOST_OUTSIDE]]
-            words = f"{len(features):,} {one if len(features) == 1 else many}"
-            n_more = max(0, len(features) - MOST_OUTSIDE)
+            chips = [_chip(summary, i, index) for i in features[:most]]
+            words = in_no_group_words(kind, len(features))
+            n_more = max(0, len(features) - most)
             cards.append({"kind": kind, "words": words, "chips": chips, "n_more": n_more})
     return cards
 
@@ -56,7 +49,7 @@ def _chip(summary: Json, i: int, index: dict[int, int], group: Json | None = Non
     return {
         "name": features["name"][i],
         "index": index.get(i, -1),
-        "kept": bool(features["kept"][i]),
+        "selected": bool(features["selected"][i]),
         "centrality": features["centrality"][i] if group else None,
         "is_representative": group is not None and group["representative"] == i,
         "is_reversed": group is not None and features["sign"][i] < 0,

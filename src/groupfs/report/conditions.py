@@ -21,15 +21,16 @@ CONDITIONS_COLUMNS = (
 )
 
 
-def summarize_conditions(found: Any) -> Json:
+def summarize_conditions(compared: Any) -> Json:
     """Summarise a ``Comparison`` or ``Curves`` into a dict that json can write."""
-    is_number = hasattr(found, "places")
-    changes = {name: getattr(found, f"{name}_change") for name in CHANGES}
+    is_number = hasattr(compared, "places")
+    conditions: Any = getattr(compared, "conditions", None)
+    changes = {name: getattr(compared, f"{name}_change") for name in CHANGES}
     groups = []
-    for j, group in enumerate(found.groups):
-        record: Json = {"group": group, "representative": found.representatives[j]}
+    for j, group in enumerate(compared.groups):
+        record: Json = {"group": group, "representative": compared.representatives[j]}
         for name in QUANTITIES:
-            estimate = getattr(found, name, None)
+            estimate = getattr(compared, name, None)
             if estimate is not None:
                 record[name] = tidy_list(estimate.value[j], 4)
                 record[f"{name}_low"] = tidy_list(estimate.low[j], 4)
@@ -37,37 +38,23 @@ def summarize_conditions(found: Any) -> Json:
         for name, change in changes.items():
             record[f"{name}_p_value"] = tidy(change.p_values[j], 4)
             record[f"{name}_q_value"] = tidy(change.q_values[j], 4)
-            record[f"{name}_changes"] = bool(change.found(found.alpha)[j])
+            record[f"{name}_changes"] = bool(change.found(compared.alpha)[j])
         groups.append(record)
     return {
-        "name": found.name,
+        "name": compared.name,
         "is_number": is_number,
-        "conditions": tidy_list(found.places, 5) if is_number else list(map(str, found.conditions)),
-        "n_samples": tidy_list(found.n_samples, 4) if is_number else found.n_samples.tolist(),
-        "bandwidth": tidy(found.bandwidth, 3) if is_number else None,
-        "confidence": found.confidence,
-        "alpha": found.alpha,
-        "sentence": _sentence(found.name, groups, found.alpha),
+        "conditions": tidy_list(compared.places, 5) if is_number else list(map(str, conditions)),
+        "n_samples": tidy_list(compared.n_samples, 4) if is_number else compared.n_samples.tolist(),
+        "bandwidth": tidy(compared.bandwidth, 3) if is_number else None,
+        "confidence": compared.confidence,
+        "alpha": compared.alpha,
+        "sentence": _sentence(compared.name, groups, compared.alpha),
         "groups": groups,
     }
 
 
 def conditions_table(summary: Json) -> list[Json]:
-    """List every group in every condition, or at every place along a number.
-
-    Examples
-    --------
-    >>> from groupfs import GroupFS
-    >>> from groupfs.conditions import compare
-    >>> from groupfs.datasets import load_two_moons
-    >>> from groupfs.report import conditions_table, summarize
-    >>> moons = load_two_moons(200, random_state=0)
-    >>> selector = GroupFS(random_state=0).fit(moons.data)
-    >>> found = compare(selector, moons.data, moons.target, n_permutations=99)
-    >>> rows = conditions_table(summarize(selector, moons.data, conditions=found))
-    >>> len(rows), rows[0]["group"], rows[0]["condition"], rows[0]["mean_changes"]
-    (4, 1, '0', True)
-    """
+    """List every group in every condition, or at every place along a number."""
     part = summary["conditions"]
     rows = []
     for group in part["groups"]:

@@ -1,23 +1,24 @@
-"""The arrays behind the figures: samples in two dimensions, correlations of features, pixels.
+"""Compute the arrays behind the figures: samples in two dimensions, correlations, pixels.
 
-Z is a sample of the standardised rows with the user's columns, constant ones zero.
+Z is a sample of the standardised rows with the user's columns: constant ones zero, gaps NaN.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.extmath import randomized_svd
 
 from groupfs.metrics import clustering_accuracy
-from groupfs.plotting.feature_correlations import correlate_features
+from groupfs.plotting.correlations import correlate_features
+from groupfs.plotting.inputs import mean_image
 from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
-from groupfs.scoring.sample_scores import score_weights
-from groupfs.utils.fitted_selector import FittedSelector
+from groupfs.report.other_budgets import select_again
+from groupfs.result import Result
+from groupfs.selection.row_scores import score_rows, score_weights
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 Labels = NDArray[Any] | None
@@ -31,39 +32,35 @@ MOST_CLASSES = 28
 
 
 def embeddings(
-    selector: FittedSelector,
+    result: Result,
     Z: FloatArray,
     budgets: dict[str, list[int]],
     labels: Labels,
     label_name: str | None,
 ) -> Json:
     """Place samples by two principal components of all, of selected, of other budgets' features."""
-    support = np.flatnonzero(selector.get_support())
-    before, variance_before = _principal(Z)
+    before, variance_before = _principal_components(Z)
     order = np.array(budgets["order"])
     n_drawn = min(MOST_EMBEDDINGS, max(FEWEST_EMBEDDINGS, MOST_POINTS // len(Z)))
 
     def drawn(features: IntArray) -> Json:
-        xy, variance = _principal(Z[:, features])
-        # signs that go along with those of all features, or points would jump
-        xy *= np.where((xy * before).sum(0) < 0, -1, 1)
-        return {"xy": pack(xy, bits=16), "variance": variance}
+        xy, variance = _principal_components(Z[:, features], like=before)
+        return {"xy": pack(xy, bits=16), "variance": tidy_list(variance, 3)}
 
     def of_groups(n_groups: int) -> IntArray:
-        whole: Json = {"n_features_to_select": None, "explain": None}
-        return np.asarray(selector.select(n_groups_to_select=n_groups, **whole).features)
+        return select_again(result, n_groups=n_groups, n_features=None).features
 
     return {
         "n_points": len(Z),
-        "before": {"xy": pack(before, bits=16), "variance": variance_before},
-        "fitted": drawn(support),
+        "before": {"xy": pack(before, bits=16), "variance": tidy_list(variance_before, 3)},
+        "fitted": drawn(result.selection.features),
         "by_features": [{"n": k, **drawn(order[:k])} for k in _thinned(budgets["levels"], n_drawn)],
         "by_groups": [
             {"n": g, **drawn(of_groups(g))}
-            for g in _thinned(range(1, selector.n_groups_ + 1), n_drawn)
+            for g in _thinned(range(1, len(result.groups) + 1), n_drawn)
         ],
         "label": None if labels is None else _label_colours(labels, label_name or "label"),
-        "scores": _scores(selector, Z),
+        "scores": _scores(result, Z),
     }
 
 
@@ -75,7 +72,7 @@ def agreement(Z: FloatArray, support: BoolArray, labels: Labels, name: str | Non
     if labels is None or not support.any():
         return None
     labelled = np.array([not _is_missing(value) for value in labels])
-    Z = Z[labelled]
+    Z = np.nan_to_num(Z[labelled])
     classes, codes = _classes(labels[labelled])
     if not 2 <= len(classes) <= MOST_CLASSES or len(classes) >= len(Z):
         return None
@@ -92,44 +89,49 @@ def agreement(Z: FloatArray, support: BoolArray, labels: Labels, name: str | Non
     return measured
 
 
-def correlations(selector: FittedSelector, Z: FloatArray) -> Json | None:
+def correlations(selector: Any, Z: FloatArray) -> Json | None:
     """Correlate the features in groups, or a like share of every group; None for fewer than two."""
-    found = correlate_features(selector, Z, MOST_FEATURES)
-    if len(found.features) < 2:
+    shown = correlate_features(selector, Z, MOST_FEATURES)
+    if len(shown.features) < 2:
         return None
     return {
-        "values": pack(found.values, -1.0, 1.0),
-        "features": found.features.tolist(),
-        "sizes": found.sizes.tolist(),
-        "limit": found.limit,
-        "turned": found.turned,
+        "values": pack(shown.values, -1.0, 1.0),
+        "features": shown.features.tolist(),
+        "sizes": shown.sizes.tolist(),
+        "limit": shown.limit,
+        "turned": shown.turned,
         "n_grouped": sum(map(len, selector.groups_)),
     }
 
 
-def image(X: Any, shape: tuple[int, int] | None, order: str) -> Json | None:
+def image(selector: Any, shape: tuple[int, int] | None, order: str) -> Json | None:
     """Return the shape, the order of the pixels and the mean image, for orientation."""
     if shape is None:
         return None
-    mean = np.asarray(X.mean(axis=0) if sp.issparse(X) else np.asarray(X, float).mean(axis=0))
-    height, width = int(shape[0]), int(shape[1])
-    return {"height": height, "width": width, "order": order, "mean": pack(mean.ravel())}
+    mean, (height, width) = mean_image(selector, shape), map(int, shape)
+    return {"height": height, "width": width, "order": order, "mean": pack(mean)}
 
 
-def _principal(Z: FloatArray) -> tuple[FloatArray, list[float | None]]:
+def _principal_components(
+    Z: FloatArray, like: FloatArray | None = None
+) -> tuple[FloatArray, list[float]]:
     """Return the first two principal components, (n, 2), and their shares of the variance.
 
-    Zeros without a column.
+    Gaps are at the mean, and components without a column zero. ``like`` are other components of the
+    same samples, whose directions these take, or points would jump from one picture to the next.
     """
-    if not Z.shape[1]:
-        return np.zeros((len(Z), 2)), [0.0, 0.0]
-    Z = Z - Z.mean(0)
-    total = max(float(np.square(Z).sum()), 1e-12)
-    n_components = min(2, *Z.shape)
-    U, S, _ = randomized_svd(Z, n_components, n_iter=4, random_state=0)
-    xy = np.zeros((len(Z), 2))
-    xy[:, :n_components] = U * S
-    return xy, tidy_list([*(S**2 / total), 0.0][:2], 3)
+    points, shares = np.zeros((len(Z), 2)), [0.0, 0.0]
+    if Z.shape[1]:
+        Z = np.nan_to_num(Z)
+        Z = Z - Z.mean(0)
+        n_components = min(2, *Z.shape)
+        U, S, _ = randomized_svd(Z, n_components, n_iter=4, random_state=0)
+        points[:, :n_components] = U * S
+        total = max(float(np.square(Z).sum()), 1e-12)
+        shares[:n_components] = (S**2 / total).tolist()
+    if like is not None:
+        points *= np.where((points * like).sum(axis=0) < 0, -1, 1)
+    return points, shares
 
 
 def _thinned(levels: Sequence[int], most: int) -> list[int]:
@@ -138,13 +140,14 @@ def _thinned(levels: Sequence[int], most: int) -> list[int]:
     return [levels[int(i)] for i in picked]
 
 
-def _scores(selector: FittedSelector, Z: FloatArray) -> list[Json]:
+def _scores(result: Result, Z: FloatArray) -> list[Json]:
     """Score every sample on the first groups, each between what nearly all samples have."""
-    groups = selector.groups_[: max(1, MOST_SCORES // len(Z))]
-    weights = score_weights(groups, selector.centrality_, selector.group_signs_)
+    groups = result.groups
+    first = groups.members[: max(1, MOST_SCORES // len(Z))]
     packed = []
-    for scores in (Z @ weights).T:
-        low, high = np.quantile(scores, [0.01, 0.99])  # a few samples would pale the rest
+    for scores in score_rows(Z, score_weights(first, groups.centrality, groups.signs)).T:
+        known = scores[~np.isnan(scores)]  # a few samples would pale the rest
+        low, high = np.quantile(known, [0.01, 0.99]) if len(known) else (0.0, 1.0)
         packed.append(pack(scores, float(low), float(high)))
     return packed
 
@@ -154,8 +157,8 @@ def _label_colours(labels: NDArray[Any], name: str) -> Json:
     classes, codes = _classes(labels)
     if len(classes) > MOST_CLASSES and labels.dtype.kind in "iuf":
         values = np.asarray(labels, dtype=float)
-        finite = np.where(np.isfinite(values), values, np.nanmedian(values))
-        return {"kind": "number", "name": name, "values": pack(finite)}
+        known = np.where(np.isfinite(values), values, np.nan)
+        return {"kind": "number", "name": name, "values": pack(known)}
     return {"kind": "classes", "name": name, "classes": classes, "codes": codes.tolist()}
 
 

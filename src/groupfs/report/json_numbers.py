@@ -2,7 +2,7 @@
 
 import base64
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,8 @@ def pack(
 ) -> Json:
     """Write an array as unsigned integers between ``low`` and ``high``, little-endian, in base64.
 
+    ``gaps`` are the places of NaN, where there are any.
+
     Examples
     --------
     >>> import numpy as np
@@ -34,22 +36,16 @@ def pack(
     >>> pack(np.array([[0.0, 0.5], [1.0, 0.25]]))
     {'shape': [2, 2], 'low': 0.0, 'high': 1.0, 'bits': 8, 'data': 'AID/QA=='}
     """
-    low = float(values.min()) if low is None else low
-    high = float(values.max()) if high is None else high
+    low = float(np.nanmin(values)) if low is None else low
+    high = float(np.nanmax(values)) if high is None else high
     scaled = np.clip((values - low) / max(high - low, 1e-12), 0, 1) * (2**bits - 1)
-    data = np.round(scaled).astype("<u2" if bits == 16 else "u1").tobytes()
+    data = np.round(np.nan_to_num(scaled)).astype("<u2" if bits == 16 else "u1").tobytes()
+    gaps = np.flatnonzero(np.isnan(values)).tolist()
     return {
         "shape": list(values.shape),
         "low": float(f"{low:.6g}"),
         "high": float(f"{high:.6g}"),
         "bits": bits,
         "data": base64.b64encode(data).decode("ascii"),
+        **({"gaps": gaps} if gaps else {}),
     }
-
-
-def columns_of(packed: Json, columns: Sequence[int]) -> Json:
-    """Cut what :func:`pack` made of a matrix down to some of its columns."""
-    kind = "<u2" if packed["bits"] == 16 else "u1"
-    values = np.frombuffer(base64.b64decode(packed["data"]), kind).reshape(packed["shape"])
-    data = base64.b64encode(values[:, columns].tobytes()).decode("ascii")
-    return {**packed, "shape": [len(values), len(columns)], "data": data}

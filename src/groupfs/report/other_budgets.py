@@ -1,22 +1,19 @@
-"""What the selector would select at other budgets, for the slider, and how much that explains.
+"""Say what other budgets would select, for the slider, and how much that explains.
 
 Selections grow with the budget: what is selected at k features is among what is selected at more.
 So one order of the features tells them all.
 """
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
+from groupfs.groups import Selection
 from groupfs.report.json_numbers import Json
-from groupfs.report.order_reasons import whole_steps
-from groupfs.selection.explained_sentence import (
-    count_first,
-    count_related,
-    enough_features,
-    selection_sentence,
-)
-from groupfs.training.settings import PRESETS
-from groupfs.utils.fitted_selector import FittedSelector, by_centrality
-from groupfs.utils.types import IntArray
+from groupfs.result import Result
+from groupfs.selection.select import select
+from groupfs.utils.text import STEPS
 
 #: Every budget up to the first number is on the slider, and so many above it.
 DENSE, SPARSE = 60, 80
@@ -24,61 +21,48 @@ DENSE, SPARSE = 60, 80
 LARGEST = 10_000
 
 
-def other_budgets(selector: FittedSelector, ranks: IntArray) -> dict[str, list[int]]:
-    """Return ``order`` and ``levels``: for k in levels, k selects the first k of the order.
+def select_again(result: Result, **changes: Any) -> Selection:
+    """Select as the selector would if something else were asked for."""
+    asked = replace(result.selection.asked, **changes)
+    return select(result.groups, result.order, asked)
 
-    ``ranks`` are those of :func:`ranks_in_groups`.
-    """
-    order = selector.feature_order_
-    if not takes_in_order(selector):
-        return _asked_for(selector, ranks, len(order))
-    allowed = selector.select(n_features_to_select=len(order), allocation="explain").support
-    order = order[allowed[order]][:LARGEST]
-    marks = [enough_features(selector), int(selector.get_support().sum())]
+
+def other_budgets(result: Result) -> dict[str, list[int]]:
+    """Return ``order`` and ``levels``: for k in levels, k selects the first k of the order."""
+    order, every = result.order, select_again(result, n_features=len(result.order))
+    if not result.selection.asked.follows_order:
+        return _asked_for(result, min(len(every.features), LARGEST))
+    order = order[every.support[order]][:LARGEST]
+    marks = [result.n_enough, int(result.support.sum())]
     levels = {*_levels(len(order)), *(k for k in marks if 0 < k <= len(order))}
     return {"levels": sorted(levels), "order": order.tolist()}
 
 
-def takes_in_order(selector: FittedSelector) -> bool:
-    """Return whether budgets take features in the order of what they explain."""
-    allocation = selector.allocation or PRESETS[selector.preset]["allocation"]
-    by_order = selector.explain is not None or allocation == "explain"
-    return by_order and selector.output == "features"
-
-
-def explained_curve(selector: FittedSelector, budgets: dict[str, list[int]]) -> Json:
+def explained_curve(result: Result, budgets: dict[str, list[int]]) -> Json:
     """Return the curve of what the first features explain, and where the selection is on it."""
-    order, n_budgets = selector.feature_order_, len(budgets["order"])
-    is_first = budgets["order"] == order[:n_budgets].tolist()
+    order = result.order.tolist()
+    is_first = budgets["order"] == order[: len(budgets["order"])]
     return {
-        "sentence": selection_sentence(selector),
-        "n_related": count_related(selector),
-        "n_enough": enough_features(selector),
-        "n_selected": count_first(selector),
-        "is_of_budgets": takes_in_order(selector) and is_first,
-        "order": order.tolist(),
-        "share": [whole_steps(share) for share in selector.explained_.tolist()],
+        "sentence": result.explained_sentence,
+        "what": result.explained_words,
+        "n_related": result.n_related,
+        "n_enough": result.n_enough,
+        "n_selected": result.n_first,
+        "is_of_budgets": result.selection.asked.follows_order and is_first,
+        "order": order,
+        "share": [step / STEPS for step in result.steps],
     }
 
 
-def ranks_in_groups(selector: FittedSelector) -> IntArray:
-    """Rank every feature within its group, 1 for the most central; 0 without a group."""
-    ranks = np.zeros(selector.n_features_in_, dtype=np.int64)
-    for group in selector.groups_:
-        ranks[by_centrality(selector, group)] = np.arange(1, len(group) + 1)
-    return ranks
-
-
-def _asked_for(selector: FittedSelector, ranks: IntArray, n_features: int) -> dict[str, list[int]]:
-    """Ask the selector for one budget after the other."""
-    labels = selector.group_labels_
-    last = np.where(labels < 0, selector.n_groups_, labels)
-    most = len(selector.select(n_features_to_select=n_features).features)
-    levels = _levels(min(most, LARGEST))
+def _asked_for(result: Result, most: int) -> dict[str, list[int]]:
+    """Ask for one budget after the other."""
+    labels, ranks = result.groups.labels, result.groups.ranks
+    last = np.where(labels < 0, len(result.groups), labels)
+    levels = _levels(most)
     order: list[int] = []
-    seen = np.zeros(selector.n_features_in_, dtype=bool)
+    seen = np.zeros(len(labels), dtype=bool)
     for budget in levels:
-        chosen = selector.select(n_features_to_select=budget).features
+        chosen = select_again(result, n_features=budget).features
         new = chosen[~seen[chosen]]
         order.extend(new[np.lexsort((ranks[new], last[new]))].tolist())
         seen[new] = True

@@ -1,4 +1,4 @@
-"""From the summary dict to one HTML file that needs nothing else.
+"""Render the summary dict as one HTML file that needs nothing else.
 
 Words and the list of groups are written by jinja2, which escapes them; figures are drawn by the
 page's own scripts from a block of json. Styles and scripts are put into the page here, and a
@@ -12,13 +12,14 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from groupfs.groups import Why
 from groupfs.report.cards import group_cards, outside_cards
 from groupfs.report.conditions import line_points, strongest
-from groupfs.report.json_numbers import Json, columns_of
-from groupfs.report.order_reasons import STEPS, order_reason, positions
+from groupfs.report.csv_rows import GROUPS_COLUMNS
+from groupfs.report.json_numbers import Json
 from groupfs.report.schema import check
-from groupfs.report.sentences import count
-from groupfs.utils.text import write_share
+from groupfs.sentences import GAINS, LIMITS, PLACES, REASONS, REPLICATION
+from groupfs.utils.text import STEPS, count, write_p, write_share
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
 SCRIPTS = (
-    "data selection reasons groups correlations samples lines replication explained pixels "
+    "format data selection reasons groups correlations samples lines replication explained pixels "
     "features downloads main"
 )
 #: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
@@ -40,8 +41,11 @@ MOST_OPEN = 40
 #: Groups shown beyond the first ones, at most, since their features are selected or come soon.
 MOST_OTHER_GROUPS = 240
 #: What the scripts need to know of a group and of a feature; the rest is in the rows.
-OF_A_GROUP = "rank name title is_given size score p_adjusted reliability n_kept representative_name"
-OF_A_FEATURE = "name rank centrality sign relatedness_p_adjusted kept"
+OF_A_GROUP = (
+    "rank name title is_given size smoothness p_adjusted replication n_selected why "
+    "representative_name"
+)
+OF_A_FEATURE = "name rank centrality sign relatedness_p_adjusted selected why"
 
 
 def render(summary: Json) -> str:
@@ -57,11 +61,11 @@ def render(summary: Json) -> str:
 
     Examples
     --------
-    >>> from groupfs import GroupFS
+    >>> from groupfs import FeatureGroups
     >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.report import render, summarize
     >>> X = load_two_moons(200, random_state=0).data
-    >>> page = render(summarize(GroupFS(random_state=0).fit(X), X))
+    >>> page = render(summarize(FeatureGroups(random_state=0).fit(X), X))
     >>> page.startswith("<!doctype html>"), len(page) < 2_000_000
     (True, True)
     """
@@ -74,7 +78,8 @@ def render(summary: Json) -> str:
         "style": _read("style.css"),
         "script": script,
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        "largest_score": max([group["score"] or 0 for group in summary["groups"]] + [0]),
+        "largest": max([group["smoothness"] or 0 for group in summary["groups"]] + [0]),
+        "replication_means": REPLICATION,
         "has_reversed": any(sign is not None and sign < 0 for sign in summary["features"]["sign"]),
         "doubts": [note for note in summary["table"]["notes"] if REMEDY.search(note)],
         "outside_open": sum(summary["table"]["in_no_group"].values()) <= MOST_OPEN,
@@ -110,24 +115,26 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
     def indices(of: list[int]) -> list[int]:
         return [index.get(feature, -1) for feature in of]
 
-    position = positions(summary["explained"])
-    texts = [_unfinished(summary, position, i) for i in listed]
-    reason_index = {text: i for i, text in enumerate(dict.fromkeys(texts))}
+    position = {i: k for k, i in enumerate(summary["explained"]["order"], start=1)}
+    kind_of = {i: kind for kind, found in summary["ungrouped"].items() for i in found}
     order = indices(chosen["order"])
     known = order.index(-1) if -1 in order else len(order)
-    frequency = (summary["stability"] or {}).get("selection_frequency")
     return {
         "n_features": len(features["name"]),
         "features": {
             "column": None if len(listed) == len(features["name"]) else listed,
-            "frequency": frequency and [frequency[i] for i in listed],
             **{name: [features[name][i] for i in listed] for name in OF_A_FEATURE.split()},
             "group": [group_index.get(features["group"][i]) for i in listed],
             "order": [position.get(i) for i in listed],
-            "reason": [reason_index[text] for text in texts],
+            "outside": {index[i]: kind for i, kind in kind_of.items() if i in index},
         },
-        "reasons": list(reason_index),
-        "limit": chosen["limit"],
+        "words": {
+            "reasons": [REASONS[why] for why in Why],
+            "codes": {why.name: int(why) for why in Why},
+            **{"gains": GAINS, "limits": LIMITS, "places": PLACES},
+        },
+        "columns": GROUPS_COLUMNS,
+        **{name: chosen[name] for name in ("budget", "n_groups_asked", "limit")},
         "groups": [
             {
                 **{name: summary["groups"][j][name] for name in OF_A_GROUP.split()},
@@ -142,8 +149,6 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
         "levels": [level for level in chosen["levels"] if level <= known],
         "explained": _curve(summary["explained"]),
         "correlations": drawn and {**drawn, "features": indices(drawn["features"])},
-        "training": summary["training"] and _of_groups(summary["training"], shown),
-        "path": summary["path"] and _of_groups(summary["path"], shown),
         "embedding": {**summary["embedding"], "scores": _scores(summary, shown)},
         **{part: summary[part] for part in ("replication", "image")},
     }
@@ -151,7 +156,7 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
 
 def _shown_groups(summary: Json, n_first: int) -> list[int]:
     """Choose the groups to show: the first, then some of selected features and of those to come."""
-    group_of, kept = summary["features"]["group"], summary["features"]["kept"]
+    group_of, kept = summary["features"]["group"], summary["features"]["selected"]
     order = summary["selection"]["order"]
     soon = [group_of[i] for i in [*(i for i, k in enumerate(kept) if k), *order]]
     others = [j for j in dict.fromkeys(soon) if j is not None and j >= n_first]
@@ -164,24 +169,11 @@ def _listed(summary: Json, most: int, shown: list[int]) -> list[int]:
     every = [i for i, group in enumerate(features["group"]) if group in groups]
     if most >= len(every):
         return every
-    kept = [i for i in order + every if features["kept"][i]]
+    kept = [i for i in order + every if features["selected"][i]]
     representatives = [group["representative"] for group in summary["groups"]]
     known = set(every)
     first = [i for i in dict.fromkeys(kept + representatives + order + every) if i in known]
     return sorted(first[:most])
-
-
-def _unfinished(summary: Json, position: dict[int, int], i: int) -> str:
-    """Return the reason of a feature, without what the script can add; it ends with a space then.
-
-    Reasons by the order are different for every feature, and would make a page large.
-    """
-    text: str = summary["reasons"][summary["features"]["reason"][i]]
-    limit = summary["selection"]["limit"]
-    if limit is None or i not in position:
-        return text
-    kept = bool(summary["features"]["kept"][i])
-    return text.removesuffix(order_reason(summary["explained"], position[i], kept, limit))
 
 
 def _curve(explained: Json) -> Json:
@@ -190,12 +182,6 @@ def _curve(explained: Json) -> Json:
     n_steps = steps.index(STEPS) + 1 if STEPS in steps else len(steps)
     names = ("n_enough", "n_selected", "is_of_budgets")
     return {**{name: explained[name] for name in names}, "steps": steps[:n_steps]}
-
-
-def _of_groups(part: Json, shown: list[int]) -> Json:
-    """Cut lines over epochs or sparsities to groups; drop what the page does not draw."""
-    drawn = {name: value for name, value in part.items() if name != "closing_sparsity"}
-    return {**drawn, "gates": columns_of(part["gates"], shown)}
 
 
 def _scores(summary: Json, shown: list[int]) -> list[Json]:
@@ -226,6 +212,7 @@ def _environment() -> "Environment":
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(count=count, number=_number, percent=_percent, spaced=_spaced)
+    environment.filters.update(p=write_p)
     environment.filters.update(strongest=strongest, line_points=line_points)
     return environment
 
@@ -240,7 +227,7 @@ def _number(value: float | None, form: str = ".3g") -> str:
 
 
 def _percent(share: float | None) -> str:
-    """Write a share in whole percent, a dash where there is none."""
+    """Write a share on one line."""
     return _spaced(write_share(share))
 
 

@@ -1,26 +1,26 @@
-"""What someone needs who wants to do it again: settings, versions, seed and three lines of code."""
+"""Gather what it takes to do it again: settings, versions, seed and three lines of code."""
 
 import inspect
 import platform
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from groupfs.report.json_numbers import Json, tidy
-from groupfs.utils.fitted_selector import FittedSelector
 from groupfs.utils.versions import installed_version
 
-#: Endings of file names that pandas reads by itself; others are left to the reader of the report.
-READERS = {".csv": "csv", ".csv.gz": "csv", ".parquet": "parquet", ".feather": "feather"}
+#: Numbers that a fit chooses; all but the first are of the joint method.
+LEARNED = (
+    *("n_groups_", "critical_sparsity_weight_", "sparsity_weight_", "smoothness_weight_"),
+    *("n_iter_", "loss_", "gain_"),
+)
 #: Longest text of a parameter that is written out.
 LONGEST = 200
 
 
-def reproduction(selector: FittedSelector, source: str | None, notes: Sequence[str]) -> Json:
+def reproduction(selector: Any, source: str | None) -> Json:
     """Gather what someone needs who wants to do it again."""
     seed = selector.random_state
-    weights = ("critical_sparsity_weight_", "sparsity_weight_", "smoothness_weight_")
     packages = ("groupfs", "numpy", "scipy", "scikit-learn", "torch")
     return {
         "estimator": type(selector).__name__,
@@ -29,39 +29,30 @@ def reproduction(selector: FittedSelector, source: str | None, notes: Sequence[s
         },
         "changed": sorted(_changed(selector)),
         "learned": {
-            **{name: tidy(getattr(selector, name), 5) for name in weights},
-            "n_groups_": int(selector.n_groups_),
-            "n_iter_": int(selector.n_iter_),
-            "loss_": tidy(selector.loss_, 5),
-            "gain_": tidy(selector.gain_, 5),
+            name: tidy(getattr(selector, name), 5) for name in LEARNED if hasattr(selector, name)
         },
         "seed": int(seed) if isinstance(seed, int | np.integer) else None,
         "versions": {
             "python": platform.python_version(),
             **{name: installed_version(name) or "unknown" for name in packages},
         },
-        "code": _code(selector, source, notes),
+        "code": _code(selector, source),
     }
 
 
-def _changed(selector: FittedSelector) -> Json:
+def _changed(selector: Any) -> Json:
     """Return the parameters that are not at their defaults."""
     defaults = inspect.signature(type(selector).__init__).parameters
     given = selector.get_params(deep=False).items()
     return {name: v for name, v in given if repr(v) != repr(defaults[name].default)}
 
 
-def _code(selector: FittedSelector, source: str | None, notes: Sequence[str]) -> list[str]:
-    """Write three lines that do it again."""
-    ending = next((e for e in READERS if str(source or "").lower().endswith(e)), None)
+def _code(selector: Any, source: str | None) -> list[str]:
+    """Write three lines that do it again; how the table is read is left to its owner."""
     arguments = ", ".join(f"{name}={_written(name, v)}" for name, v in _changed(selector).items())
     fit = f"selector = groupfs.{type(selector).__name__}({arguments}).fit(X)"
-    if ending is None:
-        what = f"the table in {source}" if source else "your table"
-        return ["import groupfs", f"X = ...  # {' '.join(what.split())}", fit]
-    prepared = "  # then prepared as the notes say" if notes else ""
-    read = f"X = pandas.read_{READERS[ending]}({str(source)!r}){prepared}"
-    return ["import groupfs, pandas", read, fit]
+    what = f"the table in {source}" if source else "your table"
+    return ["import groupfs", f"X = ...  # {' '.join(what.split())}", fit]
 
 
 def _plain(value: Any) -> Any:

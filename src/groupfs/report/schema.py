@@ -11,13 +11,13 @@ from typing import Any
 from groupfs.report.json_numbers import Json
 from groupfs.utils.text import join_names
 
-FORMAT, VERSION = "groupfs-result", 5
+FORMAT, VERSION = "groupfs-result", 6
 
-#: The parts of a summary. Replication, training, path, stability, agreement, correlations, image
-#: and seed may be null. One part is there only if it was asked for: conditions.
+#: The parts of a summary. Replication, agreement, correlations, image and seed may be null. One
+#: part is there only if it was asked for: conditions.
 PARTS = (
     "created headline selected how_sure table groups ungrouped features reasons selection "
-    "explained replication training path stability embedding agreement correlations image "
+    "explained replication embedding agreement correlations image "
     "estimator settings changed learned seed versions code sentences"
 )
 

@@ -1,184 +1,143 @@
-"""What the report says in words: how many groups, which come first, how far to trust them."""
+"""Say what was found: how many groups, which come first, how far to trust them."""
 
-from groupfs.report.json_numbers import Json
-from groupfs.utils.fitted_selector import FittedSelector, budget_of
-from groupfs.utils.text import write_share
+from typing import Any
+
+from groupfs.result import Result
+from groupfs.sentences import p_words
+from groupfs.utils.text import count, write_share
 
 
-def sentences(selector: FittedSelector, summary: Json, in_no_group: str | None) -> list[str]:
-    """Write what was found: how many groups, what is explained, which groups, how sure, and so on.
+def headline(result: Result) -> str:
+    """Say how many groups were found and kept: ``16 groups found, 12 kept``."""
+    n_groups, n_kept = len(result.groups), int(result.kept.sum())
+    if not n_groups:
+        return "No groups found"
+    groups = f"{count(n_groups, 'group')} {'found' if result.groups.names is None else 'given'}"
+    where = "kept" if result.selection.asked.n_features is None else "in the selection"
+    if n_groups == 1:
+        return f"{groups} and {where}" if n_kept else f"{groups}, but not {where}"
+    return f"{groups}, {_some(n_kept, n_groups)} {where}"
 
-    ``in_no_group`` is the sentence on features in no group, if there are any.
+
+def selected_sentence(result: Result) -> str:
+    """Say how many features are selected, and by what: ``12 of 25 features are selected ...``."""
+    asked, n_features = result.selection.asked, len(result.names)
+    n_selected, n_kept = int(result.support.sum()), int(result.kept.sum())
+    if not n_selected:
+        return "Nothing is selected."
+    verb = "is" if n_selected == 1 else "are"
+    text = f"{n_selected:,} of {count(n_features, 'feature')} {verb} selected"
+    if asked.n_features is not None:
+        spent = "as asked" if n_selected == asked.n_features else f"of {asked.n_features:,} asked"
+        if asked.explain is not None:
+            spent = f"enough to explain {write_share(asked.explain)} of the variance, as asked"
+        outside = int((result.support & (result.groups.labels < 0)).sum())
+        return f"{text}, {spent}{f', {outside:,} of them in no group' if outside else ''}."
+    if n_selected == n_features:
+        return f"All {count(n_features, 'feature')} {verb} selected."
+    groups = "group" if n_kept == 1 else "groups"
+    if asked.output == "representatives":
+        return f"{text}, one for each of the {groups} kept."
+    return f"{text}: those of the {groups} kept."
+
+
+def sentences(result: Result, n_samples: int, halves: Any) -> list[str]:
+    """Write what was found: how many groups, what is explained, which groups, how sure.
+
+    ``halves`` is how far halves of the rows agree on the number of groups, or None.
     """
-    explained = summary["explained"]["sentence"]
-    if not summary["groups"]:
-        return [_no_groups(summary), *([explained] if explained else [])]
-    text = [_how_many(selector, summary), explained, _which(summary["groups"])]
-    return [sentence for sentence in text if sentence] + how_sure(selector, summary, in_no_group)
-
-
-def how_sure(selector: FittedSelector, summary: Json, in_no_group: str | None) -> list[str]:
-    """Write how far to trust the groups and their number, and what is in none of them."""
-    text = [in_no_group]
-    if summary["groups"]:
-        text = [_how_sure(selector, summary), _how_many_else(selector, summary), in_no_group]
+    size = f"In {count(n_samples, 'sample')} of {count(len(result.names), 'feature')}"
+    groups = headline(result)
+    if not len(result.groups):
+        groups = "no feature is related to another beyond chance, so there are no groups"
+    how_many = f"{size}: {groups}. {selected_sentence(result)}"
+    text = [how_many, result.explained_sentence, _which(result), *how_sure(result, halves)]
     return [sentence for sentence in text if sentence]
 
 
-def count(number: int, thing: str) -> str:
-    """Count things: ``1 group``, ``2 groups``, ``7,129 features``."""
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+def how_sure(result: Result, halves: Any) -> list[str]:
+    """Write how far to trust the groups and their number, and what is in none of them."""
+    text = [_beyond_chance(result), _how_many_else(result, halves), result.in_no_group_sentence]
+    return [sentence for sentence in text if sentence]
 
 
-def write_p(p_adjusted: float) -> str:
-    """Write an adjusted p-value: ``adjusted p = 0.03``, ``adjusted p < 0.001``."""
-    return "adjusted p < 0.001" if p_adjusted < 0.001 else f"adjusted p = {p_adjusted:.2g}"
-
-
-def write_reliability(group: Json) -> str:
-    """Write how well a group is found again: ``97 % found again in halves of the rows``."""
-    return f"{write_share(group['reliability'])} found again in halves of the rows"
-
-
-def _size_of(table: Json) -> str:
-    samples, features = count(table["n_samples"], "sample"), count(table["n_features"], "feature")
-    return f"In {samples} of {features}, "
-
-
-def _no_groups(summary: Json) -> str:
-    text = f"{_size_of(summary['table'])}no feature goes with another beyond chance: the table "
-    n_features = summary["selection"]["n_features"]
-    if not n_features:
-        return f"{text}shows no groups, and nothing is selected."
-    spent = "feature that explains" if n_features == 1 else f"{n_features:,} features that explain"
-    return f"{text}shows no groups; the budget was spent on the {spent} most of the others."
-
-
-def _how_many(selector: FittedSelector, summary: Json) -> str:
-    chosen, groups = summary["selection"], summary["groups"]
-    budget = budget_of(selector)
-    n_spent, n_kept = chosen["n_features"], chosen["n_groups"]
-    text = _size_of(summary["table"])
-    text += f"{count(len(groups), 'group')} {'was' if len(groups) == 1 else 'were'} "
-    text += "given" if groups[0]["is_given"] else "found"
-    of_them = "it" if len(groups) == 1 else f"{n_kept} of them"
-    if budget is not None and n_spent < budget:
-        spent = f"{n_spent} {'was' if n_spent == 1 else 'were'} spent"
-        return f"{text}; of a budget of {count(budget, 'feature')} {spent}, on {of_them}."
-    if budget is not None:
-        outside = n_spent - sum(group["n_kept"] for group in groups)
-        if selector.explain is not None:
-            share = f"{100 * selector.explain:g} %"
-            those = f"the {n_spent:,} features that explain {share} come"
-            those = f"the feature that explains {share} comes" if n_spent == 1 else those
-            rest = f", and {outside:,} from no group" if outside else ""
-            return f"{text}; {those} from {of_them}{rest}."
-        rest = f" and on {count(outside, 'feature')} in no group" if outside else ""
-        return f"{text}; a budget of {count(n_spent, 'feature')} was spent on {of_them}{rest}."
-    if not n_kept:
-        return f"{text}; {'it is not' if len(groups) == 1 else 'none of them is'} kept."
-    one_each = selector.output == "representatives"
-    share = "one feature each" if one_each else f"with {count(n_spent, 'feature')}"
-    if n_kept == len(groups):
-        are = {1: "is", 2: "both are"}.get(n_kept, "all are")
-        return f"{text} and {are} kept, {share}."
-    kept = "is kept" if n_kept == 1 else "are kept"
-    if one_each:
-        return f"{text}; {of_them} {kept}, {share}."
-    return f"{text}; {of_them}, {share}, {kept}."
-
-
-def _which(groups: list[Json]) -> str | None:
-    kept = [group for group in groups if group["kept"]]
+def _which(result: Result) -> str | None:
+    """Name the first groups that are kept, and what is known of the very first."""
+    groups, kept = result.groups, result.kept.nonzero()[0].tolist()
     if not kept:
         return None
-    first, others = kept[0], kept[1:3]
-    facts = [f"score {first['score']:.3g}"]
-    facts += [] if first["p_adjusted"] is None else [write_p(first["p_adjusted"])]
-    if first["reliability"] is not None and len(groups) > 1:  # one group alone is always found
-        facts.append(write_reliability(first))
-    facts.append(count(first["size"], "feature"))
-    best = "is the only one" + ("" if len(groups) == 1 else " kept")
-    text = f"{_around(first)} {best if len(kept) == 1 else 'comes first'} ({', '.join(facts)})"
-    text = text.replace("group", "Group", 1)
-    if others:
-        text += ", then " + " and ".join(_around(group) for group in others)
-    rest = len(kept) - 1 - len(others)
-    return text + (f", and {rest} more." if rest else ".")
+    first = kept[0]
+    facts = [f"smoothness {groups.smoothness[first]:.3g}"]
+    if groups.p_adjusted is not None:
+        facts.append(f"adjusted p {p_words(groups.p_adjusted[first])}")
+    if groups.replication is not None and len(groups) > 1:  # one group alone is always found
+        facts.append(f"replication {groups.replication[first]:.2f}")
+    facts.append(count(int(groups.sizes[first]), "feature"))
+    alone = "is the only one" if len(groups) == 1 else "is the only one kept"
+    around = [_around(result, j) for j in kept]
+    text = f"{around[0]} {alone if len(kept) == 1 else 'comes first'} ({', '.join(facts)})"
+    if around[1:]:
+        text += ", then " + " and ".join(around[1:3])
+    rest = f", and {len(kept) - 3} more." if len(kept) > 3 else "."
+    return text[0].upper() + text[1:] + rest
 
 
-def _how_sure(selector: FittedSelector, summary: Json) -> str:
-    groups, rate = summary["groups"], f"false discovery rate {100 * selector.alpha:g} %"
-    gates_decide = summary["selection"]["rule"] == "open"
-    out = [group for group in groups if group["stands_out"]]
-    if groups[0]["stands_out"] is None:
-        text = "Whether the groups stand out from chance was not tested"
-    elif not out:
-        least = write_p(min(group["p_adjusted"] for group in groups))
-        text = f"No group goes together beyond chance (smallest {least}; {rate}), so the table may "
-        text += "hold no groups at all"
-        if summary["selection"]["n_features"]:
-            text += ": take what is kept as a guess, not as a finding"
-    else:
-        text = _beyond_chance(groups, out, rate)
-        n_shut = sum(not group["open"] for group in out)
-        if gates_decide and n_shut == len(out):
-            text += "; every one of these has a closed gate"
-        elif gates_decide and n_shut:
-            gates = "has a closed gate" if n_shut == 1 else "have closed gates"
-            text += f"; {n_shut} of these {gates}"
-    if gates_decide and selector.gain_ <= 0:
-        text += "; the trained gates do no better than opening or shutting all of them"
-    return text + "."
-
-
-def _beyond_chance(groups: list[Json], out: list[Json], rate: str) -> str:
-    """Say how many groups go together beyond chance and are found again."""
-    which = f"{len(out)} of {len(groups)} groups"
-    if len(out) == len(groups):
-        which = {1: "the group", 2: "both groups"}.get(len(out), f"all {len(out)} groups")
-    chance = "the same groups" if groups[0]["is_given"] else "groups found"
-    text = f"The features of {which} go together more than those of {chance} in shuffled columns "
-    text += f"({rate})"
-    if out[0]["found_again"] is None:
-        return text
-    n_again = sum(group["found_again"] for group in out)
-    if len(out) == 1:
-        return f"{text}; it is {'' if n_again else 'not '}found again in halves of the rows"
-    every = "both" if len(out) == 2 else "all of these"
-    some = {len(out): f"{every} are", 0: "none of these is", 1: "1 of these is"}
-    found = some.get(n_again, f"{n_again} of these are")
-    return f"{text}; {found} found again in halves of the rows"
-
-
-def _how_many_else(selector: FittedSelector, summary: Json) -> str | None:
-    """Say how far halves of the rows agree on the number of groups, and on which others."""
-    found, n_groups = summary["replication"], len(summary["groups"])
-    if found is None:
+def _beyond_chance(result: Result) -> str | None:
+    """Say how many groups cohere beyond chance and replicate."""
+    groups, alpha = result.groups, result.selection.asked.alpha
+    stand_out, rate = groups.stand_out(alpha), f"false discovery rate {write_share(alpha)}"
+    if not len(groups):
         return None
-    best = found["best"]
-    if best is None:
-        text = "No number of groups is found again in halves of the rows; "
-        if not selector.distortion_:
-            every = selector.relatedness_pvalues_ is None
-            features = "all features" if every else "the features that go with others"
-            return f"{text}{features} are taken as one group."
-        return f"{text}the distortion of the feature graph decided, so take the number as a guess."
-    agreement = found["agreement"][found["n_groups"].index(best)]
+    if stand_out is None or groups.p_adjusted is None:
+        return "Whether the groups cohere beyond chance was not tested."
+    n_out, n_groups = int(stand_out.sum()), len(groups)
+    if not n_out:
+        least = p_words(float(groups.p_adjusted.min()))
+        guess = (
+            ": take what is selected as a guess, not as a finding" if result.support.any() else ""
+        )
+        return (
+            f"No group coheres beyond chance (smallest adjusted p {least}; {rate}), so the table "
+            f"may hold no groups at all{guess}."
+        )
+    cohere = "coheres" if n_out == 1 else "cohere"
+    shuffled = "groups found" if groups.names is None else "the same groups"
+    which = f"{n_out} of {count(n_groups, 'group')}"
+    text = f"{which} {cohere} more than {shuffled} in shuffled columns ({rate})"
+    if groups.replicates is None:
+        return f"{text}."
+    n_again = int((groups.replicates & stand_out).sum())
+    again = f"{n_again} of {'it' if n_out == 1 else 'these'}"
+    again = {n_out: "it" if n_out == 1 else _some(n_out, n_out), 0: "none"}.get(n_again, again)
+    verb = "is" if n_out == 1 or n_again == 1 else "are"
+    return f"{text}; {again} {verb} found again in halves of the rows."
+
+
+def _how_many_else(result: Result, halves: Any) -> str | None:
+    """Say how far halves of the rows agree on the number of groups, and on which others."""
+    if halves is None or not len(result.groups):
+        return None
+    if halves.best is None:
+        return "No number of groups is found again in halves of the rows: take it as a guess."
+    agreement = halves.agreement[list(halves.n_groups).index(halves.best)]
     text = (
-        f"Halves of the rows have most in common with {best} groups (agreement {agreement:.2f}; 1 "
-        "at most, 0 by chance)"
+        f"Halves of the rows agree most on {count(halves.best, 'group')} (agreement "
+        f"{agreement:.2f}; 1 at most, 0 by chance)"
     )
-    if n_groups < best:
-        text += f", of which {n_groups} {'is' if n_groups == 1 else 'are'} left once every feature "
-        text += "is in its nearest group"
-    if found["others"]:
-        numbers = " and ".join(", ".join(map(str, found["others"])).rsplit(", ", 1))
+    if len(result.groups) < halves.best:
+        text += f", of which {len(result.groups)} are left once every feature is in its nearest"
+    if halves.others:
+        numbers = " and ".join(", ".join(map(str, halves.others)).rsplit(", ", 1))
         text += f"; {numbers} groups replicate as well"
     return f"{text}."
 
 
-def _around(group: Json) -> str:
+def _some(n: int, of: int) -> str:
+    """Say how many of several: none, both, all, or their number."""
+    return {0: "none", of: "both" if of == 2 else "all"}.get(n, f"{n:,}")
+
+
+def _around(result: Result, j: int) -> str:
     """Name a group by the feature in its middle."""
-    name: str = group["title"]
-    return name if group["size"] == 1 else f"{name} around {group['representative_name']}"
+    title, name = result.groups.title(j), result.names[result.groups.representatives[j]]
+    return title if result.groups.sizes[j] == 1 else f"{title} around {name}"

@@ -1,36 +1,30 @@
-"""From a fitted selector and its table to a plain dict: the content of result.json.
+"""Summarise a fitted selector and its table into a plain dict: the content of result.json.
 
-The dict is the contract: the page, the csv files and other programs read it and nothing else. Its
-parts are written next door: ``found`` (groups, features and why), ``other_budgets`` (what other
-budgets would select), ``figure_data`` (arrays behind the figures), ``headline`` and ``sentences``,
-``reproduction`` (how to do it again).
+The dict is the contract: the page, the csv files and other programs read it and nothing else. What
+was found comes from :class:`groupfs.result.Result`; the other parts are written next door:
+``other_budgets`` (what other budgets would select), ``figure_data`` (arrays behind the figures),
+``sentences``, ``reproduction`` (how to do it again).
 """
 
 import datetime
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from groupfs.plotting.inputs import check_image, check_labels, read_some_rows
+from groupfs.plotting.inputs import check_labels, read_some_rows
 from groupfs.report import figure_data
 from groupfs.report.conditions import summarize_conditions
-from groupfs.report.found import describe_found
-from groupfs.report.headline import headline, selected_sentence
-from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
+from groupfs.report.json_numbers import Json, tidy, tidy_list
+from groupfs.report.other_budgets import explained_curve, other_budgets
 from groupfs.report.reproduction import reproduction
 from groupfs.report.schema import FORMAT, VERSION
-from groupfs.report.sentences import how_sure, sentences
-from groupfs.selection.ungrouped import ungrouped_features
-from groupfs.utils.fitted_selector import FittedSelector
-
-#: Epochs the course of training is drawn at, at most.
-MOST_EPOCHS = 160
+from groupfs.report.sentences import headline, how_sure, selected_sentence, sentences
+from groupfs.result import Result
 
 
 def summarize(
-    selector: FittedSelector,
+    selector: Any,
     X: Any,
     *,
     feature_names: Sequence[object] | None = None,
@@ -46,7 +40,7 @@ def summarize(
 
     Parameters
     ----------
-    selector : fitted GroupFS or GroupFSPath
+    selector : fitted FeatureGroups, GroupFS or GroupFSPath
     X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
         The table it was fitted on.
     feature_names : sequence or None
@@ -69,104 +63,109 @@ def summarize(
 
     Examples
     --------
-    >>> from groupfs import GroupFS
+    >>> from groupfs import FeatureGroups
     >>> from groupfs.datasets import load_two_moons
     >>> from groupfs.report import summarize
     >>> moons = load_two_moons(200, random_state=0)
-    >>> selector = GroupFS(random_state=0).fit(moons.data)
+    >>> selector = FeatureGroups(random_state=0).fit(moons.data)
     >>> summary = summarize(selector, moons.data, labels=moons.target, label_name="moon")
     >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
     (5, 10)
     """
-    found = describe_found(selector, feature_names)
-    names, budgets = found["features"]["name"], found["selection"]
+    result = Result.of(selector, feature_names)
     if image_order not in ("F", "C"):
         raise ValueError(f'image_order={image_order!r} must be "F" (down the columns) or "C".')
-    if image_shape is not None:
-        check_image(image_shape, len(names))
     Z, n_samples, rows = read_some_rows(selector, X)
     labels = None if labels is None else check_labels(labels, n_samples)[rows]
-    ungrouped = ungrouped_features(selector)
+    halves, budgets = getattr(selector, "replication_", None), other_budgets(result)
+    reasons = {text: i for i, text in enumerate(dict.fromkeys(result.reasons))}
     summary: Json = {
         "format": FORMAT,
         "version": VERSION,
         "created": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "headline": headline(result),
+        "selected": selected_sentence(result),
+        "how_sure": how_sure(result, halves),
+        "sentences": sentences(result, n_samples, halves),
         "table": {
             "source": source,
             "n_samples": n_samples,
-            "n_features": len(names),
-            "in_no_group": ungrouped.counts,
+            "n_features": len(result.names),
+            "in_no_group": {kind: len(of) for kind, of in result.in_no_group.items()},
             "notes": [str(note) for note in notes],
         },
-        **found,
-        "replication": _replication(selector),
-        "training": _training(selector),
-        "path": _path(selector),
-        "stability": _stability(selector),
-        "embedding": figure_data.embeddings(selector, Z, budgets, labels, label_name),
-        "agreement": figure_data.agreement(Z, selector.get_support(), labels, label_name),
+        "groups": _groups(result),
+        "ungrouped": {kind: of.tolist() for kind, of in result.in_no_group.items()},
+        "features": _features(result) | {"reason": [reasons[text] for text in result.reasons]},
+        "reasons": list(reasons),
+        "selection": {
+            "n_features": int(result.support.sum()),
+            "n_groups": int(result.kept.sum()),
+            "output": result.selection.asked.output,
+            "budget": result.selection.asked.n_features,
+            "n_groups_asked": result.selection.asked.n_groups,
+            "limit": result.limit,
+            **budgets,
+        },
+        "explained": explained_curve(result, budgets),
+        "replication": halves and _replication(halves),
+        "embedding": figure_data.embeddings(result, Z, budgets, labels, label_name),
+        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
         "correlations": figure_data.correlations(selector, Z),
-        "image": figure_data.image(X, image_shape, image_order),
-        **reproduction(selector, source, notes),
+        "image": figure_data.image(selector, image_shape, image_order),
+        **reproduction(selector, source),
     }
     if conditions is not None:
         summary["conditions"] = summarize_conditions(conditions)
-    summary["headline"] = headline(selector, summary)
-    summary["selected"] = selected_sentence(selector, summary)
-    summary["how_sure"] = how_sure(selector, summary, ungrouped.sentence)
-    summary["sentences"] = sentences(selector, summary, ungrouped.sentence)
     return summary
 
 
-def _replication(selector: FittedSelector) -> Json | None:
+def _features(result: Result) -> Json:
+    """List what is known of every feature, one list per property."""
+    groups = result.groups
+    return {
+        "name": result.names,
+        "group": [None if j < 0 else j for j in groups.labels.tolist()],
+        "rank": [rank or None for rank in groups.ranks.tolist()],
+        "centrality": tidy_list(groups.centrality, 4),
+        "sign": groups.signs.tolist(),
+        "relatedness_p_adjusted": tidy_list(result.relatedness_p_adjusted, 3),
+        "selected": result.support.astype(int).tolist(),
+        "why": result.selection.why.tolist(),
+    }
+
+
+def _groups(result: Result) -> list[Json]:
+    """List every group as a record, most important first."""
+    groups = result.groups
+    return [
+        {
+            "rank": j + 1,
+            "name": f"group {j + 1}" if groups.names is None else groups.names[j],
+            "title": groups.title(j),
+            "is_given": groups.names is not None,
+            "size": len(members),
+            "smoothness": tidy(groups.smoothness[j], 6),
+            "p_adjusted": None if groups.p_adjusted is None else tidy(groups.p_adjusted[j], 4),
+            "replication": None if groups.replication is None else tidy(groups.replication[j], 3),
+            "gate": None if groups.gates is None else tidy(groups.gates[j], 3),
+            "kept": bool(result.kept[j]),
+            "n_selected": int(result.n_selected_of[j]),
+            "why": result.group_reasons[j],
+            "representative": int(groups.representatives[j]),
+            "representative_name": result.names[groups.representatives[j]],
+            "features": members.tolist(),
+        }
+        for j, members in enumerate(groups.members)
+    ]
+
+
+def _replication(halves: Any) -> Json:
     """Take how far halves of the rows agree, for every number of groups."""
-    found = selector.replication_
-    if found is None:
-        return None
     return {
-        "n_groups": found.n_groups.tolist(),
-        "agreement": tidy_list(found.agreement, 3),
-        "information": tidy_list(found.information, 3),
-        "best": found.best,
-        "others": found.others,
-    }
-
-
-def _training(selector: FittedSelector) -> Json | None:
-    """Take loss and gates at some epochs, the first and the last among them."""
-    history = selector.history_
-    if not history:
-        return None
-    most = max(20, min(MOST_EPOCHS, 60_000 // selector.n_groups_))
-    epochs = np.unique(np.linspace(0, len(history) - 1, most).round().astype(int))
-    return {
-        "epochs": (epochs + 1).tolist(),
-        "loss": tidy_list([history[e]["loss"] for e in epochs], 5),
-        "gates": pack(np.array([history[e]["gates"] for e in epochs])),
-    }
-
-
-def _path(selector: FittedSelector) -> Json | None:
-    path = getattr(selector, "path_", None)
-    if path is None:
-        return None
-    seed, chosen = path.chosen
-    return {
-        "sparsities": tidy_list(path.sparsities, 4),
-        "gates": pack(np.clip(path.gates[seed], 0, 1)),
-        "gain": tidy_list(path.gain[seed], 4),
-        "closing_sparsity": tidy_list(path.closing_sparsity, 4),
-        "chosen": int(chosen),
-    }
-
-
-def _stability(selector: FittedSelector) -> Json | None:
-    stability = getattr(selector, "stability_", None)
-    if stability is None:
-        return None
-    n_resamples = len(stability.selected)
-    return {
-        "n_resamples": n_resamples,
-        "selection_frequency": tidy_list(stability.selection_frequency, 3),
-        "kuncheva": tidy(stability.kuncheva, 3) if n_resamples > 1 else None,
+        "n_groups": halves.n_groups.tolist(),
+        "agreement": tidy_list(halves.agreement, 3),
+        "information": tidy_list(halves.information, 3),
+        "best": halves.best,
+        "others": halves.others,
     }

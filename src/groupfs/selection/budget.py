@@ -1,35 +1,35 @@
-"""Which features a budget is spent on: whole groups, or a share for each group.
+"""Say how many features a budget is, and choose those it is spent on: whole groups, or shares.
 
-Axes: d features, C groups. Nothing but numpy here; groups are index arrays.
+Axes: d features, C groups. Nothing but numpy here.
 """
+
+from numbers import Integral
+from typing import Any
 
 import numpy as np
 
+from groupfs.groups import Groups
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.text import SAME_SHARE
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 
 def spend_budget(
-    groups: list[IntArray],
-    centrality: FloatArray,
-    ranked: IntArray,
-    kept: BoolArray,
-    scores: FloatArray,
-    n_features: int,
-    allocation: str,
+    groups: Groups, ranked: IntArray, kept: BoolArray, n_features: int, allocation: str
 ) -> IntArray:
-    """Choose ``n_features`` features, from best to worst.
+    """Choose ``n_features`` features of the groups ``ranked``, from best to worst.
 
     ``"whole"`` takes groups in rank order, whole, and the most central features of the last one.
-    ``"spread"`` shares the budget among the groups ``kept`` in proportion to their scores, most
+    ``"spread"`` shares the budget among the groups ``kept`` in proportion to their smoothness, most
     central features first; what they cannot hold goes to the next groups in rank order.
     """
-    by_centrality = [group[np.argsort(-centrality[group], kind="stable")] for group in groups]
+    by_centrality = [groups.by_centrality(j) for j in range(len(groups))]
     if allocation == "whole":
         return _joined([by_centrality[j] for j in ranked])[:n_features]
-    weights = np.where(kept, np.maximum(scores, 0), 0)
+    weights = np.where(kept, np.maximum(groups.smoothness, 0), 0)
     if not weights.any():
         weights = kept.astype(float)
-    quota = _proportional(weights, np.array([len(g) for g in groups]), n_features)
+    quota = _proportional(weights, groups.sizes, n_features)
     taken = [by_centrality[j][: quota[j]] for j in ranked]
     left = [by_centrality[j][quota[j] :] for j in ranked]
     return _joined(taken + left)[:n_features]
@@ -50,3 +50,47 @@ def _proportional(weights: FloatArray, capacity: IntArray, total: int) -> IntArr
         claim[(seats >= capacity) | (weights <= 0)] = -1
         seats[claim.argmax()] += 1
     return seats
+
+
+def features_asked_for(
+    n_features: float | None, explain: float | None, explained: FloatArray
+) -> int | None:
+    """Count the features of a budget, of a share of the features, or that explain a share.
+
+    ``explained`` is the share that the first 1, 2, ... features explain. None stands for the
+    features of the groups that are kept.
+    """
+    if explain is not None:
+        return 1 + int(np.searchsorted(explained, explain - SAME_SHARE))
+    if n_features is None or isinstance(n_features, Integral):
+        return None if n_features is None else int(n_features)
+    return max(1, int(n_features * len(explained) + SAME_SHARE))
+
+
+def refuse_too_many(wanted: float | None, n_features: int) -> None:
+    """Refuse a budget of more features than vary."""
+    if wanted is not None and wanted > n_features:
+        raise ParameterError(
+            f"n_features_to_select={wanted} but X has {n_features} features that vary; choose "
+            f"at most {n_features}.",
+            "n_features_to_select",
+        )
+
+
+def refuse_conflicts(values: dict[str, Any]) -> None:
+    """Refuse a share of variance to explain beside what would set the number in another way."""
+    if values.get("explain") is None:
+        return
+    clashes = {
+        "n_features_to_select": None,
+        "n_groups_to_select": None,
+        "output": "features",
+        "allocation": "explain",
+    }
+    for name, neutral in clashes.items():
+        if values[name] not in (None, neutral, "scores"):
+            raise ParameterError(
+                f"explain={values['explain']} and {name}={values[name]!r} are both given; explain "
+                f"chooses as many features of all groups as it takes, so leave {name} out.",
+                "explain",
+            )

@@ -1,15 +1,19 @@
-r"""Columns that explain most of the variance of all: one after another, each the best addition.
+r"""Choose features that explain most of the variance of all: one after another, the best addition.
 
-Axes: m coordinates, d columns, p chosen ones.
+Axes: m coordinates, p columns, d features; k features of a columns each.
 
-Column s of the coordinates :math:`F` has the residual :math:`r_s = f_s - UU^\top f_s` after the
-chosen ones, whose orthonormal basis is :math:`U`. With the weighted targets
-:math:`M = \sum_j w_j\, t_j t_j^\top` the variance that s would explain on top of them is
+A feature adds the space of its columns, most often one. The columns have the residuals
+:math:`R_s = F_s - UU^\top F_s` after the chosen ones, whose orthonormal basis is :math:`U`. With
+the weighted targets :math:`M = \sum_j w_j\, t_j t_j^\top` the variance that feature s would explain
+on top of them is
 
-.. math:: g_s = \frac{r_s^\top M\, r_s}{r_s^\top r_s},
+.. math:: g_s = \mathrm{tr}\,(R_s^\top R_s)^+ R_s^\top M R_s,
 
-and both terms are brought up to date after each pick by two products with :math:`F`.
+for a single column :math:`r_s^\top M r_s / r_s^\top r_s`. Both terms are brought up to date after
+each pick by two products with :math:`F`.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -26,65 +30,93 @@ AT_ONCE = 128
 
 
 class ExplainedVariance:
-    """The state of a greedy choice of columns.
+    """The state of a greedy choice of features.
 
     Parameters
     ----------
-    F : Tensor of shape (m, d)
-        Coordinates of the columns, of length one.
+    F : Tensor of shape (m, p)
+        Coordinates of the columns, of length one; those of a feature are orthogonal.
     M : Tensor of shape (m, m)
         Targets, each weighted, in these coordinates: the sum of w t t'.
+    sizes : array of shape (d,) or None
+        How many columns each feature has, feature by feature; None is one each.
     """
 
-    def __init__(self, F: Tensor, M: Tensor) -> None:
+    def __init__(self, F: Tensor, M: Tensor, sizes: IntArray | None = None) -> None:
         self.F, self.M = F, M
-        self.numerator = (F * (M @ F)).sum(0, dtype=torch.float64)
-        self.left = F.square().sum(0, dtype=torch.float64)  #: of the variance of each column
+        self.sizes = np.ones(F.shape[1], dtype=np.int64) if sizes is None else sizes
+        self._starts = np.concatenate([[0], np.cumsum(self.sizes)])
+        self._alike = [self._of_size(int(size)) for size in np.unique(self.sizes)]
         self._least_left = LEAST_LEFT[F.dtype]
         self._basis = F.new_empty((min(F.shape), F.shape[0]))
         self._rank = 0
         self._total, self._explained = max(float(M.trace()), 1e-300), 0.0
 
-    @property
-    def useful(self) -> Tensor:
-        """Which columns are not yet explained by the chosen ones, (d,)."""
-        found = self.left > self._least_left
-        return found if self._rank < len(self._basis) else torch.zeros_like(found)
-
     def gains(self) -> Tensor:
-        """Compute what each column would explain on top of the chosen ones, (d,)."""
-        return torch.where(self.useful, self.numerator / self.left, 0)
+        """Compute what each feature would explain on top of the chosen ones, (d,)."""
+        found = self.F.new_zeros(len(self.sizes), dtype=torch.float64)
+        if self._rank < len(self._basis):
+            for alike in self._alike:
+                found[alike.features] = alike.gains(self._least_left)
+        return found
 
-    def add(self, column: int) -> float:
-        """Choose a column; return what it explains on top of those before."""
-        q = self._outside(self._outside(self.F[:, column]))  # twice, or rounding adds up
-        q = q / q.norm()
-        v = self.M @ q
-        gain = (q @ v).double()
-        c, h = (torch.stack([q, self._outside(v)]) @ self.F).double()
-        self.numerator = (self.numerator - 2 * c * h + c.square() * gain).clamp_(min=0)
-        self.left = (self.left - c.square()).clamp_(min=0)
-        self.left[column] = 0
-        self._keep(q)
-        self._explained += float(gain)
-        return float(gain)
+    def pick(self, candidates: IntArray, n_picks: int) -> tuple[IntArray, FloatArray]:
+        """Choose candidates until nothing is left to explain, and say what each adds, (c,) each."""
+        allowed = torch.zeros(len(self.sizes), dtype=torch.bool, device=self.F.device)
+        allowed[torch.as_tensor(candidates, device=self.F.device)] = True
+        chosen: list[int] = []
+        gains: list[float] = []
+        while len(chosen) < n_picks and self.missing() > LEAST_MISSING:
+            worth = torch.where(allowed, self.gains(), 0)
+            best = int(worth.argmax())
+            if worth[best] <= LEAST_MISSING * self._total:
+                break
+            chosen.append(best)
+            gains.append(self.add(best))
+            allowed[best] = False
+        return np.array(chosen, dtype=np.int64), np.array(gains)
 
-    def add_in_order(self, columns: IntArray) -> FloatArray:
-        """Choose columns as they come; return what each explains on top of those before, (p,).
+    def add(self, feature: int) -> float:
+        """Choose a feature; return what it explains on top of those before."""
+        total = 0.0
+        for column in range(self._starts[feature], self._starts[feature + 1]):
+            q = self._new_direction(self.F[:, column])
+            if q is None:
+                continue
+            v = self.M @ q
+            gain = (q @ v).double()
+            c, h = (torch.stack([q, self._outside(v)]) @ self.F).double()
+            for alike in self._alike:
+                alike.take_off(c, h, gain)
+            self._keep(q)
+            total += float(gain)
+        self._explained += total
+        return total
 
-        Cheaper than ``add``, after which gains of other columns are no longer to be had.
+    def add_in_order(self, features: IntArray) -> FloatArray:
+        """Choose features as they come; return what each explains on top of those before, (c,).
+
+        Cheaper than ``add``, after which gains of other features are no longer to be had.
         """
-        found = np.zeros(len(columns))
+        found = np.zeros(len(features))
+        owned = [np.arange(self._starts[i], self._starts[i + 1]) for i in features]
+        columns = np.concatenate([np.zeros(0, dtype=np.int64), *owned])
+        place = np.repeat(np.arange(len(features)), self.sizes[features])
         index = torch.as_tensor(columns, device=self.F.device)
         for start in range(0, len(columns), AT_ONCE):
             if self._rank == len(self._basis) or self.missing() < LEAST_MISSING:
                 break
             first = self._rank
             rest = self._outside(self.F[:, index[start : start + AT_ONCE]].T)
-            places = [start + i for i, x in enumerate(rest) if self._extend(x)]
+            new = []
+            for i, x in enumerate(rest, start):
+                q = self._new_direction(x)
+                if q is not None:
+                    self._keep(q)
+                    new.append(i)
             Q = self._basis[first : self._rank]
             gains = ((Q @ self.M) * Q).sum(1, dtype=torch.float64)
-            found[places] = gains.cpu().numpy()
+            np.add.at(found, place[new], gains.cpu().numpy())
             self._explained += float(gains.sum())
         return found
 
@@ -92,27 +124,71 @@ class ExplainedVariance:
         """Compute the share of the targets' variance that is not explained."""
         return 1 - self._explained / self._total
 
-    def _extend(self, x: Tensor) -> bool:
-        """Add the direction of a column to the basis, if it is a new one."""
-        q = self._outside(self._outside(x))
-        length = float(q.norm())
-        is_new = length**2 > self._least_left and self._rank < len(self._basis)
-        if is_new:
-            self._keep(q / length)
-        return is_new
-
-    def _outside(self, x: Tensor) -> Tensor:
-        """Take away what lies in the span of the chosen columns, of (m,) or of rows (p, m)."""
-        basis = self._basis[: self._rank]
-        return x - (x @ basis.T) @ basis
+    def _new_direction(self, x: Tensor) -> Tensor | None:
+        """Find the direction a column adds to the chosen ones; None if it adds none."""
+        q = self._outside(self._outside(x))  # twice, or rounding adds up
+        length = q.norm()
+        if self._rank == len(self._basis) or float(length) ** 2 <= self._least_left:
+            return None
+        return q / length
 
     def _keep(self, q: Tensor) -> None:
         self._basis[self._rank] = q
         self._rank += 1
 
+    def _outside(self, x: Tensor) -> Tensor:
+        """Take away what lies in the span of the chosen columns, of (m,) or of rows (c, m)."""
+        basis = self._basis[: self._rank]
+        return x - (x @ basis.T) @ basis
+
+    def _of_size(self, size: int) -> "_SameSize":
+        """Gather the features of so many columns."""
+        features = np.flatnonzero(self.sizes == size)
+        columns = torch.as_tensor(self._starts[features][:, None] + np.arange(size))
+        columns = columns.to(self.F.device)
+        numerator = _products(self.F, self.M @ self.F, columns)
+        index = torch.as_tensor(features, device=self.F.device)
+        return _SameSize(index, columns, numerator, _products(self.F, self.F, columns))
+
+
+@dataclass
+class _SameSize:
+    """Residuals of k features of a columns each, double precision."""
+
+    features: Tensor  #: (k,)
+    columns: Tensor  #: (k, a)
+    numerator: Tensor  #: products with the targets, (k, a, a)
+    left: Tensor  #: products, (k, a, a)
+
+    def gains(self, least_left: float) -> Tensor:
+        """Compute what each would explain, (k,)."""
+        if self.left.shape[1] == 1:
+            values, along = self.left[:, 0], self.numerator[:, 0].clamp(min=0)
+        else:
+            values, vectors = torch.linalg.eigh(self.left)
+            along = ((self.numerator @ vectors) * vectors).sum(1)
+        useful = values > least_left
+        return torch.where(useful, along / torch.where(useful, values, 1), 0).sum(1)
+
+    def take_off(self, c: Tensor, h: Tensor, gain: Tensor) -> None:
+        """Take off a chosen direction: products of all columns with it, and with its targets."""
+        own, other = c[self.columns], h[self.columns]
+        both = own[:, :, None] * other[:, None, :]
+        square = own[:, :, None] * own[:, None, :]
+        self.numerator = self.numerator - (both + both.mT) + square * gain
+        self.left = self.left - square
+
+
+def _products(A: Tensor, B: Tensor, columns: Tensor) -> Tensor:
+    """Multiply the columns of each feature with each other, (m, p) each to (k, a, a)."""
+    pairs = [
+        [(A[:, i] * B[:, j]).sum(0, dtype=torch.float64) for j in columns.T] for i in columns.T
+    ]
+    return torch.stack([torch.stack(row, -1) for row in pairs], -2)
+
 
 def weighted_targets(T: Tensor, weights: Tensor) -> Tensor:
-    """Add up w t t' over the columns of T, (m, d) to (m, m)."""
+    """Add up w t t' over the columns of T, (m, p) to (m, m)."""
     used = weights > 0
     root = T[:, used] * weights[used].sqrt().to(T.dtype)
     return root @ root.T

@@ -1,10 +1,16 @@
-"""Order all features so that the first k say most of what the related ones say, for every k.
+r"""Order all features so that the first k say most of what the related ones say, for every k.
 
-Axes: d features.
+Axes: N samples, d features, p columns, m coordinates.
 
 Features are chosen by what they explain of the related ones, smooth ones counting more (module
 ``explained``); when all is explained, by coverage. Features in groups come first, then other
 related ones, then the rest. One order serves every budget: each is a beginning of it.
+
+Columns are known by coordinates (:mod:`groupfs.data.coordinates`), which may be a sketch: then the
+first features are ordered again by exact products. Of features of several columns a target of a
+dimensions counts with the mean of its R squared over them. Similarities other than correlation know
+no residuals: there a feature is explained by the most alike chosen one, with the square of their
+similarity.
 """
 
 from dataclasses import dataclass
@@ -12,28 +18,16 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from groupfs.data.feature_rows import FeatureRows
-from groupfs.data.rows import Rows
-from groupfs.graphs.similarity import feature_similarities
-from groupfs.selection.block_order import order_blocks
-from groupfs.selection.column_factor import (
-    ColumnFactor,
-    cholesky,
-    exact_products,
-    factor_columns,
-)
+from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, cholesky
+from groupfs.data.similarity import Similarity
+from groupfs.data.table import Table
 from groupfs.selection.coverage import Coverage
-from groupfs.selection.explained import LEAST_MISSING, ExplainedVariance, weighted_targets
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.selection.explained import ExplainedVariance, weighted_targets
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
-#: Features chosen one by one; those after them follow by what they would cover.
-MOST_PICKS = 1024
-#: Features chosen by a sketch that are put in order again by exact products: at least so many, and
-#: no more than give so many products or take so many multiplications.
-FEWEST_EXACT, EXACT_ENTRIES = 16, 2**24
-#: Similarity above which two features of any kinds are copies.
-SAME_FEATURE = 1 - 1e-6
-MULTIPLICATIONS = {"cpu": 2e11, "cuda": 1e14}
+#: Multiplications that exact products of features chosen by a sketch may take, and features at
+#: least.
+MULTIPLICATIONS, FEWEST_EXACT = {"cpu": 2e11, "cuda": 1e14}, 16
 
 
 @dataclass(frozen=True)
@@ -42,82 +36,91 @@ class FeatureOrder:
 
     order: IntArray  #: (d,)
     explained: FloatArray  #: share of the weighted variance after each, ends at one, (d,)
-    weights: FloatArray  #: how much every feature counts, summing to one, (d,)
+    weights: FloatArray  #: how much every feature counts, summing to one
+
+
+def rank_features(
+    table: Table, comes_first: BoolArray, smoothness: FloatArray, last: IntArray
+) -> FeatureOrder:
+    """Order the features: some of the user's columns first, then other related ones, then the last.
+
+    Within each part a feature is the one that explains most on top of those before it; features
+    count by how smoothly they vary over the samples, (d,).
+    """
+    inside = np.setdiff1d(np.arange(len(smoothness)), last)
+    weights = np.zeros(len(smoothness))
+    weights[inside] = smoothness[inside] if smoothness[inside].any() else 1.0
+    first = comes_first[table.columns[inside]]
+    found = order_features(table.similarity, weights, [inside[first], inside[~first]], last)
+    placed = np.zeros(len(table.names))
+    placed[table.columns] = found.weights
+    return FeatureOrder(table.columns[found.order], found.explained, placed)
 
 
 def order_features(
-    rows: Rows, weights: FloatArray, stages: list[IntArray], last: IntArray
+    similarity: Similarity,
+    weights: FloatArray,
+    stages: list[IntArray],
+    last: IntArray,
+    limits: Limits = DEFAULT,
 ) -> FeatureOrder:
     """Order features by what they explain of all features, each counting by its weight.
 
     Parameters
     ----------
-    rows
-        The table.
+    similarity
+        Of the features of a table.
     weights
-        How much the variance of each feature counts, not negative, (d,). Copies of a feature share
-        its weight.
+        How much the variance of each feature counts, not negative, (d,). Duplicates of a feature
+        share its weight.
     stages
         Features to choose from, disjoint; those of the first are chosen before any of the second.
     last
         Features in none of the stages, in the order in which they follow.
     """
-    if isinstance(rows, FeatureRows) and not rows.is_plain:
-        shared = weights / (np.abs(feature_similarities(rows)) > SAME_FEATURE).sum(1)
-        shared = shared / shared.sum()
-        order, gains = order_blocks(rows, shared, stages, MOST_PICKS)
-    else:
-        rows = rows.filled() if isinstance(rows, FeatureRows) else rows
-        factor = factor_columns(rows)
-        shared = weights / factor.copies()
-        shared = shared / shared.sum()
-        order, gains = _greedy(factor, shared, stages)
-        if not factor.is_exact:
-            gains = _beyond_chance(gains, len(factor.F))
-            order, gains = _ranked_exactly(rows, shared, order, gains, stages)
+    found = similarity.coordinates(limits)
+    weights = weights / found.n_duplicates
+    weights = weights / weights.sum()
+    state = _explained(found, weights)
+    order, gains = _greedy(state, Coverage.of(found, weights), stages, limits.most_picks)
+    if state is None and found.squared is not None:
+        reached = np.maximum.accumulate(found.squared.numpy()[order], axis=0) @ weights
+        gains = np.diff(reached, prepend=0.0)
+    if found.is_sketch and found.F is not None:
+        gains = _beyond_chance(gains, len(found.F))
+        order, gains = _ranked_exactly(similarity, weights, order, gains, stages, limits)
     # directions that rounding hides may be missing in the sum
     explained = np.minimum(np.cumsum(np.append(gains, np.zeros(len(last)))) / gains.sum(), 1.0)
     explained[len(order) - 1 :] = 1.0
-    return FeatureOrder(np.append(order, last), explained, shared)
+    return FeatureOrder(np.append(order, last), explained, weights)
+
+
+def _explained(found: Coordinates, weights: FloatArray) -> ExplainedVariance | None:
+    """Begin a choice of features by what they explain; None where similarity knows no residuals."""
+    if found.F is None:
+        return None
+    each = torch.as_tensor(np.repeat(weights / found.sizes, found.sizes), device=found.F.device)
+    return ExplainedVariance(found.F, weighted_targets(found.F, each), found.sizes)
 
 
 def _greedy(
-    factor: ColumnFactor, weights: FloatArray, stages: list[IntArray]
+    state: ExplainedVariance | None, coverage: Coverage | None, stages: list[IntArray], n_picks: int
 ) -> tuple[IntArray, FloatArray]:
-    """Order the features of the stages; return them, and what each adds."""
-    F = factor.F
-    w = torch.as_tensor(weights, device=F.device)
-    state = ExplainedVariance(F, weighted_targets(F, w))
-    coverage = Coverage(F, w)
+    """Order the features of the stages; return them, and what each adds as far as that is known."""
     order: list[int] = []
     gains: list[float] = []
     for stage in stages:
-        chosen, added = pick(state, stage, MOST_PICKS - len(order))
-        coverage.add(chosen)
+        chosen, added = stage[:0], np.zeros(0)
+        if state is not None:
+            chosen, added = state.pick(stage, n_picks - len(order))
         others = np.setdiff1d(stage, chosen, assume_unique=True)
-        others = coverage.order(others, MOST_PICKS - len(order) - len(chosen))
+        if coverage is not None:
+            coverage.add(chosen)
+            others = coverage.order(others, n_picks - len(order) - len(chosen))
         order += [*chosen.tolist(), *others.tolist()]
-        gains += [*added.tolist(), *state.add_in_order(others).tolist()]
+        if state is not None:
+            gains += [*added.tolist(), *state.add_in_order(others).tolist()]
     return np.array(order, dtype=np.int64), np.array(gains)
-
-
-def pick(
-    state: ExplainedVariance, candidates: IntArray, n_picks: int
-) -> tuple[IntArray, FloatArray]:
-    """Choose candidates by what they explain until nothing is left to explain; (p,) and gains."""
-    allowed = torch.zeros(state.F.shape[1], dtype=torch.bool, device=state.F.device)
-    allowed[torch.as_tensor(candidates, device=state.F.device)] = True
-    chosen: list[int] = []
-    gains: list[float] = []
-    while len(chosen) < n_picks and state.missing() > LEAST_MISSING:
-        worth = torch.where(allowed, state.gains(), 0)
-        best = int(worth.argmax())
-        if not worth[best] > 0:
-            break
-        chosen.append(best)
-        gains.append(state.add(best))
-        allowed[best] = False
-    return np.array(chosen, dtype=np.int64), np.array(gains)
 
 
 def _beyond_chance(gains: FloatArray, n_rows: int) -> FloatArray:
@@ -129,30 +132,29 @@ def _beyond_chance(gains: FloatArray, n_rows: int) -> FloatArray:
 
 
 def _ranked_exactly(
-    rows: Rows, weights: FloatArray, order: IntArray, estimates: FloatArray, stages: list[IntArray]
+    similarity: Similarity,
+    weights: FloatArray,
+    order: IntArray,
+    estimates: FloatArray,
+    stages: list[IntArray],
+    limits: Limits,
 ) -> tuple[IntArray, FloatArray]:
     """Order the first features again by exact products; return the order, and what each adds.
 
     What is left to explain after these is shared by the others in proportion to the estimates.
     """
-    N, d = rows.shape
-    most = MULTIPLICATIONS.get(rows.device.type, MULTIPLICATIONS["cpu"])
-    affordable = min(EXACT_ENTRIES // d, int(most / (N * d)))
-    first = order[: min(MOST_PICKS, max(FEWEST_EXACT, affordable))]
-    R = exact_products(rows, first)
+    N, d = similarity.shape
+    most = MULTIPLICATIONS.get(similarity.rows.device.type, MULTIPLICATIONS["cpu"])
+    affordable = min(limits.exact_entries // d, int(most / (N * d)))
+    first = order[: min(limits.most_picks, max(FEWEST_EXACT, affordable))]
+    R = similarity.correlations_with(first)  # (d, c)
     F = cholesky(R[torch.as_tensor(first, device=R.device)])
     T = torch.linalg.solve_triangular(F.T, R.T, upper=False)
     w = torch.as_tensor(weights, device=R.device)
     state = ExplainedVariance(F, weighted_targets(T, w))
-    again: list[int] = []
-    gains: list[float] = []
-    for stage in stages:
-        chosen, added = pick(state, np.flatnonzero(np.isin(first, stage)), len(first))
-        others = np.setdiff1d(np.flatnonzero(np.isin(first, stage)), chosen)
-        again += [*chosen.tolist(), *others.tolist()]
-        gains += [*added.tolist(), *state.add_in_order(others).tolist()]
+    inside = [np.flatnonzero(np.isin(first, stage)) for stage in stages]
+    again, gains = _greedy(state, None, inside, len(first))
     rest = estimates[len(first) :]
     rest = rest if rest.any() else np.ones(len(rest))
-    rest = rest * max(0.0, 1 - sum(gains)) / max(rest.sum(), 1e-300)
-    again_first = first[np.array(again, dtype=np.int64)]
-    return np.append(again_first, order[len(first) :]), np.append(gains, rest)
+    rest = rest * max(0.0, 1 - gains.sum()) / max(rest.sum(), 1e-300)
+    return np.append(first[again], order[len(first) :]), np.append(gains, rest)

@@ -11,15 +11,11 @@ from pathlib import Path
 class OutputError(OSError):
     """A result that cannot be written; the message is one sentence for people."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:
     """Have a file written aside by a function of its path, then put it in place."""
     with _aside(path, path) as aside:
         write(aside)
-        _flush(aside)
         os.replace(aside, path)
 
 
@@ -34,13 +30,10 @@ def write_folder(path: Path, write: Callable[[Path], object]) -> None:
     with _aside(path, path / "results" if exists else path) as aside:
         aside.mkdir()
         write(aside)
-        files = list(aside.iterdir())
-        for file in files:
-            _flush(file)
         if not exists:
             os.rename(aside, path)
             return
-        for file in files:
+        for file in list(aside.iterdir()):
             os.replace(file, path / file.name)
 
 
@@ -66,9 +59,3 @@ def _aside(path: Path, final: Path) -> Iterator[Path]:
                 shutil.rmtree(aside, ignore_errors=True)
             else:
                 aside.unlink()
-
-
-def _flush(path: Path) -> None:
-    """Have a file on the disk before it gets its name; some say only now that they are full."""
-    with open(path, "rb+") as file:
-        os.fsync(file.fileno())

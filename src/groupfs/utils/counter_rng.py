@@ -2,7 +2,7 @@
 
 torch's generators give other numbers on a GPU than on the CPU, and a stream depends on what was
 drawn from it before. Here a counter is mixed instead (the finaliser of SplitMix64), so a model's
-noise depends on neither the device, nor the models beside it, nor where training was resumed.
+noise depends neither on the device nor on the models beside it.
 """
 
 import torch
@@ -19,15 +19,7 @@ DRAWN_ENTRIES, DRAWN_STEPS = 2**14, 128
 
 
 class CounterNoise:
-    """A stream of uniform numbers per seed.
-
-    Parameters
-    ----------
-    seeds : list of int
-        One per stream.
-    device : torch.device
-        Where the numbers are wanted.
-    """
+    """A stream of uniform numbers per seed, on a device."""
 
     def __init__(self, seeds: list[int], device: torch.device) -> None:
         keys = torch.tensor(seeds, dtype=torch.int64).mul_(GOLDEN)
@@ -53,11 +45,6 @@ class CounterNoise:
             self.drawn = [block[i].clone() for i in reversed(range(n_steps))]
         self.step += 1
         return self.drawn.pop()
-
-    def keep(self, which: Tensor) -> None:
-        """Go on with some of the streams only."""
-        self.keys = self.keys[which]
-        self.drawn = []
 
 
 def _to_uniform(bits: Tensor, dtype: torch.dtype) -> Tensor:

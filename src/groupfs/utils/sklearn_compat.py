@@ -1,6 +1,7 @@
 """The parts of scikit-learn that are not public: a new version of it breaks this file alone."""
 
 from contextlib import suppress
+from numbers import Integral, Real
 from typing import Any
 
 from sklearn.base import _fit_context as fit_context
@@ -15,8 +16,11 @@ from sklearn.utils.validation import _check_feature_names as check_feature_names
 from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
 
 __all__ = [
+    "COUNT",
     "HasMethods",
     "Interval",
+    "NOT_NEGATIVE",
+    "POSITIVE",
     "RealNotInt",
     "StrOptions",
     "check_feature_names",
@@ -25,6 +29,11 @@ __all__ = [
     "single_block",
     "validate_parameter_constraints",
 ]
+
+#: Usual constraints of parameters.
+COUNT = Interval(Integral, 1, None, closed="left")
+POSITIVE = Interval(Real, 0, None, closed="neither")
+NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
 
 
 def single_block(estimator: Any, caption: str | None) -> Any:

@@ -6,6 +6,8 @@ from typing import Any
 
 #: Longest text that is taken over from a file; names and reasons there may have no end.
 LONGEST = 1000
+#: Steps in which shares are told, and how near to none or all a share is none or all.
+STEPS, SAME_SHARE = 100_000, 1e-9
 
 
 def join_names(names: Iterable[Any], most: int = 5) -> str:
@@ -37,18 +39,78 @@ def format_bytes(n_bytes: float) -> str:
     return f"{int(n_bytes)} bytes"
 
 
+def whole_steps(share: float) -> int:
+    """Round a share to whole steps of a thousandth of a per cent; none and all stay what they are.
+
+    Examples
+    --------
+    >>> from groupfs.utils.text import whole_steps
+    >>> whole_steps(0.123456), whole_steps(0.9999999), whole_steps(1 - 1e-12)
+    (12346, 99999, 100000)
+    """
+    if share >= 1 - SAME_SHARE:
+        return STEPS
+    return 0 if share <= SAME_SHARE else min(max(round(STEPS * share), 1), STEPS - 1)
+
+
 def write_share(share: float | None) -> str:
-    """Write a share in percent, 100 only for all of it, or a dash for one that is not known.
+    """Write a share in whole per cent, a dash for one that is not known.
+
+    100 % is all and 0 % is none; halves go to the even number. The scripts of the report
+    (``format.js``) write the same.
 
     Examples
     --------
     >>> from groupfs.utils.text import write_share
-    >>> write_share(0.973), write_share(0.996), write_share(float("nan"))
-    ('97 %', '99 %', '–')
+    >>> write_share(0.973), write_share(0.125), write_share(0.996), write_share(0.001)
+    ('97 %', '12 %', '> 99 %', '< 1 %')
     """
     if share is None or math.isnan(share):
         return "–"
-    return f"{100 if share >= 1 else min(99, round(100 * share))} %"
+    steps = whole_steps(share)
+    percent = round(100 * steps / STEPS)
+    if percent == 0 and steps:
+        return "< 1 %"
+    return "> 99 %" if percent == 100 and steps < STEPS else f"{percent} %"
+
+
+def write_p(p_value: float | None) -> str:
+    """Write a p-value in two significant digits, a dash for one that is not known.
+
+    Examples
+    --------
+    >>> from groupfs.utils.text import write_p
+    >>> write_p(0.0312), write_p(0.0004), write_p(None)
+    ('0.031', '< 0.001', '–')
+    """
+    if p_value is None or math.isnan(p_value):
+        return "–"
+    return "< 0.001" if p_value < 0.001 else f"{p_value:.2g}"
+
+
+def ordinal(number: int) -> str:
+    """Write a position.
+
+    Examples
+    --------
+    >>> from groupfs.utils.text import ordinal
+    >>> [ordinal(n) for n in (1, 2, 3, 11, 1022)]
+    ['1st', '2nd', '3rd', '11th', '1,022nd']
+    """
+    teen = 10 < number % 100 < 20
+    return f"{number:,}" + ("th" if teen else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th"))
+
+
+def count(number: int, thing: str) -> str:
+    """Count things.
+
+    Examples
+    --------
+    >>> from groupfs.utils.text import count
+    >>> count(1, "group"), count(7129, "feature")
+    ('1 group', '7,129 features')
+    """
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
 
 def one_line(text: str) -> str:

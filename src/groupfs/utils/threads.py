@@ -12,7 +12,6 @@ from functools import lru_cache
 from typing import Any
 
 import torch
-from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 #: Numbers of a table from which on more than one thread pay, and threads at most.
@@ -20,20 +19,17 @@ LARGE_TABLE, MOST_THREADS = 2**26, 4
 
 
 @contextmanager
-def threads_for(shape: tuple[int, int], n_jobs: int | None = None) -> Iterator[None]:
-    """Work on a table of this shape with as many threads as pay, or as are asked for.
+def threads_for(shape: tuple[int, int]) -> Iterator[None]:
+    """Work on a table of this shape with as many threads as pay, never more than were set before.
 
     OpenMP, and with it torch, counts threads for each caller apart, so nobody else notices. The
     libraries behind numpy and scipy have one number for the process: the first fit that begins sets
-    it, fits beside it may lower it, and the last that ends puts it back. Never are there more than
-    were set before, unless ``n_jobs`` asks torch for more.
+    it, fits beside it may lower it, and the last that ends puts it back.
     """
     wanted = MOST_THREADS if shape[0] * shape[1] >= LARGE_TABLE else 1
     # asking makes torch set the number of this caller, which it would else do in the midst of work
     wanted = min(wanted, torch.get_num_threads())
-    if n_jobs is not None:
-        wanted = effective_n_jobs(n_jobs)  # one in a worker of joblib
-    with _controller().select(user_api="openmp").limit(limits=wanted), _shared.limited_to(wanted):
+    with _controller().select(user_api="openmp").limit(limits=wanted), _blas.limited_to(wanted):
         yield
 
 
@@ -73,7 +69,7 @@ def _set_threads(libraries: list[Any], numbers: list[int]) -> None:
         release(force=True)
 
 
-_shared = _SharedLimit()
+_blas = _SharedLimit()
 
 
 @lru_cache(maxsize=1)

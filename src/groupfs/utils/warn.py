@@ -11,10 +11,6 @@ class ConstantColumnsWarning(UserWarning):
     """Columns that do not vary were left out."""
 
 
-class IdColumnsWarning(UserWarning):
-    """Columns that look like ids are used as features."""
-
-
 class ColumnsWarning(UserWarning):
     """Columns of a table hold values that may not be meant as they are taken."""
 
@@ -25,10 +21,6 @@ class InterruptedTrainingWarning(UserWarning):
 
 class SelectionWarning(UserWarning):
     """A rule of the selection had to be relaxed, or gave less than was asked for."""
-
-
-class CheckpointWarning(UserWarning):
-    """A checkpoint could not be read or written; the fit goes on without it."""
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:

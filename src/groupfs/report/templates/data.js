@@ -2,25 +2,14 @@
 
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const CYCLE = 7;
-const STEPS = 100_000;
 const colours = {};
 
 const byId = (id) => document.getElementById(id);
-const inWords = new Intl.NumberFormat("en");
-const thousands = (number) => inWords.format(number);
-const counted = (number, thing) => `${thousands(number)} ${thing}${number === 1 ? "" : "s"}`;
-const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
 
 // What the first k features explain, in whole steps.
 function stepsAt(k) {
   const { steps } = DATA.explained;
   return k > 0 ? steps[Math.min(k, steps.length) - 1] : 0;
-}
-
-// A share in whole percent, never more than it is.
-function writeShare(steps) {
-  const percent = steps >= 0.9995 * STEPS ? 100 : Math.floor((100 * steps) / STEPS);
-  return percent ? `${percent}\u00a0%` : "less than 1\u00a0%";
 }
 
 function make(tag, attributes = {}, ...children) {
@@ -42,6 +31,7 @@ function unpack(packed) {
       : raw.charCodeAt(i);
     values[i] = packed.low + step * integer;
   }
+  for (const i of packed.gaps || []) values[i] = NaN;
   return values;
 }
 

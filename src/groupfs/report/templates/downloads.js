@@ -1,27 +1,35 @@
 // groups.csv and selected.csv for the selection on show, made here: nothing is asked of a server.
 
-const COLUMNS = ["feature", "group", "rank", "score", "p_adjusted", "reliability", "centrality", "sign", "relatedness_p_adjusted", "order", "explained"];
-
 function csvRows(onlySelected) {
   const shown = onlySelected ? inOrder.filter((i) => current.mask[i]) : inOrder;
-  const header = onlySelected ? COLUMNS : [...COLUMNS, "kept", "reason"];
-  return [header, ...shown.map((i) => (onlySelected ? facts(i) : [...facts(i), current.mask[i] ? "True" : "False", reasonOf(i)]))];
+  const columns = onlySelected ? DATA.columns.filter((name) => name !== "selected" && name !== "why") : DATA.columns;
+  return [columns, ...shown.map((i) => facts(i)).map((row) => columns.map((name) => row[name]))];
 }
 
 function facts(i) {
   const group = features.group[i] === null ? null : groups[features.group[i]];
-  const related = features.relatedness_p_adjusted[i];
   const position = features.order[i];
-  const last = [related, position, position && stepsAt(position) / STEPS];
-  if (!group) return [features.name[i], "", "", "", "", "", "", "", ...last];
-  const called = group.is_given ? group.name : group.rank;
-  const own = [features.rank[i], group.score, group.p_adjusted, group.reliability, features.centrality[i]];
-  return [features.name[i], called, ...own, features.sign[i], ...last];
+  const written = (yes) => (yes ? "True" : "False"); // as Python does
+  return {
+    feature: features.name[i],
+    group: group && (group.is_given ? group.name : group.rank),
+    rank: features.rank[i],
+    representative: written(group && group.representative === i),
+    centrality: group && features.sign[i] * Math.abs(features.centrality[i]),
+    replication: group && group.replication,
+    p_adjusted: group && group.p_adjusted,
+    smoothness: group && group.smoothness,
+    relatedness_p_adjusted: features.relatedness_p_adjusted[i],
+    order: position,
+    explained: position && stepsAt(position) / STEPS,
+    selected: written(current.mask[i]),
+    why: reasonOf(i),
+  };
 }
 
 function asCsv(rows) {
   const field = (value) => {
-    const text = value === null ? "" : String(value);
+    const text = value === null || value === undefined ? "" : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return rows.map((row) => row.map(field).join(",") + "\n").join("");

@@ -73,7 +73,7 @@ function showExplained() {
   byId("explained-readout").textContent = k === null ? "" : explains(k);
 }
 
-const explains = (k) => `${counted(k, "feature")} ${k === 1 ? "explains" : "explain"} ${writeShare(stepsAt(k))}`;
+const explains = (k) => `${counted(k, "feature")} ${k === 1 ? "explains" : "explain"} ${unbroken(writeSteps(stepsAt(k)))}`;
 
 // Pointing at the curve moves the slider; keys move it, too, where it is.
 function setUpExplained() {

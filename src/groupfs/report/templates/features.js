@@ -38,7 +38,6 @@ function showFeatures() {
 function rowOf(i) {
   const group = features.group[i];
   const kept = current.mask[i] === 1;
-  const frequency = features.frequency ? [make("td", { class: "figure wide-only" }, percent(features.frequency[i]))] : [];
   return make(
     "tr",
     kept ? { class: "kept" } : {},
@@ -47,7 +46,6 @@ function rowOf(i) {
     make("td", { class: "figure wide-only" }, group === null ? "–" : thousands(features.rank[i])),
     make("td", { class: "figure wide-only" }, group === null ? "–" : features.centrality[i].toFixed(2)),
     make("td", { class: "figure wide-only" }, features.order[i] ? thousands(features.order[i]) : "–"),
-    ...frequency,
     make("td", { class: "plain" }, kept ? "✓ yes" : "no"),
     make("td", {}, reasonOf(i)),
   );

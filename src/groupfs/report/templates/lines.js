@@ -1,9 +1,8 @@
-// Lines over epochs and sparsities, as svg. The selection changes only their classes.
+// Charts with axes, as svg: the curve of what is explained, and how far halves of the rows agree.
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 260;
 const MARGIN = { top: 12, right: 12, bottom: 40, left: 48 };
-const groupLines = groups.map(() => []);
 
 function draw(parent, tag, attributes, text) {
   const element = document.createElementNS(SVG, tag);
@@ -64,68 +63,6 @@ function tickLabel(value, unit = "") {
 
 function vertical({ svg, x }, value) {
   draw(svg, "line", { class: "mark", x1: x(value), x2: x(value), y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom });
-}
-
-// One line per group from a table with a row per place and a column per group; the first on top.
-function linesOfGroups(made, table, nPlaces, scale) {
-  const n = groups.length;
-  for (let group = n - 1; group >= 0; group--) {
-    const values = Array.from({ length: nPlaces }, (_, place) => scale(table[place * n + group], group));
-    const line = made.line(values, { style: `--own: var(--c${group % CYCLE})` });
-    draw(line, "title", {}, `${groups[group].title} (${groups[group].representative_name})`);
-    groupLines[group].push(line);
-  }
-}
-
-function drawLines() {
-  for (const lines of groupLines) lines.length = 0;
-  if (trainingShown()) drawTraining();
-  if (DATA.path) drawPath();
-  if (DATA.replication) drawReplication();
-  showLines();
-}
-
-// Folded away, it is not drawn.
-const trainingShown = () => DATA.training && document.querySelector("#training details").open;
-
-function drawTraining() {
-  const { epochs, loss } = DATA.training;
-  const gates = unpack(DATA.training.gates);
-  const { low, high } = DATA.training.gates;
-  const upright = { low: Math.min(0, low), high: Math.max(1, high), xs: epochs, xLabel: "epoch" };
-  const gatesChart = chart(byId("gates-chart"), upright);
-  const half = gatesChart.y(0.5);
-  draw(gatesChart.svg, "line", { class: "mark", x1: MARGIN.left, x2: gatesChart.x(epochs[epochs.length - 1]), y1: half, y2: half });
-  linesOfGroups(gatesChart, gates, epochs.length, (gate) => gate);
-  const range = { low: Math.min(...loss), high: Math.max(...loss) };
-  chart(byId("loss-chart"), { ...range, xs: epochs, xLabel: "epoch" }).line(loss, { class: "only" });
-}
-
-function drawPath() {
-  const { sparsities: xs, gain, chosen } = DATA.path;
-  const table = unpack(DATA.path.gates);
-  const worth = groups.map((group) => Math.max(0, group.score));
-  const xTicks = [0.1, 0.25, 0.5, 1, 2, 3, 5, 10].filter((t) => t >= 0.99 * xs[0] && t <= 1.01 * xs[xs.length - 1]);
-  const across = { xs, log: true, xTicks, xLabel: "sparsity, relative to the critical weight" };
-  const path = chart(byId("path-chart"), { ...across, low: 0, high: Math.max(...worth, 1e-6) });
-  linesOfGroups(path, table, xs.length, (gate, group) => gate * worth[group]);
-  vertical(path, xs[chosen]);
-  const gains = chart(byId("gain-chart"), { ...across, low: Math.min(0, ...gain), high: Math.max(0, ...gain) });
-  gains.line(gain, { class: "only" });
-  vertical(gains, xs[chosen]);
-  draw(gains.svg, "circle", { class: "point", cx: gains.x(xs[chosen]), cy: gains.y(gain[chosen]), r: 5 });
-}
-
-function showLines() {
-  groupLines.forEach((lines, group) => {
-    for (const line of lines) line.setAttribute("class", isKept(group) ? "kept" : "");
-  });
-  if (!trainingShown()) return;
-  const kept = groups.map((_, group) => group).filter(isKept);
-  const few = kept.slice(0, CYCLE).map((group) => swatch(`var(--c${group % CYCLE})`, groups[group].name));
-  if (kept.length > CYCLE) few.push(make("span", {}, `and ${kept.length - CYCLE} more, colours repeating`));
-  if (kept.length < groups.length) few.push(swatch("var(--off)", "not selected"));
-  byId("group-colours").replaceChildren(...few);
 }
 
 function swatch(colour, name, kind = "solid") {

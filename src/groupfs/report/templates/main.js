@@ -14,7 +14,6 @@ function update(mode, n) {
   showGroups();
   if (map) showCorrelations();
   showAfter();
-  showLines();
   if (DATA.image) showPixels();
   showFeatures();
   showDownloads();
@@ -28,7 +27,7 @@ function showStatus() {
   const inGroups = groups.length ? ` in ${counted(nGroups, "group")}` : "";
   byId("status").replaceChildren(
     nFeatures ? counted(nFeatures, "feature") + inGroups : "Nothing is selected",
-    make("small", {}, onCurve ? `explain${nFeatures === 1 ? "s" : ""} ${writeShare(stepsAt(onCurve))}${fitted}` : by),
+    make("small", {}, onCurve ? `explain${nFeatures === 1 ? "s" : ""} ${unbroken(writeSteps(stepsAt(onCurve)))}${fitted}` : by),
   );
 }
 
@@ -57,7 +56,7 @@ function repaint() {
   if (map) paintCorrelations();
   showBefore();
   showClasses();
-  drawLines();
+  if (DATA.replication) drawReplication();
   if (curveIsDrawn) drawExplained();
   if (DATA.image) paintMean();
   update(current.mode, current.n);
@@ -72,7 +71,6 @@ setUpGroups();
 if (map) setUpCorrelations();
 setUpColours();
 setUpSliders();
-if (DATA.training) document.querySelector("#training details").addEventListener("toggle", drawLines);
 if (curveIsDrawn) setUpExplained();
 setUpFeatures();
 setUpDownloads();

@@ -1,6 +1,6 @@
 // For images: where the selected features are.
 
-function placeOf(i) {
+function pixelOf(i) {
   const { height, width, order } = DATA.image;
   const column = features.column ? features.column[i] : i;
   return order === "F" ? [column % height, Math.floor(column / height)] : [Math.floor(column / width), column % width];
@@ -33,7 +33,7 @@ function showPixels() {
   const [context, size, tall] = imageCanvas("pixel-map");
   const cell = [size / DATA.image.width, tall / DATA.image.height];
   for (let i = 0; i < nListed; i++) {
-    const [row, column] = placeOf(i);
+    const [row, column] = pixelOf(i);
     const group = features.group[i];
     context.fillStyle = !current.mask[i] ? colours.line : group === null ? colours.off : colourOf(group);
     context.fillRect(column * cell[0], row * cell[1], cell[0] + 0.3, cell[1] + 0.3);
@@ -44,7 +44,7 @@ function setUpPixels() {
   const canvas = byId("pixel-map");
   const { height, width } = DATA.image;
   const at = new Map();
-  for (let i = 0; i < nListed; i++) at.set(placeOf(i).join(), i);
+  for (let i = 0; i < nListed; i++) at.set(pixelOf(i).join(), i);
   canvas.addEventListener("pointermove", (event) => {
     const row = Math.floor((event.offsetY / canvas.clientHeight) * height);
     const column = Math.floor((event.offsetX / canvas.clientWidth) * width);

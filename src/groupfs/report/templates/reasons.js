@@ -1,62 +1,53 @@
-// Why a feature is selected or not, at any place of the sliders; order_reasons.py has the same words.
+// Why a feature is selected or not, at any place of the sliders, in the words that come with the data.
+
+const { reasons: REASONS, codes: WHY, gains: GAINS, limits: LIMITS, places: PLACES } = DATA.words;
 
 function reasonOf(i) {
-  const reason = DATA.reasons[features.reason[i]];
-  const unfinished = reason.endsWith(" ");
-  if (current.mode === "fitted") return unfinished ? reason + reasonByOrder(i, DATA.limit) : reason;
-  const group = groups[features.group[i]];
-  if (current.mode === "features" && DATA.explained.is_of_budgets && features.order[i]) {
-    const last = DATA.levels[DATA.levels.length - 1];
-    const limit = features.order[i] > last ? `the slider ends at ${thousands(last)}` : `the slider is at ${thousands(current.n)}`;
-    return `${group ? `In ${group.title}:` : `${beginning(reason)};`} ${reasonByOrder(i, limit)}`;
-  }
-  if (!group) return reasonOutside(i, beginning(reason));
-  if (current.mode === "groups") {
-    const first = `In ${group.title}, which ${group.rank <= current.n ? "is among" : "comes after"} the first ${current.n}`;
-    if (DATA.output !== "representatives" || group.rank > current.n) return `${first}.`;
-    return `${first}; ${current.mask[i] ? "it" : group.representative_name} stands for it.`;
-  }
-  const share = current.counts[features.group[i]];
-  if (current.mask[i]) return `${counted(current.n, "feature")}: ${share} of ${group.title}, it among them by centrality.`;
-  return comesIn(i);
+  const j = features.group[i];
+  const facts = { ...asked(), ...factsOfOrder(i), ...(j === null ? {} : factsOfGroup(j)) };
+  const place = placeOf(i);
+  const reason = filled(REASONS[current.mode === "fitted" ? features.why[i] : whyAt(i)], facts);
+  return `${place}${reason && !place.endsWith(": ") ? "; " : ""}${reason}.`;
 }
 
-// What a feature explains on top of those before it, or that it comes too late.
-function reasonByOrder(i, limit) {
-  const position = features.order[i];
-  if (!current.mask[i]) return `comes ${ordinal(position)} in the order; ${limit}.`;
-  const before = stepsAt(position - 1);
-  if (before === STEPS) return `chosen ${ordinal(position)}, after all is explained.`;
-  const others = position === 2 ? "the one" : `the ${thousands(position - 1)}`;
-  const onTop = position > 1 ? ` on top of ${others} before it` : "";
-  return `chosen ${ordinal(position)}, explains ${gained(stepsAt(position) - before)}${onTop}.`;
+// What the slider makes of a feature; as fitted, the selector has said it.
+function whyAt(i) {
+  const j = features.group[i];
+  const taken = current.mask[i] === 1;
+  if (current.mode === "features" && DATA.explained.is_of_budgets && features.order[i]) return taken ? WHY.CHOSEN : WHY.LATER;
+  if (j === null) return taken ? WHY.SPARE : WHY.IN_NO_GROUP;
+  if (current.counts[j] === 0) return WHY.AS_GROUP;
+  if (DATA.output === "representatives") return taken ? WHY.REPRESENTS : WHY.REPRESENTED;
+  if (current.mode === "groups") return WHY.AS_GROUP;
+  return taken ? WHY.SHARE : WHY.NO_SHARE;
 }
 
-function gained(steps) {
-  const tenths = Math.floor((1000 * steps) / STEPS);
-  if (tenths === 0) return "less than 0.1 %";
-  return tenths >= 100 ? `${Math.floor(tenths / 10)} %` : `${Math.floor(tenths / 10)}.${tenths % 10} %`;
+function asked() {
+  if (current.mode === "fitted") return { asked: DATA.n_groups_asked, budget: thousands(DATA.budget || 0), limit: DATA.limit };
+  const budget = thousands(current.n);
+  return { asked: current.n, budget, limit: filled(LIMITS.slider, { budget }) };
 }
 
-function ordinal(number) {
-  const teen = number % 100 > 10 && number % 100 < 20;
-  return thousands(number) + ((!teen && ["", "st", "nd", "rd"][number % 10]) || "th");
+function factsOfGroup(j) {
+  const group = groups[j];
+  const facts = { rank: group.rank, n: thousands(current.counts[j]), size: counted(group.size, "feature") };
+  const code = current.mode === "groups" ? (group.rank <= current.n ? WHY.AMONG_FIRST : WHY.AFTER_FIRST) : current.counts[j] ? WHY.IN_BUDGET : WHY.OUT_OF_BUDGET;
+  const why = current.mode === "fitted" ? group.why : filled(REASONS[code], { ...asked(), ...facts });
+  return { ...facts, why, representative: group.representative_name };
 }
 
-// Why a feature is in no group, without what a budget of the fit had to do with it.
-const beginning = (reason) => reason.split("; the budget")[0].replace(/(; |[.])$/, "");
-
-// A budget beyond what the groups hold takes features that are in none.
-function reasonOutside(i, why) {
-  if (!current.mask[i]) return `${why}.`;
-  return `${why}; ${counted(current.n, "feature")} are more than the groups have.`;
+// What a feature explains on top of those before it.
+function factsOfOrder(i) {
+  const k = features.order[i];
+  if (!k) return {};
+  const before = stepsAt(k - 1);
+  const share = writeSteps(stepsAt(k) - before);
+  return { nth: ordinal(k), gain: before === STEPS ? GAINS.nothing : filled(k === 1 ? GAINS.first : GAINS.more, { share }) };
 }
 
-function comesIn(i) {
-  const level = entryLevel[i];
-  if (level < 0) return "No budget the slider offers takes it.";
-  const least = level > 0 ? DATA.levels[level - 1] + 1 : 1;
-  const most = DATA.levels[level];
-  if (least === most) return `Comes in at ${counted(most, "feature")}.`;
-  return `Comes in between ${thousands(least)} and ${counted(most, "feature")}.`;
+function placeOf(i) {
+  const j = features.group[i];
+  if (j !== null) return filled(PLACES.group, { group: groups[j].title });
+  const p = writeP(features.relatedness_p_adjusted[i]);
+  return filled(PLACES[features.outside[i]], { p: p.startsWith("<") ? p : `= ${p}` });
 }

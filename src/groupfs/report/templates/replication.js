@@ -15,6 +15,6 @@ function drawReplication() {
     const point = draw(made.svg, "circle", { class: n === best ? "point" : "point other", ...place });
     draw(point, "title", {}, `${n} groups: agreement ${agreement[xs.indexOf(n)].toFixed(2)}`);
   }
-  const entries = [swatch("var(--accent)", "agreement"), swatch("var(--soft)", "weighed by how much the groups say", "dashed")];
+  const entries = [swatch("var(--accent)", "agreement"), swatch("var(--soft)", "weighed by how much the groups tell", "dashed")];
   byId("replication-lines").replaceChildren(...entries);
 }

@@ -34,7 +34,7 @@ function nearest(series, n) {
 }
 
 function share({ variance }) {
-  return `${percent(variance[0] + variance[1])} of the variance in two components`;
+  return `${unbroken(writeShare(variance[0] + variance[1]))} of the variance in two components`;
 }
 
 function drawSamples(canvas, picture, empty = false) {
@@ -109,6 +109,7 @@ function repaintSamples() {
 }
 
 function lookOf(i) {
+  if (colouring.numbers && Number.isNaN(colouring.numbers[i])) return [colours.off, "disc"];
   if (colouring.numbers) {
     const { low, high } = colouring.range;
     return [inRgb(colours.ramp[Math.round(60 + (195 * (colouring.numbers[i] - low)) / (high - low || 1))]), "disc"];

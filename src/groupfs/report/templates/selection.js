@@ -41,8 +41,8 @@ function select(mode, n) {
   current.n = n;
   const { mask, counts } = current;
   if (mode === "fitted") {
-    mask.set(features.kept);
-    groups.forEach((group, j) => (counts[j] = group.n_kept));
+    mask.set(features.selected);
+    groups.forEach((group, j) => (counts[j] = group.n_selected));
   } else if (mode === "features") {
     mask.fill(0);
     counts.fill(0);

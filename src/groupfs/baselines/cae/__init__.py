@@ -1,1 +1,0 @@
-"""Concrete autoencoder: features from which a small network rebuilds all the others."""

@@ -1,0 +1,263 @@
+"""CompFS: learners that predict the classes together, each from a small group of features.
+
+The one supervised baseline.
+"""
+
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+import torch
+from scipy.special import expit
+from sklearn.utils import assert_all_finite, check_consistent_length
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+from torch import Tensor
+from tqdm import tqdm
+
+from groupfs.baselines.base import TrainedSelector
+from groupfs.baselines.learners import (
+    Learners,
+    Split,
+    distinct_groups,
+    gate_penalty,
+    prediction_loss,
+    split_rows,
+)
+from groupfs.utils.counter_rng import CounterNoise
+from groupfs.utils.device import DTYPE
+from groupfs.utils.sklearn_compat import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Interval,
+    StrOptions,
+    fit_context,
+)
+from groupfs.utils.types import IntArray
+from groupfs.utils.warn import SelectionWarning, warn
+
+#: Sparsity weight over the root of the number of features, as in the public package's experiments:
+#: 4.5 for 500 features, 2 for 84.
+PRICE_OF_A_GATE = 0.2
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class CompFS(TrainedSelector):
+    r"""Composite feature selection: groups of features that predict classes together.
+
+    Each of L small networks sees the features through random gates of its own, open with
+    probability :math:`p`; where a gate is closed the network gets the feature's training mean. The
+    sum of the networks' outputs must predict the classes, open gates cost, and so do gates that two
+    networks share. What a network keeps open is its group. A feature's score is the largest of its
+    :math:`p` over all networks.
+
+    A part of the rows is kept back. The gates are those of the epoch with the best accuracy on
+    these rows, predicted through hard gates (open where :math:`p` reaches the threshold); among
+    equals that of the lowest loss on them, among these the first.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        How many. None takes the features of all groups; the single best one, with a warning, if
+        there is no group.
+    n_learners : int, default=5
+        Networks, and with them the most groups there can be (L).
+    hidden_width : int, default=20
+        Units of each of a network's two hidden layers.
+    sparsity_weight : float or "auto", default="auto"
+        Price of open gates (:math:`\beta_s`). "auto" is :math:`0.2 \sqrt d`, which makes a gate
+        cost the same whatever the number of features.
+    diversity_weight : float, default=1.2
+        Price of gates that two networks share (:math:`\beta_d`).
+    threshold : float, default=0.7
+        Probability from which on a feature is in a group.
+    batch_size : int, default=50
+        Rows of a training step.
+    max_epochs : int, default=250
+        Passes over the training rows. A step moves a gate's logit by about the learning rate, and
+        logits start about 1 from zero: some hundreds of steps are needed.
+    learning_rate, temperature : float, default=0.003 and 0.1
+        Of Adam, and of the relaxed Bernoulli variables that are the gates in training.
+    validation_fraction : float, default=0.1
+        Share of the rows kept back, in the proportions of the classes if these are large enough.
+    standardize, device, random_state, verbose
+        As in :class:`groupfs.GroupFS`.
+
+    Attributes
+    ----------
+    gate_probabilities_ : ndarray of shape (n_learners, n_features_in_)
+        Probability that a network's gate is open; 0 for constant columns.
+    groups_ : list of ndarray
+        Indices of the features that reach the threshold, per network, without empty and repeated
+        groups. Groups may overlap; there may be none.
+    best_epoch_, validation_score_ : int, float
+        Epoch whose gates were kept, counted from 1, and its accuracy on the rows kept back.
+    history_ : list of dict
+        Per epoch: ``loss`` (mean over batches), ``validation_accuracy``, ``validation_loss``.
+    sparsity_weight_, n_iter_ : float, int
+        The sparsity weight used, and the epochs trained.
+
+    Notes
+    -----
+    The defaults are those of the synthetic experiments of the public package (compfs 0.0.2);
+    ``max_epochs`` is that of its smallest table.
+
+    References
+    ----------
+    Imrie, Norcliffe, Liò and van der Schaar, "Composite Feature Selection using Deep Ensembles",
+    NeurIPS 2022.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from groupfs.baselines import CompFS
+    >>> X = np.random.default_rng(0).standard_normal((300, 10))
+    >>> y = np.where(X[:, 2] + X[:, 7] > 0, "ill", "well")
+    >>> selector = CompFS(2, max_epochs=60, learning_rate=0.01, random_state=0).fit(X, y)
+    >>> selector.get_support(indices=True)
+    array([2, 7])
+    """
+
+    n_learners: int = 5
+    hidden_width: int = 20
+    sparsity_weight: float | str = "auto"
+    diversity_weight: float = 1.2
+    threshold: float = 0.7
+    batch_size: int = 50
+    max_epochs: int = 250
+    learning_rate: float = 0.003
+    temperature: float = 0.1
+    validation_fraction: float = 0.1
+
+    _parameter_constraints = {
+        **TrainedSelector._parameter_constraints,
+        "n_learners": [COUNT],
+        "hidden_width": [COUNT],
+        "sparsity_weight": [NOT_NEGATIVE, StrOptions({"auto"})],
+        "diversity_weight": [NOT_NEGATIVE],
+        "threshold": [Interval(Real, 0, 1, closed="neither")],
+        "batch_size": [COUNT],
+        "temperature": [POSITIVE],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+    }
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train the learners to predict ``y``, the class of every row; rank by their gates."""
+        codes = encode_classes(X, y)
+        table = self._open_table(X)
+        device = self._place(table, DTYPE)
+        d = table.rows.shape[1]
+        given = self.sparsity_weight
+        self.sparsity_weight_ = PRICE_OF_A_GATE * d**0.5 if given == "auto" else float(given)
+        seeds = self._seeds(3 + self.n_learners)
+        sizes = self.n_learners, d, self.hidden_width, int(codes.max()) + 1
+        logits = self._train(
+            Learners(*sizes, np.random.default_rng(seeds[1]), device, DTYPE),
+            Split(table.rows, codes, *split_rows(codes, self.validation_fraction, seeds[0])),
+            np.random.default_rng(seeds[2]),
+            CounterNoise(seeds[3:], device),
+        )
+        p = expit(logits.double().cpu().numpy())
+        self.gate_probabilities_ = np.zeros((self.n_learners, self.n_features_in_))
+        self.gate_probabilities_[:, table.columns] = p
+        self.groups_ = distinct_groups(self.gate_probabilities_ >= self.threshold)
+        self._rank(table, p.max(axis=0), self.n_features_to_select or 1)
+        if self.n_features_to_select is None:
+            self._select_groups()
+        return self
+
+    def _train(
+        self, learners: Learners, split: Split, orders: np.random.Generator, noise: CounterNoise
+    ) -> Tensor:
+        """Train the learners; return the gate logits of the best epoch, (L, d)."""
+        optimizer = torch.optim.Adam(learners.parameters(), lr=self.learning_rate)
+        self.history_: list[dict[str, float]] = []
+        best, best_logits = (-1.0, 0.0), learners.gate_logits
+        epochs = range(1, self.max_epochs + 1)
+        for epoch in tqdm(epochs, desc="CompFS", unit="epoch", disable=not self.verbose):
+            losses = []
+            for x, y in split.batches(orders.permutation(split.training), self.batch_size):
+                uniform = noise.uniform(x.numel(), x.dtype).view(-1, *x.shape)
+                gates = learners.relaxed_gates(uniform, self.temperature)
+                loss = prediction_loss(*learners.predict(x, gates), y) + self._penalty(learners)
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                losses.append(loss.detach())
+            mean_loss = float(torch.stack(losses).mean())
+            accuracy, validation_loss = self._validate(learners, split)
+            if not np.isfinite(mean_loss + validation_loss):
+                raise ValueError(
+                    f"training diverged: in epoch {epoch} the loss is {mean_loss} on training and "
+                    f"{validation_loss} on validation rows; choose a learning_rate below "
+                    f"{self.learning_rate}."
+                )
+            self.history_.append(
+                {
+                    "loss": mean_loss,
+                    "validation_accuracy": accuracy,
+                    "validation_loss": validation_loss,
+                }
+            )
+            if (accuracy, -validation_loss) > best:
+                best, self.best_epoch_ = (accuracy, -validation_loss), epoch
+                best_logits = learners.gate_logits.detach().clone()
+        self.n_iter_, self.validation_score_ = self.max_epochs, best[0]
+        return best_logits
+
+    @torch.no_grad()
+    def _validate(self, learners: Learners, split: Split) -> tuple[float, float]:
+        """Return accuracy of the aggregate prediction and loss on rows kept back, by hard gates."""
+        gates = learners.hard_gates(self.threshold)
+        hits, loss = torch.zeros(2, device=split.codes.device)
+        for x, y in split.batches(split.validation, self.batch_size):
+            aggregate, individual = learners.predict(x, gates)
+            hits += (aggregate.argmax(1) == y).sum()
+            loss += prediction_loss(aggregate, individual, y) * len(y)
+        n = len(split.validation)
+        return float(hits) / n, float(loss / n + self._penalty(learners))
+
+    def _penalty(self, learners: Learners) -> Tensor:
+        p = learners.gate_logits.sigmoid()
+        return gate_penalty(p, self.sparsity_weight_, self.diversity_weight)
+
+    def _select_groups(self) -> None:
+        """Select the features of all groups; the best one stays if there is no group."""
+        if not self.groups_:
+            warn(
+                f"no feature reaches threshold={self.threshold} in any group (the best has "
+                f"{self.gate_probabilities_.max():.2f}), so only the best one is selected; choose "
+                "a lower threshold or sparsity_weight, more epochs, or n_features_to_select.",
+                SelectionWarning,
+            )
+            return
+        self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
+        self._support_mask[np.concatenate(self.groups_)] = True
+
+
+def encode_classes(X: Any, y: Any) -> IntArray:
+    """Return the classes of the rows of X as numbers from 0, (N,)."""
+    if y is None:
+        raise ValueError(
+            "CompFS requires y to be passed, but the target y is None; it is supervised and learns "
+            "from the class of every row."
+        )
+    y = column_or_1d(y, warn=True)
+    assert_all_finite(y, input_name="y")
+    check_consistent_length(X, y)
+    check_classification_targets(y)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) == 1:
+        raise ValueError(
+            f"y holds one class only ({classes[0]}); CompFS learns what tells classes apart and "
+            "needs at least 2."
+        )
+    return codes

@@ -1,1 +1,0 @@
-"""Composite feature selection (CompFS): learners that share the prediction of classes."""

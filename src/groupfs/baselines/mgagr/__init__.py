@@ -1,1 +1,0 @@
-"""Multi-group adaptive graph representation (MGAGR): a sparse reconstruction of the table."""

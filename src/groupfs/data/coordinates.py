@@ -1,0 +1,131 @@
+r"""Find coordinates of features in which the variance they explain is worked out.
+
+Axes: N samples, d features, p columns, m coordinates.
+
+Columns are known by a small factor of their correlations, :math:`F^\top F \approx R`. Where the
+smaller side of the table is short it is exact: the columns themselves, or the Cholesky factor of
+their correlations. Else it is a sketch: rows added up with random signs.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import torch
+from torch import Tensor
+
+from groupfs.data.basis import FeatureBasis
+from groupfs.data.standardize import order_by_keys
+from groupfs.data.table import NumberRows, RowsInMemory
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+#: Numbers of a factor up to which a processor goes through it faster than kernels are launched.
+SMALL_FACTOR = 2**18
+#: How far coordinates of duplicate columns differ: by the root of the jitter.
+SAME_KEY = 1e-4
+#: Added to the diagonal of correlations, which may be singular, before they are factored: the first
+#: that will do.
+JITTERS = 10.0 ** np.arange(-12, -2)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How much is done exactly."""
+
+    most_picks: int = 1024  #: features chosen one by one; others follow by what they would cover
+    most_entries: int = 2**23  #: numbers of an exact factor; every pick goes through them twice
+    sketch_rows: int = 1024
+    sketch_entries: int = 2**25  #: numbers of a sketch
+    exact_entries: int = 2**24  #: products by which features chosen by a sketch are ordered again
+
+
+DEFAULT = Limits()
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """Coordinates of the columns of features, and which features are the same."""
+
+    F: Tensor | None  #: (m, p), unit columns; None for similarities that know no residuals
+    sizes: IntArray  #: columns of every feature, (d,)
+    n_duplicates: FloatArray  #: features equal to each or its negative, itself included, (d,)
+    is_sketch: bool = False
+    squared: Tensor | None = None  #: squared similarities of features, (d, d); None: of columns
+
+
+def column_coordinates(
+    rows: NumberRows, products: Callable[[int, int], Tensor], limits: Limits
+) -> Coordinates:
+    """Find coordinates of columns whose inner products are their correlations.
+
+    ``products`` multiplies columns start..stop with all.
+    """
+    N, d = rows.shape
+    most = limits.sketch_entries if limits.sketch_rows >= N else limits.most_entries
+    is_sketch = False
+    if d >= N and most >= N * d and rows.in_memory() is rows:
+        F = _own_columns(rows.in_memory(), limits.most_entries)
+    elif d**2 <= limits.most_entries and rows.is_exact:
+        size = rows.columns_at_once
+        R = torch.cat([products(start, min(d, start + size)) for start in range(0, d, size)])
+        roots = R.diagonal().clamp(min=1e-300).sqrt()
+        F = cholesky(R / roots[:, None] / roots)
+    else:
+        is_sketch = True
+        n_sums = max(64, min(limits.sketch_rows, limits.sketch_entries // d))
+        sketch = rows.sketch(n_sums)
+        F = torch.as_tensor(sketch.Z, dtype=torch.float32, device=sketch.device)
+    F = F.cpu() if F.numel() <= SMALL_FACTOR else F
+    F = F / F.norm(dim=0).clamp(min=1e-150 if F.dtype == torch.float64 else 1e-30)
+    return Coordinates(F, np.ones(d, dtype=np.int64), _count_duplicates(F), is_sketch)
+
+
+def cholesky(matrix: Tensor) -> Tensor:
+    """Factor a positive semidefinite matrix with unit diagonal, (p, p): F with F'F."""
+    eye = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
+    for jitter in JITTERS:
+        lower, failed = torch.linalg.cholesky_ex(matrix + jitter * eye)
+        if not failed:
+            return lower.T
+    raise np.linalg.LinAlgError("correlations of the features could not be factored.")
+
+
+def basis_coordinates(basis: FeatureBasis) -> tuple[Tensor, IntArray]:
+    """Find coordinates of features of several columns, (m, p), orthonormal within each; sizes."""
+    parts = np.split(basis.E, basis.starts[1:], axis=1)
+    blocks = [_directions(E, basis.has_value(j)) for j, E in enumerate(parts)]
+    columns: FloatArray = np.hstack(blocks)
+    if len(columns) > columns.shape[1]:
+        columns = scipy.linalg.qr(columns, mode="r")[0][: columns.shape[1]]
+    return torch.from_numpy(columns), np.array([block.shape[1] for block in blocks])
+
+
+def _directions(E: FloatArray, has_value: BoolArray) -> FloatArray:
+    """Find orthonormal directions of a feature's columns, gaps at the mean, (N, a)."""
+    off = np.where(has_value[:, None], E - E[has_value].mean(0), 0)
+    U, lengths, _ = np.linalg.svd(off, full_matrices=False)
+    return U[:, lengths > 1e-6 * max(lengths[0], 1e-300)]
+
+
+def _own_columns(rows: RowsInMemory, most_entries: int) -> Tensor:
+    """Copy the columns themselves, (N, d); in single precision where they are many."""
+    N, d = rows.shape
+    dtype = torch.float64 if N * d <= most_entries else torch.float32
+    found = torch.empty((N, d), dtype=dtype, device=rows.device)
+    size = rows.columns_at_once
+    for start in range(0, d, size):
+        stop = min(d, start + size)
+        found[:, start:stop] = torch.from_numpy(rows.columns(start, stop))
+    return found
+
+
+def _count_duplicates(F: Tensor) -> FloatArray:
+    """Count how many columns equal each one or its negative, itself included, (p,)."""
+    vectors = np.random.default_rng(0).standard_normal((len(F), 3))
+    keys = (F.T @ torch.as_tensor(vectors).to(F)).cpu().double().numpy()
+    keys *= np.where(keys[:, :1] < 0, -1, 1)
+    order, alike = order_by_keys(keys, SAME_KEY)
+    counts = np.empty(len(order))
+    counts[order] = np.bincount(alike)[alike]
+    return counts

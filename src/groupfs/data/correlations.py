@@ -1,0 +1,237 @@
+"""Correlate columns of numbers, of tables in memory, sparse or streamed.
+
+Axes: N samples, d columns, m of them; n rows that are halved.
+
+Indicator columns of one variable exclude each other: where one is on, the others are off. That
+makes them correlate without saying anything, so their correlation counts as none.
+"""
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse.linalg
+import torch
+from torch import Tensor
+
+from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, column_coordinates
+from groupfs.data.memory import PER_PRODUCT, SKETCH_ROWS
+from groupfs.data.neighbors import ALIKE, Neighbors, nearest_by_sketch
+from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity, distances_of
+from groupfs.data.table import NumberRows, RowsInMemory
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Deviation from -1 of lowest times highest value at which a standardised column has two values.
+TWO_VALUED = 1e-4
+#: Variance of a standardised column in half of the rows that is none but for rounding.
+CONSTANT = 1e-12
+
+
+class Correlations(Similarity):
+    """Correlations of columns of numbers."""
+
+    rows: NumberRows
+
+    def __init__(self, rows: NumberRows) -> None:
+        super().__init__(rows)
+        self.most_product_bytes = rows.most_product_bytes
+        self._products: Tensor | None = None
+        self._held: Correlations | None = None
+
+    def restricted(self, features: IntArray) -> "Correlations":
+        part = Correlations(self.rows.restricted(features))
+        for name in ("_products", "_matrix"):
+            known = getattr(self, name)
+            if known is not None:
+                index = torch.as_tensor(features, device=known.device)
+                setattr(part, name, known[index][:, index])
+        if self._held is not None:
+            part._held = self._held.restricted(features)
+        return part
+
+    def in_memory(self) -> "Correlations":
+        rows = self.rows.in_memory()
+        if rows is self.rows:
+            return self
+        if self._held is None:
+            self._held = Correlations(rows)
+        return self._held
+
+    def with_products(self) -> "Correlations":
+        return self if self.rows.is_exact else self.in_memory()
+
+    def halves(self, features: IntArray, n_rows: int, rng: np.random.Generator) -> "HalvedColumns":
+        X = self.rows.random_rows(n_rows, rng)
+        X = X[:, torch.as_tensor(features, device=X.device)]
+        return HalvedColumns(X, (self.in_memory().part(features) == 0).to(X.device))
+
+    @property
+    def is_kept(self) -> bool:
+        d = self.shape[1]
+        return d <= MATRIX_FEATURES and PER_PRODUCT * d**2 <= self.most_product_bytes
+
+    def products(self, start: int, stop: int, single: bool = False) -> Tensor:
+        """Multiply columns start..stop with all, (stop - start, d); a copy."""
+        if not self.is_kept:
+            return self.rows.column_products(start, stop, single)
+        if self._products is None:
+            self._products = self.rows.column_products(0, self.shape[1])
+        return self._products[start:stop].clone()
+
+    @cached_property
+    def _indicators(self) -> tuple[FloatArray, FloatArray]:
+        """How often columns with two values have the higher one, and their deviation, (d,) each.
+
+        NaN for other columns. A standardised column has two values if its lowest times its highest
+        is -1, and no column has more than that.
+        """
+        lowest, highest = self.rows.column_ends()
+        deviation = self.roots / np.sqrt(self.shape[0])
+        lowest, highest = lowest / deviation, highest / deviation
+        two = np.abs(lowest * highest + 1) < TWO_VALUED
+        share = np.where(two, 1 / (1 + highest**2), np.nan)
+        return share, np.sqrt(share * (1 - share))
+
+    def _compared(self, start: int, stop: int, single: bool) -> Tensor:
+        on_share, on_spread = self._indicators
+        # that indicators exclude each other shows in digits that single precision does not have
+        products = self.products(start, stop, single and not np.isfinite(on_share).any())
+        device, N = products.device, self.shape[0]
+        roots = torch.as_tensor(self.roots, device=device).to(products.dtype)
+        r = products.div_(roots[start:stop, None]).div_(roots)
+        on = torch.as_tensor(on_share, device=device)
+        if bool(on[start:stop].isfinite().any()):
+            spread = torch.as_tensor(on_spread, device=device)
+            both = N * (r * spread[start:stop, None] * spread + on[start:stop, None] * on)
+            r.masked_fill_(both < 0.5, 0)  # NaN where one of the columns has more values
+        own = torch.arange(stop - start, device=device)
+        r[own, own + start] = 1
+        return r.clamp_(-1, 1)
+
+    def tails(self, n_rows: int, rng: np.random.Generator, by_chance: FloatArray) -> FloatArray:
+        """Measure the kurtosis of the columns: rare large values correlate by accident."""
+        squares = self.rows.random_rows(n_rows, rng).double().square_()
+        kurtosis = squares.square().mean(0) / squares.mean(0).square().clamp(min=1e-30)
+        found: FloatArray = kurtosis.cpu().numpy()
+        return found
+
+    def distances(self, start: int, stop: int, signed: bool) -> Tensor:
+        apart = self._apart
+        if apart is self.rows and not signed:
+            return super().distances(start, stop, signed)
+        products = (
+            self.products(start, stop) if apart is self.rows else apart.column_products(start, stop)
+        )
+        norms = torch.as_tensor(apart.column_norms, device=products.device)
+        found = distances_of(products, norms, start)
+        if signed:
+            return found
+        return torch.where(
+            self.block(start, stop) > 0, found, super().distances(start, stop, signed)
+        )
+
+    @cached_property
+    def _apart(self) -> NumberRows:
+        """Rows without what all columns share, where these are nearly equal."""
+        return self.rows.without_common_column(ALIKE)
+
+    def neighbors(self, n_kept: int, signed: bool) -> Neighbors:
+        if self.rows.is_exact:
+            return super().neighbors(n_kept, signed)
+        sketch = Correlations(self.rows.sketch(SKETCH_ROWS))
+        return nearest_by_sketch(self.rows, sketch, n_kept, signed)
+
+    def columns(self, features: IntArray, most: int = MATRIX_FEATURES) -> ComparedColumns:
+        held, m = self.in_memory(), len(features)
+        matrix: Any
+        if m <= most:
+            matrix = held.part(features).cpu().numpy()
+        else:
+            matrix = _operator(held.rows.in_memory().restricted(features))
+        counts = np.full(m, float(held.shape[0]))
+        return ComparedColumns(matrix, matrix, np.arange(m), np.ones(m, dtype=np.int64), counts)
+
+    def with_sums(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
+        central, rest = np.zeros(len(labels)), np.zeros(len(labels))
+        inside = np.flatnonzero(labels >= 0)
+        part = self.rows if len(inside) == len(labels) else self.rows.restricted(inside)
+        products, lengths = part.group_products(labels[inside], n_groups)
+        own, length = part.column_norms, lengths[labels[inside]]
+        central[inside] = products / np.maximum(length * np.sqrt(own), 1e-12)
+        left = np.square(length) - 2 * products + own  # squared length of the sum of the others
+        alone = left <= 1e-9 * own
+        alike = (products - own) / np.sqrt(np.where(alone, 1, left * own))
+        rest[inside] = np.where(alone, 0, alike)
+        return central, rest
+
+    def mean_of(self, group: IntArray) -> float:
+        held = self.in_memory()
+        columns = held.rows.in_memory().restricted(group)
+        total = np.square(columns.combine(1 / held.roots[group, None])).sum()
+        return float(total) / len(group) ** 2
+
+    def coordinates(self, limits: Limits = DEFAULT) -> Coordinates:
+        return column_coordinates(self.rows, self.products, limits)
+
+    def correlations_with(self, features: IntArray) -> Tensor:
+        products = self.rows.products_of(features).T
+        roots = torch.as_tensor(self.roots, device=products.device)
+        return products / roots[:, None] / roots[torch.as_tensor(features, device=roots.device)]
+
+
+class HalvedColumns:
+    """Columns that are correlated in halves of the rows.
+
+    Parameters
+    ----------
+    X : (n, m)
+        Rows of the table.
+    excluded : (m, m)
+        Pairs of columns whose correlation counts as none.
+    """
+
+    def __init__(self, X: Tensor, excluded: Tensor) -> None:
+        self.X, self.excluded = X, excluded
+
+    def similarities(
+        self, n_splits: int, seed: int, features: IntArray | None = None
+    ) -> list[Tensor]:
+        X, excluded = self.X, self.excluded
+        if features is not None:
+            X, excluded = X[:, features].cpu(), excluded[features][:, features].cpu()
+        X, n = X.double(), len(X)
+        X = X - X.mean(0)
+        X /= X.square().mean(0).sqrt_().clamp_(min=1e-300)
+        rng, total, found = np.random.default_rng(seed), _moments(X), []
+        for _ in range(n_splits):
+            order = torch.from_numpy(rng.permutation(n)).to(X.device)
+            first = _moments(X[order[: n // 2]])
+            left_over = _moments(X[order[n // 2 : n - n // 2]])  # a row, if they are odd in number
+            second = tuple(a - b - c for a, b, c in zip(total, first, left_over, strict=True))
+            products, sums = (torch.stack(pair) for pair in zip(first, second, strict=True))
+            centered = products - sums.unsqueeze(-1) * (sums / (n // 2)).unsqueeze(-2)
+            roots = centered.diagonal(dim1=-2, dim2=-1).clamp(min=CONSTANT * (n // 2)).sqrt()
+            r = centered / roots.unsqueeze(-1) / roots.unsqueeze(-2)
+            found.append(r.masked_fill_(excluded, 0))
+        return found
+
+
+def _moments(X: Tensor) -> tuple[Tensor, Tensor]:
+    """Multiply columns with each other, (m, m), and add them up, (m,).
+
+    Those of the rows that are left are what is left of those of all rows.
+    """
+    return X.T @ X, X.sum(0)
+
+
+def _operator(rows: RowsInMemory) -> scipy.sparse.linalg.LinearOperator:
+    """Multiply vectors with the correlations of very many columns, which are never held."""
+    m = rows.shape[1]
+    roots = np.sqrt(np.maximum(rows.column_norms, 1e-300))
+
+    def multiply(vector: FloatArray) -> FloatArray:
+        scores = rows.combine(vector.reshape(m, 1) / roots[:, None])
+        found: FloatArray = rows.project(scores)[:, 0] / roots
+        return found
+
+    return scipy.sparse.linalg.LinearOperator((m, m), matvec=multiply, dtype=np.float64)

@@ -1,0 +1,157 @@
+"""Compare features of any kinds, with gaps or without: the similarity of mixed tables.
+
+Axes: N samples, d features, m of them, q columns of their basis.
+"""
+
+from functools import cached_property
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from groupfs.data.basis import columns_of
+from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, basis_coordinates
+from groupfs.data.correlations import Correlations
+from groupfs.data.feature_rows import FeatureRows
+from groupfs.data.mixed_similarity import column_correlations, similarities
+from groupfs.data.pair_sums import exclusive_pairs, pair_weights
+from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Squared similarity above which two features are duplicates.
+DUPLICATE = (1 - 1e-6) ** 2
+
+
+class FeatureSimilarity(Similarity):
+    """Similarities of features of any kinds, from sums over the rows that two of them have."""
+
+    rows: FeatureRows
+
+    def __init__(self, rows: FeatureRows) -> None:
+        super().__init__(rows)
+        self.n_compared = len(rows.basis.owner)
+        self._columns: FloatArray | None = None  #: correlations of the columns of the basis, (q, q)
+
+    def restricted(self, features: IntArray) -> "FeatureSimilarity":
+        part = FeatureSimilarity(self.rows.restricted(features))
+        if self._matrix is not None:
+            part._matrix = self._matrix[features][:, features]
+        if self._columns is not None:
+            columns, _ = columns_of(self.rows.basis.owner, features)
+            part._columns = self._columns[np.ix_(columns, columns)]
+        return part
+
+    def halves(self, features: IntArray, n_rows: int, rng: np.random.Generator) -> "HalvedFeatures":
+        rows, N = self.rows, self.shape[0]
+        if n_rows < N:
+            rows = rows.resampled(np.sort(rng.permutation(N)[:n_rows]), True)
+        return HalvedFeatures(rows.restricted(features))
+
+    def _compared(self, start: int, stop: int, single: bool) -> Tensor:
+        return torch.from_numpy(similarities(self.rows.basis, start, stop))
+
+    def matrix(self, common_sign: bool = False) -> Tensor:
+        found = super().matrix()
+        return found.abs() if common_sign and not self.rows.basis.is_single else found
+
+    def _beside_chance(self, start: int, stop: int) -> Tensor:
+        """Weigh pairs by the rows they have in common: those with few are alike by chance."""
+        weights = pair_weights(self.rows.basis, start, stop)
+        return super()._beside_chance(start, stop).mul_(torch.from_numpy(weights))
+
+    def tails(self, n_rows: int, rng: np.random.Generator, by_chance: FloatArray) -> FloatArray:
+        found: FloatArray = by_chance.mean(0)
+        return found
+
+    def columns(self, features: IntArray, most: int = MATRIX_FEATURES) -> ComparedColumns:
+        """Correlate the columns of the basis of some features, or compare these as they are.
+
+        Similarities other than correlation have no columns.
+        """
+        basis = self.rows.basis
+        if basis.similarity in ("correlation", "rank"):
+            index, owner = columns_of(basis.owner, features)
+            if self._columns is None:
+                self._columns = column_correlations(basis)
+            matrix, dims = self._columns[np.ix_(index, index)], basis.dims[features]
+        else:
+            owner, dims = np.arange(len(features)), np.ones(len(features), dtype=np.int64)
+            matrix = self.part(features).numpy()
+        present = basis.present
+        counts = np.full(len(features), float(self.shape[0]))
+        if present is not None:
+            counts = present[:, features].sum(0)
+        return ComparedColumns(matrix, self._weighted(matrix, features, owner), owner, dims, counts)
+
+    def _weighted(self, matrix: FloatArray, features: IntArray, owner: IntArray) -> FloatArray:
+        """Weigh pairs of columns by the rows that their features have in common."""
+        if self.rows.basis.present is None:
+            return matrix
+        weights = pair_weights(self.rows.basis.restricted(features))
+        np.fill_diagonal(weights, 1)
+        weighted: FloatArray = matrix * weights[owner][:, owner]
+        return weighted
+
+    def with_sums(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
+        central, rest = np.zeros(len(labels)), np.zeros(len(labels))
+        for group in (np.flatnonzero(labels == j) for j in range(n_groups)):
+            if not len(group):
+                continue
+            matrix = self.part(group).numpy()
+            along = matrix.sum(1)
+            central[group] = along / np.sqrt(max(float(along.sum()), 1e-300))
+            rest[group] = _with_others(self._weighted(matrix, group, np.arange(len(group))))
+        return np.clip(central, -1, 1), rest
+
+    def mean_of(self, group: IntArray) -> float:
+        return float(self._weighted(self.part(group).numpy(), group, np.arange(len(group))).mean())
+
+    @cached_property
+    def _numbers(self) -> Correlations:
+        return Correlations(self.rows.numbers())
+
+    def coordinates(self, limits: Limits = DEFAULT) -> Coordinates:
+        """Find coordinates of the columns of the features.
+
+        Similarities other than correlation know no residuals, and have no coordinates.
+        """
+        if self.rows.is_plain:
+            return self._numbers.coordinates(limits)
+        squared = self.matrix().square()
+        n_duplicates = (squared > DUPLICATE).sum(1).double().numpy()
+        F, sizes = None, np.ones(self.shape[1], dtype=np.int64)
+        if self.rows.basis.similarity in ("correlation", "rank"):
+            F, sizes = basis_coordinates(self.rows.basis)
+        return Coordinates(F, sizes, n_duplicates, squared=squared)
+
+    def correlations_with(self, features: IntArray) -> Tensor:
+        return self._numbers.correlations_with(features)
+
+
+class HalvedFeatures:
+    """Features of any kinds that are compared in halves of the rows."""
+
+    def __init__(self, rows: FeatureRows) -> None:
+        self.rows = rows
+
+    def similarities(
+        self, n_splits: int, seed: int, features: IntArray | None = None
+    ) -> list[Tensor]:
+        basis = self.rows.basis if features is None else self.rows.basis.restricted(features)
+        N, m = basis.shape
+        excluded = torch.from_numpy(exclusive_pairs(basis, 0, m))
+        rng, found = np.random.default_rng(seed), []
+        for _ in range(n_splits):
+            order = rng.permutation(N)
+            parts = [basis.rows(np.sort(part)) for part in (order[: N // 2], order[-(N // 2) :])]
+            both = np.stack([similarities(part, exclude=False) for part in parts])
+            found.append(torch.from_numpy(both).masked_fill_(excluded, 0))
+        return found
+
+
+def _with_others(matrix: FloatArray) -> FloatArray:
+    """Correlate every feature with the sum of the others, (m, m) to (m,)."""
+    sums, m = matrix.sum(1), len(matrix)
+    left = matrix.sum() - 2 * sums + 1  # variance of the sum of the others
+    found: FloatArray = (sums - 1) / np.sqrt(np.maximum(left, 1e-12))
+    return np.clip(found, -1, 1) if m > 1 else np.zeros(1)

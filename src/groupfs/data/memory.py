@@ -1,0 +1,191 @@
+"""Decide how much memory a fit may take, and what follows: rows of a block, columns at a time.
+
+All numbers that steer memory and the size of blocks live here.
+"""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psutil
+
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.text import format_bytes
+
+if TYPE_CHECKING:
+    import torch
+
+UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", start=1)}
+
+# -- a fit as a whole --
+#: Share of the free memory that a fit takes at most if nothing is said.
+DEFAULT_SHARE = 0.75
+#: Bytes for parts of libraries that are loaded on the way.
+LIBRARIES = 160 * 10**6
+#: Bytes that a fit of a table in memory takes at its peak for each number of a dense table, and for
+#: each entry of a sparse one.
+PER_NUMBER, PER_ENTRY = 32, 48
+#: Numbers, zeros included, above which a sparse table is worked on in blocks whatever the memory.
+MOST_SPARSE = 2**30
+
+# -- blocks of a table --
+#: Numbers that are read from a file at a time where nothing else is said.
+READ_ENTRIES = 2**22
+#: Neighbouring rows of a file that are read together where some of its rows are wanted.
+RUN_ROWS = 64
+#: Products of columns are computed in blocks of about so many numbers (64 MB); on a GPU, which
+#: small blocks would leave idle, of at least so many.
+BLOCK_ENTRIES, CUDA_ENTRIES = 2**23, 2**27
+#: Random signs that are drawn at a time for sums of rows.
+SIGN_ENTRIES = 2**24
+#: Numbers that the partners of some columns hold at a time.
+PAIR_ENTRIES = 2**24
+
+# -- streamed tables --
+#: Bytes of the feature graph, its eigenvectors and the search for them, for each feature.
+PER_FEATURE = 8192
+#: Bytes for each product of two columns, with the distance that is made of it.
+PER_PRODUCT = 40
+#: Most rows of the sample that stays in memory, and the fewest; most of a block that is read at a
+#: time.
+SAMPLE_ROWS, FEWEST_ROWS, BLOCK_ROWS = 4096, 128, 8192
+#: Rows' worth of memory that a row takes in the sample with shuffled copies, and in a block with
+#: what is made of it, two of which are prefetched.
+PER_SAMPLE_ROW, PER_BLOCK_ROW = 4, 10
+#: Most bytes of the products of columns at a time.
+SLAB_BYTES = 2**31
+#: Numbers of the sample above which it has fewer rows: chance groups are looked for in it.
+SAMPLE_NUMBERS = 2**27
+#: Passes over the table for the products of all columns with all, at most.
+MOST_PASSES = 16
+#: Random sums of rows that stand for all rows where neighbours are looked for.
+SKETCH_ROWS = 1024
+
+# -- dask arrays, whose passes run on workers --
+#: Numbers that a task works on at a time, however large its blocks are (33 MB in double precision);
+#: smaller blocks are worked on together up to it.
+WORKER_ENTRIES = 2**22
+#: Findings that a task merges, at most, and bytes of them: but two at least.
+MOST_MERGED, MERGED_BYTES = 8, 2**28
+#: Most bytes of the products of columns at a time: each of the findings holds a fifth of it.
+WORKER_SLAB_BYTES = 2**30
+#: Numbers of a dask array above which it stays where it is if a cluster is at hand (1 GB in single
+#: precision).
+STAYS_ON_CLUSTER = 2**28
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Rows of a streamed table that are held at a time."""
+
+    sample_rows: int  #: stay in memory: groups are scored on them
+    block_rows: int  #: read at a time in a pass over the table
+    slab_bytes: int  #: products of columns
+
+
+def block_rows(width: int, entries: int = READ_ENTRIES) -> int:
+    """Return how many rows of so many numbers a block of so many entries holds, at least one."""
+    return max(1, entries // max(1, width))
+
+
+def most_products(device: "torch.device") -> float:
+    """Return how many multiplications the search for neighbours of columns may take.
+
+    Above it columns are compared by a sketch, to which of very many rows only some are added.
+    """
+    return 1e15 if device.type == "cuda" else 1e13
+
+
+def parse_memory(value: Any) -> int:
+    """Read bytes from a number or from text such as "4GB", "512 MiB"."""
+    if isinstance(value, str):
+        found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([KMGT]?I?)B?\s*", value.upper())
+        if found and found[2] in UNITS:
+            value = float(found[1]) * UNITS[found[2]]
+    if isinstance(value, str) or not np.isfinite(value) or value <= 0:
+        raise ParameterError(
+            f'max_memory={value!r} is not an amount of memory; give bytes, text such as "4GB" or '
+            '"512MiB", or None for a share of what is free.',
+            "max_memory",
+        )
+    return int(value)
+
+
+def memory_budget(max_memory: Any) -> int:
+    """Return the bytes a fit may add to what the process holds already."""
+    if max_memory is None:
+        return int(DEFAULT_SHARE * free_memory())
+    return parse_memory(max_memory) - _resident_memory() - LIBRARIES
+
+
+def memory_of_table(shape: tuple[int, int], n_entries: int | None) -> int:
+    """Return the bytes a fit in memory takes; ``n_entries`` are those of a sparse table."""
+    return PER_NUMBER * shape[0] * shape[1] if n_entries is None else PER_ENTRY * n_entries
+
+
+def fits_in_memory(shape: tuple[int, int], n_entries: int | None, budget: int) -> bool:
+    """Tell whether a table may be worked on as a whole."""
+    too_long = n_entries is not None and shape[0] * shape[1] > MOST_SPARSE
+    return memory_of_table(shape, n_entries) <= budget and not too_long
+
+
+def plan_rows(
+    n_rows: int, n_features: int, budget: int, max_memory: Any, is_remote: bool = False
+) -> Plan:
+    """Divide the budget among what holds rows; refuse where not even a few fit.
+
+    Sizes are powers of two, so that a little more or less free memory does not change a result.
+    ``is_remote`` says that products of columns are merged on workers.
+    """
+    per_row = 4 * n_features
+    share = (budget - PER_FEATURE * n_features) // 4
+    sample, block = share // (per_row * PER_SAMPLE_ROW), share // (per_row * PER_BLOCK_ROW)
+    if sample < FEWEST_ROWS:
+        needed = PER_FEATURE * n_features + 4 * FEWEST_ROWS * per_row * PER_SAMPLE_ROW
+        _refuse(n_features, needed, budget, max_memory)
+    most = max(512, _even(SAMPLE_NUMBERS // n_features))
+    return Plan(
+        sample_rows=min(n_rows, _even(sample), SAMPLE_ROWS, most),
+        block_rows=min(_even(block), BLOCK_ROWS),
+        slab_bytes=min(_even(share), WORKER_SLAB_BYTES if is_remote else SLAB_BYTES),
+    )
+
+
+def free_memory(cgroup: Path = Path("/sys/fs/cgroup")) -> int:
+    """Return the memory that is free on this machine or, if that is less, in this container."""
+    free = [int(psutil.virtual_memory().available)]
+    for limit, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            room = int((cgroup / limit).read_text()) - int((cgroup / used).read_text())
+            stat = (cgroup / used).with_name("memory.stat").read_text()
+        except (OSError, ValueError):  # no such file, or "max"
+            continue
+        # what holds parts of files is given back on demand
+        pages = re.findall(r"^(?:in)?active_file (\d+)$", stat, re.MULTILINE)
+        free.append(room + sum(map(int, pages)))
+    return max(min(free), 0)
+
+
+def _resident_memory() -> int:
+    return int(psutil.Process().memory_info().rss)
+
+
+def _even(size: int) -> int:
+    """Return the largest power of two that is no larger; 0 stays 0."""
+    return 1 << (size.bit_length() - 1) if size else 0
+
+
+def _refuse(n_features: int, needed: int, budget: int, max_memory: Any) -> None:
+    total = needed + _resident_memory() + LIBRARIES
+    source = "free memory allows" if max_memory is None else "max_memory leaves"
+    raise ValueError(
+        f"a table of {n_features:,} features needs about {format_bytes(needed)} beside what this "
+        f"process holds, but {source} {format_bytes(max(budget, 0))}; set max_memory to "
+        f"{format_bytes(1.05 * total)} or more, or leave out columns, e.g. those that hardly vary."
+    )

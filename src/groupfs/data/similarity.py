@@ -1,0 +1,232 @@
+r"""Say how alike features are, and by what: all that discovery and selection ask of the rows.
+
+Axes: N samples, d features, m of them, p columns of the features.
+
+``Similarity`` is what a table offers. There are two: correlations of columns of numbers
+(``correlations``), and similarities of features of any kinds (``mixed_similarity``). A feature and
+its negative say the same, so similarity is :math:`|r|` unless signs matter.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from groupfs.data.coordinates import DEFAULT, Coordinates, Limits
+from groupfs.data.neighbors import Neighbors, nearest
+from groupfs.data.table import Rows
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Features a feature is said to go with.
+NEAREST = 3
+#: Features up to which similarities are kept once they are known (134 MB).
+MATRIX_FEATURES = 4096
+#: Neighbouring entries of which first the largest is found.
+RUN = 32
+
+
+@dataclass(frozen=True)
+class ComparedColumns:
+    """Correlations of the columns of m features, of which first components are made."""
+
+    matrix: Any  #: (p, p), an array, or of very many columns what multiplies with vectors
+    weighted: Any  #: the same, lowered for pairs with few rows in common
+    feature_of_column: IntArray  #: ascending, (p,)
+    dims: IntArray  #: dimensions of every feature, (m,)
+    n_values: FloatArray  #: rows in which every feature has a value, (m,)
+
+
+class HalvedRows(Protocol):
+    """Some rows, in halves of which features are compared."""
+
+    def similarities(
+        self, n_splits: int, seed: int, features: IntArray | None = None
+    ) -> list[Tensor]:
+        """Compare all or some features in both halves of random splits of the rows, (2, m, m) each.
+
+        Some features are few: they are compared on the processor, where nothing is launched.
+        """
+
+
+class Similarity(ABC):
+    """How alike the features of a table are; what was worked out once is kept."""
+
+    rows: Rows
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+        self.shape = rows.shape
+        self.n_compared = rows.shape[1]  #: columns that are multiplied to compare all features
+        self.most_product_bytes = math.inf  #: that similarities may take at a time
+        self.roots = np.sqrt(np.maximum(rows.column_norms, 1e-300))
+        self._matrix: Tensor | None = None
+
+    # -- other features and rows --
+
+    @abstractmethod
+    def restricted(self, features: IntArray) -> "Similarity":
+        """Return some of the features, ascending; what is known of them is not computed again."""
+
+    def in_memory(self) -> "Similarity":
+        """Return what the rows in memory say: the same, or the sample of a streamed table."""
+        return self
+
+    def with_products(self) -> "Similarity":
+        """Return what rows say whose products are all affordable: the same, or the sample."""
+        return self
+
+    def sampled(self, n_rows: int, rng: np.random.Generator) -> "Similarity":
+        """Compare features by random rows in memory, or all where there are no more."""
+        held, N = self.in_memory(), self.in_memory().shape[0]
+        if n_rows >= N:
+            return held
+        return type(held)(held.rows.resampled(np.sort(rng.permutation(N)[:n_rows]), True))
+
+    def shuffled(self, rng: np.random.Generator) -> Self:
+        """Compare the features after each was shuffled on its own."""
+        return type(self)(self.rows.shuffled(rng))
+
+    @abstractmethod
+    def halves(self, features: IntArray, n_rows: int, rng: np.random.Generator) -> HalvedRows:
+        """Take random rows, to compare some features in halves of them."""
+
+    # -- pairs --
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the similarities of all pairs are kept."""
+        return self.shape[1] <= MATRIX_FEATURES
+
+    @abstractmethod
+    def _compared(self, start: int, stop: int, single: bool) -> Tensor:
+        """Compare features start..stop with all, (stop - start, d)."""
+
+    def block(self, start: int, stop: int, single: bool = False) -> Tensor:
+        """Compare features start..stop with all, (stop - start, d); a copy.
+
+        In double precision, or with ``single`` in single precision where that is faster.
+        """
+        if self.is_kept:
+            return self.matrix()[start:stop].clone()
+        return self._compared(start, stop, single)
+
+    def matrix(self, common_sign: bool = False) -> Tensor:
+        """Compare all features, (d, d); not to be written to.
+
+        With ``common_sign`` without signs, unless every feature has one.
+        """
+        if self._matrix is not None:
+            return self._matrix
+        found = self._compared(0, self.shape[1], False)
+        if self.is_kept:
+            self._matrix = found
+        return found
+
+    def part(self, features: IntArray) -> Tensor:
+        """Compare some features with each other, (m, m)."""
+        if not self.is_kept:
+            return self.restricted(features).matrix()
+        matrix = self.matrix()
+        index = torch.as_tensor(features, device=matrix.device)
+        return matrix[index[:, None], index]
+
+    def strength(self) -> FloatArray:
+        """Average the three largest similarities of every feature with others, (d,)."""
+        d, size = self.shape[1], self.rows.columns_at_once
+        found = []
+        for start in range(0, d, size):
+            r = self._beside_chance(start, min(d, start + size))
+            own = torch.arange(len(r), device=r.device)
+            r[own, own + start] = 0
+            found.append(largest_of_rows(r, min(NEAREST, d - 1)).mean(1).cpu().numpy())
+        return np.concatenate(found)
+
+    def _beside_chance(self, start: int, stop: int) -> Tensor:
+        """Compare features start..stop with all as chance compares them; a copy."""
+        return self.block(start, stop, single=True).abs_()
+
+    @abstractmethod
+    def tails(self, n_rows: int, rng: np.random.Generator, by_chance: FloatArray) -> FloatArray:
+        """Tell how strongly features go with others by accident, (d,), in any unit.
+
+        ``by_chance`` are their strengths in tables that were shuffled, (S, d).
+        """
+
+    def distances(self, start: int, stop: int, signed: bool) -> Tensor:
+        r"""Measure squared distances of features start..stop to all, (stop - start, d).
+
+        Without signs :math:`|x_i|^2 + |x_j|^2 - 2 |r_{ij}| |x_i| |x_j|`: a feature and its negative
+        are at distance zero.
+        """
+        r = self.block(start, stop)
+        roots = torch.as_tensor(self.roots, device=r.device)
+        products = (r if signed else r.abs_()).mul_(roots[start:stop, None]).mul_(roots)
+        return distances_of(products, roots.square(), start)
+
+    def neighbors(self, n_kept: int, signed: bool) -> Neighbors:
+        """Find the nearest features of each, itself first."""
+        return nearest(self, n_kept, signed)
+
+    # -- groups --
+
+    @abstractmethod
+    def columns(self, features: IntArray, most: int = MATRIX_FEATURES) -> ComparedColumns:
+        """Correlate the columns of some features; the matrix is held of at most so many."""
+
+    @abstractmethod
+    def with_sums(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
+        """Correlate features with the sum of their group, and with the rest of it, (d,) each.
+
+        0 for features in no group, labelled -1.
+        """
+
+    @abstractmethod
+    def mean_of(self, group: IntArray) -> float:
+        """Average the similarities of all pairs of a group, each feature with itself included."""
+
+    # -- what features explain --
+
+    @abstractmethod
+    def coordinates(self, limits: Limits = DEFAULT) -> Coordinates:
+        """Find coordinates of the features in which variance is explained."""
+
+    @abstractmethod
+    def correlations_with(self, features: IntArray) -> Tensor:
+        """Correlate all columns with those of some features, (d, m)."""
+
+
+def distances_of(products: Tensor, norms: Tensor, start: int) -> Tensor:
+    """Turn products of columns start.. with all into squared distances, (b, d)."""
+    own = torch.arange(len(products), device=products.device)
+    distances = norms[start : start + len(own), None] + norms[None, :] - 2 * products
+    # equal columns must be at distance zero exactly, whatever the rounding of the product
+    distances.masked_fill_(distances < 1e-12 * norms.max(), 0)
+    distances[own, own + start] = 0
+    return distances
+
+
+def largest_of_rows(values: Tensor, k: int) -> Tensor:
+    """Find the k largest entries of each row, in any order, (b, d) to (b, k).
+
+    They are among the k runs of neighbours with the largest maxima, so one pass finds the maxima
+    and the rest is about few entries.
+    """
+    b, d = values.shape
+    n_runs = d // RUN
+    if n_runs <= 2 * k:
+        return _top(values, k)
+    runs = values[:, : n_runs * RUN].view(b, n_runs, RUN)
+    best = runs.amax(2).topk(k, dim=1).indices
+    among = runs.gather(1, best.unsqueeze(-1).expand(-1, -1, RUN)).flatten(1)
+    return _top(torch.cat([among, values[:, n_runs * RUN :]], 1), k)
+
+
+def _top(values: Tensor, k: int) -> Tensor:
+    if values.device.type == "cpu":  # several times as fast as torch's
+        array = values.numpy()
+        return torch.from_numpy(np.partition(array, array.shape[1] - k, axis=1)[:, -k:])
+    return values.topk(k, dim=1).values

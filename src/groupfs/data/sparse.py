@@ -1,0 +1,107 @@
+"""Hold the rows of a sparse table, which stay sparse.
+
+Rows are standardised as they are taken, columns multiplied without being filled in.
+"""
+
+from typing import final
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from groupfs.data.dense import DenseRows, signed_sums
+from groupfs.data.standardize import at_least_rounding, mean_and_deviation
+from groupfs.data.table import RowsInMemory
+from groupfs.utils.types import FloatArray, IntArray
+
+
+@final
+class SparseRows(RowsInMemory):
+    """Rows of a sparse table, standardised as (x - mean) / scale when they are taken."""
+
+    def __init__(
+        self, X: sp.csr_array, mean: FloatArray, scale: FloatArray, column_norms: FloatArray
+    ) -> None:
+        self.X = X
+        self.mean = mean
+        self.scale = scale
+        self.shape = (X.shape[0], X.shape[1])
+        self.column_norms = column_norms
+        self.feature_of_column = np.arange(X.shape[1])
+        self.device = self._target = torch.device("cpu")
+        self._dtype = torch.float32
+        self._by_column: sp.csc_array | None = None
+
+    def to(self, device: torch.device, dtype: torch.dtype) -> None:
+        self._target, self._dtype = device, dtype
+
+    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
+        rows = self._standardized(index.cpu().numpy())
+        batch = torch.as_tensor(rows, dtype=self._dtype, device=self._target)
+        return batch if out is None else out.copy_(batch)
+
+    def columns(self, start: int, stop: int) -> FloatArray:
+        if self._by_column is None:
+            self._by_column = sp.csc_array(self.X)
+        raw = self._by_column[:, start:stop].toarray()
+        return np.asarray((raw - self.mean[start:stop]) / self.scale[start:stop])
+
+    def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
+        return self._standardized(index)
+
+    def project(self, vectors: FloatArray) -> FloatArray:
+        raw = self.X.T @ vectors - np.outer(self.mean, vectors.sum(0))
+        return np.asarray(raw / self.scale[:, None])
+
+    def combine(self, weights: FloatArray) -> FloatArray:
+        scaled = weights / self.scale[:, None]
+        return np.asarray(self.X @ scaled - self.mean @ scaled)
+
+    def column_products(self, start: int, stop: int, single: bool = False) -> Tensor:
+        return self.products_of(np.arange(start, stop))
+
+    def products_of(self, columns: IntArray) -> Tensor:
+        raw = (self.X[:, columns].T @ self.X).toarray()
+        raw -= self.shape[0] * np.outer(self.mean[columns], self.mean)
+        return torch.from_numpy(raw / np.outer(self.scale[columns], self.scale))
+
+    def row_products(self, start: int, stop: int) -> Tensor:
+        scaled = self.X.multiply(1 / self.scale).tocsr()
+        center = self.mean / self.scale
+        offsets = scaled @ center
+        raw = (scaled[start:stop] @ scaled.T).toarray()
+        raw -= offsets[start:stop, None] + offsets - center @ center
+        return torch.from_numpy(raw)
+
+    def column_ends(self) -> tuple[FloatArray, FloatArray]:
+        lowest, highest = self.X.min(axis=0).toarray(), self.X.max(axis=0).toarray()
+        return (lowest - self.mean) / self.scale, (highest - self.mean) / self.scale
+
+    def restricted(self, columns: IntArray) -> "SparseRows":
+        own = (self.mean[columns], self.scale[columns], self.column_norms[columns])
+        part = SparseRows(sp.csr_array(self.X[:, columns]), *own)
+        part.to(self._target, self._dtype)
+        return part
+
+    def shuffled(self, rng: np.random.Generator) -> "SparseRows":
+        columns = sp.csc_array(self.X)
+        indices = np.concatenate(
+            [rng.choice(self.shape[0], size, replace=False) for size in np.diff(columns.indptr)]
+        )
+        moved = sp.csc_array((columns.data, indices, columns.indptr), shape=self.shape)
+        return SparseRows(sp.csr_array(moved), self.mean, self.scale, self.column_norms)
+
+    def sketch(self, n_sums: int) -> DenseRows:
+        rows = DenseRows(signed_sums(self, n_sums))
+        rows.device, rows._dtype = self._target, self._dtype
+        return rows
+
+    def resampled(self, index: IntArray, standardize: bool) -> "SparseRows":
+        X = self.X[index]
+        mean, deviation = mean_and_deviation(X)
+        scale = at_least_rounding(deviation, self.scale) if standardize else self.scale
+        return SparseRows(X, mean, scale, len(index) * (deviation / scale) ** 2)
+
+    def _standardized(self, index: IntArray) -> FloatArray:
+        return np.asarray((self.X[index].toarray() - self.mean) / self.scale)

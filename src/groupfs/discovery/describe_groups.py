@@ -1,0 +1,159 @@
+"""Describe groups: members, central features, how cohesive, how smooth, how well found again.
+
+Axes: d features of the table, C groups.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from groupfs.data.table import Table
+from groupfs.discovery.chance import ChanceTables, chance_cohesion, group_p_values
+from groupfs.discovery.clusters import as_groups
+from groupfs.discovery.members import group_components
+from groupfs.discovery.replication import Halves, Replication, replicates
+from groupfs.discovery.sample_graph import SampleGraph
+from groupfs.discovery.smoothness import N_NEIGHBORS, score_on_rows
+from groupfs.groups import Groups
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+#: Shuffles that a group is compared with: which rows are looked at makes ten times the difference
+#: that more of them would.
+N_SHUFFLES = 5
+
+
+@dataclass(frozen=True)
+class Options:
+    """How groups are looked for."""
+
+    n_groups: int | str = "auto"
+    signed: bool = False  #: whether a feature and its negative are different
+    metric: str | SampleGraph = "euclidean"  #: of the samples; their graph where it is known
+    keep_unrelated: bool = False
+    n_neighbors: int = N_NEIGHBORS  #: K, fewer than the samples
+    n_kept: int | None = None  #: neighbours that the graph keeps of each feature; None for all
+
+
+@dataclass(frozen=True)
+class Division:
+    """A table divided into groups, known or found."""
+
+    table: Table
+    labels: IntArray  #: (d,)
+    n_groups: int
+    known: bool = False  #: whether the groups were known beforehand
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What speaks for the groups that were found."""
+
+    chance: ChanceTables
+    n_chosen: int  #: features that groups were looked for among
+    halves: Halves | None = None
+    halved: IntArray | None = None  #: the user's columns that the halves are about
+    replication: Replication | None = None  #: None if the number of groups was given
+
+
+def describe(
+    division: Division, evidence: Evidence, options: Options, seed: int
+) -> tuple[Groups, IntArray]:
+    """Score, test and rank groups; return them, and the number of each before they were ranked."""
+    table = division.table
+    groups = as_groups(division.labels, division.n_groups)
+    sizes = np.array([len(group) for group in groups])
+    components = group_components(table.similarity, groups, options.signed)
+    smoothness = score_on_rows(
+        table.rows,
+        groups,
+        n_neighbors=options.n_neighbors,
+        n_shuffles=N_SHUFFLES,
+        seed=seed,
+        metric=options.metric,
+    ).excess
+    p_values = _p_values(division, evidence, options, components.cohesion, sizes)
+    replication, again = _replication(division, evidence)
+    order = rank_groups(smoothness, groups, table.columns)
+    ranked = [groups[j] for j in order]
+    placed = place_groups(table, ranked, components.centrality, components.signs, smoothness[order])
+    tested = replace(
+        placed,
+        p_values=p_values[order],
+        replication=None if replication is None else replication[order],
+        replicates=None if again is None else again[order],
+    )
+    return tested, order
+
+
+def rank_groups(scores: FloatArray, groups: list[IntArray], columns: IntArray) -> IntArray:
+    """Order groups that have features from best to worst; ties by size, then by first feature."""
+    sizes = np.array([len(group) for group in groups])
+    first = np.array([columns[group].min() if len(group) else 0 for group in groups])
+    ranked = np.lexsort((first, -sizes, -scores))
+    return ranked[sizes[ranked] > 0]
+
+
+def place_groups(
+    table: Table,
+    groups: list[IntArray],
+    centrality: FloatArray,
+    signs: IntArray,
+    smoothness: FloatArray,
+) -> Groups:
+    """Put what is known of the features of a table into the user's order of the columns."""
+    columns, n_features = table.columns, len(table.names)
+    members = [np.sort(columns[group]) for group in groups]
+    labels = np.full(n_features, -1)
+    for rank, group in enumerate(members):
+        labels[group] = rank
+    placed, turned = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
+    placed[columns], turned[columns] = centrality, signs
+    # of duplicates, which rounding may tell apart, the user's first
+    _, first = np.unique(table.twins, return_index=True)
+    central = centrality[first[table.twins]]
+    best = [columns[group[central[group] == central[group].max()]].min() for group in groups]
+    return Groups(members, labels, turned, placed, np.array(best), smoothness)
+
+
+def _p_values(
+    division: Division,
+    evidence: Evidence,
+    options: Options,
+    cohesion: FloatArray,
+    sizes: IntArray,
+) -> FloatArray:
+    """Compare cohesion with that of chance groups, (C,); single features have p-value 1."""
+    if not (sizes > 1).any():
+        return np.ones(len(sizes))
+    chance = chance_cohesion(
+        evidence.chance,
+        evidence.n_chosen,
+        division.n_groups,
+        division.labels if division.known else None,
+        n_neighbors=options.n_neighbors,
+        n_kept=options.n_kept,
+        signed=options.signed,
+    )
+    return group_p_values(cohesion, sizes, chance)
+
+
+def _replication(
+    division: Division, evidence: Evidence
+) -> tuple[FloatArray | None, BoolArray | None]:
+    """Measure how well groups are found again in halves of the rows, and decide which are.
+
+    Where no number of groups replicates, groups are not asked to; nor is a group none of whose
+    features were looked at in halves, whose replication is NaN.
+    """
+    if evidence.halves is None or evidence.halved is None:
+        return None, None
+    C = division.n_groups
+    labels = np.full(len(division.table.names), -1)
+    labels[division.table.columns] = division.labels
+    halved = labels[evidence.halved]
+    found, by_chance = evidence.halves.group_replication(halved, C)
+    seen = np.bincount(halved[halved >= 0], minlength=C) > 0
+    measured = np.where(seen, found, np.nan)
+    if evidence.replication is not None and evidence.replication.best is None:
+        return measured, None
+    return measured, replicates(found, by_chance) | ~seen

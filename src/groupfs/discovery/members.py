@@ -1,0 +1,194 @@
+r"""Say which features belong to a group and how far they are one thing: component and cohesion.
+
+Axes: N samples, m features of a group, d features, C groups.
+
+The first component of a group's correlation matrix, with eigenvalue :math:`\lambda`, is its mean
+with the signs of the features turned to agree. :math:`(\lambda - 1) / (m - 1)` is the correlation
+that m features with the same correlation throughout would need for it. Among m unrelated columns
+chance gives about :math:`((1 + \sqrt{m / N})^2 - 1) / (m - 1)`, the edge of the Marchenko-Pastur
+law; *cohesion* is the ratio of the two, and can be compared between groups of any size.
+
+A feature's correlation with its group's component counts the feature itself. Its correlation with
+the *rest* of the group does not; from the feature's entry v of the eigenvector it is
+:math:`(\lambda - 1) v / \sqrt{\lambda - (2 \lambda - 1) v^2}`.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from groupfs.data.similarity import NEAREST, ComparedColumns, Similarity, largest_of_rows
+from groupfs.discovery.clusters import as_groups, first_component
+from groupfs.utils.types import FloatArray, IntArray
+
+#: A feature moves to a group that it goes with this many times as much as with its own. Where all
+#: features have something in common, groups differ by little and most of it is chance: with 1.1
+#: scales of ability tests fall apart, with 1.25 to 2 they do not.
+CLEARLY_NEARER = 1.5
+#: Rounds of moves, at most, and in which features leave their groups.
+MOST_MOVES, MOST_ROUNDS = 3, 10
+#: Standard errors that the correlation of a feature with the rest of its group is from zero, at
+#: least: chance gives as many to one of a few thousand features. And its correlation with the
+#: group's first component: less is under 4 % of its variance.
+CHANCE_ERRORS, LEAST_CENTRALITY = 3.5, 0.2
+
+
+@dataclass(frozen=True)
+class Components:
+    """First components of C groups."""
+
+    centrality: FloatArray  #: correlation of each feature with its group's, 0 or more, (d,)
+    signs: IntArray  #: -1 for features that run against the most central one, 0 without group, (d,)
+    cohesion: FloatArray  #: (C,)
+    rest: FloatArray  #: correlation of each feature with the rest of its group, (d,)
+
+
+def assign_members(
+    similarity: Similarity, labels: IntArray, n_groups: int, signed: bool
+) -> IntArray:
+    """Move features to groups they are clearly nearer to, (d,); -1 for those that leave theirs.
+
+    A feature leaves if its correlation with the rest of its group is too low, or chance.
+    """
+    labels = settle_features(similarity, labels, n_groups, signed)
+    least = min(CHANCE_ERRORS / np.sqrt(similarity.shape[0]), 1.0)
+    inside = np.ones(len(labels), dtype=bool)
+    for _ in range(MOST_ROUNDS):
+        members = as_groups(np.where(inside, labels, -1), n_groups)
+        found = group_components(similarity, members, signed)
+        low = inside & ((found.rest < least) | (found.centrality < LEAST_CENTRALITY))
+        if not low.any():
+            break
+        inside &= ~low
+    return np.where(inside, labels, -1)
+
+
+def settle_features(
+    similarity: Similarity, labels: IntArray, n_groups: int, signed: bool
+) -> IntArray:
+    """Move features to groups they are clearly nearer to, (d,).
+
+    Nearness is the mean of the three largest abs(r) with features of the group.
+    """
+    every = np.arange(len(labels))
+    for _ in range(MOST_MOVES):
+        strength = strength_by_group(similarity, labels, n_groups, signed)
+        own = strength[every, labels]
+        moves = strength.max(1) > CLEARLY_NEARER * np.maximum(own, 0)
+        if not moves.any():
+            break
+        labels = np.where(moves, strength.argmax(1), labels)
+    return labels
+
+
+def strength_by_group(
+    similarity: Similarity, labels: IntArray, n_groups: int, signed: bool
+) -> FloatArray:
+    """Average the three largest abs(r) of every feature with others of each group, (d, C).
+
+    With ``signed`` the largest r, without abs. Smaller groups average what they have; a feature
+    alone in its group goes with nothing there.
+    """
+    d, size = len(labels), similarity.rows.columns_at_once
+    by_group = np.argsort(labels, kind="stable")
+    ends = np.searchsorted(labels[by_group], np.arange(n_groups + 1))
+    found = np.zeros((d, n_groups))
+    for start in range(0, d, size):
+        r = similarity.block(start, min(d, start + size), single=True)
+        r = r if signed else r.abs_()
+        r.diagonal(start).fill_(-torch.inf)
+        r = r[:, torch.as_tensor(by_group, device=r.device)]
+        for j in range(n_groups):
+            among = r[:, ends[j] : ends[j + 1]]
+            if among.shape[1]:
+                found[start : start + len(r), j] = _mean_of_others(among)
+    return found
+
+
+def _mean_of_others(values: Tensor) -> FloatArray:
+    """Average the three largest entries of each row that are not minus infinity, (b, m) to (b,)."""
+    top = largest_of_rows(values.contiguous(), min(NEAREST, values.shape[1]))
+    is_other = top.isfinite()
+    total = top.masked_fill(~is_other, 0).sum(1)
+    found: FloatArray = (total / is_other.sum(1).clamp(min=1)).cpu().numpy()
+    return found
+
+
+def group_components(
+    similarity: Similarity, groups: list[IntArray], signed: bool = False
+) -> Components:
+    """Find the first component of every group, or with ``signed`` its mean.
+
+    Components of a streamed table, and how cohesive groups are, are those of its sample.
+    """
+    d = similarity.shape[1]
+    N = similarity.in_memory().shape[0]
+    signs = np.zeros(d, dtype=np.int64)
+    cohesion = np.zeros(len(groups))
+    if signed:
+        labels = np.full(d, -1)
+        for j, group in enumerate(groups):
+            labels[group] = j
+            if len(group) > 1:
+                cohesion[j] = beyond_edge(len(group) * similarity.mean_of(group), len(group), N)
+        central, rest = similarity.with_sums(labels, len(groups))
+        signs[labels >= 0] = np.where(central < 0, -1, 1)[labels >= 0]
+        return Components(central, signs, cohesion, rest)
+    centrality, rest = np.zeros(d), np.zeros(d)
+    for j, group in enumerate(groups):
+        if not len(group):
+            continue
+        found = _first_of(similarity.columns(group), N)
+        centrality[group], rest[group], signs[group] = found.centrality, found.rest, found.signs
+        cohesion[j] = found.cohesion[0]
+    return Components(centrality, signs, cohesion, rest)
+
+
+def _first_of(columns: ComparedColumns, n_samples: int) -> Components:
+    """Find the first component of the columns of one group.
+
+    The columns of a feature are uncorrelated: its part of the eigenvector is the length of theirs.
+    How far a group is beyond chance is told by weighted pairs, centrality by pairs as they are.
+    """
+    owner, dims = columns.feature_of_column, columns.dims
+    value, vector = first_component(columns.weighted)
+    along = np.sqrt(max(value, 0)) * vector  # of unweighted pairs
+    if columns.weighted is not columns.matrix:
+        along = columns.matrix @ vector
+        along = along / np.sqrt(max(float(vector @ along), 1e-300))
+    by_chance = (dims - 1) / np.maximum(columns.n_values - 1, 1)
+    share = np.sqrt(np.bincount(owner, np.square(along)))
+    own = np.sqrt(np.bincount(owner, np.square(vector)))
+    # features of several columns have no sign
+    turned = np.where(np.bincount(owner) == 1, np.bincount(owner, vector), 0)
+    against = turned * turned[np.abs(turned).argmax()] < 0
+    return Components(
+        _lowered(np.minimum(share, 1), by_chance),
+        np.where(against, -1, 1),
+        np.array([beyond_edge(value, int(dims.sum()), n_samples)]),
+        _lowered(with_rest(value, own), by_chance),
+    )
+
+
+def _lowered(correlation: FloatArray, by_chance: FloatArray) -> FloatArray:
+    """Lower correlations of features of several dimensions by what chance gives them more."""
+    square = np.square(correlation) - by_chance
+    return np.sqrt(np.maximum(square / np.maximum(1 - by_chance, 1e-12), 0))
+
+
+def with_rest(eigenvalue: float, vector: FloatArray) -> FloatArray:
+    """Correlate every feature with the component of the others, (m,); 0 for a single feature."""
+    if len(vector) < 2:
+        return np.zeros(len(vector))
+    spread = eigenvalue - (2 * eigenvalue - 1) * np.square(vector)
+    found: FloatArray = (eigenvalue - 1) * vector / np.sqrt(np.maximum(spread, 1e-12))
+    return np.minimum(found, 1)
+
+
+def beyond_edge(eigenvalue: float, m: int, n_samples: int) -> float:
+    """Divide what an eigenvalue has above one by what chance gives; 0 for a single feature."""
+    if m < 2:
+        return 0.0
+    return (eigenvalue - 1) / ((1 + np.sqrt(m / n_samples)) ** 2 - 1)

@@ -1,0 +1,274 @@
+r"""Measure how smoothly features and groups vary over the samples, whose graph is by some metric.
+
+Axes: S tables side by side, N samples of the table, B of them that are looked at, p columns, d
+features.
+
+A feature's smoothness is the part of it that its neighbours share, :math:`s_j = \sum_i x_{ij}
+(Px)_{ij} / \sum_i x_{ij}^2` with P the walk of the sample graph without steps that stay: 1 for a
+feature that is the same in neighbouring samples, about 0 for noise. Graphs have self-tuning
+affinities (:mod:`groupfs.discovery.graph`) by one of these distances, or were given:
+
+- *euclidean*: :math:`\|x_i - x_j\|`.
+- *cosine*: the chord of the angle between two samples, :math:`\sqrt{2 - 2\cos(x_i, x_j)}`; x are
+  rows scaled to one length.
+- *rank*: euclidean, every number replaced by its rank in its column, which x are, too.
+
+A group's raw score is :math:`s = \mathrm{tr}(X_j^\top P_j^t X_j) / (B d_j)` with :math:`P_j` the
+walk built from its columns alone. One feature is always smooth on its own graph, so the score is
+compared with that of the same columns shuffled independently, which keeps each column and destroys
+what they have in common: the difference is its *smoothness beyond chance*. Shuffled columns get a
+graph by the same metric. A graph that is known beforehand stays as it is when columns are shuffled;
+there a single feature is smooth beyond chance, too.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.stats import rankdata
+from torch import Tensor
+
+from groupfs.data.table import Rows
+from groupfs.discovery.graph import TINY, fill_gaps, gram, plain_affinity
+from groupfs.discovery.sample_graph import SampleGraph, walked_rows
+from groupfs.utils.counter_rng import CounterNoise
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+#: K, the neighbour whose distance is a point's bandwidth, in graphs of features and of samples:
+#: that of the paper, and of self-tuning spectral clustering before it.
+N_NEIGHBORS = 7
+#: t, steps of the random walk on the samples, as in the paper.
+N_STEPS = 2
+#: Rows on which features are measured, and numbers they may hold; rows on which groups are.
+MOST_ROWS, MOST_ENTRIES, SCORED_ROWS = 2048, 2**25, 512
+#: Numbers that are worked on at a time: what a processor's cache holds, what a GPU is busy with.
+ENTRIES_AT_ONCE = {"cpu": 2**20, "cuda": 2**25}
+#: Columns of noise: the mean of chance is known to an eighth of its spread.
+NOISE_COLUMNS = 64
+
+
+def feature_smoothness(
+    rows: Rows,
+    among: IntArray,
+    seed: int,
+    metric: str | SampleGraph = "euclidean",
+    n_neighbors: int = N_NEIGHBORS,
+    most_rows: int = MOST_ROWS,
+) -> FloatArray:
+    """Measure how smooth all features are on the sample graph of some, (d,); not below 0."""
+    rng = np.random.default_rng(seed)
+    of_column = rows.feature_of_column
+    if isinstance(metric, SampleGraph):
+        X, smoothed = map(torch.from_numpy, walked_rows(rows, metric, 1, rng))
+        return _shared_part(X, smoothed, of_column)
+    n_rows = max(64, min(most_rows, MOST_ENTRIES // rows.shape[1]))
+    X = rows.random_rows(n_rows, rng)
+    if metric == "rank":
+        X, metric = rank_columns(X, _are_alone(of_column)), "euclidean"
+    inside = np.flatnonzero(np.isin(of_column, among))
+    seen = X[:, torch.as_tensor(inside, device=X.device)]
+    if metric == "cosine":
+        X = X * unit_scale(seen)
+    affinity = sample_affinity(seen, min(n_neighbors, len(X) - 1), metric, torch.float64)
+    affinity.fill_diagonal_(0)
+    walk = (affinity / affinity.sum(1, keepdim=True).clamp(min=1e-300)).to(X.dtype)
+    X = fill_gaps(X)
+    return _shared_part(X, walk @ X, of_column)
+
+
+def _shared_part(X: Tensor, smoothed: Tensor, of_column: IntArray) -> FloatArray:
+    """Compute s of every feature, (B, p) each to (d,)."""
+    shared = (smoothed * X).sum(0, dtype=torch.float64).cpu().numpy()
+    total = X.square().sum(0, dtype=torch.float64).cpu().numpy()
+    shared, total = np.bincount(of_column, shared), np.bincount(of_column, total)
+    return np.maximum(shared / np.maximum(total, 1e-300), 0)
+
+
+def sample_affinity(
+    X: Tensor, n_neighbors: int, metric: str = "euclidean", dtype: torch.dtype | None = None
+) -> Tensor:
+    """Compute affinities of the rows of each table, (..., B, p) to (..., B, B).
+
+    ``dtype`` is the precision in which distances are worked out; None is that of X.
+    """
+    return plain_affinity(gram(transform_rows(X, metric)).to(dtype or X.dtype), n_neighbors)
+
+
+def transform_rows(X: Tensor, metric: str, of_column: IntArray | None = None) -> Tensor:
+    """Replace the rows by those whose euclidean distances the metric looks at, (..., B, p).
+
+    Where lengths or values are not to count in distances, they are not to count in what varies
+    smoothly either: scores see these rows in place of their own, once, from all features that take
+    part. To shuffle columns of rows that were not scaled would part the lengths of their values,
+    and what was left to compare with had other angles altogether.
+    """
+    if metric == "rank":
+        return rank_columns(X, None if of_column is None else _are_alone(of_column))
+    return X * unit_scale(X) if metric == "cosine" else X
+
+
+def rank_columns(X: Tensor, numbers: BoolArray | None = None) -> Tensor:
+    """Replace every column by its ranks, centred, with variance one where ranks differ; gaps stay.
+
+    Equal values have the mean of their ranks. Other columns than ``numbers`` (p,) stay as they are.
+    """
+    ranks = rankdata(X.cpu().numpy(), axis=-2, nan_policy="omit")
+    ranks -= np.nanmean(ranks, axis=-2, keepdims=True)
+    spread = np.sqrt(np.nanmean(np.square(ranks), axis=-2, keepdims=True))
+    found = torch.from_numpy(ranks / np.maximum(spread, TINY)).to(X)
+    return (
+        found if numbers is None else torch.where(torch.as_tensor(numbers).to(X.device), found, X)
+    )
+
+
+def _are_alone(of_column: IntArray) -> BoolArray:
+    """Tell which columns are all that their feature has: those of numbers, (p,)."""
+    found: BoolArray = np.bincount(of_column)[of_column] == 1
+    return found
+
+
+def unit_scale(X: Tensor) -> Tensor:
+    """Find what brings every row to the length of standardised columns, the root of p, (..., B, 1).
+
+    Rows would rather have length one; this way columns keep a variance of about one.
+    """
+    length = fill_gaps(X).norm(dim=-1, keepdim=True).clamp_(min=TINY)
+    n_known = (~X.isnan()).sum(-1, keepdim=True).to(X.dtype)
+    return n_known.sqrt() / length
+
+
+@dataclass
+class GroupScores:
+    """Scores of C groups, each array (C,)."""
+
+    smoothness: FloatArray  #: s, on the group's own graph
+    excess: FloatArray  #: smoothness beyond chance: s minus its mean over shuffles
+
+
+def score_on_rows(
+    rows: Rows,
+    groups: list[IntArray],
+    *,
+    n_neighbors: int,
+    n_shuffles: int,
+    seed: int,
+    steps: int = N_STEPS,
+    metric: str | SampleGraph = "euclidean",
+) -> GroupScores:
+    """Score every group on some random rows of a table."""
+    if isinstance(metric, SampleGraph):
+        return _score_on_graph(rows, groups, metric, steps, seed)
+    X = rows.random_rows(SCORED_ROWS, np.random.default_rng(seed))
+    return score_groups(
+        X,
+        groups,
+        rows.feature_of_column,
+        n_neighbors=n_neighbors,
+        steps=steps,
+        n_shuffles=n_shuffles,
+        seed=seed,
+        metric=metric,
+    )
+
+
+def score_groups(
+    X: Tensor,
+    groups: list[IntArray],
+    of_column: IntArray | None = None,
+    *,
+    n_neighbors: int,
+    n_shuffles: int,
+    seed: int,
+    steps: int = N_STEPS,
+    metric: str = "euclidean",
+) -> GroupScores:
+    """Score every group on the rows of X, (B, p).
+
+    ``of_column`` is the feature of every column, one each if nothing is said; the columns of a
+    feature are shuffled together.
+    """
+    of_column = np.arange(X.shape[1]) if of_column is None else of_column
+    X = transform_rows(X, metric, of_column)  # before shuffles, which would part lengths of rows
+    if metric == "rank":  # the ranks of a shuffled column are those of the column, shuffled
+        metric = "euclidean"
+    noise = CounterNoise([seed], X.device)
+    smoothness, excess = np.zeros(len(groups)), np.zeros(len(groups))
+    for j, group in enumerate(groups):
+        if not len(group):
+            continue
+        index = np.flatnonzero(np.isin(of_column, group))
+        own = np.searchsorted(np.sort(group), of_column[index])
+        columns = X[:, torch.as_tensor(index, device=X.device)]
+        per_feature = len(index) / len(group)
+        smooth = own_graph_smoothness(columns[None], n_neighbors, steps, metric).item()
+        smoothness[j] = per_feature * smooth
+        if len(group) == 1:
+            continue  # a single column shuffled is the same column
+        entries = len(columns) * max(columns.shape)
+        at_once = max(1, ENTRIES_AT_ONCE.get(X.device.type, 2**22) // entries)
+        chance = []
+        for start in range(0, n_shuffles, at_once):
+            shuffled = _shuffle_columns(columns, min(at_once, n_shuffles - start), noise, own)
+            chance.append(own_graph_smoothness(shuffled, n_neighbors, steps, metric).double())
+        excess[j] = smoothness[j] - per_feature * torch.cat(chance).cpu().numpy().mean()
+    return GroupScores(smoothness, excess)
+
+
+def own_graph_smoothness(
+    X: Tensor, n_neighbors: int, steps: int, metric: str = "euclidean"
+) -> Tensor:
+    """Compute s for each of a stack of tables, (S, B, p) to (S,)."""
+    affinity = sample_affinity(X, n_neighbors, metric)
+    degree = affinity.sum(-1, keepdim=True)
+    X = fill_gaps(X)
+    smoothed = X
+    for _ in range(steps):
+        smoothed = (affinity @ smoothed) / degree
+    return (smoothed * X).mean((-2, -1))
+
+
+def _shuffle_columns(X: Tensor, n_shuffles: int, noise: CounterNoise, own: IntArray) -> Tensor:
+    """Put each column in another order, those of a feature in one, (B, p) to (S, B, p)."""
+    B, p = X.shape
+    n_features = int(own[-1]) + 1
+    shape = (n_shuffles, B, n_features)
+    keys = noise.uniform(math.prod(shape), torch.float32).view(shape)
+    order = keys.argsort(dim=-2, stable=True)
+    if n_features < p:
+        order = order[..., torch.as_tensor(own, device=X.device)]
+    return X.expand(n_shuffles, B, p).gather(-2, order)
+
+
+def _score_on_graph(
+    rows: Rows, groups: list[IntArray], graph: SampleGraph, steps: int, seed: int
+) -> GroupScores:
+    """Average over the features of every group what they are on a graph that is known."""
+    found, chance = smoothness_on_graph(rows, graph, steps, seed)
+    means = np.array(
+        [[x[group].mean() if len(group) else 0.0 for x in (found, chance)] for group in groups]
+    )
+    return GroupScores(means[:, 0], means[:, 0] - means[:, 1])
+
+
+def smoothness_on_graph(
+    rows: Rows, graph: SampleGraph, steps: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    r"""Measure every feature on the graph, and what chance gives, (d,) each.
+
+    Here a column's smoothness is :math:`s_k = \frac1B\sum_i x_{ik} (P^t x)_{ik}`, with i random
+    rows and P the walk of the whole graph. The graph does not change when a column is shuffled, so
+    chance is the same for all columns but for their variance. Columns of noise, walked along the
+    same graph, tell it.
+    """
+    rng = np.random.default_rng(seed)
+    X, smoothed = walked_rows(rows, graph, steps, rng)
+    index = graph.random_index(len(X), rng)
+    noise = rng.standard_normal((graph.n_samples, NOISE_COLUMNS))
+    noise = (noise - noise.mean(0)) / noise.std(0)
+    noise, walked = graph.smoothed(lambda i: noise[i], index, steps)
+    smoothness, variance = (
+        np.bincount(rows.feature_of_column, values.mean(0)).astype(np.float64)
+        for values in (X * smoothed, np.square(X))
+    )
+    return smoothness, variance * (noise * walked).mean()

@@ -1,0 +1,300 @@
+"""Answers that have an order, and numbers among them that may stand for no answer.
+
+Answers in words are the steps of a scale. Common English wordings are known; others are given.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence, Set
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from groupfs.files.column_values import ColumnsError, plain_spelling, to_text
+from groupfs.files.wordings import WORDINGS, Scale
+from groupfs.utils.text import join_names
+from groupfs.utils.types import FloatArray
+
+#: What people say in place of an answer.
+NO_ANSWER = {
+    *("don't know", "dont know", "do not know", "not applicable", "does not apply", "n/a", "na"),
+    *("no answer", "no response", "prefer not to say", "prefer not to answer", "refused"),
+    *("refused to answer", "declined to answer", "skipped", "missing", "not answered", "unknown"),
+    *("not stated", "no reply", "unsure"),
+}
+#: Answers that begin with their number, "1 - never", "5 (always)", or are nothing else; not 1.5.
+NUMBERED = re.compile(r"(\d{1,2})(?:\.0+)?(?!\.?\d)(?:\s*[-–=.:()][-–=.:()\s]*(.*?)\)?)?")
+#: Different answers of a question, at most, and steps of a scale whose answers are numbers.
+MOST_ANSWERS, MOST_STEPS = 30, 12
+#: Columns with the same answers that are taken for questions of one scale: two may be of a couple.
+FEWEST_SHARING = 3
+
+#: Numbers that questionnaires use for no answer, and how many of them a question has, at most.
+CODES = {float(f"{sign}{digit * n}") for sign in ("", "-") for digit in "789" for n in (1, 2, 3, 4)}
+CODES |= {-1.0, -2.0, 96.0, 97.0, 98.0, 996.0, 997.0, 998.0, -98.0, -97.0, -998.0, -997.0}
+MOST_CODES = 3
+#: Share of the columns of answers that must have a code in common, and number of them.
+SHARED, FEWEST_COLUMNS = 0.1, 2
+#: Share that suffices for codes that can hardly be answers: 77, 99, -99 and longer ones.
+SHARED_IF_LONG = 0.001
+
+
+class Levels(NamedTuple):
+    """The different values of a column of answers."""
+
+    steps: list[float]
+    codes: list[float]  #: known ones, far from the steps
+
+
+def plain_word(text: str) -> str:
+    """Return the spelling by which answers are compared: case and blanks do not matter."""
+    return " ".join(text.replace("’", "'").lower().split()).rstrip(".!")
+
+
+def steps_of(scale: Scale) -> dict[str, int]:
+    """Return the number of every word of a scale, 1 for the lowest step."""
+    return {plain_word(w): i for i, step in enumerate(scale, 1) for w in step.split("|")}
+
+
+def find_steps(scale: Scale, text: Any) -> Any:
+    """Return the steps of answers in a column of text, and a gap for what is none.
+
+    Of answers that begin with their number, the number alone will do, also as 2.0: a file that has
+    no other answer there is read as numbers.
+    """
+    steps = steps_of(scale)
+    matches = {word: match for word in steps if (match := NUMBERED.fullmatch(word))}
+    numbers = {word: plain_spelling(match[1]) for word, match in matches.items()}
+    times = Counter(numbers.values())
+    known = {number: steps[word] for word, number in numbers.items() if times[number] == 1}
+    known |= {plain_spelling(word): step for word, step in steps.items()}
+    return text.map(lambda word: known.get(plain_spelling(plain_word(word))), na_action="ignore")
+
+
+def read_orders(order: Any) -> list[Scale]:
+    """Read orders of answers: text such as ``"low,middle,high"``, or words in a sequence.
+
+    A sequence of words is one order; of texts with commas, or of sequences, several.
+    """
+    if not order:
+        return []
+    given = [order] if isinstance(order, str) else order
+    one = all(isinstance(part, str) and not {",", ";"} & set(part) for part in given)
+    return [_read_order(words) for words in ([given] if one else given)]
+
+
+def _read_order(order: str | Sequence[str]) -> Scale:
+    if isinstance(order, str):
+        order = order.split(";" if ";" in order else ",")  # answers may have commas
+    words = [str(word).strip() for word in order]
+    scale = tuple(plain_word(word) for word in words if word)
+    given = ",".join(words)
+    if len(scale) < 2:
+        raise ColumnsError(
+            f"order={given!r} has {len(scale)} answer{'' if len(scale) == 1 else 's'}; give at "
+            "least 2, the lowest first, separated by commas.",
+            "order",
+        )
+    if len(steps_of(scale)) < sum(len(step.split("|")) for step in scale):
+        raise ColumnsError(f"order={given!r} has the same answer twice; give each once.", "order")
+    return scale
+
+
+def find_scales(columns: Mapping[str, Any], orders: Sequence[Scale]) -> dict[str, Scale]:
+    """Find the columns whose answers are words of a scale, given or known, and the scale of each.
+
+    A given order takes every column with at least two of its words and half of its answers among
+    them. A known wording takes a column only if all of its answers are different steps of it, apart
+    from words for no answer. Answers that begin with their numbers are a scale if their words are
+    known in that order, if some have no words, or if several columns have them. Columns of one
+    wording that use fewer steps have the numbers of those that use more.
+    """
+    answers = {name: counts for name, series in columns.items() if (counts := _answers(series))}
+    scales: dict[str, Scale] = {}
+    for order in orders:
+        steps = steps_of(order)
+        fits = [name for name, counts in answers.items() if _fits(counts, steps)]
+        if not fits:
+            raise ColumnsError(_no_such_answers(order, answers), "order")
+        scales = dict.fromkeys(fits, order) | scales
+    words = {
+        name: {word for word in counts if not {word, _label(word)} & NO_ANSWER}
+        for name, counts in answers.items()
+        if name not in scales and not getattr(columns[name].dtype, "ordered", False)
+    }
+    numbered = {name: scale for name, own in words.items() if (scale := _by_number(own))}
+    distinct = set(map(frozenset, words.values()))
+    used: dict[str, tuple[Scale, frozenset[int]]] = {}
+    for name, own in words.items():
+        known = numbered.get(name)
+        if known is None or not _is_scale(known, numbered.values()):
+            known = _wording(own, distinct)
+        if known is not None:
+            used[name] = known, frozenset(steps_of(known)[word] for word in own)
+    frequent = Counter(used.values())
+    for name, (scale, steps_used) in used.items():
+        larger = [s for s in frequent if s[0] == scale and s[1] >= steps_used]
+        _, most = max(larger, key=lambda s: (len(s[1]), frequent[s]))
+        scales[name] = _steps_in_use(scale, most, answers)
+    return scales
+
+
+def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
+    """Ask for the order of answers that several columns share, given the values of categories."""
+    shared = Counter(tuple(values) for values in categories.values() if len(values) > 2)
+    if not shared or max(shared.values()) < FEWEST_SHARING:
+        return []
+    answers, n_columns = shared.most_common(1)[0]
+    return [
+        f"{n_columns} columns have the same answers ({join_names(answers, 8)}); if these have an "
+        "order, order=[WORDS] makes numbers of them: the words from the lowest to the highest, "
+        "separated by commas."
+    ]
+
+
+def suspected_codes(answers: Mapping[str, Levels]) -> list[str]:
+    """Name codes that enough columns have, of those found by :func:`answer_levels`.
+
+    Short ones must not be steps of as many columns: of -3 to 3, some may lack -3.
+    """
+    by_code: dict[float, list[str]] = {}
+    for name, levels in answers.items():
+        for code in levels.codes:
+            by_code.setdefault(code, []).append(name)
+    steps = Counter(step for levels in answers.values() for step in levels.steps)
+    few, some = SHARED_IF_LONG * len(answers), max(FEWEST_COLUMNS, SHARED * len(answers))
+    shared = {
+        code: names
+        for code, names in sorted(by_code.items())
+        if len(names) >= (few if abs(code) > 9 else max(some, steps[code] + 1))
+    }
+    if not shared:
+        return []
+    where = "; ".join(
+        f"{code:g} in {len(names)} column{'s' * (len(names) > 1)} ({join_names(names)})"
+        for code, names in shared.items()
+    )
+    which = ",".join(f"{code:g}" for code in shared)
+    stand = "They may" if len(shared) > 1 else "It may"
+    return [
+        f"Found a number far from the other answers: {where}. {stand} stand for no answer: "
+        f"missing=[{which}] takes {'them' if len(shared) > 1 else 'it'} for gaps."
+    ]
+
+
+def answer_levels(values: FloatArray) -> Levels | None:
+    """Tell codes from the few whole numbers of a column of answers; None if it is none."""
+    first = values[:100]
+    if (first[np.isfinite(first)] % 1 > 0).any():
+        return None
+    levels = np.unique(values[np.isfinite(values)])
+    if not 2 <= len(levels) <= MOST_STEPS + 2 * MOST_CODES or (levels != np.floor(levels)).any():
+        return None
+    high = next((k for k in range(MOST_CODES, 0, -1) if _are_above(levels, k)), 0)
+    levels, above = levels[: len(levels) - high], levels[len(levels) - high :]
+    low = next((k for k in range(MOST_CODES, 0, -1) if _are_below(levels, k)), 0)
+    steps, below = levels[low:], levels[:low]
+    if len(steps) < 2 or np.ptp(steps) >= MOST_STEPS:
+        return None
+    return Levels(steps.tolist(), [*below.tolist(), *above.tolist()])
+
+
+def _are_above(levels: FloatArray, k: int) -> bool:
+    """Tell whether the k highest are codes: known ones, and further off than steps would be."""
+    if len(levels) < k + 2 or not set(levels[-k:].tolist()) <= CODES:
+        return False
+    first, last = levels[-k], levels[-k - 1]
+    return bool(first - last >= 2 if first < 10 else first >= 3 * max(last, 5))
+
+
+def _are_below(levels: FloatArray, k: int) -> bool:
+    """Tell whether the k lowest are codes: negative ones, below steps that are not.
+
+    A scale from -2 to 2 has steps on both sides of 0.
+    """
+    if len(levels) < k + 3 or not set(levels[:k].tolist()) <= CODES or levels[0] == -levels[-1]:
+        return False
+    return bool(levels[k - 1] < 0 <= levels[k])
+
+
+def _answers(series: Any) -> Counter[str]:
+    """Count the different answers of a column of text; none of one that holds something else."""
+    counts: Counter[str] = Counter()
+    if series.dtype.kind in "biufcmM" or hasattr(series.dtype, "tz"):
+        return counts
+    present = to_text(series).dropna()
+    if present.nunique() <= MOST_ANSWERS:
+        for word, n_rows in present.value_counts().items():
+            counts[plain_word(word)] += int(n_rows)
+    return counts
+
+
+def _fits(counts: Counter[str], steps: Mapping[str, int]) -> bool:
+    known = {word: n for word, n in counts.items() if word in steps}
+    return len(known) >= 2 and sum(known.values()) >= counts.total() / 2
+
+
+def _wording(words: set[str], columns: Collection[Set[str]] = ()) -> Scale | None:
+    """Return the known scale that has all of these words, each as a step of its own.
+
+    So must be those of other columns that have more words of the scale.
+    """
+    if len(words) < 2:
+        return None
+    for scale in WORDINGS:
+        steps = steps_of(scale)
+        larger = [words, *(more for more in columns if words < more)]
+        alike = [known for known in larger if known <= steps.keys()]
+        if words in alike and all(len({steps[w] for w in own}) == len(own) for own in alike):
+            return scale
+    return None
+
+
+def _label(word: str) -> str:
+    """Return what a numbered answer says beside its number: "always" of "5 (always)"."""
+    match = NUMBERED.fullmatch(word)
+    return (match[2] or "") if match else ""
+
+
+def _by_number(words: set[str]) -> Scale | None:
+    """Return answers in the order of the numbers they begin with; None of nothing but numbers."""
+    numbers = {word: int(match[1]) for word in words if (match := NUMBERED.fullmatch(word))}
+    if not 2 <= len(words) <= MOST_STEPS or len(numbers) < len(words) or "|" in "".join(words):
+        return None
+    scale = sorted(words, key=lambda word: numbers[word])
+    first = numbers[scale[0]]
+    counted = [numbers[word] for word in scale] == [*range(first, first + len(scale))]
+    return tuple(scale) if first <= 1 and counted and any(map(_label, scale)) else None
+
+
+def _is_scale(numbered: Scale, others: Collection[Scale]) -> bool:
+    """Tell whether numbered answers have an order; the numbers of regions or jobs say nothing."""
+    labels = [_label(word) for word in numbered]
+    if not all(labels):  # such as the ends alone
+        return True
+    if (known := _wording(set(labels))) is not None:
+        steps = [steps_of(known)[label] for label in labels]
+        return len(set(steps)) == len(steps) and sorted(steps) in (steps, steps[::-1])
+    words = set(numbered)
+    return sum(words <= set(other) or words > set(other) for other in others) >= FEWEST_SHARING
+
+
+def _steps_in_use(scale: Scale, steps: frozenset[int], answers: Mapping[str, Any]) -> Scale:
+    """Return the steps that are used, by the words that the file has for them."""
+    words = {word for counts in answers.values() for word in counts}
+    known = steps_of(scale)
+    return tuple(
+        "|".join(sorted(w for w in words if known.get(w) == step)) for step in sorted(steps)
+    )
+
+
+def _no_such_answers(order: Scale, answers: Mapping[str, Counter[str]]) -> str:
+    given = ",".join(order)
+    if not answers:
+        return f"order={given!r}: no column has answers in words; leave it out."
+    wanted = set(steps_of(order))
+    name = max(answers, key=lambda name: len(wanted & answers[name].keys()))
+    return (
+        f"order={given!r}: no column has these answers; those of {name} are "
+        f"{join_names(answers[name], 8)}."
+    )

@@ -1,0 +1,138 @@
+"""ColumnPreparer: what the command line does to the columns of a file, for pipelines."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from groupfs.files.columns import ColumnsError, Preparation, decide_columns
+from groupfs.files.file_table import repeated_names
+from groupfs.utils.text import join_names
+from groupfs.utils.warn import ColumnsWarning, warn
+
+
+class ColumnPreparer(TransformerMixin, BaseEstimator):
+    """Decide which columns of a DataFrame are features and what kind each is.
+
+    Ids, dates and free text are left out. Answers in words with a known order become the numbers of
+    its steps, other text becomes categories, text of numbers numbers. Gaps stay gaps. This is what
+    ``groupfs select`` does to a file; :class:`groupfs.FeatureGroups` takes the result as it is.
+
+    Parameters
+    ----------
+    drop : str, list of str or None, default=None
+        Names or patterns (``"*_mut"``) of columns to leave out.
+    use : str, list of str or None, default=None
+        Names or patterns of columns to use although they look like ids or free text.
+    missing : value, list of values or None, default=None
+        Numbers and words that stand for no answer, such as 99; they become gaps in every column.
+    order : str, list of str, list of lists or None, default=None
+        Answers in words from the lowest to the highest, such as ``"low,middle,high"``; a list of
+        such texts gives the orders of several scales. Common English ones are known.
+
+    Attributes
+    ----------
+    notes_ : list of str
+        A sentence for every decision on columns.
+    preparation_ : Preparation
+        The kind of every column.
+    feature_names_in_ : ndarray of str
+        Names of the columns of the DataFrame.
+    n_features_in_ : int
+        Number of its columns.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from groupfs.files import ColumnPreparer
+    >>> survey = pd.DataFrame(
+    ...     {
+    ...         "person_id": [71, 13, 55, 20],
+    ...         "day": ["2024-05-01", "2024-05-01", "2024-05-02", "2024-05-03"],
+    ...         "q1": ["agree", "Strongly agree", "disagree", "neutral"],
+    ...         "q2": [4, 99, 1, 3],
+    ...     }
+    ... )
+    >>> preparer = ColumnPreparer(missing=99).fit(survey)
+    >>> preparer.transform(survey)
+        q1   q2
+    0  3.0  4.0
+    1  4.0  NaN
+    2  1.0  1.0
+    3  2.0  3.0
+    >>> preparer.notes_[0]
+    'Ignored 1 column taken for ids (use=[NAME] keeps one): person_id.'
+    """
+
+    __module__ = "groupfs.files"
+
+    def __init__(
+        self, drop: Any = None, use: Any = None, missing: Any = None, order: Any = None
+    ) -> None:
+        self.drop = drop
+        self.use = use
+        self.missing = missing
+        self.order = order
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Decide which columns are used, and as what; ``y`` is not looked at.
+
+        Warns of numbers that may stand for no answer, and of answers that may have an order.
+        """
+        frame = _checked(X)
+        self.preparation_: Preparation = decide_columns(
+            frame,
+            drop=_listed(self.drop),
+            use=_listed(self.use),
+            missing=self.missing,
+            order=self.order,
+        )
+        self.notes_ = list(self.preparation_.notes)
+        for sentence in self.preparation_.advice:
+            warn(sentence, ColumnsWarning)
+        if not self.preparation_.names:
+            raise ColumnsError(f"X has no usable column: {' '.join(self.notes_)}", "X")
+        self.feature_names_in_ = np.array(frame.columns, dtype=object)
+        self.n_features_in_ = frame.shape[1]
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns that are used, as a DataFrame; warn of values that become gaps."""
+        check_is_fitted(self)
+        prepared, notes = self.preparation_.apply(_checked(X))
+        for note in notes:
+            warn(note, ColumnsWarning)
+        return prepared
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return the names of the columns that are used; ``input_features`` is not looked at."""
+        check_is_fitted(self)
+        return np.array(self.preparation_.names, dtype=object)
+
+
+def _listed(names: Any) -> list[str]:
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def _checked(X: Any) -> Any:
+    """Refuse what is no DataFrame with names of its own for the columns."""
+    if not hasattr(X, "iloc") or not hasattr(X, "columns"):
+        library = type(X).__module__.partition(".")[0]
+        raise TypeError(
+            f"X is a {library} {type(X).__name__}; a ColumnPreparer takes a pandas DataFrame, such "
+            "as X.to_pandas() of polars, as names and kinds of columns are what it looks at."
+        )
+    other = [name for name in X.columns if not isinstance(name, str)]
+    if other:
+        raise ColumnsError(
+            f"X has columns whose names are no text: {join_names(other)}; rename them, e.g. with "
+            "X.columns = X.columns.astype(str).",
+            "X",
+        )
+    if twice := repeated_names(X.columns):
+        raise ColumnsError(
+            f"X has names of columns more than once: {join_names(twice)}; rename these.", "X"
+        )
+    return X

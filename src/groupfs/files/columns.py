@@ -1,0 +1,246 @@
+"""Decide which columns of a file are used and what kind each is, in other files as in the first.
+
+A column's kind is decided from its own values and its name, never from labels, and from other
+columns only which steps a scale of answers has. Every decision is reported in the notes. Every
+column that is used is one feature under its own name; nothing is filled in here.
+"""
+
+import difflib
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from groupfs.files.answers import (
+    answer_levels,
+    find_scales,
+    read_orders,
+    suspected_codes,
+    unordered_answers,
+)
+from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
+from groupfs.files.column_values import ColumnsError, read_codes, to_numbers, without_codes
+from groupfs.utils.text import join_names
+
+#: Whole numbers from here on are not told apart as floats.
+EXACT = 2**53
+
+__all__ = ["Column", "ColumnsError", "Preparation", "decide_columns", "matching", "numeric_columns"]
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """The kind of every column of a file; made by :func:`decide_columns`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from groupfs.files.columns import decide_columns
+    >>> people = pd.DataFrame({"id": [7, 3, 9, 4], "sex": list("fmmf"), "age": [31, 28, None, 60]})
+    >>> preparation = decide_columns(people)
+    >>> preparation.apply(people)[0]
+      sex   age
+    0   f  31.0
+    1   m  28.0
+    2   m   NaN
+    3   f  60.0
+    >>> print(preparation.notes[1])
+    Took 1 column of text for categories: sex (2 values).
+    """
+
+    columns: tuple[Column, ...]
+    notes: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()  #: those of the notes that ask to look at something
+    header: bool | None = None  #: whether the file began with names, see ``read_table``
+    missing: tuple[str, ...] = ()  #: values that stand for no answer
+    layer: str | None = None  #: of an h5ad file, see ``read_table``
+    use_raw: bool = False  #: of an h5ad file, see ``read_table``
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the columns that are used, in order."""
+        return [column.name for column in self._used]
+
+    @property
+    def _used(self) -> list[Column]:
+        return [column for column in self.columns if column.kind != "ignored"]
+
+    def apply(self, frame: Any) -> tuple[Any, list[str]]:
+        """Return the columns that are used as the kinds they have, and notes on new gaps.
+
+        Numbers and answers are floats, categories those of pandas; what was missing stays so, and
+        values that a column of the first file could not have become gaps too.
+
+        Parameters
+        ----------
+        frame : DataFrame
+            A table with these columns; their order and further columns do not matter.
+        """
+        import pandas as pd
+
+        self.refuse_missing(frame.columns, self.names)
+        converted: dict[str, Any] = {}
+        log = DecisionLog()
+        for column in self._used:
+            values = without_codes(frame[column.name], self.missing)
+            converted[column.name], n_unknown = convert(column, values)
+            log.add_count("unknown", column.name, n_unknown)
+        return pd.DataFrame(converted, index=frame.index), log.sentences()
+
+    def as_selected(self, frame: Any) -> tuple[Any, list[str]]:
+        """Return columns as their file has them, but for what stands for something else.
+
+        Codes for no answer become gaps, and answers in words the numbers of their steps.
+        """
+        by_name = {column.name: column for column in self.columns}
+        selected, log = frame.copy(), DecisionLog()
+        for name in frame.columns:
+            stored = frame[name]
+            values = without_codes(stored, self.missing)
+            if by_name[name].kind == "answers":
+                values, n_unknown = convert(by_name[name], values)
+                log.add_count("unknown", name, n_unknown)
+            if values is not stored and values.dtype.kind == "f":
+                present = values.dropna()
+                whole = bool((present % 1 == 0).all() and (present.abs() < EXACT).all())
+                values = values.astype("Int64") if whole else values  # 3 rather than 3.0
+            selected[name] = values
+        return selected, log.sentences()
+
+    def refuse_missing(self, names: Iterable[str], needed: Sequence[str]) -> None:
+        """Raise an error that names the columns that are needed but not among ``names``."""
+        given = set(names)
+        missing = [name for name in needed if name not in given]
+        if missing:
+            raise ColumnsError(
+                f"{len(missing)} of the {len(needed)} columns that are needed "
+                f"{'is' if len(missing) == 1 else 'are'} missing: {join_names(missing, 12)}."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, for a file."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, stored: dict[str, Any]) -> "Preparation":
+        """Read what :meth:`to_dict` has written."""
+        columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
+        texts = {key: tuple(stored.get(key, ())) for key in ("notes", "advice", "missing")}
+        return cls(**{**stored, **texts, "columns": tuple(columns)})
+
+
+def decide_columns(
+    frame: Any,
+    *,
+    drop: Sequence[str] = (),
+    use: Sequence[str] = (),
+    label: str | None = None,
+    missing: Any = None,
+    order: Any = None,
+) -> Preparation:
+    """Decide which columns of a table are used, and what kind each is.
+
+    Ids (columns named so, or of text, whose values all differ; row numbers), free text and dates
+    are ignored. Answers in words with a known order, such as from "strongly disagree" to "strongly
+    agree", are the numbers of its steps. Other text is a category, also if it is stored as one of
+    numbers; text that is mostly numbers is numbers, and its words are gaps.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table as its file has it.
+    drop : sequence of str
+        Names or patterns (``*_mut``) of columns to leave out.
+    use : sequence of str
+        Names or patterns of columns to use although they look like ids or free text.
+    label : str or None
+        Name of the column to leave out because it is the label.
+    missing : value, sequence of values or None
+        Numbers and words that stand for no answer, in every column.
+    order : str, sequence of str, sequence of sequences or None
+        Answers in words from the lowest to the highest, such as ``"low,middle,high"``; a list of
+        such texts gives the orders of several scales.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from groupfs.files.columns import decide_columns
+    >>> table = pd.DataFrame({"job": ["cook", "smith", "baker", "cook", "baker", "smith"]})
+    >>> decide_columns(table).columns[0]
+    Column(name='job', kind='category', values=('baker', 'cook', 'smith'), why='')
+    """
+    names = list(frame.columns)
+    used, dropped = matching(use, names, "use"), matching(drop, names, "drop")
+    codes = read_codes(missing, names)
+    answers = {
+        name: without_codes(frame[name], codes)
+        for name in names
+        if name != label and name not in dropped
+    }
+    scales = find_scales(answers, read_orders(order))
+    log, columns, levels, n_coded = DecisionLog(), [], {}, 0
+    for name in names:
+        if name not in answers:
+            columns.append(_left_out(name, label, log))
+            continue
+        n_missing = int(answers[name].isna().sum() - frame[name].isna().sum())
+        n_coded += n_missing
+        log.add_count("missing", name, n_missing, join_names(codes))
+        columns.append(decide(name, answers[name], name in used, log, scales.get(name)))
+        if columns[-1].kind == "number" and (own := answer_levels(to_numbers(answers[name]))):
+            levels[name] = own
+    categories = {c.name: c.values for c in columns if c.kind == "category"}
+    advice = [*unordered_answers(categories), *suspected_codes(levels)]
+    if codes and not n_coded:
+        advice.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
+    notes = (*log.sentences(), *advice)
+    return Preparation(tuple(columns), notes, tuple(advice), missing=codes)
+
+
+def numeric_columns(
+    names: Sequence[str], *, drop: Sequence[str] = (), label: str | None = None
+) -> Preparation:
+    """Return the preparation of a table that holds numbers already and is taken as it is.
+
+    Parameters are those of :func:`decide_columns`, with the names of the columns for the table.
+    """
+    names = [str(name) for name in names]
+    dropped = matching(drop, names, "drop")
+    log = DecisionLog()
+    columns = [
+        _left_out(name, label, log) if name == label or name in dropped else Column(name, "number")
+        for name in names
+    ]
+    return Preparation(tuple(columns), tuple(log.sentences()))
+
+
+def _left_out(name: str, label: str | None, log: DecisionLog) -> Column:
+    """Return a column that is ignored as the label, or because that was asked."""
+    if name == label:
+        return Column(name, "ignored", why="label")
+    return log.ignore(name, "dropped")
+
+
+def matching(patterns: Sequence[str], names: Sequence[str], parameter: str) -> set[str]:
+    """Find the names that patterns such as ``*_mut`` stand for.
+
+    ``a,b`` stands for both a and b, unless there is a column of that very name. An error names the
+    parameter that a pattern was given as.
+    """
+    matches: set[str] = set()
+    split = [[p] if p in names else p.split(",") for p in patterns]
+    for pattern in [part.strip() for parts in split for part in parts]:
+        hits = [pattern] if pattern in names else fnmatch.filter(names, pattern)
+        if not hits:
+            raise ColumnsError(
+                f"{parameter}={pattern!r}: {no_such_column(pattern, names)}", parameter
+            )
+        matches.update(hits)
+    return matches
+
+
+def no_such_column(name: str, names: Sequence[str]) -> str:
+    """Write the end of a sentence on a column that is not there, with the closest name."""
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"did you mean {close[0]}?" if close else f"the columns are {join_names(names, 8)}."
+    return f"there is no column of that name; {hint}"

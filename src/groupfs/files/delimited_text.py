@@ -1,0 +1,258 @@
+"""csv and its relatives: encoding, separator, decimal sign and header are found out, not asked."""
+
+import codecs
+import contextlib
+import csv
+import io
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import IO, Any
+
+from groupfs.files.file_content import Content, refuse_no_text
+from groupfs.files.file_table import FileTable, TableError, numbered, refuse_duplicates
+
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
+#: Words for a missing value. "None" is not among them: to people it is an answer.
+MISSING_WORDS = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?", "."]
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+#: Several answers in one cell, such as 1,3,4.
+NUMBER_LIST = re.compile(r"\d+(,\d+){2,}")
+#: Could as well be thousands.
+THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How a text file is to be read, as found from its first lines."""
+
+    source: str
+    encoding: str
+    separator: str
+    decimal: str
+    names: list[str]
+    has_header: bool
+
+    @property
+    def notes(self) -> list[str]:
+        """Sentences on what was found."""
+        notes = []
+        if not self.has_header:
+            notes.append(
+                "The first line was taken for data, not for names, so the columns are called "
+                f"{self.names[0]} to {self.names[-1]}."
+            )
+        if self.separator != ",":
+            comma = " and decimals by commas" if self.decimal == "," else ""
+            notes.append(f"Columns are separated by {SEPARATORS[self.separator]}{comma}.")
+        return notes
+
+
+def read_text(content: Content, header: bool | None) -> FileTable:
+    """Read separated text; ``header=None`` takes a first line of numbers for data."""
+    source, data = content.source, content.data
+    encoding = find_encoding(data, source)
+    layout = find_layout(io.BytesIO(data), source, encoding, header)
+    with refuse_unparsed(layout):
+        values = parse(io.BytesIO(data), layout)
+    return FileTable(values, layout.names, source, named=layout.has_header, notes=layout.notes)
+
+
+def find_layout(file: IO[bytes], source: str, encoding: str, header: bool | None) -> Layout:
+    """Find separator, decimal sign, header and names from the first lines of a file."""
+    # newline="": some computers end lines with \r alone
+    lines = io.TextIOWrapper(file, encoding, errors="replace", newline="")
+    sample = list(islice((line for line in lines if line.strip()), 50))
+    lines.detach()
+    if not sample:
+        raise TableError(f"{source} holds nothing but blank lines.")
+    try:
+        separator = _separator(sample)
+        rows = _split(sample, separator)
+    except csv.Error as reason:
+        raise TableError(f"{source} cannot be read as csv: {reason}.") from reason
+    has_header = not is_data(rows[0]) if header is None else header
+    names = cell_names(rows, has_header)
+    if has_header:
+        refuse_duplicates(names, source)
+    below = rows[1:] if has_header else rows
+    decimal = "," if separator != "," and _has_decimal_commas(below, separator) else "."
+    return Layout(source, encoding, separator, decimal, names, has_header)
+
+
+def parse(file: IO[bytes], layout: Layout, **more: Any) -> Any:
+    """Read a file to a DataFrame by its layout; ``more`` goes to ``pandas.read_csv``."""
+    frame = _read_csv(file, layout, **more)
+    return _with_points(frame, frame) if layout.decimal == "," else frame
+
+
+def parse_parts(
+    file: IO[bytes], layout: Layout, n_rows: int, first: Any, **more: Any
+) -> Iterator[Any]:
+    """Read a file as :func:`parse` does, so many rows at a time, like its ``first`` rows."""
+    for part in _read_csv(file, layout, chunksize=n_rows, **more):
+        yield _with_points(part, first) if layout.decimal == "," else part
+
+
+def _with_points(frame: Any, first: Any) -> Any:
+    """Write decimal commas as points in columns of text, as pandas does in those without a word.
+
+    Commas stay where they separate answers in the ``first`` rows.
+    """
+    for name in [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]:
+        if not any(map(_is_list, first[name].dropna())):
+            frame[name] = frame[name].map(_with_point, na_action="ignore")
+    return frame
+
+
+def _with_point(cell: Any) -> Any:
+    is_number = isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell.strip())
+    return cell.replace(",", ".") if is_number else cell
+
+
+def _is_list(cell: Any) -> bool:
+    return isinstance(cell, str) and NUMBER_LIST.fullmatch(cell.strip()) is not None
+
+
+def _read_csv(file: IO[bytes], layout: Layout, **more: Any) -> Any:
+    import pandas as pd
+
+    return pd.read_csv(
+        file,
+        encoding=layout.encoding,
+        encoding_errors="replace",
+        sep=r"\s+" if layout.separator == " " else layout.separator,
+        header=0 if layout.has_header else None,
+        names=layout.names,
+        index_col=False,
+        decimal=layout.decimal,
+        na_values=MISSING_WORDS,
+        keep_default_na=False,
+        skipinitialspace=True,
+        low_memory=False,
+        **more,
+    )
+
+
+@contextlib.contextmanager
+def refuse_unparsed(layout: Layout) -> Iterator[None]:
+    """Turn what pandas says of a file that is no table into one sentence."""
+    import pandas as pd
+
+    try:
+        with warnings.catch_warnings():
+            # pandas would cut lines that are too long, with a warning
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            yield
+    except pd.errors.ParserWarning as reason:
+        raise TableError(
+            f"{layout.source} is not a table: it has {len(layout.names)} names of columns, but "
+            "longer lines below them."
+        ) from reason
+    except TableError:
+        raise
+    except (ValueError, csv.Error) as reason:  # of pandas too
+        raise TableError(_parser_sentence(layout, str(reason))) from reason
+
+
+def find_encoding(data: bytes, source: str) -> str:
+    """Find the encoding of a text from all of it, or from its beginning; refuse other files."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    refuse_no_text(data[:65536], source)
+    utf8 = codecs.getincrementaldecoder("utf-8")()  # the end may be in the middle of a letter
+    try:
+        for start in range(0, len(data), 2**24):
+            utf8.decode(data[start : start + 2**24])
+    except UnicodeDecodeError:  # the other encoding that spreadsheets write
+        return "cp1252"
+    return "utf-8-sig"
+
+
+def _separator(lines: list[str]) -> str:
+    """Return the separator that splits most lines alike, into the most columns if several do."""
+
+    def quality(separator: str) -> tuple[bool, float, int]:
+        widths = [len(row) for row in _split(lines, separator)]
+        usual = max(set(widths), key=lambda width: (widths.count(width), width))
+        # a blank inside words and values splits many files, so it only serves if nothing else does
+        return (
+            separator != " " and usual > 1,
+            widths.count(usual) / len(widths) * (usual > 1),
+            usual,
+        )
+
+    best = max(SEPARATORS, key=quality)
+    if best == ",":  # decimal commas also split every line alike
+        return next((s for s in SEPARATORS if s != "," and _leaves_decimals(lines, s)), best)
+    return best
+
+
+def _leaves_decimals(lines: list[str], separator: str) -> bool:
+    """Tell whether lines split at a separator are a table whose commas are all decimal signs."""
+    rows = _split(lines, separator)
+    below = rows[1:] or rows
+    cells = [cell for row in below for cell in row]
+    return (
+        len({len(row) for row in rows}) == 1 < len(rows[0])
+        and all(DECIMAL_COMMA.fullmatch(cell) for cell in cells if "," in cell)
+        and _has_decimal_commas(below, separator)
+        and (separator != " " or all(_as_number(cell) is not None for cell in cells))
+    )
+
+
+def _split(lines: list[str], separator: str) -> list[list[str]]:
+    if separator == " ":
+        return [line.split() for line in lines]
+    rows = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    return [[cell.strip() for cell in row] for row in rows if row]
+
+
+def is_data(cells: list[str]) -> bool:
+    """Tell whether a first line is numbers, and not those of columns that are counted."""
+    known = [cell for cell in cells if cell == "" or cell not in MISSING_WORDS]
+    values = [_as_number(cell) for cell in known]
+    if not known or any(value is None for value in values):
+        return False
+    counted = any(values == [float(i) for i in range(s, len(cells) + s)] for s in (0, 1))
+    return not (counted and len(cells) > 1)
+
+
+def _as_number(cell: str) -> float | None:
+    try:
+        return float(cell.replace(",", "."))
+    except ValueError:
+        return None
+
+
+def cell_names(rows: list[list[str]], has_header: bool) -> list[str]:
+    """Return the names of columns, those of a header or numbered ones."""
+    if not has_header:
+        return numbered(len(rows[0]))
+    names = [name or f"Unnamed: {index}" for index, name in enumerate(rows[0])]
+    if len(rows) > 1 and all(len(row) == len(names) + 1 for row in rows[1:]):
+        if all(row[-1] == "" for row in rows[1:]):  # a separator at the end of every line
+            return [*names, f"Unnamed: {len(names)}"]
+        return ["row_name", *names]  # R leaves the first column of its tables without a name
+    return names
+
+
+def _has_decimal_commas(rows: list[list[str]], separator: str) -> bool:
+    cells = [cell for row in rows for cell in row]
+    decimals = [cell for cell in cells if DECIMAL_COMMA.fullmatch(cell)]
+    if separator != ";":  # those who write semicolons write no commas into thousands
+        decimals = [cell for cell in decimals if not THOUSANDS.fullmatch(cell)]
+    return bool(decimals) and not any(re.fullmatch(r"-?\d+\.\d+", cell) for cell in cells)
+
+
+def _parser_sentence(layout: Layout, reason: str) -> str:
+    match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", reason)
+    if match:
+        expected, line, saw = match.groups()
+        return (
+            f"{layout.source} is not a table: line {line} has {saw} cells separated by "
+            f"{SEPARATORS[layout.separator]}, the lines before it {expected}."
+        )
+    return f"{layout.source} cannot be read as csv: {reason.strip().rstrip('.')}."

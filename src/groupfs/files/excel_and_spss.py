@@ -1,0 +1,99 @@
+"""Workbooks of Excel (xlsx) and files of SPSS (sav, zsav), read with packages that are extras."""
+
+from typing import Any
+
+import numpy as np
+
+from groupfs.files.answers import NO_ANSWER, plain_word
+from groupfs.files.delimited_text import MISSING_WORDS, cell_names, is_data
+from groupfs.files.file_content import Content
+from groupfs.files.file_table import FileTable, TableError
+from groupfs.utils.text import join_names
+
+#: What a spreadsheet shows for values that it could not compute.
+ERRORS = ("#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!")
+
+
+def read_excel(content: Content, header: bool | None) -> FileTable:
+    """Read the sheet with the most cells; rows and columns without a value are left out."""
+    import openpyxl
+    import pandas as pd
+
+    sheets = {}
+    with content.open() as file:
+        book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        for sheet in book.worksheets:
+            sheet.reset_dimensions()  # some programs write that every sheet has one cell
+            cells = pd.DataFrame(list(sheet.iter_rows(values_only=True)), dtype=object)
+            sheets[sheet.title] = _without_blanks(cells)
+    largest = max(sheets, key=lambda title: sheets[title].size, default="")
+    if not largest or not sheets[largest].size:
+        raise TableError(
+            f"{content.source} is a workbook without a value; fill a sheet, or name another."
+        )
+    cells = sheets[largest]
+    first = ["" if value is None else str(value).strip() for value in cells.iloc[0]]
+    has_header = not is_data(first) if header is None else header
+    names = cell_names([first], has_header)
+    frame = (cells.iloc[1:] if has_header else cells).reset_index(drop=True).apply(_typed)
+    frame.columns = names
+    others = [title for title, other in sheets.items() if title != largest and other.size]
+    notes = []
+    if others:
+        them = f"sheet {others[0]} was" if len(others) == 1 else f"{len(others)} other sheets were"
+        notes.append(f"The table is the sheet {largest}; {them} not read.")
+    return FileTable(frame, names, content.source, named=has_header, notes=notes)
+
+
+def read_spss(content: Content) -> FileTable:
+    """Read the numbers of answers as they are; a nominal variable with labels is a category.
+
+    Gaps are where SPSS has missing values, and where a label says that there is no answer.
+    """
+    import pyreadstat
+
+    with content.on_disk() as path:
+        frame, meta = pyreadstat.read_sav(str(path), dates_as_pandas_datetime=True)
+    said: dict[str, str] = {}
+    for name, labels in meta.variable_value_labels.items():
+        column = frame[name]
+        words = {v: word for v, word in labels.items() if plain_word(str(word)) in NO_ANSWER}
+        no_answer = column.isin(list(words))
+        if no_answer.any():
+            said[f"{name} ({no_answer.sum()})"] = ", ".join(set(words.values()))
+            frame[name] = column = column.mask(no_answer)
+        present = set(column.dropna())
+        nominal = meta.variable_measure.get(name) == "nominal" and column.dtype.kind in "iuf"
+        if nominal and len(present) > 2 and present <= set(labels):
+            frame[name] = column.map(labels).astype("category")
+    notes = []
+    if said:
+        notes.append(
+            f"Took values that are labelled {join_names(sorted(set(said.values())), 3)} for gaps "
+            f"(how many): {join_names(said, 12)}."
+        )
+    names = [str(name) for name in frame.columns]
+    return FileTable(frame, names, content.source, notes=notes)
+
+
+def _without_blanks(cells: Any) -> Any:
+    """Leave out rows and columns without a value, and take words for a missing one for gaps."""
+    words = {*MISSING_WORDS, *ERRORS}
+    blank = cells.map(lambda v: v is None or isinstance(v, str) and v.strip() in words)
+    cells = cells.mask(blank, None)
+    there = cells.notna()
+    return cells.loc[there.any(axis=1), there.any(axis=0)]
+
+
+def _typed(column: Any) -> Any:
+    """Return a column of cells as numbers, dates or text."""
+    import pandas as pd
+
+    present = column.dropna()
+    if present.map(lambda v: isinstance(v, bool | int | float)).all():
+        return pd.to_numeric(column)
+    if present.map(lambda v: hasattr(v, "year")).all():
+        # in nanoseconds, pandas has no year 9999, which stands for "no end"
+        times = np.array(column.where(column.notna(), None).tolist(), dtype="datetime64[us]")
+        return pd.Series(times, column.index)
+    return column.map(str, na_action="ignore")

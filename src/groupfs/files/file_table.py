@@ -1,0 +1,79 @@
+"""What reading a file gives, and the error that says in one sentence why it gave nothing."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from groupfs.utils.text import join_names, one_line
+
+
+class TableError(ValueError):
+    """A file that is absent, broken or not a table; the message is one sentence for people."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(one_line(sentence))
+
+
+@dataclass(frozen=True)
+class FileTable:
+    """A table as its file has it: nothing encoded, nothing filled in."""
+
+    values: Any  #: a DataFrame, or numbers alone: a sparse array, or an array mapped from a file
+    names: list[str]  #: of the columns, no two alike
+    source: str  #: what to call the file
+    row_metadata: Any = None  #: DataFrame of what else the file says of the rows, or None
+    named: bool = True  #: whether the names are the file's own
+    notes: list[str] = field(default_factory=list)  #: sentences on how it was read
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.values.shape[0])
+
+    @property
+    def is_frame(self) -> bool:
+        return hasattr(self.values, "columns")
+
+    def frame(self, names: Sequence[str]) -> Any:
+        """Return some of the columns as a DataFrame, whatever the values are."""
+        if self.is_frame:
+            return self.values[list(names)]
+        import pandas as pd
+
+        index = {name: i for i, name in enumerate(self.names)}
+        columns = self.values[:, [index[name] for name in names]]
+        columns = columns.toarray() if hasattr(columns, "toarray") else columns
+        return pd.DataFrame(columns, columns=list(names))
+
+
+def numbered(n_columns: int) -> list[str]:
+    """Return names for columns that have none, as scikit-learn gives them."""
+    return [f"x{index}" for index in range(n_columns)]
+
+
+def repeated_names(names: Iterable[str]) -> list[str]:
+    """Return the names that occur more than once, with how often."""
+    counts = Counter(names).items()
+    return [f"{name} ({times} times)" for name, times in counts if times > 1]
+
+
+def refuse_duplicates(names: Sequence[str], source: str) -> None:
+    """Refuse columns of the same name: they are spoken of, and selected, by name."""
+    if twice := repeated_names(names):
+        one = len(twice) == 1
+        raise TableError(
+            f"{source} has {len(twice)} column name{'' if one else 's'} that occur"
+            f"{'s' if one else ''} more than once: {join_names(twice)}; rename these columns."
+        )
+
+
+def refuse_no_values(table: FileTable) -> None:
+    """Refuse a table without a column or a row."""
+    n_columns = len(table.names)
+    if n_columns == 0:
+        raise TableError(f"{table.source} has not one column.")
+    if table.n_rows == 0:
+        raise TableError(
+            f"{table.source} has {n_columns} column{'' if n_columns == 1 else 's'} "
+            f"({join_names(table.names)}) but not one row."
+        )

@@ -1,0 +1,96 @@
+"""Read h5ad files of AnnData, of any layout that anndata reads."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from groupfs.files.file_content import Content
+from groupfs.files.file_table import FileTable, TableError
+from groupfs.files.numpy_and_matlab import checked_csr
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.text import join_names
+
+
+def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
+    """Read X, a layer or ``raw``, its variables as columns and ``obs`` as row metadata."""
+    import pandas as pd
+    from anndata import read_h5ad as read
+
+    with content.on_disk() as path:
+        # X and raw stay in the file until they are asked for; without X, anndata reads it all
+        cells = read(path, backed="r" if _has_X(path, content.source) else None)
+        try:
+            _check_choice(content.source, cells, layer, use_raw)
+            matrix = cells.layers[layer] if layer else cells.raw.X if use_raw else cells.X
+            values = _in_memory(matrix)
+        finally:
+            cells.file.close()
+    obs, variables = cells.obs, (cells.raw if use_raw else cells).var_names
+    if values.shape != (len(obs), len(variables)):
+        raise ValueError(f"X of shape {values.shape} for {len(obs)} obs, {len(variables)} var")
+    names, notes = _unique([str(name) for name in variables])
+    if layer is None and not use_raw and cells.raw is not None:
+        notes += _scaled_note(values, cells.raw.shape[1])
+    return FileTable(
+        values if sp.issparse(values) else pd.DataFrame(values, columns=names),
+        names,
+        content.source,
+        row_metadata=obs.reset_index(drop=True) if len(obs.columns) else None,
+        notes=notes,
+    )
+
+
+def _has_X(path: Path, source: str) -> bool:
+    """Tell whether a file has X; refuse one that is of another format."""
+    import h5py
+
+    with h5py.File(path, "r") as file:
+        if "var" not in file or "obs" not in file:
+            raise TableError(f"{source} is no h5ad file: it has no obs and var in it.")
+        return "X" in file
+
+
+def _in_memory(matrix: Any) -> Any:
+    """Return a matrix that may still be in the file as an array, or as a sparse one by rows."""
+    if hasattr(matrix, "to_memory"):
+        matrix = matrix.to_memory()
+    return checked_csr(matrix) if sp.issparse(matrix) else np.asarray(matrix)
+
+
+def _check_choice(source: str, cells: Any, layer: str | None, use_raw: bool) -> None:
+    """Refuse a matrix that the file has not, with those it has."""
+    layers = list(cells.layers)
+    there = f"its layers are {join_names(layers)}" if layers else "it has no layers"
+    if layer is not None and layer not in layers:
+        raise ParameterError(f"layer={layer!r}: {source} has no such layer; {there}.", "layer")
+    if use_raw and cells.raw is None:
+        raise ParameterError(f"use_raw=True: {source} has no raw values; {there}.", "use_raw")
+    if layer is None and not use_raw and cells.X is None:
+        others = ["layer=NAME takes one"] * bool(layers)
+        others += ["use_raw=True takes raw"] * (cells.raw is not None)
+        raise TableError(f"{source} has no X; {', '.join([there, *others])}.")
+
+
+def _scaled_note(values: Any, n_raw: int) -> list[str]:
+    """Say that X looks scaled where the file also holds values from before."""
+    stored = values.data if sp.issparse(values) else values
+    if not stored.size or not (stored < 0).any():
+        return []
+    return [
+        f"Values are negative in part, as scaled ones are; the file also has raw values of "
+        f"{n_raw:,} variables, from before scaling, and use_raw=True selects from these."
+    ]
+
+
+def _unique(names: list[str]) -> tuple[list[str], list[str]]:
+    """Number names that occur more than once, as scanpy does."""
+    if len(set(names)) == len(names):
+        return names, []
+    import pandas as pd
+    from anndata.utils import make_index_unique
+
+    changed = [str(name) for name in make_index_unique(pd.Index(names))]
+    new = [name for name, old in zip(changed, names, strict=True) if name != old]
+    return changed, [f"Names of variables that occur again were numbered: {join_names(new)}."]

@@ -1,0 +1,141 @@
+"""Read a table from a file of any format: one function for all of them."""
+
+import contextlib
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from groupfs.files.file_content import Content, find_content
+from groupfs.files.file_table import FileTable, TableError, refuse_duplicates, refuse_no_values
+from groupfs.utils.errors import ParameterError
+
+#: Packages that read files, and the extra of groupfs that brings each.
+EXTRAS = {
+    "pandas": "cli",
+    "pyarrow": "cli",
+    "openpyxl": "excel",
+    "pyreadstat": "spss",
+    "anndata": "anndata",
+    "h5py": "anndata",
+}
+
+
+def read_table(
+    path: str | Path,
+    *,
+    header: bool | None = None,
+    layer: str | None = None,
+    use_raw: bool = False,
+) -> FileTable:
+    """Read a table of samples (rows) and features (columns) from a file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file ending in csv, tsv, txt or data (any usual separator), xlsx, sav (SPSS), parquet,
+        feather, npy, npz, mat or h5ad, each also packed (gz, zip, bz2, xz); ``-`` reads csv from
+        standard input.
+    header : bool or None, default=None
+        Whether a text file or a sheet begins with the names of the columns. None finds out: a first
+        line of numbers is taken for data.
+    layer : str or None, default=None
+        The layer of an h5ad file to read in place of X.
+    use_raw : bool, default=False
+        Whether to read ``raw`` of an h5ad file in place of X.
+
+    Returns
+    -------
+    table : FileTable
+        The values as they are in the file, the names of the columns, what else the file says of the
+        rows (labels in mat and npz files, ``obs`` of h5ad files) and notes on reading.
+
+    Raises
+    ------
+    TableError
+        With one sentence, if the file is absent, broken or not a table.
+    ParameterError
+        If ``layer`` or ``use_raw`` ask for what the file has not.
+    ImportError
+        If the package that reads such files is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from groupfs.files import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "people.csv"
+    ...     _ = path.write_text("age;sex\\n31;f\\n28;m\\n")
+    ...     table = read_table(path)
+    >>> table.names, table.values.shape
+    (['age', 'sex'], (2, 2))
+    """
+    if layer is not None and use_raw:
+        raise ParameterError("layer and use_raw are two choices; give one of them.", "layer")
+    content = find_content(path)
+    if content.format != "h5ad":
+        refuse_h5ad_options(content.source, layer, use_raw)
+    with refuse_broken(content), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other packages, on layouts and styles
+        table = _read(content, header, layer, use_raw)
+    refuse_duplicates(table.names, table.source)
+    refuse_no_values(table)
+    return table
+
+
+def _read(content: Content, header: bool | None, layer: str | None, use_raw: bool) -> FileTable:
+    # imported only now, as they import much
+    from groupfs.files import excel_and_spss, numpy_and_matlab
+    from groupfs.files.delimited_text import read_text
+    from groupfs.files.h5ad import read_h5ad
+    from groupfs.files.parquet_and_feather import read_frame
+
+    readers: dict[str, Callable[[], FileTable]] = {
+        "text": lambda: read_text(content, header),
+        "xlsx": lambda: excel_and_spss.read_excel(content, header),
+        "sav": lambda: excel_and_spss.read_spss(content),
+        "parquet": lambda: read_frame(content),
+        "feather": lambda: read_frame(content),
+        "npy": lambda: numpy_and_matlab.read_numpy(content),
+        "npz": lambda: numpy_and_matlab.read_numpy(content),
+        "mat": lambda: numpy_and_matlab.read_mat(content),
+        "h5ad": lambda: read_h5ad(content, layer, use_raw),
+    }
+    return readers[content.format]()
+
+
+@contextlib.contextmanager
+def refuse_broken(content: Content) -> Iterator[None]:
+    """Turn whatever a package raises at a damaged file into one sentence."""
+    source = content.source
+    try:
+        yield
+    except (TableError, ParameterError):
+        raise
+    except ImportError as reason:
+        package = str(reason.name).partition(".")[0]
+        what = f'"groupfs[{EXTRAS[package]}]"' if package in EXTRAS else package
+        raise ImportError(
+            f"Reading {source} needs {package}; install it with pip install {what}."
+        ) from reason
+    except MemoryError as reason:
+        raise TableError(
+            f"{source} needs more memory than there is; give it fewer rows or columns."
+        ) from reason
+    except Exception as reason:  # a damaged file may fail in any way
+        why = (str(reason) or type(reason).__name__).strip().partition("\n")[0].rstrip(".")
+        raise TableError(
+            f"{source} is broken or no {content.format} file ({why}); open it in the program that "
+            "wrote it and save it again, or as csv."
+        ) from reason
+
+
+def refuse_h5ad_options(source: str, layer: str | None, use_raw: bool) -> None:
+    """Refuse options for h5ad files where a file is none."""
+    for parameter, given in (("layer", layer), ("use_raw", use_raw or None)):
+        if given is not None:
+            raise ParameterError(
+                f"{parameter}={given!r}: only h5ad files have layers and raw values, and {source} "
+                "is none; leave it out.",
+                parameter,
+            )

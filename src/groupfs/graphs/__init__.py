@@ -1,1 +1,0 @@
-"""Build graphs of samples and features, and find clusters of features in them."""

@@ -1,0 +1,183 @@
+"""The groups that were found, what is selected from them, and why: plain data of numpy arrays.
+
+Axes: C groups in rank order, d features in the user's order. Nothing is computed here but what
+follows from the fields.
+"""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from groupfs.utils.false_discovery import adjust_p_values
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+#: A group is open if its gate mean is above this.
+OPEN = 0.5
+
+
+class Why(IntEnum):
+    """Why a group is kept or not, and why a feature is selected or not.
+
+    :mod:`groupfs.sentences` has the words for each.
+    """
+
+    # of a group
+    BEYOND_CHANCE = 0  #: coheres beyond chance, and replicates where that was looked at
+    NOT_BEYOND_CHANCE = 1
+    NOT_REPLICATED = 2
+    AMONG_FIRST = 3  #: a number of groups was asked for
+    AFTER_FIRST = 4
+    GATE_OPEN = 5
+    GATE_CLOSED = 6
+    FIRST_OF_CLOSED = 7  #: kept, as no group has an open gate
+    IN_BUDGET = 8  #: a budget takes features of it
+    OUT_OF_BUDGET = 9
+    ALL_LATER = 10  #: its features come later in the order than a budget reaches
+    # of a feature
+    AS_GROUP = 11
+    REPRESENTS = 12  #: its group, where one feature of each is asked for
+    REPRESENTED = 13
+    CHOSEN = 14  #: in the order of the features
+    LATER = 15
+    SHARE = 16  #: of the features that a budget takes of its group
+    NO_SHARE = 17
+    SPARE = 18  #: in no group, taken by a budget that the groups cannot fill
+    IN_NO_GROUP = 19
+
+
+@dataclass(frozen=True)
+class Groups:
+    """What was found about the groups, best first."""
+
+    members: list[IntArray]  #: features of every group, ascending
+    labels: IntArray  #: group of every feature, -1 for none, (d,)
+    signs: IntArray  #: -1 for features that are reversed, 0 for those in no group, (d,)
+    centrality: FloatArray  #: correlation with what the group has in common, (d,)
+    representatives: IntArray  #: most central feature of every group, (C,)
+    smoothness: FloatArray  #: beyond chance, along the graph of the samples; ranks groups, (C,)
+    p_values: FloatArray | None = None  #: of cohesion, (C,)
+    replication: FloatArray | None = None  #: mean Jaccard index with the best match in halves, (C,)
+    replicates: BoolArray | None = None  #: whether that is enough, (C,)
+    names: list[str] | None = None  #: those the user has given
+    gates: FloatArray | None = None  #: of the joint method, (C,)
+
+    @classmethod
+    def of(cls, selector: Any) -> "Groups":
+        """Read the groups of a fitted selector."""
+        return cls(
+            members=selector.groups_,
+            labels=selector.group_labels_,
+            signs=selector.group_signs_,
+            centrality=selector.centrality_,
+            representatives=selector.representatives_,
+            smoothness=selector.group_scores_,
+            p_values=getattr(selector, "group_pvalues_", None),
+            replication=getattr(selector, "group_replication_", None),
+            replicates=getattr(selector, "_group_replicates", None),
+            names=group_names(selector),
+            gates=getattr(selector, "group_gates_", None),
+        )
+
+    @classmethod
+    def none(cls, n_features: int) -> "Groups":
+        """Describe a table in which no feature is related to another."""
+        nothing, no_index = np.zeros(0), np.zeros(0, dtype=np.int64)
+        return cls(
+            members=[],
+            labels=np.full(n_features, -1),
+            signs=np.zeros(n_features, dtype=np.int64),
+            centrality=np.zeros(n_features),
+            representatives=no_index,
+            smoothness=nothing,
+            p_values=nothing,
+            replication=nothing,
+        )
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """Number of features of every group, (C,)."""
+        return np.array([len(group) for group in self.members], dtype=np.int64)
+
+    @cached_property
+    def p_adjusted(self) -> FloatArray | None:
+        """P-values adjusted for the number of groups, (C,)."""
+        return None if self.p_values is None else adjust_p_values(self.p_values)
+
+    def stand_out(self, alpha: float) -> BoolArray | None:
+        """Find the groups that cohere beyond chance, (C,); None where that was not tested."""
+        return None if self.p_adjusted is None else self.p_adjusted <= alpha
+
+    def by_centrality(self, group: int) -> IntArray:
+        """Return the features of a group, most central first."""
+        members = self.members[group]
+        return members[np.argsort(-self.centrality[members], kind="stable")]
+
+    @cached_property
+    def ranks(self) -> IntArray:
+        """Rank of every feature within its group, 1 for the most central, 0 without one, (d,)."""
+        ranks = np.zeros(len(self.labels), dtype=np.int64)
+        for j in range(len(self)):
+            ranks[self.by_centrality(j)] = np.arange(1, self.sizes[j] + 1)
+        return ranks
+
+    def title(self, group: int) -> str:
+        """Call a group by its name in a sentence, or else by its number."""
+        return f"group {group + 1}" if self.names is None else f'group "{self.names[group]}"'
+
+    def label(self, group: int) -> int | str:
+        """Return the name that was given to a group, or else its number."""
+        return group + 1 if self.names is None else self.names[group]
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for: groups, features, and how a budget is spent."""
+
+    n_features: int | None  #: None takes the features of the groups that are kept
+    n_groups: int | str | None  #: a number, or "significant" as None for the rule of the estimator
+    allocation: str
+    output: str
+    alpha: float
+    explain: float | None = None  #: the share that the number of features follows from
+
+    @property
+    def follows_order(self) -> bool:
+        """Whether budgets take features in the order of what they explain."""
+        return self.allocation == "explain" and self.output != "representatives"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Selected features and groups."""
+
+    support: BoolArray  #: (d,)
+    groups: BoolArray  #: which groups are kept, (C,)
+    why: IntArray  #: a :class:`Why` of every feature, (d,)
+    group_why: IntArray  #: a :class:`Why` of every group, (C,)
+    asked: Request
+    notes: list[str] = field(default_factory=list)  #: sentences on rules that had to be relaxed
+
+    @property
+    def features(self) -> IntArray:
+        """Indices of the selected features."""
+        return np.flatnonzero(self.support)
+
+
+def feature_names(selector: Any) -> list[str]:
+    """Return the names of the columns the selector has seen, or x0, x1, ..."""
+    given = getattr(selector, "feature_names_in_", None)
+    if given is None:
+        return [f"x{i}" for i in range(selector.n_features_in_)]
+    return [str(name) for name in given]
+
+
+def group_names(selector: Any) -> list[str] | None:
+    """Return the names of groups that the user has given, in rank order; None if there are none."""
+    given = getattr(selector, "group_names_", None)
+    return [str(name) for name in given] if given else None

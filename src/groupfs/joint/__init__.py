@@ -1,0 +1,1 @@
+"""The published method: memberships and gates, learned together."""

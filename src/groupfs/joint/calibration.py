@@ -1,0 +1,120 @@
+"""Weights of the objective from the data alone: critical sparsity weight, balance of terms."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from scipy.special import ndtr
+from torch import Tensor
+
+from groupfs.data.table import Rows
+from groupfs.joint.model import GatedModel
+from groupfs.joint.noise import NoiseSource
+from groupfs.joint.objective import Objective
+from groupfs.joint.relaxations import gates
+
+#: Candidates for the weight of the feature term, as in the paper.
+SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)
+#: Memberships this soft make all gates move together, which is what the critical weight is about.
+SOFT_TEMPERATURE = 10.0
+#: Draws of batch and noise are averaged until the critical weight is known to this relative error.
+PRECISION = 0.01
+MIN_DRAWS, MAX_DRAWS = 16, 512
+#: Where the samples are no smoother on their graph than chance no weight is critical: this is used.
+SMALLEST_WEIGHT = 1e-6
+
+
+@dataclass(frozen=True)
+class Start:
+    """Averages over batches and noise at the start of training."""
+
+    push: float  #: sum over gates of the gradient of L_s
+    pull: float  #: sum over gates of the gradient of L_reg
+    smoothness: float  #: L_s
+    roughness: float  #: L_f without its orthogonality term
+
+    @property
+    def critical_sparsity_weight(self) -> float:
+        r"""The sparsity weight at which the two gradients on the gates cancel.
+
+        .. math:: \lambda_2^* = -\sum_j \partial L_s/\partial\mu_j \Big/ \sum_j
+            \partial L_{reg}/\partial\mu_j
+
+        While memberships are soft every feature sees about the same gate and all gates move
+        together: below this weight they open, above it they close.
+        """
+        return max(-self.push / self.pull, SMALLEST_WEIGHT)
+
+    @property
+    def balanced_smoothness_weight(self) -> float:
+        """The weight at which the roughness of the groups is nearest in size to the sample term."""
+        size = abs(self.smoothness)
+        return min(SMOOTHNESS_WEIGHTS, key=lambda weight: abs(weight * self.roughness - size))
+
+
+@torch.no_grad()
+def measure_start(
+    model: GatedModel, objective: Objective, rows: Rows, batch_size: int, seed: int
+) -> Start:
+    """Average over batches and noise at the start of the first of the models.
+
+    The push on the gates is nearly proportional to a number that gate noise moves a lot, their
+    leverage; knowing its mean leaves little to average out.
+    """
+    first = model.select(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
+    noise = NoiseSource([seed], objective.gate_noise, first.mu.device)
+    batches = _batches(rows, batch_size, seed)
+    draws: list[list[float]] = []
+    while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
+        draw = first.draw(noise)
+        push, pull, smooth, rough = first.starting_forces(
+            objective, next(batches), draw, SOFT_TEMPERATURE
+        )
+        leverage = _soft_leverage(gates(first.mu, draw.gate))
+        terms = torch.stack([push.sum(), leverage, pull.sum(), smooth[0], rough[0]])
+        draws.append(terms.tolist())
+    mean_push, mean_leverage, mean_pull, smoothness, roughness = np.mean(draws, axis=0)
+    mu, sigma = float(first.mu[0, 0]), objective.gate_noise
+    expected = _expected_leverage(mu, sigma, model.mu.shape[1])
+    return Start(mean_push / mean_leverage * expected, mean_pull, smoothness, roughness)
+
+
+def _soft_leverage(z: Tensor) -> Tensor:
+    """Multiply the mean gate by the share of gates that are neither open nor shut."""
+    return z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
+
+
+def _batches(rows: Rows, batch_size: int, seed: int) -> Iterator[Tensor]:
+    """Yield random batches without end, or the whole table where it is no larger than one."""
+    N = rows.shape[0]
+    rng = np.random.default_rng(seed)
+    X = rows.take(torch.arange(N)) if batch_size >= N else None
+    while True:
+        yield X if X is not None else rows.random_rows(batch_size, rng)
+
+
+def _error(draws: list[list[float]]) -> float:
+    """Estimate the relative standard error of the mean push over the mean leverage."""
+    push, leverage = np.array(draws)[:, :2].T
+    ratio = push.mean() / leverage.mean()
+    residual = (push - ratio * leverage).std() / np.sqrt(len(push))
+    return float(residual / max(abs(push.mean()), 1e-12))
+
+
+def _expected_leverage(mu: float, sigma: float, n_gates: int) -> float:
+    """Average :func:`_soft_leverage` over gate noise."""
+    partial, between = _expected_gate(mu, sigma)
+    whole = partial + 1 - ndtr((1 - mu) / sigma)
+    return float(partial / n_gates + (1 - 1 / n_gates) * whole * between)
+
+
+def _expected_gate(mu: float, sigma: float) -> tuple[float, float]:
+    """Average a gate where it is neither open nor shut (zero elsewhere), and how often it is."""
+    low, high = -mu / sigma, (1 - mu) / sigma
+    between = float(ndtr(high) - ndtr(low))
+    return mu * between + sigma * (_density(low) - _density(high)), between
+
+
+def _density(x: float) -> float:
+    return float(np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi))

@@ -1,0 +1,316 @@
+"""GroupFS, the published method: memberships and gates, learned jointly.
+
+What needs torch is imported inside the methods of a fit: estimators can be made without it.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from groupfs.data.checks import refuse_n_groups
+from groupfs.joint.settings import PRESETS, USUAL_SPARSITY, Settings
+from groupfs.selection.budget import refuse_too_many
+from groupfs.selector import GroupSelector, derive_seeds
+from groupfs.utils.sklearn_compat import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Interval,
+    RealNotInt,
+    StrOptions,
+    fit_context,
+)
+from groupfs.utils.types import FloatArray, TorchDevice
+
+if TYPE_CHECKING:
+    import torch
+
+    from groupfs.data.table import Table
+    from groupfs.joint.learned_groups import LearnedGroups
+    from groupfs.joint.problem import Problem
+    from groupfs.joint.training import Trained
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class JointSelector(GroupSelector):
+    """Base of ``GroupFS`` and ``GroupFSPath``: their parameters, the table, what a model sets."""
+
+    n_groups: int | str = "auto"
+    n_features_to_select: float | None = None
+    n_groups_to_select: int | None = None
+    output: str = "features"
+    smoothness_weight: float | str = "auto"
+    preset: str = "default"
+    bandwidth_gradient: str | None = None
+    start_temperature: float | None = None
+    end_temperature: float = 0.01
+    batch_size: int | None = None
+    max_epochs: int | None = None
+    early_stopping: bool | None = None
+    learning_rate: float | None = None
+    n_init: int = 2
+    n_neighbors: int = 7
+    feature_neighbors: int | str | None = None
+    diffusion_steps: int = 2
+    gate_noise: float = 0.5
+    standardize: bool = True
+    device: "str | torch.device" = "auto"
+    random_state: int | np.random.RandomState | None = None
+    verbose: int = 0
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_groups": [Integral, StrOptions({"auto"})],
+        "n_features_to_select": [COUNT, Interval(RealNotInt, 0, 1, closed="neither"), None],
+        "n_groups_to_select": [COUNT, None],
+        "output": [StrOptions({"features", "representatives", "scores"})],
+        "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
+        "preset": [StrOptions(set(PRESETS))],
+        "bandwidth_gradient": [StrOptions({"exact", "detached"}), None],
+        "start_temperature": [POSITIVE, None],
+        "end_temperature": [POSITIVE],
+        "batch_size": [Interval(Integral, 2, None, closed="left"), None],
+        "max_epochs": [COUNT, None],
+        "early_stopping": ["boolean", None],
+        "learning_rate": [POSITIVE, None],
+        "n_init": [COUNT],
+        "n_neighbors": [COUNT],
+        "feature_neighbors": [COUNT, StrOptions({"all"}), None],
+        "diffusion_steps": [COUNT],
+        "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
+        "standardize": ["boolean"],
+        "device": [str, TorchDevice],
+        "random_state": ["random_state"],
+        "verbose": ["verbose"],
+    }
+    _selection_parameters = ("n_features_to_select", "n_groups_to_select", "output")
+
+    @property
+    def _usual_allocation(self) -> str:  # type: ignore[override]
+        """How a budget is spent: the paper takes whole groups."""
+        return "whole" if self.preset == "paper" else "explain"
+
+    def _open(self, X: Any) -> "tuple[Table, Settings, list[int], torch.device]":
+        """Check and standardise X, fill in presets, and check parameters against its size."""
+        from groupfs.data.open_table import open_matrix
+        from groupfs.utils.device import resolve_device
+
+        device = resolve_device(self.device)
+        table = open_matrix(self, X, self.standardize)
+        n_samples, n_features = table.rows.shape
+        refuse_n_groups(self.n_groups, n_features)
+        refuse_too_many(self.n_features_to_select, n_features)
+        settings = Settings.resolve(self.get_params(deep=False), n_samples, n_features)
+        seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
+        self.feature_kinds_ = np.array(["number"] * len(table.names))
+        return table, settings, seeds, device
+
+    def _set_model(
+        self, X: Any, problem: "Problem", trained: "Trained", seed: int, weight: int
+    ) -> "LearnedGroups":
+        """Set the fitted attributes of one of the trained models, and select by it."""
+        from groupfs.discovery.smoothness import feature_smoothness
+        from groupfs.joint.learned_groups import learned_groups
+        from groupfs.selection.feature_order import rank_features
+
+        learned = learned_groups(problem, trained, seed, weight)
+        self._set_groups(learned.groups)
+        self.group_gates_, self.membership_ = learned.gates, learned.membership
+        self.distortion_ = problem.distortion
+        self.critical_sparsity_weight_ = problem.critical_sparsity_weight
+        self.smoothness_weight_ = problem.objective.smoothness_weight
+        self.sparsity_weight_ = float(trained.sparsity_weights[weight])
+        self.loss_ = float(trained.loss[seed, weight])
+        self.gain_ = float(trained.gain[seed, weight])
+        self.history_, self.n_iter_ = learned.history, len(learned.history)
+        table, every = problem.table, np.arange(len(problem.table.columns))
+        n_neighbors = problem.settings.n_neighbors
+        smoothness = feature_smoothness(
+            table.rows, every, problem.seeds[0], n_neighbors=n_neighbors
+        )
+        ranking = rank_features(table, self._features_of_kept_groups(), smoothness, every[:0])
+        self.feature_order_, self.explained_ = ranking.order, ranking.explained
+        self.feature_weights_ = ranking.weights
+        self._learn_columns(X, table)
+        self._select()
+        return learned
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GroupFS(JointSelector):
+    r"""Learn groups of features and which of them matter, jointly and without labels.
+
+    The method of Lifshitz et al. (AAAI 2026): every feature has a relaxed membership in C groups
+    (Gumbel-softmax) and every group a stochastic gate; both are trained on
+
+    .. math:: L = L_s + \lambda_1 L_f + \lambda_2 L_{reg},
+
+    the smoothness of the gated samples on their own graph, the smoothness of the memberships on the
+    graph of the features, and the share of features behind open gates. Kept are the groups with
+    open gates. With nothing set, C is chosen by the distortion of the feature graph's eigenvectors,
+    :math:`\lambda_1` balances the terms and :math:`\lambda_2` is 0.7 times its critical value.
+    :class:`FeatureGroups` finds groups without training and is what to start with.
+
+    Parameters
+    ----------
+    n_groups : int or "auto", default="auto"
+        C. "auto" takes the number of eigenvalues of the feature graph before a clear fall, or one
+        more; without a fall, the first clear dip of the distortion E(C) of its eigenvectors;
+        without a dip, the deepest one near the square root of 2 d (near 20 where that is more) at
+        which no feature stands alone.
+    n_features_to_select : int, float or None, default=None
+        A budget: a number of features, or a share of those that vary. None takes the features of
+        the groups that are kept. The default preset takes the first features of
+        ``feature_order_``, "paper" whole groups in rank order, the last one cut to its most central
+        features.
+    n_groups_to_select : int or None, default=None
+        Keep this many groups, in rank order. None keeps those with open gates.
+    output : {"features", "representatives", "scores"}, default="features"
+        What ``transform`` gives: the selected features; the most central one of each kept group; or
+        a score for each kept group, the mean of all its features in units of their deviations,
+        weighted by centrality, reversed features turned. With "scores" ``get_support`` is as with
+        "features".
+    smoothness_weight : float or "auto", default="auto"
+        :math:`\lambda_1`. "auto" takes, of 0.1, 1, 10 and 100, the one that brings the roughness of
+        the groups nearest to the sample term at the start.
+    preset : {"default", "paper"}, default="default"
+        Where the parameters that are None come from. "paper" also starts all gates half open and
+        ranks groups by their gates; by default gates start, and groups are ranked, by the
+        smoothness of each group on its own graph beyond that of shuffled columns.
+    bandwidth_gradient : {"exact", "detached"} or None, default=None
+        Whether the gradient flows through the bandwidths of the sample graph.
+    start_temperature : float or None, default=None
+        Temperature of the memberships in the first epoch; it falls linearly.
+    end_temperature : float, default=0.01
+        Temperature in the last epoch.
+    batch_size : int or None, default=None
+        Rows of a step.
+    max_epochs : int or None, default=None
+        Epochs, at most.
+    early_stopping : bool or None, default=None
+        Whether models whose groups and gates no longer change stop before ``max_epochs``.
+    learning_rate : float or None, default=None
+        Of Adam.
+    n_init : int, default=2
+        Models trained from different seeds; the one with the largest gain over the better of the
+        two trivial models, all gates open and all gates shut, is taken.
+    n_neighbors : int, default=7
+        K, the neighbour whose distance is a point's bandwidth, in both graphs.
+    feature_neighbors : int, "all" or None, default=None
+        Neighbours that the feature graph keeps for each feature. None keeps all up to 512 features
+        and 50 above (preset "default").
+    diffusion_steps : int, default=2
+        t, steps of the random walk on the samples.
+    gate_noise : float, default=0.5
+        :math:`\sigma`, standard deviation of the noise on the gates, between 0.2 and 2.
+    standardize : bool, default=True
+        Whether every column is brought to variance one. Columns are always centred, and without
+        this the table as a whole is scaled.
+    device : str or torch.device, default="auto"
+        "auto" is CUDA where there is one, else the CPU.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the warm start, the noise and the batches.
+    verbose : int, default=0
+        1 shows a progress bar.
+    sparsity : float or None, default=None
+        How many groups shall close, relative to the critical weight of this table: 1.0 is the
+        weight at which the pressure on the gates changes sign before groups take shape. Useful
+        values lie between about 0.25 and 3; higher means fewer groups. None is 0.7.
+    sparsity_weight : float or None, default=None
+        :math:`\lambda_2` itself, in place of ``sparsity``.
+
+    Attributes
+    ----------
+    groups_ : list of ndarray
+        Indices of the features of each group, most important group first.
+    group_labels_ : ndarray of shape (n_features_in_,)
+        Place in ``groups_`` of each feature's group; -1 for constant columns.
+    group_gates_ : ndarray of shape (n_groups_,)
+        Gate means; above one half is open.
+    group_kept_ : ndarray of bool of shape (n_groups_,)
+        Which groups are kept; with a budget, which have selected features.
+    group_scores_ : ndarray of shape (n_groups_,)
+        What the groups are ranked by: smoothness beyond chance, or gates (preset "paper").
+    group_signs_ : ndarray of shape (n_features_in_,)
+        -1 for features that are reversed, 1 for the others, 0 for features in no group.
+    membership_ : ndarray of shape (n_features_in_, n_groups_)
+        Probabilities of membership; rows of constant columns are zero.
+    representatives_, centrality_, feature_order_, explained_, feature_weights_
+        As in :class:`FeatureGroups`; a feature is central by its correlation with the group's mean.
+    n_groups_ : int
+        Groups that have features.
+    distortion_ : dict
+        E(C) for each C that was looked at; empty if ``n_groups`` was given.
+    critical_sparsity_weight_, sparsity_weight_, smoothness_weight_ : float
+        :math:`\lambda_2^*`, :math:`\lambda_2` and :math:`\lambda_1`.
+    loss_, gain_ : float
+        Final loss without noise, and how much lower it is than that of the better of the two
+        trivial models: all gates open, all gates shut.
+    history_ : list of dict
+        For each epoch: loss and its terms, gates, temperature, seconds.
+    n_iter_ : int
+        Epochs trained.
+    n_features_in_ : int
+        Number of columns of X.
+    feature_names_in_ : ndarray of str
+        Names of the columns, if X has them.
+
+    References
+    ----------
+    Lifshitz, Lindenbaum, Mishne, Meir, Benisty: Unsupervised Feature Selection Through Group
+    Discovery, AAAI 2026.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFS
+    >>> from groupfs.datasets import load_two_moons
+    >>> X = load_two_moons(random_state=0).data
+    >>> selector = GroupFS(random_state=0).fit(X)
+    >>> [group.tolist() for group in selector.groups_[:2]]
+    [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    >>> selector.transform(X).shape
+    (1000, 10)
+    """
+
+    __module__ = "groupfs"
+
+    sparsity: float | None = None
+    sparsity_weight: float | None = None
+
+    _parameter_constraints = {
+        **JointSelector._parameter_constraints,
+        "sparsity": [POSITIVE, None],
+        "sparsity_weight": [NOT_NEGATIVE, None],
+    }
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the groups of the columns of X and which of them matter.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
+            The table: numbers without gaps, in memory.
+        y : ignored
+            Labels are never looked at.
+        """
+        from groupfs.joint.problem import prepare
+        from groupfs.joint.training import train_models
+        from groupfs.utils.threads import threads_for
+
+        table, settings, seeds, device = self._open(X)
+        with threads_for(table.rows.shape):
+            problem = prepare(table, settings, seeds, device)
+            weight = self._sparsity_weight(problem.critical_sparsity_weight)
+            trained = train_models(problem, weight)
+            self._set_model(X, problem, trained, int(trained.gain[:, 0].argmax()), 0)
+        return self
+
+    def _sparsity_weight(self, critical: float) -> FloatArray:
+        """Return the weight to train at, (1,)."""
+        if self.sparsity_weight is not None:
+            return np.array([float(self.sparsity_weight)])
+        sparsity = USUAL_SPARSITY if self.sparsity is None else self.sparsity
+        return np.array([sparsity * critical])

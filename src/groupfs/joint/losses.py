@@ -1,0 +1,294 @@
+r"""The objective, term by term, each with its gradient.
+
+Axes: R models side by side, B samples of a batch, d features, C groups.
+Every function returns one number per model, shape (R,), then the gradients with respect to its
+arguments. Gradients are written out by hand: each needs a handful of matrix products, and no
+history of the computation is kept.
+"""
+
+import math
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from groupfs.discovery.graph import (
+    MedianGraph,
+    SelfTuningGraph,
+    median_graph,
+    random_walk,
+    self_tuning_graph,
+    squared_distances,
+)
+from groupfs.joint.objective import Objective
+from groupfs.utils.types import FloatArray
+
+#: Numbers of the sample graphs that are worked on at a time; on the CPU about a cache full.
+CHUNK_ENTRIES = {"cpu": 2**21, "cuda": 2**28}
+#: Features up to which the feature graph is dense on CUDA (256 MB).
+DENSE_ON_CUDA = 8192
+
+
+def sample_smoothness(
+    X: Tensor,
+    weight: Tensor,
+    n_neighbors: int,
+    steps: int,
+    through_bandwidth: bool,
+    median_factor: float | None = None,
+) -> tuple[Tensor, Tensor]:
+    r"""Measure how far the gated samples vary along their own graph.
+
+    .. math:: L_s = -\frac{1}{Bd}\,\mathrm{tr}(\tilde X^\top P^t \tilde X)
+
+    Only the Gram matrix :math:`G = \tilde X\tilde X^\top = X\,\mathrm{diag}(w)\,X^\top` is needed,
+    with w the squared feature weights: the trace is the sum of :math:`P^t` times it, and distances
+    come from it.
+
+    Parameters
+    ----------
+    X : (B, d)
+        A batch.
+    weight : (R, d)
+        w, squared weight of each feature.
+    n_neighbors : int
+        K of the graph.
+    steps : int
+        t, steps of the walk.
+    through_bandwidth : bool
+        Whether the gradient flows through the bandwidths g.
+    median_factor : float or None
+        None builds the self-tuning graph; a number the graph with one bandwidth, this multiple of
+        the median.
+
+    Returns
+    -------
+    value : (R,)
+    grad_weight : (R, d)
+    """
+    B, d = X.shape
+    weighted = X * weight.unsqueeze(-2)
+    gram = weighted @ X.T
+    graph, walk, degree = _graph_and_walk(gram, n_neighbors, median_factor)
+    if columns_are_cheaper(B, d, steps):
+        value, grad_weight, grad_walk = _trace_by_columns(X, weighted, walk, steps)
+        grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
+        grad_weight = grad_weight + _quadratic_forms(grad_gram, X)
+    else:
+        value, diffusion, grad_walk = _trace_by_gram(gram, walk, steps)
+        grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
+        grad_weight = _quadratic_forms(grad_gram.add_(diffusion), X)
+    scale = -1.0 / (B * d)
+    return value * scale, grad_weight * scale
+
+
+def sample_term(
+    objective: Objective, X: Tensor, squared_weight: Tensor, models_at_once: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """Compute L_s and its gradient a few models at a time, so that graphs stay in cache or memory.
+
+    The squared weights and their gradient are those of the features, (R, d).
+    """
+    entries = len(X) * max(X.shape)
+    size = models_at_once or max(1, CHUNK_ENTRIES.get(X.device.type, 2**24) // entries)
+    pieces = [
+        sample_smoothness(
+            X,
+            chunk,
+            objective.n_neighbors,
+            objective.steps,
+            objective.through_bandwidth,
+            objective.median_factor,
+        )
+        for chunk in squared_weight.split(size)
+    ]
+    if len(pieces) == 1:
+        return pieces[0]
+    values, gradients = zip(*pieces, strict=True)
+    return torch.cat(values), torch.cat(gradients)
+
+
+def feature_smoothness(
+    M: Tensor, Q: Tensor, walk: Tensor, orthogonality: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    r"""Measure how the projected memberships vary on the feature graph and from orthonormality.
+
+    .. math:: L_f = \frac{1}{dC}\left[\mathrm{tr}(F^\top L F) + \beta\|F^\top F - I\|_F^2\right]
+
+    where F is :math:`MQ` with its columns centred and scaled to unit norm.
+
+    Parameters
+    ----------
+    M : (R, d, C)
+        Memberships.
+    Q : (R, C, C)
+        Projection.
+    walk : (d, d), dense or CSR
+        :math:`I - L` of the features.
+    orthogonality : float
+        :math:`\beta`.
+
+    Returns
+    -------
+    value : (R,)
+    grad_M : (R, d, C)
+    grad_Q : (R, C, C)
+    """
+    d, C = M.shape[-2:]
+    F = M @ Q
+    F = F - F.mean(-2, keepdim=True)
+    norm = F.norm(dim=-2, keepdim=True).clamp_(min=1e-12)
+    F = F.div_(norm)
+
+    rough = apply_laplacian(walk, F)
+    overlap = F.mT @ F
+    overlap.diagonal(dim1=-2, dim2=-1).sub_(1)
+    value = (F * rough).sum((-2, -1)) + orthogonality * overlap.square().sum((-2, -1))
+
+    grad_F = torch.baddbmm(rough, F, overlap, beta=2, alpha=4 * orthogonality)
+    grad_F = grad_F.sub_(F * (F * grad_F).sum(-2, keepdim=True)).div_(norm * (d * C))
+    grad_F = grad_F.sub_(grad_F.mean(-2, keepdim=True))
+    return value / (d * C), grad_F @ Q.mT, M.mT @ grad_F
+
+
+def group_sparsity(mu: Tensor, share: Tensor, gate_noise: float) -> tuple[Tensor, Tensor, Tensor]:
+    r"""Compute the expected share of features behind open gates, averaged over groups.
+
+    .. math:: L_{reg} = \frac1C\sum_j \Phi(\mu_j/\sigma)\,s_j
+
+    with :math:`s_j = \frac1d\sum_i M_{ij}` the share of the features in group j, (R, C).
+
+    Returns
+    -------
+    value : (R,)
+    grad_mu : (R, C)
+    is_open : (R, C)
+        :math:`\Phi(\mu/\sigma)`, which is C times the gradient with respect to the share.
+    """
+    scaled = mu / gate_noise
+    is_open = torch.special.ndtr(scaled)
+    density = torch.exp(-0.5 * scaled.square()) / (gate_noise * math.sqrt(2 * math.pi))
+    return (is_open * share).mean(-1), density * share / mu.shape[-1], is_open
+
+
+def _graph_and_walk(
+    gram: Tensor, n_neighbors: int, median_factor: float | None
+) -> tuple[SelfTuningGraph | MedianGraph, Tensor, Tensor]:
+    """Build the graph of the samples, its walk and its degrees from their inner products."""
+    distances = squared_distances(gram)
+    graph: SelfTuningGraph | MedianGraph
+    if median_factor is None:
+        graph = self_tuning_graph(distances, n_neighbors)
+    else:
+        graph = median_graph(distances, n_neighbors, median_factor)
+    return graph, *random_walk(graph.affinity)
+
+
+def columns_are_cheaper(B: int, d: int, steps: int) -> bool:
+    """Compare the multiplications of the two ways to the trace and its gradient."""
+    return (3 * steps - 1) * d < 3 * (steps - 1) * B
+
+
+def _trace_by_gram(gram: Tensor, walk: Tensor, steps: int) -> tuple[Tensor, Tensor, Tensor]:
+    """Compute tr(P^t G), P^t transposed and the gradient on P in products of B x B matrices.
+
+    The cheaper way when features are many beside the samples of the batch.
+    """
+    right = [gram]  # G (P^T)^k
+    for _ in range(steps - 1):
+        right.append(right[-1] @ walk.mT)
+    value = (walk * right[-1]).sum((-2, -1))
+    grad_walk, diffusion = right[0], walk
+    for factor in right[1:]:
+        grad_walk = factor + walk.mT @ grad_walk
+        diffusion = diffusion @ walk
+    return value, diffusion, grad_walk
+
+
+def _trace_by_columns(
+    X: Tensor, weighted: Tensor, walk: Tensor, steps: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Compute tr(P^t G) from P applied to the columns of X, in products of B x d matrices.
+
+    The cheaper way when features are few beside the samples of the batch. The second result is
+    the gradient with respect to the weights with the walk held fixed, the third that with respect
+    to P.
+    """
+    forth = [X.expand_as(weighted)]  # P^k X
+    back = [weighted]  # (P^T)^k X diag(w)
+    for _ in range(steps):
+        forth.append(walk @ forth[-1])
+    for _ in range(steps - 1):
+        back.append(walk.mT @ back[-1])
+    grad_weight = (X * forth[-1]).sum(-2)
+    value = (weighted * forth[-1]).sum((-2, -1))
+    grad_walk = torch.cat(back, -1) @ torch.cat(forth[steps - 1 :: -1], -1).mT
+    return value, grad_weight, grad_walk
+
+
+def _grad_gram(
+    graph: SelfTuningGraph | MedianGraph,
+    walk: Tensor,
+    degree: Tensor,
+    grad_walk: Tensor,
+    through_bandwidth: bool,
+) -> Tensor:
+    """Compute the gradient on the Gram matrix of what depends on it through the walk."""
+    grad_affinity = (grad_walk - (grad_walk * walk).sum(-1, keepdim=True)).div_(degree)
+    pull = grad_affinity.mul_(graph.affinity)
+    pull.diagonal(dim1=-2, dim2=-1).zero_()
+    grad_distances = graph.distances_pullback(pull, through_bandwidth)
+    ends = grad_distances.sum(-1) + grad_distances.sum(-2)
+    grad_gram = grad_distances.mul_(-2)
+    grad_gram.diagonal(dim1=-2, dim2=-1).add_(ends)
+    return grad_gram
+
+
+def _quadratic_forms(A: Tensor, X: Tensor) -> Tensor:
+    """Compute x_k^T A x_k for every column x_k of X, (R, B, B) and (B, d) to (R, d)."""
+    return (A @ X).mul_(X).sum(-2)
+
+
+def walk_tensor(
+    walk: FloatArray | sp.csr_array, device: torch.device, dtype: torch.dtype
+) -> Tensor:
+    """Make a tensor of a dense or CSR walk matrix, of the same layout.
+
+    On CUDA sparse matrices of moderate size become dense: their products with sparse ones are not
+    reproducible to the last bit, and dense products cost little there.
+    """
+    if not isinstance(walk, np.ndarray) and device.type == "cuda":
+        walk = walk.toarray() if walk.shape[0] <= DENSE_ON_CUDA else walk
+    if isinstance(walk, np.ndarray):
+        return torch.as_tensor(walk, dtype=dtype, device=device)
+    return _csr_tensor(walk, device, dtype)
+
+
+def _csr_tensor(matrix: sp.csr_array, device: torch.device, dtype: torch.dtype) -> Tensor:
+    return torch.sparse_csr_tensor(
+        torch.from_numpy(matrix.indptr.astype(np.int64)),
+        torch.from_numpy(matrix.indices.astype(np.int64)),
+        torch.from_numpy(matrix.data),
+        size=matrix.shape,
+        dtype=dtype,
+        device=device,
+        check_invariants=False,
+    )
+
+
+# torch says once in a process that these tensors are new. It is silenced here and not where they
+# are made: there other threads may be at work, and warnings are silenced for all of them.
+with warnings.catch_warnings():
+    warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
+    _csr_tensor(sp.csr_array(np.eye(2)), torch.device("cpu"), torch.float32)
+
+
+def apply_laplacian(walk: Tensor, F: Tensor) -> Tensor:
+    """Compute :math:`F - S F` for each model, (d, d) dense or CSR and (R, d, C)."""
+    R, d, C = F.shape
+    if R == 1 and walk.layout == torch.strided:
+        return F - walk @ F
+    columns = F.transpose(0, 1).reshape(d, R * C)
+    return (columns - walk @ columns).view(d, R, C).transpose(0, 1)

@@ -1,0 +1,180 @@
+"""GroupFSPath: every sparsity and seed in one training run, and the choice of a model.
+
+Axes: S seeds, P sparsities, d features, C groups.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from groupfs.groups import OPEN
+from groupfs.joint.estimator import JointSelector
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.sklearn_compat import fit_context
+from groupfs.utils.types import BoolArray, FloatArray
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from groupfs.joint.learned_groups import LearnedGroups
+    from groupfs.joint.problem import Problem
+    from groupfs.joint.training import Trained
+
+#: Relative sparsities that are trained if none are given.
+DEFAULT_SPARSITIES = np.geomspace(0.25, 3.0, 24)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GroupFSPath(JointSelector):
+    r"""Train GroupFS at many sparsities and seeds, and take the model with the largest gain.
+
+    The chosen model's loss is the furthest below that of both trivial models, all gates open and
+    all gates shut, at its own sparsity. Kept are the groups that it leaves open.
+
+    Parameters
+    ----------
+    n_groups : int or "auto", default="auto"
+        C, as in :class:`GroupFS`.
+    sparsities : array-like or None, default=None
+        Relative sparsities; None is 24 values from 0.25 to 3.
+    n_init : int, default=2
+        Seeds trained at every sparsity.
+    n_features_to_select, n_groups_to_select, output, smoothness_weight, preset,
+    bandwidth_gradient, start_temperature, end_temperature, batch_size, max_epochs, early_stopping,
+    learning_rate, n_neighbors, feature_neighbors, diffusion_steps, gate_noise, standardize, device,
+    random_state, verbose
+        As in :class:`GroupFS`.
+
+    Attributes
+    ----------
+    path_ : GroupPath
+        Gates, gains, losses and selection frequencies along the path; ``path_.plot()`` draws it.
+    sparsity_ : float
+        Relative sparsity of the chosen model.
+    groups_, group_labels_, group_gates_, group_kept_, ...
+        Of the chosen model, as in :class:`GroupFS`.
+
+    Examples
+    --------
+    >>> from groupfs import GroupFSPath
+    >>> from groupfs.datasets import load_two_moons
+    >>> X = load_two_moons(200, random_state=0).data
+    >>> path = GroupFSPath(random_state=0).fit(X)
+    >>> [group.tolist() for group in path.groups_[:2]]
+    [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
+    """
+
+    __module__ = "groupfs"
+
+    sparsities: ArrayLike | None = None
+
+    _parameter_constraints = {
+        **JointSelector._parameter_constraints,
+        "sparsities": ["array-like", None],
+    }
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Train the path, choose a model and select by it.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
+            The table: numbers without gaps, in memory.
+        y : ignored
+            Labels are never looked at.
+        """
+        from groupfs.joint.problem import prepare
+        from groupfs.joint.training import train_models
+        from groupfs.utils.threads import threads_for
+
+        sparsities = self._checked_sparsities()
+        table, settings, seeds, device = self._open(X)
+        with threads_for(table.rows.shape):
+            problem = prepare(table, settings, seeds, device)
+            trained = train_models(problem, sparsities * problem.critical_sparsity_weight)
+            sparsities = sparsities[: trained.gain.shape[1]]  # Ctrl-C may have ended the path early
+            seed, best = np.unravel_index(int(trained.gain.argmax()), trained.gain.shape)
+            chosen = int(seed), int(best)
+            learned = self._set_model(X, problem, trained, *chosen)
+        self.sparsity_ = float(sparsities[best])
+        self.path_ = describe_path(problem, trained, sparsities, learned, chosen, self.group_kept_)
+        return self
+
+    def _checked_sparsities(self) -> FloatArray:
+        if self.sparsities is None:
+            return DEFAULT_SPARSITIES
+        values = np.unique(np.asarray(self.sparsities, dtype=float))
+        if not len(values) or not np.isfinite(values).all() or values[0] <= 0:
+            raise ParameterError(
+                f"sparsities={self.sparsities!r} must be positive numbers, relative to the "
+                "critical weight; None takes 24 values from 0.25 to 3.",
+                "sparsities",
+            )
+        return values
+
+
+@dataclass
+class GroupPath:
+    """S seeds trained at P sparsities; groups are in the order of ``groups_``."""
+
+    __module__ = "groupfs"
+
+    sparsities: FloatArray  #: relative to the critical weight, ascending, (P,)
+    sparsity_weights: FloatArray  #: lambda2, (P,)
+    gates: FloatArray  #: gate means, (S, P, C)
+    gain: FloatArray  #: over the better of the two trivial models, (S, P)
+    loss: FloatArray  #: without noise, (S, P)
+    terms: FloatArray  #: the three terms of the loss in the last epoch, unweighted, (S, P, 3)
+    closing_sparsity: FloatArray  #: largest sparsity at which a group is open, chosen seed, (C,)
+    selection_frequency: FloatArray  #: share of seeds with the feature's group open, (P, d)
+    chosen: tuple[int, int]  #: seed and sparsity of the chosen model
+    scores: FloatArray  #: what the groups are ranked by, (C,)
+    kept: BoolArray  #: which groups are kept, (C,)
+
+    @property
+    def is_open(self) -> BoolArray:
+        """Which groups are open where, (S, P, C)."""
+        return self.gates > OPEN
+
+    @property
+    def chosen_sparsity(self) -> float:
+        return float(self.sparsities[self.chosen[1]])
+
+    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
+        """Draw the path of the chosen seed; see :func:`groupfs.plotting.plot_path`."""
+        from groupfs.plotting import plot_path
+
+        return plot_path(self, ax=ax)
+
+
+def describe_path(
+    problem: "Problem",
+    trained: "Trained",
+    sparsities: FloatArray,
+    learned: "LearnedGroups",
+    chosen: tuple[int, int],
+    kept: BoolArray,
+) -> GroupPath:
+    """Describe all models of a path in terms of the groups of the chosen one."""
+    is_open = trained.gates > OPEN
+    labels = trained.logits.argmax(-1)  # (S, P, d)
+    frequency = np.zeros((len(sparsities), len(problem.table.names)))
+    open_of_feature = np.take_along_axis(is_open, labels, axis=-1)
+    frequency[:, problem.table.columns] = open_of_feature.mean(0)
+    gates = trained.gates[:, :, learned.order]
+    return GroupPath(
+        sparsities=sparsities,
+        sparsity_weights=trained.sparsity_weights,
+        gates=gates,
+        gain=trained.gain,
+        loss=trained.loss,
+        terms=trained.terms,
+        closing_sparsity=np.where(gates[chosen[0]] > OPEN, sparsities[:, None], 0.0).max(axis=0),
+        selection_frequency=frequency,
+        chosen=chosen,
+        scores=learned.groups.smoothness,
+        kept=kept,
+    )

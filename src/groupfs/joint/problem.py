@@ -1,0 +1,126 @@
+"""Prepare a joint fit: the feature graph, groups to start from, where gates start, weights.
+
+Axes: S seeds, d features, C groups.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from groupfs.data.table import Table
+from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
+from groupfs.discovery.graph import feature_walk
+from groupfs.discovery.number_of_groups import find_n_groups
+from groupfs.discovery.smoothness import score_on_rows
+from groupfs.joint.calibration import measure_start
+from groupfs.joint.losses import walk_tensor
+from groupfs.joint.memberships import DenseMemberships
+from groupfs.joint.model import GatedModel
+from groupfs.joint.objective import Objective
+from groupfs.joint.settings import Settings
+from groupfs.utils.device import DTYPE
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Where gates start if what their groups are worth has no say.
+HALF_OPEN = 0.5
+#: Shuffles that a cluster is compared with before training.
+START_SHUFFLES = 3
+
+
+@dataclass(frozen=True)
+class Problem:
+    """A table with its graph, its start and the weights of its objective."""
+
+    table: Table
+    settings: Settings
+    seeds: list[int]
+    device: torch.device
+    objective: Objective
+    n_groups: int
+    clusters: list[IntArray]  #: one clustering of the features per seed, (d,) each
+    gate_start: FloatArray  #: (S, C)
+    critical_sparsity_weight: float
+    distortion: dict[int, float]  #: E(C) for every C looked at; empty if C was given
+
+    def models(self, sparsity_weights: FloatArray) -> GatedModel:
+        """Start untrained models: every seed with every sparsity weight."""
+        memberships = DenseMemberships.from_clusters(self.clusters, self.n_groups, self.seeds)
+        return GatedModel.start(memberships, self.gate_start, sparsity_weights, self.device, DTYPE)
+
+
+def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.device) -> Problem:
+    """Find what is to be known of a table before training."""
+    table.rows.to(device, DTYPE)
+    rows, d = table.rows, table.rows.shape[1]
+    graph = (settings.n_neighbors, settings.feature_neighbors)
+    walk = feature_walk(table.similarity, *graph)
+    if isinstance(settings.n_groups, str):
+        n_groups, distortion, eigenvectors = find_n_groups(walk, table.n_distinct)
+    else:
+        n_groups, distortion = settings.n_groups, {}
+        eigenvectors = leading_eigenvectors(walk, min(n_groups, d))
+    clusters = [
+        cluster_features(eigenvectors, n_groups, np.random.default_rng(seed)) for seed in seeds
+    ]
+    objective = Objective(
+        n_neighbors=settings.n_neighbors,
+        steps=settings.diffusion_steps,
+        gate_noise=settings.gate_noise,
+        through_bandwidth=settings.bandwidth_gradient == "exact",
+        walk=walk_tensor(walk, device, DTYPE),
+    )
+    level = np.full((1, n_groups), HALF_OPEN)
+    memberships = DenseMemberships.from_clusters(clusters[:1], n_groups, seeds[:1])
+    first = GatedModel.start(memberships, level, np.ones(1), device, DTYPE)
+    measured = measure_start(first, objective, rows, settings.batch_size, seeds[0])
+    weight = settings.smoothness_weight
+    if isinstance(weight, str):
+        weight = measured.balanced_smoothness_weight
+    return Problem(
+        table=table,
+        settings=settings,
+        seeds=seeds,
+        device=device,
+        objective=replace(objective, smoothness_weight=float(weight)),
+        n_groups=n_groups,
+        clusters=clusters,
+        gate_start=_gate_starts(table, clusters, n_groups, settings, seeds),
+        critical_sparsity_weight=float(measured.critical_sparsity_weight),
+        distortion=distortion,
+    )
+
+
+def _gate_starts(
+    table: Table, clusters: list[IntArray], n_groups: int, settings: Settings, seeds: list[int]
+) -> FloatArray:
+    """Find where the gates of every seed start, (S, C).
+
+    By smoothness beyond chance, from 1/4 for groups without any to 3/4 for the smoothest group.
+    """
+    starts = np.full((len(seeds), n_groups), HALF_OPEN)
+    if not settings.starts_by_smoothness:
+        return starts
+    for s, (labels, seed) in enumerate(zip(clusters, seeds, strict=True)):
+        scores = group_smoothness(table, as_groups(labels, n_groups), settings, seed)
+        scores = np.maximum(scores, 0)
+        starts[s] = 0.25 + 0.5 * scores / max(scores.max(), 1e-12)
+    return starts
+
+
+def group_smoothness(
+    table: Table,
+    groups: list[IntArray],
+    settings: Settings,
+    seed: int,
+    n_shuffles: int = START_SHUFFLES,
+) -> FloatArray:
+    """Measure the smoothness of groups on their own graphs beyond chance, (C,)."""
+    return score_on_rows(
+        table.rows,
+        groups,
+        n_neighbors=settings.n_neighbors,
+        steps=settings.diffusion_steps,
+        n_shuffles=n_shuffles,
+        seed=seed,
+    ).excess

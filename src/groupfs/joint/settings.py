@@ -1,0 +1,124 @@
+"""Settings of a joint fit: what is None filled in, by our choices or by those the paper prints."""
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.warn import warn
+
+#: Rows of a step. On weakly structured tables a hundred leave mostly noise in the order of the
+#: groups. Tables up to a quarter larger are taken whole.
+LARGE_BATCH = 512
+#: Steps a default training run may take at most, and epochs it takes at least.
+MAX_STEPS, MIN_EPOCHS = 400, 20
+#: Steps of a default epoch at most: beyond 20,480 rows an epoch is a random part of them.
+LONGEST_EPOCH = 40
+#: Above this number of features the feature graph keeps nearest neighbours only, this many of each:
+#: every step of training multiplies with the graph.
+FULL_GRAPH_FEATURES, KEPT_NEIGHBORS = 512, 50
+#: Relative sparsity where none is given.
+USUAL_SPARSITY = 0.7
+
+PRESETS: dict[str, dict[str, Any]] = {
+    "default": {
+        "bandwidth_gradient": "exact",
+        "start_temperature": 1.0,
+        "starts_by_smoothness": True,
+        "ranks_by_gates": False,
+        "batch_size": "auto",
+        "max_epochs": "auto",
+        "learning_rate": 0.02,
+        "early_stopping": True,
+        "feature_neighbors": "auto",
+    },
+    "paper": {
+        "bandwidth_gradient": "detached",
+        "start_temperature": 10.0,
+        "starts_by_smoothness": False,
+        "ranks_by_gates": True,
+        "batch_size": 100,
+        "max_epochs": 500,
+        "learning_rate": 1e-3,
+        "early_stopping": False,
+        "feature_neighbors": "all",
+    },
+}
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Length, rate and temperatures of a training run."""
+
+    max_epochs: int
+    batch_size: int
+    learning_rate: float
+    start_temperature: float
+    end_temperature: float
+    stop_early: bool
+    steps_per_epoch: int | None = None  #: at most; None goes through all rows
+    record_gates: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Schedule):
+    """Everything a joint fit depends on besides the table, the seeds and the device."""
+
+    n_groups: int | str  #: a number, or "auto"
+    smoothness_weight: float | str
+    bandwidth_gradient: str
+    starts_by_smoothness: bool  #: whether gates start by what their groups are worth, or half open
+    ranks_by_gates: bool  #: whether groups are ranked by gate means, or by smoothness
+    n_neighbors: int
+    feature_neighbors: int | None  #: affinities kept per feature; None keeps all
+    diffusion_steps: int
+    gate_noise: float
+    verbose: bool
+
+    @classmethod
+    def resolve(cls, parameters: dict[str, Any], n_samples: int, n_features: int) -> "Settings":
+        """Fill in what is None from the preset and what is "auto" from the size of the table."""
+        preset = PRESETS[parameters["preset"]]
+        given = {name: value for name, value in parameters.items() if value is not None}
+        values = {**preset, **given, "verbose": bool(parameters["verbose"])}
+        values["stop_early"] = values["early_stopping"]
+        if values["batch_size"] == "auto":
+            values["batch_size"] = large_batch(n_samples)
+        if values["max_epochs"] == "auto":
+            n_steps = min(-(-n_samples // values["batch_size"]), LONGEST_EPOCH)
+            values["steps_per_epoch"] = n_steps
+            values["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
+        if values["feature_neighbors"] == "auto":
+            many = n_features > FULL_GRAPH_FEATURES
+            values["feature_neighbors"] = KEPT_NEIGHBORS if many else "all"
+        if values["feature_neighbors"] == "all":
+            values["feature_neighbors"] = None
+        values["n_neighbors"] = _affordable_neighbors(values, n_samples)
+        _refuse_rising_temperature(values)
+        return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
+
+
+def _affordable_neighbors(values: dict[str, Any], n_samples: int) -> int:
+    """Return K, or as many neighbours as the samples of a batch have."""
+    wanted, fewest = int(values["n_neighbors"]), min(values["batch_size"], n_samples)
+    if wanted < fewest:
+        return wanted
+    warn(
+        f"n_neighbors={wanted} but a batch has {fewest} samples; the graph uses "
+        f"{fewest - 1} neighbours instead."
+    )
+    return int(fewest - 1)
+
+
+def _refuse_rising_temperature(values: dict[str, Any]) -> None:
+    if values["end_temperature"] > values["start_temperature"]:
+        raise ParameterError(
+            f"end_temperature={values['end_temperature']} is above start_temperature="
+            f"{values['start_temperature']}; temperatures fall, so choose a lower end.",
+            "end_temperature",
+        )
+
+
+def large_batch(n_samples: int, size: int = LARGE_BATCH) -> int:
+    """Find the rows of a step: all where they are few, else a like share of them."""
+    n_steps = 1 if n_samples <= 1.25 * size else -(-n_samples // size)
+    return -(-n_samples // n_steps)

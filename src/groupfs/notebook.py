@@ -1,0 +1,132 @@
+"""Show selectors in notebooks: scikit-learn's diagram, and the groups once there are any.
+
+Alone, a selector has its groups below the diagram. As a step of a pipeline or of a grid search it
+says under its name how much is kept, and the groups unfold with its parameters.
+"""
+
+import copy
+from html import escape
+from typing import Any
+
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator
+
+from groupfs.result import Result
+from groupfs.utils.sklearn_compat import single_block
+from groupfs.utils.text import shorten, write_p
+
+#: Rows that are seen at once; the others unfold.
+MOST_ROWS = 12
+#: Features that are named of each group, most central first.
+MOST_NAMES = 3
+LONGEST_NAME = 24
+
+#: The table inherits the notebook's colours, so that it is right on light and dark.
+STYLE = (
+    ".groupfs-groups{margin:.5em 0;font-size:.85em;max-width:100%;overflow-x:auto}"
+    ".groupfs-groups table{border-collapse:collapse;margin:.3em 0;font-size:inherit}"
+    ".groupfs-groups th,.groupfs-groups td{padding:.15em .6em;text-align:right;border:0;"
+    "border-bottom:1px solid rgba(128,128,128,.3);background:none;white-space:nowrap}"
+    ".groupfs-groups th.text,.groupfs-groups td.text{text-align:left;white-space:normal}"
+    ".groupfs-groups tr.dropped{opacity:.6}"
+    ".groupfs-groups summary{cursor:pointer}"
+)
+
+
+class NotebookRepr(BaseEstimator):
+    """The HTML that notebooks show of a selector."""
+
+    metric: Any
+    _is_drawn_alone = False
+
+    def _repr_html_inner(self) -> str:
+        """Draw scikit-learn's diagram, and below it the groups."""
+        drawn = copy.copy(self)
+        drawn._is_drawn_alone = True
+        return str(super(NotebookRepr, drawn)._repr_html_inner()) + self._groups_html()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] = self._repr_html_inner()
+        return bundle
+
+    def _sk_visual_block_(self) -> Any:
+        """Tell scikit-learn's diagram what to write on the box of a step."""
+        is_step = not self._is_drawn_alone and hasattr(self, "group_kept_")
+        return single_block(self, Result.of(self).kept_sentence if is_step else None)
+
+    def _get_params_html(self, *args: Any, **kwargs: Any) -> Any:
+        """List the parameters for the diagram, after the groups where the selector is a step."""
+        drawn = self
+        if issparse(getattr(self, "metric", None)):  # scipy refuses to compare it with the default
+            drawn = copy.copy(self)
+            drawn.metric = repr(self.metric)
+        listed = super(NotebookRepr, drawn)._get_params_html(*args, **kwargs)
+        return listed if self._is_drawn_alone else _AfterGroups(self._groups_html(), listed)
+
+    def _groups_html(self) -> str:
+        """Draw the groups; nothing before a fit, or while parameters contradict each other."""
+        return groups_html(Result.of(self)) if hasattr(self, "group_kept_") else ""
+
+
+class _AfterGroups:
+    """Parameters as the diagram asks for them, the groups before them."""
+
+    def __init__(self, groups: str, listed: Any) -> None:
+        self.groups, self.listed = groups, listed
+
+    def _repr_html_inner(self) -> str:
+        return self.groups + str(self.listed._repr_html_inner())
+
+
+def groups_html(result: Result) -> str:
+    """Write the groups as a table, and what is in no group as a sentence.
+
+    Everything is in the text itself; nothing is loaded from anywhere. Names are escaped.
+    """
+    lines = [f"{result.kept_sentence}.", result.explained_sentence, result.in_no_group_sentence]
+    body = "".join(f"<div>{escape(line)}</div>" for line in lines if line)
+    rows = [_row(result, j) for j in range(len(result.groups))]
+    if rows:
+        body += _table(result, rows[:MOST_ROWS])
+    if more := rows[MOST_ROWS:]:
+        body += (
+            f"<details><summary>{len(more)} more groups</summary>{_table(result, more)}</details>"
+        )
+    return f'<style>{STYLE}</style><div class="groupfs-groups">{body}</div>'
+
+
+def _figures(result: Result, j: int) -> dict[str, str]:
+    """Return what the table says of a group in numbers, by heading."""
+    groups = result.groups
+    figures = {"rank": str(j + 1), "size": str(groups.sizes[j])}
+    figures["smoothness"] = f"{groups.smoothness[j]:.3f}"
+    if groups.p_adjusted is not None:
+        figures["adjusted p"] = write_p(groups.p_adjusted[j])
+    if groups.replication is not None:
+        figures["replication"] = f"{groups.replication[j]:.2f}"
+    if groups.gates is not None:
+        figures["gate"] = f"{groups.gates[j]:.2f}"
+    return {**figures, "kept": "yes" if result.kept[j] else "no"}
+
+
+def _table(result: Result, rows: list[str]) -> str:
+    name = [] if result.groups.names is None else ["name"]
+    head = _cells("th", list(_figures(result, 0)), [*name, "most central features"])
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def _row(result: Result, j: int) -> str:
+    names, given = result.marked_names, result.groups.names
+    central = [names[i] for i in result.groups.by_centrality(j)[:MOST_NAMES]]
+    texts = [] if given is None else [shorten(given[j], LONGEST_NAME)]
+    texts.append(", ".join(shorten(name, LONGEST_NAME) for name in central))
+    body = _cells("td", list(_figures(result, j).values()), texts)
+    return f"<tr>{body}</tr>" if result.kept[j] else f'<tr class="dropped">{body}</tr>'
+
+
+def _cells(tag: str, numbers: list[str], texts: list[str]) -> str:
+    cells = [f"<{tag}>{escape(entry)}</{tag}>" for entry in numbers]
+    cells += [f'<{tag} class="text">{escape(entry)}</{tag}>' for entry in texts]
+    return "".join(cells)

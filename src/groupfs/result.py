@@ -1,0 +1,299 @@
+"""The result of a fit: whatever a report, a notebook, a command line or a figure asks of it.
+
+Axes: d features in the user's order, C groups in rank order. Numpy alone; pandas for the frames.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from groupfs.groups import Groups, Selection, Why, feature_names
+from groupfs.sentences import (
+    LIMITS,
+    PLACES,
+    REASONS,
+    explained_sentence,
+    gain_words,
+    in_no_group_sentence,
+    kept_sentence,
+    p_words,
+    written,
+)
+from groupfs.utils.false_discovery import adjust_p_values, related_features
+from groupfs.utils.text import SAME_SHARE, count, ordinal, whole_steps, write_share
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import pandas
+
+#: The share that is told of where nobody has asked for another.
+ENOUGH = 0.9
+
+
+@dataclass(frozen=True)
+class Result:
+    """Groups and features of a fitted selector, and what is selected of them."""
+
+    names: list[str]  #: (d,)
+    groups: Groups
+    order: IntArray  #: features that vary, those that explain most of the others first
+    explained: FloatArray  #: share of the variance that the first 1, 2, ... of them explain
+    weights: FloatArray  #: what the variance of every feature counts, (d,)
+    relatedness_p_values: FloatArray | None  #: NaN for constant features, (d,)
+    selection: Selection
+
+    @classmethod
+    def of(cls, selector: Any, names: Sequence[object] | None = None) -> "Result":
+        """Read the result of a fitted selector; ``names`` take the place of those it has seen."""
+        selector.get_support()  # refuses one that is not fitted, or asked for what cannot be
+        columns = feature_names(selector) if names is None else [str(name) for name in names]
+        if len(columns) != selector.n_features_in_:
+            raise ValueError(
+                f"feature_names has {len(columns)} names, but the selector was fitted on "
+                f"{selector.n_features_in_} features; give one name per column."
+            )
+        return cls(
+            names=columns,
+            groups=Groups.of(selector),
+            order=selector.feature_order_,
+            explained=selector.explained_,
+            weights=selector.feature_weights_,
+            relatedness_p_values=getattr(selector, "relatedness_pvalues_", None),
+            selection=selector.select(),
+        )
+
+    @property
+    def support(self) -> BoolArray:
+        """Which features are selected, (d,)."""
+        return self.selection.support
+
+    @property
+    def kept(self) -> BoolArray:
+        """Which groups are kept, (C,)."""
+        return self.selection.groups
+
+    @cached_property
+    def n_selected_of(self) -> IntArray:
+        """Number of selected features of every group, (C,)."""
+        inside = self.groups.labels[self.support & (self.groups.labels >= 0)]
+        return np.bincount(inside, minlength=len(self.groups))
+
+    @cached_property
+    def marked_names(self) -> list[str]:
+        """Names of the features, a minus before those that are reversed."""
+        pairs = zip(self.names, self.groups.signs, strict=True)
+        return [f"−{name}" if sign < 0 else name for name, sign in pairs]
+
+    # what is explained
+
+    @cached_property
+    def positions(self) -> IntArray:
+        """Position of every feature in the order, 1 for the first, 0 for constant ones, (d,)."""
+        positions = np.zeros(len(self.names), dtype=np.int64)
+        positions[self.order] = np.arange(1, len(self.order) + 1)
+        return positions
+
+    @cached_property
+    def steps(self) -> list[int]:
+        """Shares explained by the first features in whole steps, as they are told."""
+        return [whole_steps(share) for share in self.explained.tolist()]
+
+    @property
+    def n_enough(self) -> int:
+        """Number of features that explain 90 %."""
+        return 1 + int(np.searchsorted(self.explained, ENOUGH - SAME_SHARE))
+
+    @property
+    def n_first(self) -> int | None:
+        """Number of selected features if they are the first of the order; None if others are."""
+        n_selected = int(self.support.sum())
+        is_first = bool(self.support[self.order[:n_selected]].all())
+        return n_selected if n_selected and is_first else None
+
+    @cached_property
+    def n_related(self) -> int:
+        """Number of features whose variance is explained: related ones, or all that vary.
+
+        The latter where it is not known which are related, and where all took part.
+        """
+        if self.relatedness_p_values is None:
+            return len(self.order)
+        related = related_features(self.relatedness_p_values[self.order])
+        all_count = bool(self.weights[self.order[~related]].any())
+        return len(self.order) if all_count else int(related.sum())
+
+    @property
+    def explained_words(self) -> str:
+        """Name the features whose variance is explained: ``10 related features``."""
+        if self.n_related < len(self.order):
+            return count(self.n_related, "related feature")
+        varying = "" if len(self.order) == len(self.names) else " that vary"
+        return count(self.n_related, "feature") + varying
+
+    @property
+    def explained_sentence(self) -> str | None:
+        """Say how much the selected features explain, or how many would be enough.
+
+        The latter without a budget, and where one is spent in another order. None where there are
+        no groups and nothing is selected.
+        """
+        if not len(self.groups) and not self.support.any():
+            return None
+        n = (self.n_first if self.selection.asked.n_features else None) or self.n_enough
+        share = float(self.explained[n - 1])
+        return explained_sentence(n, len(self.names), share, self.explained_words)
+
+    # features in no group
+
+    @cached_property
+    def relatedness_p_adjusted(self) -> FloatArray:
+        """Adjusted p-values of relatedness, NaN where that was not looked at, (d,)."""
+        if self.relatedness_p_values is None:
+            return np.full(len(self.names), np.nan)
+        return adjust_p_values(self.relatedness_p_values)
+
+    @cached_property
+    def in_no_group(self) -> dict[str, IntArray]:
+        """Features in no group by why: "unrelated", "between" groups, or "constant"."""
+        outside, p_values = self.groups.labels < 0, self.relatedness_p_values
+        varies, related = ~outside, ~outside
+        if p_values is not None:  # else all features that vary were taken into groups
+            varies, related = np.isfinite(p_values), related_features(p_values)
+        return {
+            "unrelated": np.flatnonzero(outside & varies & ~related),
+            "between": np.flatnonzero(outside & related),
+            "constant": np.flatnonzero(outside & ~varies),
+        }
+
+    @property
+    def in_no_group_sentence(self) -> str | None:
+        """Say how many features are in no group, and why; None if there are none."""
+        return in_no_group_sentence({kind: len(of) for kind, of in self.in_no_group.items()})
+
+    # why
+
+    @property
+    def kept_sentence(self) -> str:
+        """Say how much is kept, without the full stop."""
+        n_selected = int(self.support.sum())
+        return kept_sentence(int(self.kept.sum()), len(self.groups), n_selected, len(self.names))
+
+    @property
+    def limit(self) -> str:
+        """Say why a budget that follows the order takes no more."""
+        asked = self.selection.asked
+        how = "budget" if asked.explain is None else "explain"
+        return LIMITS[how].format(
+            budget=f"{asked.n_features or 0:,}", share=write_share(asked.explain)
+        )
+
+    @cached_property
+    def group_reasons(self) -> list[str]:
+        """Why every group is kept or not, without the full stop, (C,)."""
+        return [
+            REASONS[Why(code)].format(**self._group_facts(j))
+            for j, code in enumerate(self.selection.group_why.tolist())
+        ]
+
+    def _group_facts(self, j: int) -> dict[str, object]:
+        groups, again = self.groups, self.groups.replication
+        return {
+            **self._asked_facts,
+            "p": p_words(None if groups.p_adjusted is None else float(groups.p_adjusted[j])),
+            "replication": "" if again is None else f", replication {again[j]:.2f}",
+            "rank": j + 1,
+            "n": f"{self.n_selected_of[j]:,}",
+            "size": count(int(groups.sizes[j]), "feature"),
+            "representative": self.names[groups.representatives[j]],
+        }
+
+    @property
+    def _asked_facts(self) -> dict[str, object]:
+        asked = self.selection.asked
+        budget = f"{asked.n_features or 0:,}"
+        return {"asked": asked.n_groups, "budget": budget, "limit": self.limit}
+
+    @cached_property
+    def reasons(self) -> list[str]:
+        """Why every feature is selected or not, as a sentence, (d,)."""
+        facts, places = {-1: self._asked_facts}, [""] * len(self.names)
+        for j, members in enumerate(self.groups.members):
+            facts[j] = self._group_facts(j) | {"why": self.group_reasons[j]}
+            for i in members.tolist():
+                places[i] = PLACES["group"].format(group=self.groups.title(j))
+        for kind, features in self.in_no_group.items():
+            for i in features.tolist():
+                places[i] = PLACES[kind].format(p=p_words(float(self.relatedness_p_adjusted[i])))
+        steps = [0, *self.steps]
+        texts = []
+        for i, j in enumerate(self.groups.labels.tolist()):
+            k = int(self.positions[i])
+            gain = gain_words(steps[k - 1], steps[k], k == 1) if k else ""
+            reason = REASONS[Why(self.selection.why[i])]
+            texts.append(written(places[i], reason.format(**facts[j], nth=ordinal(k), gain=gain)))
+        return texts
+
+    # tables
+
+    @property
+    def _figures(self) -> dict[str, FloatArray]:
+        """Return what is known of every group, NaN where it was not looked at, (C,) each."""
+        groups, unknown = self.groups, np.full(len(self.groups), np.nan)
+        figures = {name: getattr(groups, name) for name in ("replication", "p_adjusted")}
+        known = {name: unknown if of is None else of for name, of in figures.items()}
+        ranked_by_gates = groups.gates is not None and np.array_equal(
+            groups.smoothness, groups.gates
+        )
+        return {**known, "smoothness": unknown if ranked_by_gates else groups.smoothness}
+
+    def to_frame(self) -> "pandas.DataFrame":
+        """Return one row for every feature, best group first, most central feature first."""
+        pd = _import_pandas("to_frame")
+        groups, labels, inside = self.groups, self.groups.labels, self.groups.labels >= 0
+        central = groups.signs * np.abs(groups.centrality)
+        called = [groups.label(j) if j >= 0 else None for j in labels.tolist()]
+        columns = {
+            "feature": self.names,
+            "group": called if groups.names else pd.array(called, dtype="Int64"),
+            "rank": pd.array([rank or None for rank in groups.ranks.tolist()], dtype="Int64"),
+            "representative": np.isin(np.arange(len(labels)), groups.representatives),
+            "centrality": np.where(inside, central, np.nan),
+            **{name: np.append(of, np.nan)[labels] for name, of in self._figures.items()},
+            "relatedness_p_adjusted": self.relatedness_p_adjusted,
+            "order": pd.array([k or None for k in self.positions.tolist()], dtype="Int64"),
+            "explained": np.append(self.explained, np.nan)[self.positions - 1],
+            "selected": self.support,
+            "why": self.reasons,
+        }
+        order = np.lexsort((groups.ranks, np.where(inside, labels, len(groups))))
+        return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
+
+    def groups_frame(self) -> "pandas.DataFrame":
+        """Return one row for every group, best first."""
+        pd = _import_pandas("groups_frame")
+        groups = self.groups
+        columns = {
+            "group": [groups.label(j) for j in range(len(groups))],
+            "size": groups.sizes,
+            "representative": [self.names[i] for i in groups.representatives],
+            "kept": self.kept,
+            **self._figures,
+            "why": self.group_reasons,
+        }
+        if groups.gates is not None:
+            columns["gate"] = groups.gates
+        return pd.DataFrame(columns)
+
+
+def _import_pandas(what: str) -> Any:
+    try:
+        import pandas
+    except ImportError as reason:
+        raise ImportError(
+            f"{what} needs pandas; install it with pip install pandas, or read the attributes "
+            "groups_, centrality_ and group_replication_."
+        ) from reason
+    return pandas

@@ -1,1 +1,0 @@
-"""Score groups of features against chance."""

@@ -1,0 +1,91 @@
+r"""How much of each group a row has: the one definition of a score.
+
+Axes: n rows, d features, C groups.
+
+With the standardised value z, the sign s and the centrality c of a feature, and K the features of
+the group that the row has, the score is
+:math:`\sum_{k \in K} s_k c_k z_k / \sum_{k \in K} c_k`: features that run against their group are
+turned, and those that say little of it count little. A row that has less than half of the group's
+weight has no score (NaN).
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+#: Centralities that sum to less are none: features that cancel out have no middle.
+NO_CENTER = 1e-9
+#: Share of a group's weight that a row has, below which it has no score.
+LEAST_WEIGHT = 0.5
+#: Sums of weights that differ by less are the same.
+ROUNDING = 1e-9
+
+
+def score_weights(groups: list[IntArray], centrality: FloatArray, signs: IntArray) -> FloatArray:
+    """Return what standardised columns are multiplied with to score rows without gaps, (d, C)."""
+    weights = np.zeros((len(centrality), len(groups)))
+    for rank, group in enumerate(groups):
+        weight = np.abs(centrality[group])
+        if weight.sum() < NO_CENTER:
+            weights[group, rank] = 1 / len(group)
+        else:
+            weights[group, rank] = signs[group] * weight / weight.sum()
+    return weights
+
+
+def score_rows(
+    X: Any,
+    weights: FloatArray,
+    mean: FloatArray | None = None,
+    spread: FloatArray | None = None,
+    *,
+    least_weight: float = LEAST_WEIGHT,
+) -> FloatArray:
+    """Score rows of numbers, dense with NaN in gaps, or sparse, whose zeros are numbers, (n, C).
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, d)
+    weights : (d, C)
+        Made by :func:`score_weights`.
+    mean, spread : (d,) or None
+        Units of the columns; one that does not vary counts as its mean. None if X is standardised.
+    least_weight : float, default=0.5
+        Share of a group's weight that a row must have, or its score is NaN.
+    """
+    used = np.flatnonzero(weights.any(axis=1))
+    weights = weights[used]
+    mean = np.zeros(len(used)) if mean is None else mean[used]
+    spread = np.ones(len(used)) if spread is None else spread[used]
+    combine = np.divide(
+        weights, spread[:, None], out=np.zeros_like(weights), where=spread[:, None] > 0
+    )
+    if not isinstance(X, np.ndarray):
+        return np.asarray(X[:, used] @ combine - mean @ combine)
+    away = X[:, used] - mean
+    gaps = np.isnan(away)
+    scores: FloatArray = np.where(gaps, 0, away) @ combine
+    some = gaps.any(axis=1)
+    if some.any():
+        scores[some] = _renormalized(scores[some], ~gaps[some], weights, least_weight)
+    return scores
+
+
+def score_blocks(
+    blocks: Iterable[Any], weights: FloatArray, mean: FloatArray, spread: FloatArray
+) -> FloatArray:
+    """Score a table that comes in blocks of rows, (n, C)."""
+    scores = [score_rows(block, weights, mean, spread) for block in blocks]
+    return np.concatenate([np.zeros((0, weights.shape[1])), *scores])
+
+
+def _renormalized(
+    sums: FloatArray, there: BoolArray, weights: FloatArray, least_weight: float
+) -> FloatArray:
+    """Divide sums by the weight of the features that are there; NaN where that is too little."""
+    total = there.astype(float) @ np.abs(weights)
+    enough = total > max(least_weight - ROUNDING, ROUNDING)
+    return np.divide(sums, total, out=np.full_like(sums, np.nan), where=enough)

@@ -1,0 +1,217 @@
+"""What both estimators share: the selection from groups that were found, and its frames."""
+
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from groupfs.data.columns import has_kinds
+from groupfs.groups import Groups, Request, Selection
+from groupfs.notebook import NotebookRepr
+from groupfs.selection.budget import features_asked_for, refuse_conflicts, refuse_too_many
+from groupfs.selection.select import select
+from groupfs.transform import GroupTransform
+from groupfs.utils.removed import ATTRIBUTES, refuse_removed
+from groupfs.utils.sklearn_compat import check_feature_names_in, validate_parameter_constraints
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.warn import SelectionWarning, warn
+
+if TYPE_CHECKING:
+    import pandas
+
+    from groupfs.data.table import Table
+    from groupfs.result import Result
+
+#: Two ways to say how many features.
+BUDGETS = ("n_features_to_select", "explain")
+
+
+class GroupSelector(GroupTransform, NotebookRepr):
+    """Base of the estimators; subclasses write ``__init__`` and ``fit``."""
+
+    #: Parameters that decide what is selected from groups that have been found.
+    _selection_parameters: ClassVar[tuple[str, ...]]
+    #: How a budget is spent where nobody says how.
+    _usual_allocation: str
+    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+
+    n_features_to_select: float | None
+    n_groups_to_select: int | str | None
+    feature_order_: IntArray
+    explained_: FloatArray
+    feature_weights_: FloatArray
+
+    def __new__(cls, *args: Any, **parameters: Any) -> Self:
+        refuse_removed(cls.__name__, args, parameters)
+        return super().__new__(cls)
+
+    def __getattr__(self, name: str) -> Any:
+        if isinstance(getattr(type(self), name, None), property):
+            return object.__getattribute__(self, name)  # which says why it is not there
+        hint = f" ({ATTRIBUTES[name]})" if name in ATTRIBUTES else ""
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
+
+    def select(self, **changes: Any) -> Selection:
+        """Select again with other parameters, without another fit.
+
+        Parameters
+        ----------
+        **changes : n_features_to_select, n_groups_to_select, output, ...
+            Parameters of the selection that are to be other than in the fit; ``FeatureGroups`` also
+            takes ``explain``, ``allocation`` and ``alpha``. A number of features takes the place of
+            ``explain``, and the other way round.
+
+        Returns
+        -------
+        Selection
+            ``support`` and ``features`` are the selected features as a mask and as indices,
+            ``groups`` the groups they come from as a mask, ``notes`` sentences on rules that had to
+            be relaxed. The selector itself stays as it is.
+
+        Examples
+        --------
+        >>> from groupfs import FeatureGroups
+        >>> from groupfs.datasets import load_two_moons
+        >>> X = load_two_moons(100, random_state=0).data
+        >>> selector = FeatureGroups(random_state=0).fit(X)
+        >>> len(selector.select(n_features_to_select=4).features)
+        4
+        """
+        check_is_fitted(self)
+        unknown = sorted(changes.keys() - set(self._selection_parameters))
+        if unknown:
+            raise TypeError(
+                f"select() got {', '.join(unknown)}, which the selection does not depend on; it "
+                f"takes {', '.join(self._selection_parameters)}."
+            )
+        values = {name: getattr(self, name) for name in self._selection_parameters} | changes
+        for name, other in (BUDGETS, BUDGETS[::-1]):
+            if changes.get(name) is not None and other in values and other not in changes:
+                values[other] = None
+        constraints = {name: self._parameter_constraints[name] for name in values}
+        validate_parameter_constraints(constraints, values, caller_name="select")
+        refuse_conflicts(values)
+        return select(Groups.of(self), self.feature_order_, self._request(values))
+
+    def _request(self, values: dict[str, Any]) -> Request:
+        """Put what is asked for into numbers and rules."""
+        explain = values.get("explain")
+        return Request(
+            n_features=features_asked_for(values["n_features_to_select"], explain, self.explained_),
+            n_groups=values["n_groups_to_select"],
+            allocation="explain" if explain else values.get("allocation") or self._usual_allocation,
+            output=values["output"],
+            alpha=values.get("alpha", 1.0),
+            explain=explain,
+        )
+
+    def to_frame(self, input_features: Any = None) -> "pandas.DataFrame":
+        """Return what was found as a table, one row for each feature.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features; None takes those that ``fit`` has seen, else x0, x1, ...
+
+        Returns
+        -------
+        pandas.DataFrame
+            Most important group first, and in it the most central feature; features in no group
+            come last. ``group`` counts from 1 (or is the group's name, where groups were given) and
+            is missing for features in none, ``representative`` is the group's most central feature,
+            ``centrality`` is negative for features that are reversed; ``replication`` and
+            ``p_adjusted`` are the group's, NaN where they were not looked at; ``selected`` is as in
+            ``get_support``, and ``why`` says why in a sentence.
+
+        Examples
+        --------
+        >>> from groupfs import FeatureGroups
+        >>> from groupfs.datasets import load_two_moons
+        >>> X = load_two_moons(100, random_state=0).data
+        >>> FeatureGroups(random_state=0).fit(X).to_frame().columns[:4].tolist()
+        ['feature', 'group', 'rank', 'representative']
+        """
+        return self._result(input_features).to_frame()
+
+    def groups_frame(self, input_features: Any = None) -> "pandas.DataFrame":
+        """Return what was found as a table, one row for each group.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the features; None takes those that ``fit`` has seen, else x0, x1, ...
+
+        Returns
+        -------
+        pandas.DataFrame
+            Most important group first: ``size``, ``representative``, whether it is ``kept`` and
+            ``why``, ``replication`` in halves of the rows, ``p_adjusted`` and ``smoothness``.
+        """
+        return self._result(input_features).groups_frame()
+
+    def _result(self, input_features: Any) -> "Result":
+        from groupfs.result import Result
+
+        check_is_fitted(self)
+        return Result.of(self, check_feature_names_in(self, input_features).tolist())
+
+    @property
+    def group_kept_(self) -> BoolArray:  # type: ignore[override]
+        """Which groups are kept, (n_groups_,)."""
+        check_is_fitted(self)
+        try:
+            return self._selected()[0]
+        except ValueError as reason:  # what is not there must not break those who list attributes
+            raise AttributeError(str(reason)) from reason
+
+    def _get_support_mask(self) -> BoolArray:
+        return self._selected()[1]
+
+    def _selected(self) -> tuple[BoolArray, BoolArray]:
+        """Return groups and features, selected again if a parameter was set after the fit."""
+        check_is_fitted(self)
+        asked = [getattr(self, name) for name in self._selection_parameters]
+        if self.__dict__.get("_selected_by") != asked:
+            self._select()
+        return self._group_mask, self._support_mask
+
+    def _select(self) -> None:
+        """Select by the parameters as they are, and warn of rules that were relaxed."""
+        selection = self.select()
+        refuse_too_many(self.n_features_to_select, len(self.feature_order_))
+        for note in selection.notes:
+            warn(note, SelectionWarning)
+        self._group_mask, self._support_mask = selection.groups, selection.support
+        self._selected_by = [getattr(self, name) for name in self._selection_parameters]
+
+    def _set_groups(self, found: Groups) -> None:
+        """Set the fitted attributes that speak of groups."""
+        self.n_groups_, self.groups_ = len(found.members), found.members
+        self.group_labels_, self.group_signs_ = found.labels, found.signs
+        self.centrality_, self.representatives_ = found.centrality, found.representatives
+        self.group_scores_ = found.smoothness
+
+    def _features_of_kept_groups(self) -> BoolArray:
+        """Find the features of the groups that are kept where nobody says how many."""
+        usual = Request(None, None, "explain", "features", getattr(self, "alpha", 1.0))
+        return select(Groups.of(self), np.zeros(0, dtype=np.int64), usual).support
+
+    def _learn_columns(self, X: Any, table: "Table") -> None:
+        """Remember what scores of new rows need of the columns."""
+        from groupfs.data.standardize import learn_columns
+
+        self._has_kinds = has_kinds(X)  # what transform returns must not depend on other tables
+        found = learn_columns(X, table, self.group_labels_, self.group_signs_)
+        self._learned_columns = vars(found)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def derive_seeds(random_state: np.random.RandomState, n_seeds: int) -> list[int]:
+    """Derive seeds that depend only on their index: the first stay when more are drawn."""
+    root = int(random_state.randint(np.iinfo(np.int32).max))
+    children = np.random.SeedSequence(root).spawn(n_seeds)
+    return [int(child.generate_state(1)[0]) for child in children]

@@ -1,1 +1,0 @@
-"""Prepare a problem from a table and train models on it."""

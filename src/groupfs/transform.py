@@ -1,0 +1,162 @@
+"""What ``transform`` gives: the selected columns as they are, or a score for every kept group."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from groupfs.data.checks import find_missing, refuse_missing
+from groupfs.data.columns import has_kinds
+from groupfs.data.sources import as_source, is_lazy, read_blocks, read_columns
+from groupfs.groups import feature_names, group_names
+from groupfs.selection.row_scores import score_blocks, score_rows, score_weights
+from groupfs.utils.sklearn_compat import check_feature_names, check_feature_names_in
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from groupfs.data.standardize import LearnedColumns
+
+
+class GroupTransform(SelectorMixin):
+    """Tables to selected columns or to scores of groups, by ``output``."""
+
+    output: str
+    n_features_in_: int
+    groups_: list[IntArray]
+    group_kept_: BoolArray
+    group_labels_: IntArray
+    group_signs_: IntArray
+    centrality_: FloatArray
+    representatives_: IntArray
+    _has_kinds: bool
+    _learned_columns: dict[str, Any]
+
+    def transform(self, X: Any) -> Any:
+        """Return the selected columns of X, or with ``output="scores"`` scores of the kept groups.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            A table like the one ``fit`` has seen. One that is not in memory, as a memory-mapped
+            array, is read in blocks, and only the selected columns or the scores are kept.
+
+        Returns
+        -------
+        array, sparse matrix or DataFrame of shape (n_samples, n_selected)
+            A DataFrame with columns of other kinds than numbers stays one, its columns as they
+            were. Scores are an array of shape (n_samples, n_groups_kept): the mean of the
+            standardised features of a group that the row has, weighted by centrality, reversed ones
+            turned; NaN where less than half of the group's weight is there.
+        """
+        check_is_fitted(self)
+        if self.output == "scores":
+            return self._score(X)
+        if self._has_kinds and hasattr(X, "columns"):
+            self._check_columns(X, X.shape[1])
+            support = self.get_support(indices=True)
+            return X.iloc[:, support] if hasattr(X, "iloc") else X[:, support.tolist()]
+        source = as_source(X) if is_lazy(X) else None
+        if source is None:
+            return super().transform(X)
+        self._check_columns(None, source.shape[1])
+        return read_columns(source, self.get_support(indices=True))
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put selected columns back among the others, which become zero.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (n_samples, n_selected)
+            Numbers; for categories zero is no value. Scores are refused: many rows have the same.
+        """
+        check_is_fitted(self)
+        if self.output == "scores":
+            raise ValueError(
+                'inverse_transform is not there for output="scores": a score is a mean of many '
+                'features, which it does not tell; use output="features" or "representatives".'
+            )
+        if has_kinds(X):
+            raise ValueError(
+                "inverse_transform puts zeros in place of features that were not selected, and X "
+                "has columns that are not numbers; join the selected columns to your table by name."
+            )
+        return super().inverse_transform(X)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Name the columns that ``transform`` gives.
+
+        Parameters
+        ----------
+        input_features : array-like of str or None, default=None
+            Names of the columns of X; None takes those that ``fit`` has seen, else x0, x1, ...
+
+        Returns
+        -------
+        ndarray of str
+            Names of the selected features. With ``output="scores"`` "group1_" and the name of the
+            group's most central feature, or the group's own name where groups were given.
+        """
+        if self.output != "scores":
+            names: NDArray[Any] = super().get_feature_names_out(input_features)
+            return names
+        check_is_fitted(self)
+        columns, given = check_feature_names_in(self, input_features), group_names(self)
+        return np.array(
+            [
+                given[j] if given else f"group{j + 1}_{columns[self.representatives_[j]]}"
+                for j in np.flatnonzero(self.group_kept_)
+            ],
+            dtype=object,
+        )
+
+    def _score(self, X: Any) -> FloatArray:
+        """Score the rows of a table on the groups that are kept, (n, C)."""
+        kept = [self.groups_[j] for j in np.flatnonzero(self.group_kept_)]
+        weights = score_weights(kept, self.centrality_, self.group_signs_)
+        columns = self._columns()
+        if has_kinds(X):
+            self._check_columns(X, X.shape[1])
+            used = np.flatnonzero(weights.any(axis=1))
+            return score_rows(columns.standardized(X, used), weights[used])
+        if not columns.are_numbers:
+            raise ValueError(
+                f"{type(self).__name__} was fitted on a DataFrame with categories, but X is "
+                f"{type(X).__name__} of numbers; give a DataFrame of the same columns."
+            )
+        source = as_source(X) if is_lazy(X) else None
+        if source is None:
+            X = validate_data(
+                self, X, reset=False, accept_sparse="csr", ensure_all_finite=False, dtype=float
+            )
+            blocks: Iterable[Any] = [X]
+        else:
+            self._check_columns(None, source.shape[1])
+            blocks = read_blocks(source)
+        checked = (self._refuse_infinite(block) for block in blocks)
+        return score_blocks(checked, weights, columns.mean, columns.spread)
+
+    def _columns(self) -> "LearnedColumns":
+        from groupfs.data.standardize import LearnedColumns
+
+        return LearnedColumns(**self._learned_columns)
+
+    def _refuse_infinite(self, block: Any) -> Any:
+        """Return a block; refuse infinity, and gaps in sparse rows, where zeros are numbers."""
+        missing = find_missing(block)
+        if missing is not None and (issparse(block) or len(missing.infinite)):
+            refuse_missing(missing, feature_names(self), type(self).__name__)
+        return block
+
+    def _check_columns(self, frame: Any, n_features: int) -> None:
+        """Refuse other columns than ``fit`` has seen, in scikit-learn's words."""
+        if frame is not None:
+            check_feature_names(self, frame, reset=False)
+        if n_features != self.n_features_in_:
+            raise ValueError(
+                f"X has {n_features} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input."
+            )

@@ -1,0 +1,91 @@
+import numpy as np
+import pytest
+
+from groupfs.discovery.members import _first_of, group_components, strength_by_group
+from tests import reference
+from tests.support.walks import correlations, standardised
+
+
+@pytest.fixture
+def X(rng):
+    """Ten features of one factor, five of them the other way round, and four of another."""
+    factors = rng.standard_normal((120, 2))
+    groups = np.repeat([0, 1], [10, 4])
+    signs = np.where(np.arange(14) % 2, -1, 1)
+    return factors[:, groups] * signs + rng.standard_normal((120, 14))
+
+
+GROUPS = [np.arange(10), np.arange(10, 14)]
+
+
+def test_components_are_the_oracle_s(X):
+    found = group_components(correlations(X), GROUPS)
+    for j, group in enumerate(GROUPS):
+        assert found.cohesion[j] == pytest.approx(reference.cohesion(X, group))
+        component = np.linalg.svd(standardised(X[:, group]), full_matrices=False)[0][:, 0]
+        for i in group:
+            r = np.corrcoef(X[:, i], component)[0, 1]
+            assert found.centrality[i] == pytest.approx(abs(r))
+            assert found.rest[i] == pytest.approx(reference.with_rest(X, group, i))
+
+
+def test_signs_are_relative_to_the_most_central_feature(X):
+    found = group_components(correlations(X), GROUPS)
+    for group in GROUPS:
+        first = group[found.centrality[group].argmax()]
+        expected = np.where((group - first) % 2, -1, 1)
+        np.testing.assert_array_equal(found.signs[group], expected)
+
+
+def test_a_single_feature_has_no_rest():
+    found = group_components(correlations(np.eye(5)[:, :2]), [np.array([0])])
+    assert found.centrality[0] == pytest.approx(1)
+    assert found.rest[0] == found.cohesion[0] == 0
+
+
+def test_very_many_features_need_no_matrix(X):
+    similarity, group = correlations(X), GROUPS[0]
+    whole, multiplied = (_first_of(similarity.columns(group, most), 120) for most in (10, 9))
+    np.testing.assert_allclose(multiplied.centrality, whole.centrality, atol=1e-8)
+    np.testing.assert_array_equal(multiplied.signs, whole.signs)
+    np.testing.assert_allclose(multiplied.cohesion, whole.cohesion, rtol=1e-8)
+
+
+def test_with_signs_means_count(X):
+    Z = standardised(X)
+    labels = np.repeat([0, 1, -1], [9, 4, 1])
+    groups = [np.flatnonzero(labels == j) for j in range(2)]
+    found = group_components(correlations(X), groups, signed=True)
+    central, rest = found.centrality, found.rest
+    for j in range(2):
+        group = np.flatnonzero(labels == j)
+        for i in group:
+            others = [k for k in group if k != i]
+            assert central[i] == pytest.approx(np.corrcoef(Z[:, i], Z[:, group].sum(1))[0, 1])
+            assert rest[i] == pytest.approx(np.corrcoef(Z[:, i], Z[:, others].sum(1))[0, 1])
+    assert central[13] == rest[13] == 0
+    r = np.corrcoef(X[:, :4].T)
+    edge = ((1 + np.sqrt(4 / 120)) ** 2 - 1) / 3
+    groups = [np.arange(4), np.array([5])]
+    found = group_components(correlations(X), groups, signed=True).cohesion
+    assert found[0] == pytest.approx(r[np.triu_indices(4, 1)].mean() / edge) and found[1] == 0
+
+
+def test_cohesion_of_noise_is_about_one(rng):
+    X = rng.standard_normal((400, 60))
+    found = group_components(correlations(X), np.split(np.arange(60), 4)).cohesion
+    assert (np.abs(found - 1) < 0.35).all()
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_strength_by_group_does_not_count_the_feature_itself(rng, signed):
+    X = rng.standard_normal((50, 8))
+    X[:, 3] -= 2 * X[:, 0]
+    labels = np.array([0, 0, 0, 0, 0, 1, 1, 2])
+    r = np.corrcoef(X.T) if signed else np.abs(np.corrcoef(X.T))
+    found = strength_by_group(correlations(X), labels, 3, signed)
+    for i in range(8):
+        for j in range(3):
+            others = [k for k in np.flatnonzero(labels == j) if k != i]
+            largest = np.sort(r[i, others])[::-1][:3]
+            assert found[i, j] == pytest.approx(largest.mean() if len(others) else 0, abs=1e-6)

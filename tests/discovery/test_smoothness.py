@@ -1,0 +1,179 @@
+"""Affinities by every metric and what is smooth on their graphs agree with the equations."""
+
+import numpy as np
+import pytest
+import torch
+from sklearn.neighbors import NearestNeighbors
+
+from groupfs.data.dense import DenseRows
+from groupfs.datasets import load_two_moons
+from groupfs.discovery.sample_graph import METRICS, check_metric
+from groupfs.discovery.smoothness import (
+    feature_smoothness,
+    own_graph_smoothness,
+    rank_columns,
+    sample_affinity,
+    score_groups,
+    score_on_rows,
+    smoothness_on_graph,
+)
+from tests import reference
+from tests.support.walks import standardised
+
+SETTINGS = {"n_neighbors": 7, "n_shuffles": 20, "seed": 0}
+LITERAL = {
+    "euclidean": reference.self_tuning_affinity,
+    "cosine": reference.cosine_affinity,
+    "rank": lambda X, K: reference.self_tuning_affinity(reference.ranks(X), K),
+}
+
+
+def affinity(X, metric, K=3):
+    return sample_affinity(torch.as_tensor(X), K, metric).numpy()
+
+
+def rows_of(X):
+    rows = DenseRows(standardised(X))
+    rows.to(torch.device("cpu"), torch.float64)
+    return rows
+
+
+def neighbours_of(X, k=10):
+    return check_metric(NearestNeighbors(n_neighbors=k).fit(X), len(X))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_affinities_equal_the_literal_ones(metric, rng):
+    X = torch.from_numpy(rng.standard_normal((2, 24, 3)))
+    fast = sample_affinity(X, 3, metric)
+    for table, found in zip(X, fast, strict=True):
+        np.testing.assert_allclose(found, LITERAL[metric](table, 3), rtol=1e-6, atol=1e-12)
+
+
+def test_equal_values_share_their_ranks(rng):
+    X = torch.tensor([[0.0], [1], [1], [3]], dtype=torch.float64)
+    expected = np.array([-1.5, 0, 0, 1.5]) / np.sqrt(1.125)
+    np.testing.assert_allclose(rank_columns(X)[:, 0], expected)
+    gaps = torch.cat([X, torch.tensor([[torch.nan]])])
+    np.testing.assert_allclose(rank_columns(gaps)[:, 0], [*expected, np.nan])
+    np.testing.assert_array_equal(rank_columns(X, np.array([False])), X)  # a level of a category
+
+
+def test_smoothness_is_what_neighbours_share(rng):
+    X = rng.standard_normal((60, 9))
+    X[:, :4] += 3 * np.sign(rng.standard_normal((60, 1)))
+    rows, among = rows_of(X), np.arange(5)
+    found = feature_smoothness(rows, among, seed=0)
+    assert found == pytest.approx(reference.feature_smoothness(rows.Z, among, 7), abs=1e-9)
+    assert found[:4].min() > 0.5 > 0.25 > found[5:].max()
+
+
+@pytest.mark.parametrize("metric", METRICS[1:])
+def test_weights_of_features_are_those_on_the_graph_of_the_metric(metric, rng):
+    X = rng.standard_normal((40, 6))
+    X[:, :3] += 2 * np.sign(rng.standard_normal((40, 1)))
+    rows, among = rows_of(X), np.arange(4)
+    seen = torch.from_numpy(rows.Z[:, among])
+    W = LITERAL[metric](seen, 7).numpy().copy()
+    np.fill_diagonal(W, 0)
+    P = W / W.sum(1, keepdims=True)
+    x = rows.Z
+    if metric == "rank":
+        x = reference.ranks(rows.Z).numpy()
+    if metric == "cosine":
+        x = rows.Z / np.linalg.norm(seen, axis=1, keepdims=True)
+    literal = np.maximum((x * (P @ x)).sum(0) / (x * x).sum(0), 0)
+    found = feature_smoothness(rows, among, seed=0, metric=metric)
+    assert found == pytest.approx(literal, abs=1e-6)
+
+
+def test_weights_of_features_on_a_known_graph(rng):
+    X = rng.standard_normal((120, 4))
+    graph, rows = neighbours_of(X[:, :2]), rows_of(X)
+    P = reference.random_walk(torch.from_numpy(graph.affinity.toarray())).numpy()
+    literal = np.maximum((rows.Z * (P @ rows.Z)).sum(0) / (rows.Z**2).sum(0), 0)
+    found = feature_smoothness(rows, np.arange(4), seed=0, metric=graph)
+    assert found == pytest.approx(literal, abs=1e-9)
+    assert found[:2].min() > 0.6 > 0.3 > found[2:].max()
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_on_a_known_graph_a_column_is_compared_with_its_walk(steps, rng):
+    X = rng.standard_normal((80, 3))
+    graph, rows = neighbours_of(X), rows_of(X)
+    P = reference.random_walk(torch.from_numpy(graph.affinity.toarray())).numpy()
+    literal = (rows.Z * (np.linalg.matrix_power(P, steps) @ rows.Z)).mean(0)
+    found, _ = smoothness_on_graph(rows, graph, steps, seed=0)
+    np.testing.assert_allclose(found, literal, rtol=1e-9)
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_chance_on_a_known_graph_is_that_of_shuffled_columns(steps, rng):
+    places = rng.standard_normal((300, 2))
+    skewed = standardised(np.exp(0.5 * rng.standard_normal((300, 1))))
+    many = rng.permuted(np.repeat(skewed, 2000, axis=1), axis=0)
+    graph = neighbours_of(places)
+    shuffled, chance = smoothness_on_graph(rows_of(many), graph, steps, seed=0)
+    assert chance[0] == pytest.approx(shuffled.mean(), abs=0.5 * shuffled.std())
+
+
+def test_of_many_samples_some_rows_are_looked_at_and_the_whole_graph_is_walked(rng):
+    places = rng.standard_normal((9000, 2))
+    rows = rows_of(np.hstack([places, rng.standard_normal((9000, 2))]))
+    found, chance = smoothness_on_graph(rows, neighbours_of(places, 5), 2, seed=0)
+    # 4,096 random rows alone would have lost more than half of their edges
+    assert (found[:2] > 0.9).all()
+    assert np.abs(found[2:] - chance[2:]).max() < 0.05
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+def test_smoothness_equals_the_literal_one(steps, rng):
+    X = rng.standard_normal((2, 15, 4))
+    fast = own_graph_smoothness(torch.from_numpy(X), 3, steps)
+    literal = [reference.own_graph_smoothness(table, 3, steps) for table in X]
+    np.testing.assert_allclose(fast, literal, rtol=1e-9)
+
+
+def test_moons_are_as_smooth_beyond_chance_as_measured_and_noise_is_not():
+    X = standardised(load_two_moons(random_state=0).data)[:512]
+    groups = [np.arange(5), np.arange(5, 10), np.arange(10, 20)]
+    scores = score_groups(torch.from_numpy(X), groups, **SETTINGS)
+    np.testing.assert_allclose(scores.excess, [0.46, 0.43, 0.0], atol=0.04)
+
+
+def test_a_single_feature_is_smooth_but_not_beyond_chance(rng):
+    X = torch.from_numpy(standardised(rng.standard_normal((200, 3))))
+    scores = score_groups(X, [np.array([0]), np.array([], dtype=int)], **SETTINGS)
+    assert scores.smoothness[0] > 0.8
+    assert scores.excess.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_by_every_metric_moons_are_smooth_beyond_chance_and_shuffled_columns_are_not(metric, rng):
+    X = standardised(load_two_moons(random_state=0).data)[:256]
+    groups = [np.arange(5), np.arange(5, 10), np.arange(10, 20)]
+    found = score_groups(torch.from_numpy(X), groups, **SETTINGS, metric=metric)
+    assert (found.excess[:2] > 0.15).all()
+    assert abs(found.excess[2]) < 0.05
+    shuffled = torch.from_numpy(rng.permuted(X, axis=0))
+    assert np.abs(score_groups(shuffled, groups, **SETTINGS, metric=metric).excess).max() < 0.05
+
+
+def test_by_the_cosine_brightness_of_samples_does_not_count(rng):
+    X = rng.standard_normal((256, 12))
+    X[:, :6] += rng.standard_normal((256, 1))
+    X = torch.from_numpy(standardised(X * rng.lognormal(sigma=1, size=(256, 1))))
+    groups = [np.arange(6), np.arange(6, 12)]
+    true, noise = score_groups(X, groups, **SETTINGS, metric="cosine").excess
+    assert true > 0.1 and abs(noise) < 0.03
+
+
+def test_groups_on_a_known_graph_score_the_mean_of_their_columns_beyond_chance(rng):
+    places = rng.standard_normal((400, 2))
+    X = np.hstack([places, rng.standard_normal((400, 4))])
+    groups = [np.array([0, 1]), np.array([2, 3, 4]), np.array([0]), np.array([], dtype=int)]
+    found = score_on_rows(rows_of(X), groups, **SETTINGS, metric=neighbours_of(places))
+    assert found.excess[0] > 0.5 and abs(found.excess[1]) < 0.05
+    # the graph stays when a column is shuffled, so one column may be smooth beyond chance
+    assert found.excess[2] > 0.5
+    assert found.excess[3] == 0

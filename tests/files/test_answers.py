@@ -1,0 +1,188 @@
+"""Answers in words with an order, and codes for no answer: known, given and suspected."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from groupfs.files.answers import answer_levels
+from groupfs.files.column_values import read_codes
+from groupfs.files.columns import ColumnsError, decide_columns
+
+AGREEMENT = ["Strongly disagree", "disagree", "Neutral ", "AGREE", "strongly  agree"]
+
+
+def column(words, n=40, seed=0):
+    return np.random.default_rng(seed).choice(np.array(words, dtype=object), n)
+
+
+def kinds(frame, **options):
+    return [decision.kind for decision in decide_columns(frame, **options).columns]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        AGREEMENT,
+        ["disagree strongly", "disagree a little", "neither agree nor disagree", "agree a little"],
+        ["very dissatisfied", "dissatisfied", "neutral", "satisfied", "very satisfied"],
+        ["not at all", "a little", "moderately", "quite a bit", "extremely"],
+        ["not at all", "several days", "more than half the days", "nearly every day"],
+        ["1 - never", "2", "3", "4", "5 (always)"],
+        ["1 = never", "2 = sometimes", "3 = always"],
+        ["never", "sometimes", "about half the time", "most of the time", "always"],
+    ],
+)
+def test_common_wordings_are_numbers_in_their_order(words):
+    answers = column(words)
+    frame = pd.DataFrame({"q": answers, "x": np.arange(40.0) ** 2})
+    preparation = decide_columns(frame)
+    np.testing.assert_array_equal(
+        preparation.apply(frame)[0]["q"], [1.0 + words.index(answer) for answer in answers]
+    )
+    assert f"1 to {len(words)}, {' '.join(words[0].casefold().split())} <" in preparation.notes[0]
+
+
+def test_a_column_with_fewer_answers_has_the_numbers_of_those_with_all():
+    frame = pd.DataFrame({"q": column(AGREEMENT), "r": column(["agree", "disagree"])})
+    assert set(decide_columns(frame).apply(frame)[0]["r"]) == {2.0, 4.0}
+
+
+def test_words_for_no_answer_are_gaps_with_a_remark():
+    frame = pd.DataFrame({"q": column([*AGREEMENT, "Don't know"])})
+    preparation = decide_columns(frame)
+    np.testing.assert_array_equal(preparation.apply(frame)[0].isna(), frame == "Don't know")
+    assert any("no such step (don't know)" in note for note in preparation.notes)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["red", "green", "agree"],
+        ["4a", "2", "1"],
+        ["0.5", "1", "2.5", "unknown"],
+        ["1 - North", "2 - South", "3 - East"],
+        ["1 - always", "2 - never", "3 - sometimes"],
+        ["1 - a|b", "2"],
+    ],
+)
+def test_other_words_stay_categories(words):
+    assert kinds(pd.DataFrame({"c": column(words)})) == ["category"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["disagree", "mostly agree", "agree"], ["disagree", "slightly agree", "somewhat agree"]],
+)
+def test_different_answers_of_one_column_are_never_one_step(words):
+    frame = pd.DataFrame({"q": column(words), "r": column(words[:2])})
+    assert kinds(frame) == ["category"] * 2
+    table, _ = decide_columns(frame, order=[words]).apply(frame)
+    assert set(table["q"]) == {1.0, 2.0, 3.0}
+
+
+def test_numbered_answers_that_several_columns_share_are_a_scale():
+    words = ["1 - nie", "2 - selten", "3 - oft"]
+    frame = pd.DataFrame({name: column(words, seed=i) for i, name in enumerate("abc")})
+    frame["c"] = column([*words[:2], "9 - don't know"])
+    assert kinds(frame) == ["answers"] * 3 and kinds(frame[["a", "b"]]) == ["category"] * 2
+
+
+def test_numbers_alone_are_the_answers_that_begin_with_them():
+    frame = pd.DataFrame({"q": column(["1 - never", "2", "3", "4", "5 - always"])})
+    table, notes = decide_columns(frame).apply(pd.DataFrame({"q": [2.0, 3, np.nan, 5, 6]}))
+    np.testing.assert_array_equal(table["q"], [2, 3, np.nan, 5, np.nan])
+    assert notes[0].endswith(": q (1).")
+
+
+GERMAN = "trifft nicht zu, Trifft eher nicht zu,trifft eher zu,trifft zu"
+
+
+@pytest.mark.parametrize(
+    "order",
+    [GERMAN, [GERMAN], GERMAN.split(","), [GERMAN.split(",")], [GERMAN, "nie;selten;oft"]],
+)
+def test_a_given_order_makes_numbers_whatever_the_case(order):
+    words = ["Trifft nicht zu", "trifft  eher nicht zu", "trifft eher zu ", "trifft zu"]
+    frame = pd.DataFrame({"q": column([*words, "weiß nicht"]), "s": column(["nie", "oft"])})
+    preparation = decide_columns(frame, order=order)
+    steps = {word: step for step, word in enumerate(words, 1)}
+    expected = [steps.get(word, np.nan) for word in frame["q"]]
+    np.testing.assert_array_equal(preparation.apply(frame)[0]["q"], expected)
+    assert any("weiß nicht" in note for note in preparation.notes)
+
+
+@pytest.mark.parametrize(
+    ("order", "says"),
+    [
+        ("ja,nein", "order='ja,nein': no column has these answers; those of q are nie, oft"),
+        ("nie", "has 1 answer; give at least 2"),
+        ("nie,oft,Nie", "has the same answer twice"),
+    ],
+)
+def test_an_order_that_fits_nothing_is_refused(order, says):
+    with pytest.raises(ColumnsError, match=says) as caught:
+        decide_columns(pd.DataFrame({"q": ["nie", "oft", "nie", "oft"]}), order=order)
+    assert caught.value.parameter == "order"
+
+
+@pytest.mark.parametrize(
+    ("steps", "codes"),
+    [
+        (range(1, 6), [99]),
+        (range(1, 8), [9]),
+        (range(3), [-1]),
+        (range(2), [9]),
+        (range(1, 5), [98, 99]),
+        (range(1, 5), [-9, 99]),
+    ],
+)
+def test_codes_for_no_answer_are_named_with_the_remedy(steps, codes):
+    values = [*steps] * 8 + codes
+    frame = pd.DataFrame({name: np.roll(values, i) for i, name in enumerate("abcd")})
+    (note,) = decide_columns(frame).notes
+    assert f"missing=[{','.join(map(str, codes))}] takes" in note and "in 4 columns (a, b" in note
+    prepared = decide_columns(frame, missing=codes)
+    np.testing.assert_array_equal(prepared.apply(frame)[0].isna(), frame.isin(codes))
+    assert len(prepared.notes) == 2 and prepared.notes[0].startswith("Took ")
+
+
+@pytest.mark.parametrize(
+    "columns",
+    [
+        {"a": [*range(1, 10)] * 4, "b": [*range(1, 10)] * 4},  # a scale up to 9
+        {"a": [1, 2, 3, 4, 9], "b": [1, 2, 3, 4, 5]},  # 9 in one column alone
+        {"children": [0, 1, 2, 3, 5, 8, 13, 20, 34, 99]},
+        {name: [-2, -1, 0, 1, 2] * 4 for name in "abc"},
+        {name: [*range(-3, 4)] * 4 for name in "abc"} | {"d": [*range(-2, 4)], "e": [-1, 0, 1, 2]},
+        {"a": np.linspace(0, 99, 40), "b": np.linspace(0, 99, 40)},
+    ],
+)
+def test_numbers_that_are_values_are_not_suspected(columns):
+    frame = pd.DataFrame({name: pd.Series(values) for name, values in columns.items()})
+    assert not [note for note in decide_columns(frame).notes if "no answer" in note]
+
+
+def test_a_long_code_in_one_column_alone_is_named_and_infinite_values_are_none():
+    frame = pd.DataFrame({"a": [*range(1, 7)] * 19 + [99] * 6, "b": [*range(1, 7)] * 20})
+    assert "99 in 1 column (a). It may stand for no answer" in decide_columns(frame).notes[-1]
+    assert answer_levels(np.array([np.inf, 1, 2, 3, -np.inf, np.nan, 99])).codes == [99]
+
+
+@pytest.mark.parametrize("missing", [{"C1": 99}, "C1=99", ["7", "C1 = 99"]])
+def test_codes_for_one_column_are_refused(missing):
+    says = r"names a column, but .* in all columns; give the values alone, such as missing=\[99\]"
+    with pytest.raises(ColumnsError, match=says) as caught:
+        decide_columns(pd.DataFrame({"C1": [1, 2, 99, 1], "C2": [2, 1, 2, 2]}), missing=missing)
+    assert caught.value.parameter == "missing"
+
+
+def test_codes_are_found_as_numbers_and_as_text_and_in_other_files():
+    frame = pd.DataFrame(
+        {"n": [2, 2, 99, 3], "t": ["2", "2", "99", "3"], "w": ["p", "q", "Refused", "p"]}
+    )
+    preparation = decide_columns(frame, missing="99,refused")
+    assert read_codes([99, "refused"]) == preparation.missing == ("99", "refused")
+    for other in (frame, frame.astype({"n": float}), frame.astype(str)):
+        table, notes = preparation.apply(other)
+        assert table.isna().all(axis=1).tolist() == [False, False, True, False] and notes == []
+    assert "No column holds 77" in decide_columns(frame, missing=77).notes[-1]

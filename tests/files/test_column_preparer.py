@@ -1,0 +1,72 @@
+"""ColumnPreparer: the command line's preparation as a transformer of scikit-learn."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.pipeline import make_pipeline
+
+from groupfs import FeatureGroups
+from groupfs.files import ColumnPreparer
+from groupfs.files.columns import ColumnsError, decide_columns
+from groupfs.utils.warn import ColumnsWarning
+from tests.support.command import CHOSEN, people
+
+
+@pytest.fixture(scope="module")
+def frame():
+    return people().assign(day="2024-05-01", u0=lambda f: f["u0"].mask(f.index == 3, 99))
+
+
+def test_it_is_the_preparation_of_the_command_line(frame):
+    preparer = ColumnPreparer(drop="w*", missing=99).fit(frame)
+    decided = decide_columns(frame, drop=["w*"], missing=[99])
+    assert preparer.preparation_ == decided and preparer.notes_ == list(decided.notes)
+    pd.testing.assert_frame_equal(preparer.transform(frame), decided.apply(frame)[0])
+    names = preparer.get_feature_names_out().tolist()
+    assert names == list(preparer.transform(frame).columns) == [*CHOSEN, "sex", "job", "outcome"]
+    assert preparer.n_features_in_ == frame.shape[1]
+
+
+def test_it_comes_first_in_a_pipeline(frame):
+    pipeline = make_pipeline(ColumnPreparer(missing=99), FeatureGroups(random_state=0)).set_output(
+        transform="pandas"
+    )
+    selected = pipeline.fit_transform(frame)
+    assert set(CHOSEN) <= set(selected.columns)
+    assert not set(selected.columns) & {"person_id", "day"}
+
+
+def test_new_values_become_gaps_with_a_warning(frame):
+    preparer = ColumnPreparer().fit(frame)
+    with pytest.warns(ColumnsWarning, match="job"):
+        assert preparer.transform(frame.assign(job="astronaut"))["job"].isna().all()
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ([*range(1, 6)] * 8 + [99], "missing=.99. takes"),
+        (["nie", "oft", "selten"] * 9, r"3 columns have the same answers \(nie, oft.*order="),
+    ],
+)
+def test_what_may_be_meant_otherwise_is_warned_of(values, says):
+    frame = pd.DataFrame(dict.fromkeys("abc", values))
+    with pytest.warns(ColumnsWarning, match=says) as caught:
+        preparer = ColumnPreparer().fit(frame)
+    assert str(caught[0].message) in preparer.notes_ and caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("X", "error", "says"),
+    [
+        (np.eye(3), TypeError, "X is a numpy ndarray; a ColumnPreparer takes a pandas DataFrame"),
+        (pl.DataFrame({"a": [1]}), TypeError, r"polars DataFrame; .* X.to_pandas\(\) of polars"),
+        (pd.DataFrame(np.eye(3)), ColumnsError, "names are no text: 0, 1, 2; rename"),
+        (pd.DataFrame(np.eye(2), columns=["a", "a"]), ColumnsError, "more than once: a"),
+        (pd.DataFrame({"id": [7, 3, 9]}), ColumnsError, "no usable column: Ignored 1 column"),
+    ],
+)
+def test_what_it_cannot_take_is_refused(X, error, says):
+    with pytest.raises(error, match=says):
+        ColumnPreparer().fit(X)

@@ -1,0 +1,118 @@
+"""What a reader of the paper may rely on: GroupFS learns groups and gates jointly."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from groupfs import GroupFS, GroupFSPath
+from groupfs.datasets import load_two_moons
+from groupfs.metrics import relevant_group_similarity, selection_rates
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.warn import SelectionWarning
+from tests.support.fingerprints import fingerprints
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return load_two_moons(300, random_state=1)
+
+
+@pytest.fixture(scope="module")
+def fitted(moons):
+    return GroupFS(random_state=0).fit(moons.data)
+
+
+CELLS = [
+    *({"random_state": seed} for seed in (0, 1)),
+    *({"correlation": rho, "random_state": 3} for rho in (0.6, 1.0)),
+    *({"noise": noise, "random_state": 4} for noise in (0.0, 0.45)),
+    {"n_features": 24, "random_state": 5},
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", CELLS, ids=str)
+def test_both_moon_groups_and_nothing_else_with_nothing_set(cell):
+    data = load_two_moons(**cell)
+    selector = GroupFS(random_state=cell["random_state"]).fit(data.data)
+    rates = selection_rates(range(10), selector.get_support(indices=True))
+    assert rates == (1.0, 0.0)
+    assert relevant_group_similarity(data.groups, selector.groups_) == 1.0
+
+
+def test_kept_are_the_groups_with_open_gates(fitted):
+    np.testing.assert_array_equal(fitted.group_kept_, fitted.group_gates_ > 0.5)
+    assert fitted.group_kept_.tolist() == [True, True, False]
+
+
+def test_fitted_attributes_describe_the_model(moons, fitted):
+    assert fitted.membership_.shape == (20, fitted.n_groups_)
+    np.testing.assert_allclose(fitted.membership_.sum(1), 1)
+    np.testing.assert_array_equal(fitted.membership_.argmax(1), fitted.group_labels_)
+    assert (np.diff(fitted.group_scores_) <= 0).all() and fitted.gain_ > 0
+    assert fitted.sparsity_weight_ == pytest.approx(0.7 * fitted.critical_sparsity_weight_)
+    assert fitted.n_iter_ == len(fitted.history_) and min(fitted.distortion_) == 2
+    np.testing.assert_allclose(fitted.history_[-1]["gates"], fitted.group_gates_, atol=1e-6)
+    Z = (moons.data - moons.data.mean(0)) / moons.data.std(0)
+    for i in fitted.groups_[0]:
+        r = np.corrcoef(Z[:, i], Z[:, fitted.groups_[0]].mean(1))[0, 1]
+        assert fitted.centrality_[i] == pytest.approx(r)
+    for nothing in ("group_pvalues_", "group_replication_", "relatedness_pvalues_"):
+        assert not hasattr(fitted, nothing)
+
+
+@pytest.mark.slow
+def test_same_seed_same_bits_other_seed_other_noise(moons, fitted):
+    again, other = (GroupFS(random_state=seed).fit(moons.data) for seed in (0, 1))
+    assert fingerprints(again) == fingerprints(fitted)
+    assert not np.array_equal(other.group_gates_, fitted.group_gates_)
+
+
+def test_columns_that_are_equal_share_a_group(moons):
+    X = np.column_stack([moons.data, moons.data[:, 3], 2 * moons.data[:, 7] - 1])
+    labels = GroupFS(random_state=0, max_epochs=5).fit(X).group_labels_
+    assert labels[20] == labels[3] and labels[21] == labels[7]
+
+
+def test_sparsity_weight_overrides_sparsity(moons):
+    selector = GroupFS(sparsity=3.0, sparsity_weight=0.7, n_groups=3, random_state=0, n_init=1)
+    assert selector.fit(moons.data).sparsity_weight_ == 0.7
+
+
+def test_the_paper_ranks_by_gates_and_takes_whole_groups(moons):
+    selector = GroupFS(preset="paper", n_groups=4, max_epochs=5, random_state=0).fit(moons.data)
+    np.testing.assert_array_equal(selector.group_scores_, selector.group_gates_)
+    first = selector.groups_[0]
+    chosen = selector.select(n_features_to_select=len(first) + 1).features
+    assert set(first) <= set(chosen) and len(chosen) == len(first) + 1
+
+
+def test_all_gates_closed_keeps_the_first_group_with_a_warning(moons):
+    with pytest.warns(SelectionWarning, match="All gates are closed"):
+        selector = GroupFS(sparsity=50, n_groups=3, random_state=0, n_init=1).fit(moons.data)
+    assert selector.group_kept_[0] and selector.group_kept_.sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (pd.DataFrame({"a": [1.0, np.nan, 3], "b": [1, 2, 3], "c": [3, 1, 2]}), "NaN.*a"),
+        (pd.DataFrame({"a": ["u", "v", "u"], "b": [1, 2, 3], "c": [3, 1, 2]}), "a"),
+    ],
+    ids=["gaps", "text"],
+)
+def test_gaps_and_categories_are_refused(X, message):
+    with pytest.raises(ValueError, match=message):
+        GroupFS().fit(X)
+
+
+@pytest.mark.parametrize("kind", [GroupFS, GroupFSPath])
+@pytest.mark.parametrize(
+    ("parameters", "named"),
+    [({"n_groups": 25}, "n_groups"), ({"end_temperature": 2.0}, "end_temperature")],
+    ids=str,
+)
+def test_errors_carry_the_name_of_the_parameter(kind, parameters, named, moons):
+    with pytest.raises(ParameterError, match=f"{named}=.*choose") as error:
+        kind(**parameters).fit(moons.data)
+    assert error.value.parameter == named

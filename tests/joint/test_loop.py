@@ -1,0 +1,155 @@
+import numpy as np
+import pytest
+import torch
+
+from groupfs.data.dense import DenseRows
+from groupfs.joint.active_models import CHECK_EVERY, PATIENCE
+from groupfs.joint.memberships import DenseMemberships
+from groupfs.joint.model import GatedModel
+from groupfs.joint.noise import NoiseSource
+from groupfs.joint.objective import Objective
+from groupfs.joint.settings import Schedule
+from groupfs.joint.step import TrainStep
+from groupfs.joint.training import train
+from groupfs.utils.warn import InterruptedTrainingWarning
+from tests.support.interrupt import interrupted_after
+
+CPU = torch.device("cpu")
+TERMS = ("sample_smoothness", "feature_smoothness", "group_sparsity")
+
+
+def make_task(weights=(1.0,), seeds=(0,), rows_type=DenseRows, **schedule):
+    """Make everything that training takes, in double precision: 30 rows of 12 features."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((30, 12))
+    X[:, :4] = X[:, :1] + 0.1 * X[:, :4]
+    rows = rows_type(X)
+    rows.to(CPU, torch.float64)
+    labels = np.repeat([0, 1, 2], 4)
+    memberships = DenseMemberships.from_clusters([labels] * len(seeds), 3, list(seeds))
+    level = np.full((len(seeds), 3), 0.5)
+    model = GatedModel.start(memberships, level, np.array(weights), CPU, torch.float64)
+    walk = torch.eye(12, dtype=torch.float64) * 0.5
+    settings = {
+        "max_epochs": 8,
+        "batch_size": 30,
+        "learning_rate": 0.05,
+        "start_temperature": 1.0,
+        "end_temperature": 0.01,
+        "stop_early": False,
+    }
+    return (
+        model,
+        Objective(5, 2, 0.5, True, walk, 1.0),
+        rows,
+        Schedule(**{**settings, **schedule}),
+        NoiseSource(list(seeds), 0.5, CPU),
+    )
+
+
+def test_models_do_not_depend_on_those_trained_beside_them():
+    weights, seeds = (0.3, 1.0, 3.0), (4, 9)
+    together = make_task(weights, seeds, batch_size=10)
+    train(*together, batch_seed=1)
+    for s, seed in enumerate(seeds):
+        for p, weight in enumerate(weights):
+            alone = make_task((weight,), (seed,), batch_size=10)
+            train(*alone, batch_seed=1)
+            for many, one in zip(together[0].parameters(), alone[0].parameters(), strict=True):
+                np.testing.assert_allclose(many[3 * s + p], one[0], rtol=1e-9, atol=1e-12)
+
+
+def test_stopping_early_is_a_model_s_own_affair():
+    weights, seeds = (0.05, 0.5, 6.0), (4, 9)
+    plan = {"stop_early": True, "max_epochs": 300}
+    together = make_task(weights, seeds, **plan)
+    history, interrupted = train(*together, batch_seed=1)
+    assert not interrupted
+    assert len(set(history.n_epochs)) > 1
+    assert np.isnan(history.terms[-1]).any()  # the converged ones were left out
+    for s, seed in enumerate(seeds):
+        for p, weight in enumerate(weights):
+            alone = make_task((weight,), (seed,), **plan)
+            own, _ = train(*alone, batch_seed=1)
+            assert own.n_epochs[0] == history.n_epochs[3 * s + p]
+            np.testing.assert_allclose(own.last_terms[0], history.last_terms[3 * s + p], rtol=1e-9)
+            np.testing.assert_allclose(together[0].mu[3 * s + p], alone[0].mu[0], rtol=1e-9)
+
+
+def test_history_has_a_record_per_epoch():
+    model, *rest = make_task(max_epochs=5, batch_size=12)
+    history, _ = train(model, *rest, batch_seed=0)
+    records = history.records(0, (1.0, 2.0, 3.0))
+    assert [record["epoch"] for record in records] == list(range(5))
+    heats = [record["temperature"] for record in records]
+    assert heats == sorted(heats, reverse=True) and heats[0] == 1.0
+    np.testing.assert_allclose(records[-1]["gates"], model.mu[0])
+    np.testing.assert_array_equal([records[-1][name] for name in TERMS], history.last_terms[0])
+    for record in records:
+        smooth, coherent, sparse = (record[name] for name in TERMS)
+        assert record["loss"] == pytest.approx(smooth + 2 * coherent + 3 * sparse)
+        assert record["seconds"] > 0
+
+
+class NotedRows(DenseRows):
+    """Rows that note which of them were taken."""
+
+    def __init__(self, Z):
+        super().__init__(Z)
+        self.taken = []
+
+    def take(self, index, out=None):
+        self.taken.append(index.tolist())
+        return super().take(index, out)
+
+
+@pytest.mark.parametrize(("steps_per_epoch", "n_steps"), [(None, 4), (2, 2)])
+def test_an_epoch_takes_every_row_or_a_random_part_in_batches_of_one_size(
+    steps_per_epoch, n_steps, rng
+):
+    task = make_task(batch_size=8, steps_per_epoch=steps_per_epoch, rows_type=NotedRows)
+    taken = task[2].taken
+    assert TrainStep(*task).epoch(rng) == n_steps == len(taken)
+    assert {len(batch) for batch in taken} == {8}
+    seen = {row for batch in taken for row in batch}
+    assert len(seen) == (30 if steps_per_epoch is None else 16)
+
+
+def test_training_stops_when_converged_and_not_before():
+    lively, _ = train(*make_task(max_epochs=400, stop_early=True), batch_seed=0)
+    assert CHECK_EVERY * PATIENCE <= len(lively.terms) < 400
+    full, _ = train(*make_task(max_epochs=60), batch_seed=0)
+    assert len(full.terms) == 60
+
+
+def test_ctrl_c_keeps_what_was_learned():
+    model, *rest = make_task(max_epochs=10**6)
+    start = model.mu.clone()
+    with (
+        pytest.warns(InterruptedTrainingWarning, match="after 3 of 1000000 epochs"),
+        interrupted_after(3),
+    ):
+        history, interrupted = train(model, *rest, batch_seed=0)
+    assert interrupted
+    assert len(history.terms) == len(history.gates) == history.n_epochs[0] == 3
+    assert np.isfinite(history.terms).all() and not torch.equal(model.mu, start)
+
+
+class InterruptedRows(DenseRows):
+    """Rows on which Ctrl-C comes with the first batch."""
+
+    def batches(self, n_steps, rng, out):
+        raise KeyboardInterrupt
+
+
+def test_ctrl_c_before_the_end_of_the_first_epoch_is_an_interrupt():
+    with pytest.raises(KeyboardInterrupt):
+        train(*make_task(batch_size=8, rows_type=InterruptedRows), batch_seed=0)
+
+
+def test_progress_shows_epochs_loss_and_open_gates(capsys):
+    train(*make_task(), batch_seed=0, verbose=True)
+    shown = capsys.readouterr().err
+    assert "8/8" in shown and "loss=" in shown and "open_gates=" in shown
+    train(*make_task(), batch_seed=0)
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,146 @@
+"""Every term of the objective and its gradient equal the literal equations."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import torch
+
+from groupfs.joint import losses, relaxations
+from groupfs.joint.losses import walk_tensor
+from groupfs.joint.training import temperature
+from tests import reference
+
+SIGMA, NEIGHBORS = 0.5, 3
+
+
+def tensors(rng, *shapes):
+    return [torch.from_numpy(rng.standard_normal(shape)) for shape in shapes]
+
+
+def literal_gradients(function, *arguments):
+    leaves = [a.clone().requires_grad_() for a in arguments]
+    value = function(*leaves)
+    return [value.detach(), *torch.autograd.grad(value, leaves)]
+
+
+def assert_same(fast, literal):
+    for ours, theirs in zip(fast, literal, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-14)
+
+
+@pytest.mark.parametrize("R", [1, 5])
+@pytest.mark.parametrize("steps", [1, 2, 3])
+@pytest.mark.parametrize("through_bandwidth", [True, False])
+@pytest.mark.parametrize("shape", [(9, 4), (8, 8), (7, 12)], ids=["tall", "square", "wide"])
+def test_sample_smoothness(R, steps, through_bandwidth, shape, rng):
+    X, weights = tensors(rng, shape, (R, shape[1]))
+    value, grad = losses.sample_smoothness(X, weights**2, NEIGHBORS, steps, through_bandwidth)
+    for r in range(R):
+        literal = literal_gradients(
+            lambda v: reference.sample_loss(X, v, NEIGHBORS, steps, not through_bandwidth),
+            weights[r],
+        )
+        # the gradient is with respect to squared weights
+        assert_same([value[r], 2 * weights[r] * grad[r]], literal)
+
+
+@pytest.mark.parametrize("shape", [(9, 4), (8, 8), (8, 4), (7, 12)], ids=str)
+def test_sample_smoothness_with_one_bandwidth(shape, rng):
+    X, weights = tensors(rng, shape, (3, shape[1]))
+    value, grad = losses.sample_smoothness(X, weights**2, 1, 2, True, median_factor=2.0)
+    for r in range(3):
+
+        def literal(v):
+            P = reference.random_walk(reference.median_affinity(X * v, 1, 2.0))
+            return -torch.trace((X * v).T @ P @ P @ (X * v)) / X.numel()
+
+        expected = literal_gradients(literal, weights[r])
+        assert_same([value[r], 2 * weights[r] * grad[r]], expected)
+
+
+@pytest.mark.parametrize("R", [1, 5])
+@pytest.mark.parametrize("beta", [0.1, 1.0, 10.0])
+def test_feature_smoothness(R, beta, rng):
+    logits, Q, points = tensors(rng, (R, 9, 4), (R, 4, 4), (9, 6))
+    M = torch.softmax(logits, -1)
+    L = reference.laplacian(reference.self_tuning_affinity(points, NEIGHBORS))
+    value, grad_M, grad_Q = losses.feature_smoothness(M, Q, torch.eye(9) - L, beta)
+    for r in range(R):
+        literal = literal_gradients(lambda m, q: reference.feature_loss(m, q, L, beta), M[r], Q[r])
+        assert_same([value[r], grad_M[r], grad_Q[r]], literal)
+
+
+@pytest.mark.parametrize("R", [1, 5])
+def test_group_sparsity(R, rng):
+    mu, logits = tensors(rng, (R, 4), (R, 9, 4))
+    M = torch.softmax(logits, -1)
+    value, grad_mu, is_open = losses.group_sparsity(mu, M.mean(-2), SIGMA)
+    grad_M = is_open / (9 * 4)
+    for r in range(R):
+        literal = literal_gradients(
+            lambda m, member: reference.sparsity_loss(m, member, SIGMA), mu[r], M[r]
+        )
+        assert_same([value[r], grad_mu[r], grad_M[r].expand(9, 4)], literal)
+
+
+def test_relaxations_and_their_gradients(rng):
+    logits, gumbel, direction, mu, eps, weight = tensors(
+        rng, (5, 4), (5, 4), (5, 4), (6,), (6,), (6,)
+    )
+    M = relaxations.membership(logits, gumbel, 0.7)
+    literal = literal_gradients(
+        lambda a: (torch.softmax((a + gumbel) / 0.7, 1) * direction).sum(), logits
+    )
+    assert_same([relaxations.membership_pullback(M, direction, 0.7)], literal[1:])
+
+    z = relaxations.gates(mu, eps)
+    literal = literal_gradients(lambda m: (torch.clip(m + eps, 0, 1) * weight).sum(), mu)
+    assert_same([relaxations.gates_pullback(z, weight)], literal[1:])
+    assert (z == 0).any()  # the draw holds a closed gate, or the test would say little
+
+
+def test_sparse_laplacian_equals_the_dense_one_restricted_to_the_same_neighbours(rng):
+    logits, Q = tensors(rng, (3, 30, 4), (3, 4, 4))
+    M = torch.softmax(logits, -1)
+    dense = np.where(rng.random((30, 30)) < 0.2, rng.random((30, 30)), 0)
+    dense = dense + dense.T
+    sparse = walk_tensor(sp.csr_array(dense), torch.device("cpu"), torch.float64)
+    assert sparse.layout == torch.sparse_csr
+    for ours, theirs in zip(
+        losses.feature_smoothness(M, Q, sparse, 0.5),
+        losses.feature_smoothness(M, Q, torch.from_numpy(dense), 0.5),
+        strict=True,
+    ):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12, atol=1e-15)
+
+
+def test_scaling_all_gates_leaves_the_exact_graph_alone(rng):
+    X, weights = tensors(rng, (9, 4), (1, 4))
+    exact = [losses.sample_smoothness(X, c * weights**2, NEIGHBORS, 2, True) for c in (1, 9)]
+    np.testing.assert_allclose(9 * exact[0][0], exact[1][0], rtol=1e-12)
+    # so the gradient along the common scale is the value itself (Euler); not so when detached
+    w = weights**2
+    along = (w * exact[0][1]).sum()
+    np.testing.assert_allclose(along, exact[0][0].item(), rtol=1e-10)
+    detached = losses.sample_smoothness(X, w, NEIGHBORS, 2, False)
+    assert abs((w * detached[1]).sum() / detached[0] - 1).item() > 0.05
+
+
+@pytest.mark.parametrize("shape", [(9, 4), (7, 12)])
+def test_closed_gates_give_zero_and_finite_gradients(shape, rng):
+    (X,) = tensors(rng, shape)
+    value, grad = losses.sample_smoothness(X.float(), torch.zeros(2, shape[1]), 3, 2, True)
+    assert (value == 0).all()
+    assert torch.isfinite(grad).all()
+
+
+@pytest.mark.parametrize(("epoch", "expected"), [(0, 10.0), (50, 5.005), (100, 0.01), (150, 0.01)])
+def test_temperature_falls_linearly_to_its_floor(epoch, expected):
+    assert temperature(epoch, 100, 10.0, 0.01) == pytest.approx(expected)
+
+
+def test_gumbel_noise_has_its_mean_and_variance():
+    uniform = torch.rand((400, 500), generator=torch.Generator().manual_seed(0)).double()
+    noise = relaxations.gumbel_noise(uniform)
+    assert noise.mean().item() == pytest.approx(np.euler_gamma, abs=0.01)
+    assert noise.var().item() == pytest.approx(np.pi**2 / 6, abs=0.02)

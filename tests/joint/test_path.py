@@ -1,0 +1,72 @@
+"""The path: its choice of a model, and what it says of the groups along the sparsities."""
+
+import numpy as np
+import pytest
+
+from groupfs import GroupFSPath
+from groupfs.datasets import load_two_moons
+from groupfs.metrics import relevant_group_similarity, selection_rates
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.warn import InterruptedTrainingWarning
+from tests.support.interrupt import interrupted_after
+
+
+@pytest.fixture(scope="module")
+def moons():
+    return load_two_moons(200, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(moons):
+    return GroupFSPath(random_state=0).fit(moons.data)
+
+
+@pytest.mark.slow
+def test_default_path_finds_both_groups_over_more_than_threefold_sparsity(moons, fitted):
+    assert fitted.path_.gain.shape == (2, 24)
+    frequency = fitted.path_.selection_frequency
+    right = (frequency[:, :10] == 1).all(1) & (frequency[:, 10:] == 0).all(1)
+    sparsities = fitted.path_.sparsities[right]
+    assert sparsities.max() / sparsities.min() >= 3
+    assert selection_rates(range(10), fitted.get_support(indices=True)) == (1.0, 0.0)
+    assert relevant_group_similarity(moons.groups, fitted.groups_) == 1.0
+
+
+def test_the_chosen_model_has_the_largest_gain(fitted):
+    seed, index = fitted.path_.chosen
+    assert fitted.path_.gain[seed, index] == fitted.path_.gain.max() == fitted.gain_
+    assert fitted.sparsity_ == fitted.path_.chosen_sparsity
+    weight = fitted.sparsity_ * fitted.critical_sparsity_weight_
+    assert fitted.sparsity_weight_ == pytest.approx(weight)
+    np.testing.assert_allclose(fitted.path_.gates[seed, index], fitted.group_gates_)
+    last = fitted.history_[-1]
+    names = ("sample_smoothness", "feature_smoothness", "group_sparsity")
+    np.testing.assert_allclose(fitted.path_.terms[seed, index], [last[name] for name in names])
+
+
+def test_closing_sparsity_is_the_last_at_which_a_group_is_open(fitted):
+    seed, _ = fitted.path_.chosen
+    for j, closing in enumerate(fitted.path_.closing_sparsity):
+        is_open = fitted.path_.is_open[seed, :, j]
+        expected = fitted.path_.sparsities[is_open].max() if is_open.any() else 0
+        assert closing == expected
+
+
+@pytest.mark.parametrize("wrong", [[], [0.0, 1.0], [-1.0], [np.inf]])
+def test_sparsities_must_be_positive(moons, wrong):
+    with pytest.raises(ParameterError, match="sparsities=.*must be positive") as error:
+        GroupFSPath(sparsities=wrong).fit(moons.data)
+    assert error.value.parameter == "sparsities"
+
+
+def test_ctrl_c_keeps_the_part_of_the_path_that_was_trained(moons):
+    path = GroupFSPath(
+        n_groups=3, max_epochs=10**6, early_stopping=False, random_state=0, verbose=1
+    )
+    with (
+        pytest.warns(InterruptedTrainingWarning),
+        interrupted_after(1),
+    ):
+        path.fit(moons.data)
+    assert path.path_.gain.shape == (2, 4) and len(path.path_.sparsities) == 4
+    assert path.transform(moons.data).shape[1] > 0

@@ -1,0 +1,145 @@
+from html.parser import HTMLParser
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from groupfs import FeatureGroups, GroupFS, GroupFSPath
+from groupfs.datasets import load_two_moons
+from groupfs.notebook import MOST_ROWS
+from groupfs.utils.text import write_p, write_share
+from tests.support.report_tables import mixed_table, noise_table
+
+NASTY = "<script>alert('x')</script>"
+
+
+class Cells(HTMLParser):
+    """Rows of cells of the tables of groups, and the tags met in them."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.tags = [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_data(self, data):
+        if self.rows and self.rows[-1]:
+            self.rows[-1][-1] += data
+
+
+def groups_part(selector):
+    html = selector._repr_html_()
+    return html[html.index("<style>.groupfs-groups") :]
+
+
+def read(selector):
+    parser = Cells()
+    parser.feed(groups_part(selector))
+    return parser
+
+
+@pytest.fixture(scope="module")
+def table():
+    moons = load_two_moons(150, random_state=0)
+    return pd.DataFrame(moons.data, columns=[NASTY, *moons.feature_names[1:]])
+
+
+@pytest.fixture(scope="module")
+def selector(table):
+    return FeatureGroups(n_groups=14, n_groups_to_select=2, random_state=0).fit(table)
+
+
+def test_unfitted_selectors_look_as_scikit_learn_shows_them(selector):
+    for unfitted in (FeatureGroups(), GroupFSPath(), clone(selector)):
+        assert "groupfs-groups" not in unfitted._repr_html_()
+        assert "groupfs-groups" not in unfitted._repr_mimebundle_()["text/html"]
+
+
+def test_groups_come_after_the_diagram_of_scikit_learn_either_way(selector):
+    bundle = selector._repr_mimebundle_()
+    for html in (selector._repr_html_(), bundle["text/html"]):
+        assert html.index("sk-container") < html.index('<div class="groupfs-groups">')
+    assert bundle["text/plain"] == repr(selector)
+
+
+def test_every_group_has_a_row_with_its_figures(selector):
+    rows = [row for row in read(selector).rows if row[0] != "rank"]
+    assert len(rows) == selector.n_groups_ > MOST_ROWS
+    assert f"{selector.n_groups_ - MOST_ROWS} more groups</summary>" in groups_part(selector)
+    adjusted = selector.groups_frame()["p_adjusted"]
+    for rank, row in enumerate(rows):
+        assert row[0] == str(rank + 1) and row[1] == str(len(selector.groups_[rank]))
+        assert float(row[2]) == pytest.approx(selector.group_scores_[rank], abs=1e-3)
+        assert row[3] == write_p(adjusted[rank])
+        assert row[4] == f"{selector.group_replication_[rank]:.2f}"
+        assert row[5] == ("yes" if rank < 2 else "no")
+        representative = selector.feature_names_in_[selector.representatives_[rank]]
+        assert row[6].startswith(representative[:20])
+
+
+def test_what_a_budget_explains_is_told_and_how_many_are_enough_without_one(selector):
+    X = mixed_table()
+    fitted = FeatureGroups(n_features_to_select=3, random_state=0).fit(X)
+    share = write_share(fitted.explained_[2])
+    assert f"3 of 15 features explain {share} of the variance of the 10" in groups_part(fitted)
+    enough = 1 + int(np.searchsorted(selector.explained_, 0.9))
+    assert f"<div>{enough} of 20 features explain 9" in groups_part(selector)
+
+
+def test_reversed_features_have_a_minus_and_those_in_no_group_a_sentence():
+    X = mixed_table()
+    fitted = FeatureGroups(random_state=0).fit(X)
+    assert "2 of 2 groups kept, 10 of 15 features selected." in groups_part(fitted)
+    sentence = "In no group: 4 features are unrelated, 1 is constant."
+    assert sentence in groups_part(fitted)
+    names = ", ".join(row[-1] for row in read(fitted).rows[1:])
+    shown = {name for name in names.split(", ") if name.startswith("−")}
+    assert shown and {name[1:] for name in shown} <= set(X.columns[fitted.group_signs_ < 0])
+
+
+def test_a_table_without_groups_is_told_in_words():
+    html = groups_part(FeatureGroups(random_state=0).fit(noise_table()))
+    assert "No groups, 0 of 8 features selected." in html and "<table" not in html
+    assert "In no group: 8 features are unrelated." in html
+
+
+@pytest.mark.slow
+def test_names_are_escaped_and_nothing_is_loaded_from_anywhere(table):
+    known = {NASTY: table.columns[:5], "rest": table.columns[5:]}
+    fitted = FeatureGroups(groups=known, random_state=0).fit(table)
+    parser, html = read(fitted), groups_part(fitted)
+    assert not {"script", "link", "img", "iframe"} & set(parser.tags)
+    assert "http" not in html and "url(" not in html
+    assert any(cell.startswith("<script>") for row in parser.rows for cell in row)
+
+
+def test_groups_of_the_joint_method_have_gates_in_place_of_p_values(table):
+    fitted = GroupFS(n_groups=4, n_init=1, max_epochs=10, random_state=0).fit(np.asarray(table))
+    head, *rows = read(fitted).rows
+    assert head == ["rank", "size", "smoothness", "gate", "kept", "most central features"]
+    assert [row[3] for row in rows] == [f"{gate:.2f}" for gate in fitted.group_gates_]
+    assert rows[0][-1].startswith("x")
+
+
+def test_a_step_says_what_it_kept_and_unfolds_its_groups(selector, table):
+    pipeline = make_pipeline(selector, StandardScaler())
+    pipeline.__sklearn_is_fitted__ = lambda: True
+    search = GridSearchCV(pipeline, {}, cv=2)
+    search.best_estimator_ = pipeline
+    for shown in (pipeline, search):
+        html = shown._repr_html_()
+        assert f"2 of {selector.n_groups_} groups kept, " in html
+        assert html.count('<div class="groupfs-groups">') == 1
+        assert NASTY not in html[html.index('<div class="groupfs-groups">') :]
+    unfitted = make_pipeline(clone(selector), StandardScaler())._repr_html_()
+    assert "groupfs-groups" not in unfitted and "groups kept" not in unfitted
+    assert selector._repr_html_().count('<div class="groupfs-groups">') == 1
