@@ -1,3 +1,5 @@
+import threading
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -5,9 +7,9 @@ import scipy.sparse as sp
 
 from groupfs.data.memory import block_rows
 from groupfs.data.sources import (
-    PartSource,
     as_source,
     is_lazy,
+    prefetch,
     read_blocks,
     read_columns,
     read_whole,
@@ -95,19 +97,10 @@ def test_duplicate_entries_are_added_up_without_touching_the_table():
     np.testing.assert_array_equal(X.indices, [4, 4, 0])
 
 
-@pytest.mark.parametrize("rows", [np.arange(0, N, 2), np.repeat([3, 3, 70, 299], 2), np.arange(N)])
-def test_part_of_the_rows_and_columns(table, rows):
-    part = PartSource(as_source(Sliced(table)), rows=rows, columns=np.array([6, 0]))
-    expected = table[rows][:, [6, 0]]
-    np.testing.assert_array_equal(part.read(1, len(rows)), expected[1:])
-    np.testing.assert_array_equal(part.gather(np.array([2, 0])), expected[[2, 0]])
-
-
 def test_rows_far_apart_are_not_bridged(rng):
     X = rng.standard_normal((10_000, 2))
-    table, rows = Sliced(X), np.sort(rng.choice(10_000, 50, replace=False))
-    found = PartSource(as_source(table), rows=rows).read(0, 50)
-    np.testing.assert_array_equal(found, X[rows])
+    table, rows = Sliced(X), rng.choice(10_000, 50, replace=False)
+    np.testing.assert_array_equal(as_source(table).gather(rows), X[rows])
     assert max(table.reads) <= 50
 
 
@@ -142,3 +135,23 @@ def test_pages_of_a_private_copy_are_kept(table, tmp_path):
     source = as_source(X)
     assert source.read(0, 1)[0, 0] == 42
     assert source.read(0, 1)[0, 0] == 42
+
+
+def test_an_error_is_raised_where_the_item_would_have_been():
+    def items():
+        yield 1
+        raise OSError("disk gone")
+
+    found = prefetch(items())
+    assert next(found) == 1
+    with pytest.raises(OSError, match="disk gone"):
+        next(found)
+
+
+def test_leaving_early_ends_the_thread_and_the_reading():
+    before, made = threading.active_count(), []
+    found = prefetch(made.append(i) or i for i in range(10**9))
+    assert next(found) == 0
+    found.close()
+    assert threading.active_count() == before
+    assert len(made) <= 4

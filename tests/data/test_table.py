@@ -92,25 +92,12 @@ def test_other_rows_come_of_every_kind(table):
 
 
 def test_products_are_those_of_the_columns(rows):
-    Z = values_of(rows)
+    Z, held = values_of(rows), rows.in_memory()
     products = Z.T @ Z
-    np.testing.assert_allclose(rows.column_products(2, 5), products[2:5], atol=1e-3)
-    np.testing.assert_allclose(rows.products_of(np.array([4, 0])), products[[4, 0]], atol=1e-3)
-    np.testing.assert_allclose(np.stack(rows.column_ends()), [Z.min(0), Z.max(0)], atol=1e-5)
-    partners = np.array([[1, 2], [0, 0], [3, 4], [5, 1], [2, 3], [4, 4]])
-    exact = np.square(Z[:, :, None] - Z[:, partners]).sum(0)
-    np.testing.assert_allclose(rows.pair_distances(partners, N), exact, atol=0.01)
-    sums = np.column_stack([Z[:, :2].sum(1), Z[:, 2:].sum(1)])
-    products, lengths = rows.group_products(np.array([0, 0, 1, 1, 1, 1]), 2)
-    np.testing.assert_allclose(lengths, np.linalg.norm(sums, axis=0), rtol=1e-5)
-    np.testing.assert_allclose(products[:2], Z[:, :2].T @ sums[:, 0], rtol=1e-4)
-
-
-def test_a_sketch_has_columns_of_about_their_lengths(rows):
-    sketch = rows.sketch(300)
-    norms = np.square(sketch.Z).sum(0) / len(sketch.Z)
-    per_sum = N if len(sketch.Z) == 300 else 1  # sums of all rows, or the rows themselves
-    assert (np.abs(norms / per_sum - 1) < 0.4).all()
+    np.testing.assert_allclose(rows.all_products(), products, atol=1e-3)
+    np.testing.assert_allclose(held.column_products(2, 5), products[2:5], atol=1e-3)
+    np.testing.assert_allclose(held.products_of(np.array([4, 0])), products[[4, 0]], atol=1e-3)
+    np.testing.assert_allclose(np.stack(held.column_ends()), [Z.min(0), Z.max(0)], atol=1e-5)
 
 
 def test_nearly_equal_columns_are_told_apart_without_what_they_share(rows, X):

@@ -7,7 +7,7 @@ import pytest
 from groupfs.data.memory import Plan
 
 #: Blocks of a few hundred rows, and no other limit.
-SMALL_PLAN = Plan(sample_rows=1000, block_rows=300, slab_bytes=2**31)
+SMALL_PLAN = Plan(sample_rows=1000, block_rows=300, block_entries=2**23)
 
 
 class Sliced:

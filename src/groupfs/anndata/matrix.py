@@ -109,7 +109,7 @@ def find_column(adata: Any, frame: str, what: str, name: str) -> Any:
 
 def take_columns(X: Any, columns: IntArray) -> Any:
     """Return some columns of a matrix that is in memory or in a file."""
-    return PartSource(X, columns=columns) if isinstance(X, Source) else X[:, columns]
+    return PartSource(X, columns) if isinstance(X, Source) else X[:, columns]
 
 
 def blocks_of(X: Any) -> Iterator[Any]:

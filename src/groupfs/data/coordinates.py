@@ -16,8 +16,9 @@ import torch
 from torch import Tensor
 
 from groupfs.data.basis import FeatureBasis
+from groupfs.data.memory import SIGN_ENTRIES
 from groupfs.data.standardize import order_by_keys
-from groupfs.data.table import NumberRows, RowsInMemory
+from groupfs.data.table import RowsInMemory
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Numbers of a factor up to which a processor goes through it faster than kernels are launched.
@@ -55,27 +56,25 @@ class Coordinates:
 
 
 def column_coordinates(
-    rows: NumberRows, products: Callable[[int, int], Tensor], limits: Limits
+    rows: RowsInMemory, products: Callable[[], Tensor], is_sample: bool, limits: Limits
 ) -> Coordinates:
     """Find coordinates of columns whose inner products are their correlations.
 
-    ``products`` multiplies columns start..stop with all.
+    ``products`` multiplies all columns with all, over more rows than these if they are a sample.
     """
     N, d = rows.shape
     most = limits.sketch_entries if limits.sketch_rows >= N else limits.most_entries
     is_sketch = False
-    if d >= N and most >= N * d and rows.in_memory() is rows:
-        F = _own_columns(rows.in_memory(), limits.most_entries)
-    elif d**2 <= limits.most_entries and rows.is_exact:
-        size = rows.columns_at_once
-        R = torch.cat([products(start, min(d, start + size)) for start in range(0, d, size)])
+    if d >= N and most >= N * d and not is_sample:
+        F = _own_columns(rows, limits.most_entries)
+    elif d**2 <= limits.most_entries:
+        R = products()
         roots = R.diagonal().clamp(min=1e-300).sqrt()
         F = cholesky(R / roots[:, None] / roots)
     else:
         is_sketch = True
         n_sums = max(64, min(limits.sketch_rows, limits.sketch_entries // d))
-        sketch = rows.sketch(n_sums)
-        F = torch.as_tensor(sketch.Z, dtype=torch.float32, device=sketch.device)
+        F = _signed_sums(rows, n_sums)
     F = F.cpu() if F.numel() <= SMALL_FACTOR else F
     F = F / F.norm(dim=0).clamp(min=1e-150 if F.dtype == torch.float64 else 1e-30)
     return Coordinates(F, np.ones(d, dtype=np.int64), _count_duplicates(F), is_sketch)
@@ -118,6 +117,19 @@ def _own_columns(rows: RowsInMemory, most_entries: int) -> Tensor:
         stop = min(d, start + size)
         found[:, start:stop] = torch.from_numpy(rows.columns(start, stop))
     return found
+
+
+def _signed_sums(rows: RowsInMemory, n_sums: int) -> Tensor:
+    """Add up all rows with random signs so many times, (m, d), single precision."""
+    N, d = rows.shape
+    m = min(N, n_sums)
+    rng = np.random.default_rng(0)
+    found = np.empty((m, d), dtype=np.float32)
+    size = max(1, SIGN_ENTRIES // N)
+    for start in range(0, m, size):
+        signs = rng.choice([-1.0, 1.0], size=(N, min(size, m - start)))
+        found[start : start + size] = rows.project(signs).T
+    return torch.as_tensor(found, device=rows.device)
 
 
 def _count_duplicates(F: Tensor) -> FloatArray:

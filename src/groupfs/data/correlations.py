@@ -6,6 +6,7 @@ Indicator columns of one variable exclude each other: where one is on, the other
 makes them correlate without saying anything, so their correlation counts as none.
 """
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -15,9 +16,13 @@ import torch
 from torch import Tensor
 
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, column_coordinates
-from groupfs.data.memory import PER_PRODUCT, SKETCH_ROWS
-from groupfs.data.neighbors import ALIKE, Neighbors, nearest_by_sketch
-from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity, distances_of
+from groupfs.data.similarity import (
+    ALIKE,
+    MATRIX_FEATURES,
+    ComparedColumns,
+    Similarity,
+    distances_of,
+)
 from groupfs.data.table import NumberRows, RowsInMemory
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -31,52 +36,50 @@ class Correlations(Similarity):
     """Correlations of columns of numbers."""
 
     rows: NumberRows
+    measured: NumberRows
 
-    def __init__(self, rows: NumberRows) -> None:
-        super().__init__(rows)
-        self.most_product_bytes = rows.most_product_bytes
+    def __init__(self, rows: NumberRows, by_sample: bool = False) -> None:
+        """Compare columns over all rows, or over those in memory alone."""
+        self.held = rows.in_memory()
+        super().__init__(rows, self.held if by_sample else rows)
         self._products: Tensor | None = None
-        self._held: Correlations | None = None
+        self._of_sample: Correlations | None = None
 
     def restricted(self, features: IntArray) -> "Correlations":
-        part = Correlations(self.rows.restricted(features))
+        part = Correlations(self.rows.restricted(features), self.measured is not self.rows)
         for name in ("_products", "_matrix"):
             known = getattr(self, name)
             if known is not None:
-                index = torch.as_tensor(features, device=known.device)
-                setattr(part, name, known[index][:, index])
-        if self._held is not None:
-            part._held = self._held.restricted(features)
+                setattr(part, name, known[features][:, features])
+        if self._of_sample is not None:
+            part._of_sample = self._of_sample.restricted(features)
         return part
 
     def in_memory(self) -> "Correlations":
-        rows = self.rows.in_memory()
-        if rows is self.rows:
+        if self.measured is self.held:
             return self
-        if self._held is None:
-            self._held = Correlations(rows)
-        return self._held
-
-    def with_products(self) -> "Correlations":
-        return self if self.rows.is_exact else self.in_memory()
+        if self._of_sample is None:
+            self._of_sample = Correlations(self.held)
+        return self._of_sample
 
     def halves(self, features: IntArray, n_rows: int, rng: np.random.Generator) -> "HalvedColumns":
         X = self.rows.random_rows(n_rows, rng)
         X = X[:, torch.as_tensor(features, device=X.device)]
         return HalvedColumns(X, (self.in_memory().part(features) == 0).to(X.device))
 
-    @property
-    def is_kept(self) -> bool:
-        d = self.shape[1]
-        return d <= MATRIX_FEATURES and PER_PRODUCT * d**2 <= self.most_product_bytes
+    def _all_products(self) -> Tensor:
+        """Multiply all columns with all, (d, d); not to be written to."""
+        if self._products is not None:
+            return self._products
+        found = self.measured.all_products()
+        self._products = found if self.is_kept else None
+        return found
 
     def products(self, start: int, stop: int, single: bool = False) -> Tensor:
         """Multiply columns start..stop with all, (stop - start, d); a copy."""
-        if not self.is_kept:
-            return self.rows.column_products(start, stop, single)
-        if self._products is None:
-            self._products = self.rows.column_products(0, self.shape[1])
-        return self._products[start:stop].clone()
+        if self.is_kept:
+            return self._all_products()[start:stop].clone()
+        return self.held.column_products(start, stop, single)
 
     @cached_property
     def _indicators(self) -> tuple[FloatArray, FloatArray]:
@@ -85,7 +88,7 @@ class Correlations(Similarity):
         NaN for other columns. A standardised column has two values if its lowest times its highest
         is -1, and no column has more than that.
         """
-        lowest, highest = self.rows.column_ends()
+        lowest, highest = self.held.column_ends()
         deviation = self.roots / np.sqrt(self.shape[0])
         lowest, highest = lowest / deviation, highest / deviation
         two = np.abs(lowest * highest + 1) < TWO_VALUED
@@ -117,12 +120,13 @@ class Correlations(Similarity):
 
     def distances(self, start: int, stop: int, signed: bool) -> Tensor:
         apart = self._apart
-        if apart is self.rows and not signed:
+        if apart is None and not signed:
             return super().distances(start, stop, signed)
-        products = (
-            self.products(start, stop) if apart is self.rows else apart.column_products(start, stop)
-        )
-        norms = torch.as_tensor(apart.column_norms, device=products.device)
+        if apart is None:
+            products, own = self.products(start, stop), self.measured.column_norms
+        else:
+            products, own = apart.column_products(start, stop), apart.column_norms
+        norms = torch.as_tensor(own, device=products.device)
         found = distances_of(products, norms, start)
         if signed:
             return found
@@ -131,15 +135,10 @@ class Correlations(Similarity):
         )
 
     @cached_property
-    def _apart(self) -> NumberRows:
+    def _apart(self) -> RowsInMemory | None:
         """Rows without what all columns share, where these are nearly equal."""
-        return self.rows.without_common_column(ALIKE)
-
-    def neighbors(self, n_kept: int, signed: bool) -> Neighbors:
-        if self.rows.is_exact:
-            return super().neighbors(n_kept, signed)
-        sketch = Correlations(self.rows.sketch(SKETCH_ROWS))
-        return nearest_by_sketch(self.rows, sketch, n_kept, signed)
+        apart = self.measured.without_common_column(ALIKE)
+        return None if apart is self.measured else apart.in_memory()
 
     def columns(self, features: IntArray, most: int = MATRIX_FEATURES) -> ComparedColumns:
         held, m = self.in_memory(), len(features)
@@ -147,16 +146,17 @@ class Correlations(Similarity):
         if m <= most:
             matrix = held.part(features).cpu().numpy()
         else:
-            matrix = _operator(held.rows.in_memory().restricted(features))
+            matrix = _operator(self.held.restricted(features))
         counts = np.full(m, float(held.shape[0]))
         return ComparedColumns(matrix, matrix, np.arange(m), np.ones(m, dtype=np.int64), counts)
 
     def with_sums(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
         central, rest = np.zeros(len(labels)), np.zeros(len(labels))
         inside = np.flatnonzero(labels >= 0)
-        part = self.rows if len(inside) == len(labels) else self.rows.restricted(inside)
-        products, lengths = part.group_products(labels[inside], n_groups)
-        own, length = part.column_norms, lengths[labels[inside]]
+        part, own_labels = self.held.restricted(inside), labels[inside]
+        sums = part.combine(np.eye(n_groups)[own_labels])
+        products = part.project(sums)[np.arange(len(inside)), own_labels]
+        own, length = part.column_norms, np.linalg.norm(sums, axis=0)[own_labels]
         central[inside] = products / np.maximum(length * np.sqrt(own), 1e-12)
         left = np.square(length) - 2 * products + own  # squared length of the sum of the others
         alone = left <= 1e-9 * own
@@ -165,18 +165,23 @@ class Correlations(Similarity):
         return central, rest
 
     def mean_of(self, group: IntArray) -> float:
-        held = self.in_memory()
-        columns = held.rows.in_memory().restricted(group)
-        total = np.square(columns.combine(1 / held.roots[group, None])).sum()
-        return float(total) / len(group) ** 2
+        columns, roots = self.held.restricted(group), self.in_memory().roots[group, None]
+        return float(np.square(columns.combine(1 / roots)).sum()) / len(group) ** 2
 
     def coordinates(self, limits: Limits = DEFAULT) -> Coordinates:
-        return column_coordinates(self.rows, self.products, limits)
+        is_sample = self.measured is not self.held
+        found = column_coordinates(self.held, self._all_products, is_sample, limits)
+        # what few rows of many explain is corrected for chance, as in a sketch
+        return found if self.measured is self.rows else replace(found, is_sketch=True)
 
     def correlations_with(self, features: IntArray) -> Tensor:
-        products = self.rows.products_of(features).T
+        index = torch.as_tensor(features)
+        if self.is_kept:
+            products = self._all_products()[:, index]
+        else:
+            products = self.held.products_of(features).T
         roots = torch.as_tensor(self.roots, device=products.device)
-        return products / roots[:, None] / roots[torch.as_tensor(features, device=roots.device)]
+        return products / roots[:, None] / roots[index.to(roots.device)]
 
 
 class HalvedColumns:

@@ -66,22 +66,22 @@ class DaskSource(SlicedSource):
     def gather(self, rows: Any) -> Block:
         ascending, back = np.unique(rows, return_inverse=True)
         size = block_rows(self.shape[1], self.entries)
-        taken = [
-            _later(partial(_take_rows, rows=own, size=size))(chunk.grid)
-            for chunk, own, _ in _chosen(self.chunks, ascending)
-        ]
+        taken = []
+        for chunk in self.chunks:
+            first, last = np.searchsorted(ascending, [chunk.start, chunk.stop])
+            if last > first:
+                own = ascending[first:last] - chunk.start
+                taken.append(_later(partial(_take_rows, rows=own, size=size))(chunk.grid))
         return _later(stack_blocks)(taken).compute()[back]
 
-    def run(self, work: Work, size: int, rows: IntArray | None = None) -> Any:
-        """Measure all rows, or some of them (ascending, may repeat), and merge what was found."""
+    def run(self, work: Work, size: int) -> Any:
+        """Measure all rows where they are, and merge what was found."""
         shared = _later(work)  # a task of its own: it is sent once, not with every other
         size = block_rows(self.shape[1], self.entries)
-        chosen = list(_chosen(self.chunks, rows))
-        ends = np.cumsum([0] + [n for _, _, n in chosen]).tolist()
-        parts = work.split(list(zip(ends[:-1], ends[1:], strict=True)))
+        parts = work.split([(chunk.start, chunk.stop) for chunk in self.chunks])
         found = [
-            _later(partial(_measure_rows, rows=own, part=part, size=size))(shared, chunk.grid)
-            for (chunk, own, _), part in zip(chosen, parts, strict=True)
+            _later(partial(_measure_rows, part=part, size=size))(shared, chunk.grid)
+            for chunk, part in zip(self.chunks, parts, strict=True)
         ]
         at_once = min(MOST_MERGED, max(2, MERGED_BYTES // max(1, work.n_bytes)))
         while len(found) > 1:
@@ -101,13 +101,11 @@ def _later(function: Any) -> Any:
     return delayed(function, pure=False, traverse=False)
 
 
-def _measure_rows(
-    work: Work, grid: list[list[Any]], rows: IntArray | None, part: Any, size: int
-) -> Any:
-    return work.measure(pieces_of(grid, rows, size), part)
+def _measure_rows(work: Work, grid: list[list[Any]], part: Any, size: int) -> Any:
+    return work.measure(pieces_of(grid, None, size), part)
 
 
-def _take_rows(grid: list[list[Any]], rows: IntArray | None, size: int) -> Block:
+def _take_rows(grid: list[list[Any]], rows: IntArray, size: int) -> Block:
     return stack_blocks(list(pieces_of(grid, rows, size)))
 
 
@@ -125,19 +123,6 @@ def on_cluster() -> bool:
     except ValueError:
         return False
     return True
-
-
-def _chosen(
-    chunks: list[RowChunk], rows: IntArray | None
-) -> Iterator[tuple[RowChunk, IntArray | None, int]]:
-    """Yield the chunks that hold wanted rows, which rows of theirs (None for all), how many."""
-    for chunk in chunks:
-        if rows is None:
-            yield chunk, None, chunk.stop - chunk.start
-            continue
-        first, last = np.searchsorted(rows, [chunk.start, chunk.stop])
-        if last > first:
-            yield chunk, rows[first:last] - chunk.start, int(last - first)
 
 
 def pieces_of(grid: Sequence[Sequence[Any]], rows: IntArray | None, size: int) -> Iterator[Block]:

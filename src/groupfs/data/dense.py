@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from groupfs.data.memory import BLOCK_ENTRIES, SIGN_ENTRIES
+from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.standardize import at_least_rounding, mean_and_deviation
 from groupfs.data.table import RowsInMemory
 from groupfs.utils.types import FloatArray, IntArray
@@ -87,9 +87,6 @@ class DenseRows(RowsInMemory):
         is_alike = norm - np.square(shared).sum() < share * norm
         return self._like(self.Z - shared) if is_alike else self
 
-    def sketch(self, n_sums: int) -> "DenseRows":
-        return self._like(signed_sums(self, n_sums))
-
     def resampled(self, index: IntArray, standardize: bool) -> "DenseRows":
         mean, deviation = mean_and_deviation(self.Z[index])
         scale = at_least_rounding(deviation, 1.0) if standardize else 1.0
@@ -100,16 +97,3 @@ class DenseRows(RowsInMemory):
         rows = DenseRows(Z, self.block_entries)
         rows.device, rows._dtype = self.device, self._dtype
         return rows
-
-
-def signed_sums(rows: RowsInMemory, n_sums: int) -> NDArray[np.float32]:
-    """Add up all rows with random signs so many times, (m, d), single precision."""
-    N, d = rows.shape
-    m = min(N, n_sums)
-    rng = np.random.default_rng(0)
-    found = np.empty((m, d), dtype=np.float32)
-    size = max(1, SIGN_ENTRIES // N)
-    for start in range(0, m, size):
-        signs = rng.choice([-1.0, 1.0], size=(N, min(size, m - start)))
-        found[start : start + size] = rows.project(signs).T
-    return found

@@ -6,16 +6,13 @@ All numbers that steer memory and the size of blocks live here.
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import psutil
 
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import format_bytes
-
-if TYPE_CHECKING:
-    import torch
 
 UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", start=1)}
@@ -41,13 +38,11 @@ RUN_ROWS = 64
 BLOCK_ENTRIES, CUDA_ENTRIES = 2**23, 2**27
 #: Random signs that are drawn at a time for sums of rows.
 SIGN_ENTRIES = 2**24
-#: Numbers that the partners of some columns hold at a time.
-PAIR_ENTRIES = 2**24
 
 # -- streamed tables --
 #: Bytes of the feature graph, its eigenvectors and the search for them, for each feature.
 PER_FEATURE = 8192
-#: Bytes for each product of two columns, with the distance that is made of it.
+#: Bytes for each similarity of two columns, with what is made of it.
 PER_PRODUCT = 40
 #: Most rows of the sample that stays in memory, and the fewest; most of a block that is read at a
 #: time.
@@ -55,14 +50,8 @@ SAMPLE_ROWS, FEWEST_ROWS, BLOCK_ROWS = 4096, 128, 8192
 #: Rows' worth of memory that a row takes in the sample with shuffled copies, and in a block with
 #: what is made of it, two of which are prefetched.
 PER_SAMPLE_ROW, PER_BLOCK_ROW = 4, 10
-#: Most bytes of the products of columns at a time.
-SLAB_BYTES = 2**31
 #: Numbers of the sample above which it has fewer rows: chance groups are looked for in it.
 SAMPLE_NUMBERS = 2**27
-#: Passes over the table for the products of all columns with all, at most.
-MOST_PASSES = 16
-#: Random sums of rows that stand for all rows where neighbours are looked for.
-SKETCH_ROWS = 1024
 
 # -- dask arrays, whose passes run on workers --
 #: Numbers that a task works on at a time, however large its blocks are (33 MB in double precision);
@@ -70,8 +59,6 @@ SKETCH_ROWS = 1024
 WORKER_ENTRIES = 2**22
 #: Findings that a task merges, at most, and bytes of them: but two at least.
 MOST_MERGED, MERGED_BYTES = 8, 2**28
-#: Most bytes of the products of columns at a time: each of the findings holds a fifth of it.
-WORKER_SLAB_BYTES = 2**30
 #: Numbers of a dask array above which it stays where it is if a cluster is at hand (1 GB in single
 #: precision).
 STAYS_ON_CLUSTER = 2**28
@@ -83,20 +70,12 @@ class Plan:
 
     sample_rows: int  #: stay in memory: groups are scored on them
     block_rows: int  #: read at a time in a pass over the table
-    slab_bytes: int  #: products of columns
+    block_entries: int  #: similarities of columns that are held at a time
 
 
 def block_rows(width: int, entries: int = READ_ENTRIES) -> int:
     """Return how many rows of so many numbers a block of so many entries holds, at least one."""
     return max(1, entries // max(1, width))
-
-
-def most_products(device: "torch.device") -> float:
-    """Return how many multiplications the search for neighbours of columns may take.
-
-    Above it columns are compared by a sketch, to which of very many rows only some are added.
-    """
-    return 1e15 if device.type == "cuda" else 1e13
 
 
 def parse_memory(value: Any) -> int:
@@ -132,14 +111,10 @@ def fits_in_memory(shape: tuple[int, int], n_entries: int | None, budget: int) -
     return memory_of_table(shape, n_entries) <= budget and not too_long
 
 
-def plan_rows(
-    n_rows: int, n_features: int, budget: int, max_memory: Any, is_remote: bool = False
-) -> Plan:
+def plan_rows(n_rows: int, n_features: int, budget: int, max_memory: Any) -> Plan:
     """Divide the budget among what holds rows; refuse where not even a few fit.
 
-    Sizes are powers of two, so that a little more or less free memory does not change a result.
-    ``is_remote`` says that products of columns are merged on workers.
-    """
+    Sizes are powers of two, so that a little more or less free memory does not change a result."""
     per_row = 4 * n_features
     share = (budget - PER_FEATURE * n_features) // 4
     sample, block = share // (per_row * PER_SAMPLE_ROW), share // (per_row * PER_BLOCK_ROW)
@@ -150,7 +125,7 @@ def plan_rows(
     return Plan(
         sample_rows=min(n_rows, _even(sample), SAMPLE_ROWS, most),
         block_rows=min(_even(block), BLOCK_ROWS),
-        slab_bytes=min(_even(share), WORKER_SLAB_BYTES if is_remote else SLAB_BYTES),
+        block_entries=min(_even(share) // PER_PRODUCT, BLOCK_ENTRIES),
     )
 
 

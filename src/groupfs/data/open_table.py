@@ -167,7 +167,7 @@ def choose_plan(source: Source | None, max_memory: Any) -> Plan | None:
     stays = source.is_remote and math.prod(source.shape) > STAYS_ON_CLUSTER and on_cluster()
     if fits_in_memory(source.shape, source.n_entries, budget) and not stays:
         return None
-    return plan_rows(*source.shape, budget, max_memory, source.is_remote)
+    return plan_rows(*source.shape, budget, max_memory)
 
 
 def _read_matrix(X: Any, source: Source | None, who: str) -> FloatArray | sp.csr_array:

@@ -7,7 +7,6 @@ Axes: N samples, d features, m of them, p columns of the features.
 its negative say the same, so similarity is :math:`|r|` unless signs matter.
 """
 
-import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Protocol, Self
@@ -17,7 +16,7 @@ import torch
 from torch import Tensor
 
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits
-from groupfs.data.neighbors import Neighbors, nearest
+from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.table import Rows
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -25,8 +24,13 @@ from groupfs.utils.types import FloatArray, IntArray
 NEAREST = 3
 #: Features up to which similarities are kept once they are known (134 MB).
 MATRIX_FEATURES = 4096
+#: Columns whose mean squared distance is below this share of their norms count as nearly one.
+ALIKE = 1e-6
 #: Neighbouring entries of which first the largest is found.
 RUN = 32
+
+#: Squared distances and indices, (d, k + 1) each, and the mean squared distance of all pairs.
+Neighbors = tuple[FloatArray, IntArray, float]
 
 
 @dataclass(frozen=True)
@@ -55,14 +59,14 @@ class HalvedRows(Protocol):
 class Similarity(ABC):
     """How alike the features of a table are; what was worked out once is kept."""
 
-    rows: Rows
+    rows: Rows  #: of the table
+    measured: Rows  #: over which features are compared: the same, or the sample of a streamed table
 
-    def __init__(self, rows: Rows) -> None:
-        self.rows = rows
-        self.shape = rows.shape
+    def __init__(self, rows: Rows, measured: Rows | None = None) -> None:
+        self.rows, self.measured = rows, rows if measured is None else measured
+        self.shape = self.measured.shape
         self.n_compared = rows.shape[1]  #: columns that are multiplied to compare all features
-        self.most_product_bytes = math.inf  #: that similarities may take at a time
-        self.roots = np.sqrt(np.maximum(rows.column_norms, 1e-300))
+        self.roots = np.sqrt(np.maximum(self.measured.column_norms, 1e-300))
         self._matrix: Tensor | None = None
 
     # -- other features and rows --
@@ -75,16 +79,13 @@ class Similarity(ABC):
         """Return what the rows in memory say: the same, or the sample of a streamed table."""
         return self
 
-    def with_products(self) -> "Similarity":
-        """Return what rows say whose products are all affordable: the same, or the sample."""
-        return self
-
     def sampled(self, n_rows: int, rng: np.random.Generator) -> "Similarity":
         """Compare features by random rows in memory, or all where there are no more."""
         held, N = self.in_memory(), self.in_memory().shape[0]
         if n_rows >= N:
             return held
-        return type(held)(held.rows.resampled(np.sort(rng.permutation(N)[:n_rows]), True))
+        rows = held.rows.in_memory().resampled(np.sort(rng.permutation(N)[:n_rows]), True)
+        return type(held)(rows)
 
     def shuffled(self, rng: np.random.Generator) -> Self:
         """Compare the features after each was shuffled on its own."""
@@ -98,8 +99,8 @@ class Similarity(ABC):
 
     @property
     def is_kept(self) -> bool:
-        """Whether the similarities of all pairs are kept."""
-        return self.shape[1] <= MATRIX_FEATURES
+        """Whether the similarities of all pairs are kept; not of more than 4,096 features."""
+        return keeps_pairs(self.shape[1], self.measured.block_entries)
 
     @abstractmethod
     def _compared(self, start: int, stop: int, single: bool) -> Tensor:
@@ -136,7 +137,7 @@ class Similarity(ABC):
 
     def strength(self) -> FloatArray:
         """Average the three largest similarities of every feature with others, (d,)."""
-        d, size = self.shape[1], self.rows.columns_at_once
+        d, size = self.shape[1], self.measured.columns_at_once
         found = []
         for start in range(0, d, size):
             r = self._beside_chance(start, min(d, start + size))
@@ -169,7 +170,7 @@ class Similarity(ABC):
 
     def neighbors(self, n_kept: int, signed: bool) -> Neighbors:
         """Find the nearest features of each, itself first."""
-        return nearest(self, n_kept, signed)
+        return _nearest(self, n_kept, signed)
 
     # -- groups --
 
@@ -197,6 +198,46 @@ class Similarity(ABC):
     @abstractmethod
     def correlations_with(self, features: IntArray) -> Tensor:
         """Correlate all columns with those of some features, (d, m)."""
+
+
+def keeps_pairs(n_features: int, block_entries: int = BLOCK_ENTRIES) -> bool:
+    """Tell whether a number for each pair of features is kept: two blocks of them at most."""
+    return n_features**2 <= 2 * block_entries
+
+
+def _nearest(similarity: Similarity, n_kept: int, signed: bool) -> Neighbors:
+    r"""Find the nearest features of each from all distances.
+
+    Without signs those of columns of equal norm n, :math:`2 n (1 - |r|)`, from the largest abs(r):
+    that takes a third of the time.
+    """
+    rows, d = similarity.measured, similarity.shape[1]
+    norm = float(rows.column_norms.mean())
+    by_similarity = not signed and _equally_long(rows)
+    found, index, total = [], [], 0.0
+    for start in range(0, d, rows.columns_at_once):
+        stop = min(d, start + rows.columns_at_once)
+        if by_similarity:
+            block = similarity.block(start, stop).abs_()
+            total += float(block.sum())
+            block.diagonal(start).fill_(2)  # itself comes first
+        else:
+            block = similarity.distances(start, stop, signed)
+            total += float(block.sum())
+        best = torch.topk(block, n_kept + 1, largest=by_similarity)
+        found.append(best.values.cpu().numpy())
+        index.append(best.indices.cpu().numpy())
+    values, mean = np.concatenate(found), total / d**2
+    if by_similarity:
+        values, mean = 2 * norm * (1 - np.minimum(values, 1)), 2 * norm * (1 - mean)
+        values[values < 1e-12 * norm] = 0  # equal columns
+    return values, np.concatenate(index), mean
+
+
+def _equally_long(rows: Rows) -> bool:
+    """Tell whether columns are standardised, and none of them nearly one."""
+    norms = rows.column_norms
+    return bool(np.ptp(norms) <= ALIKE * norms.max()) and rows.without_common_column(ALIKE) is rows
 
 
 def distances_of(products: Tensor, norms: Tensor, start: int) -> Tensor:

@@ -4,7 +4,9 @@ import contextlib
 import math
 import mmap
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -12,11 +14,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from groupfs.data.memory import RUN_ROWS, block_rows
-from groupfs.data.prefetch import prefetch
 from groupfs.utils.types import IntArray
 
 #: A few rows as they came: a dense array or a scipy CSR array.
 Block: TypeAlias = Any
+#: Blocks that are read before they are asked for, at most.
+PREFETCHED = 2
 
 
 class Work(Protocol):
@@ -56,15 +59,10 @@ class Source(ABC):
 
     def restricted(self, columns: IntArray) -> "Source":
         """Return some of the columns."""
-        return PartSource(self, columns=columns)
+        return PartSource(self, columns)
 
-    def run(self, work: Work, size: int, rows: IntArray | None = None) -> Any:
-        """Do work in one pass over the rows, so many at a time.
-
-        ``rows`` are those wanted, ascending, may repeat; None for all.
-        """
-        if rows is not None:
-            return PartSource(self, rows=rows).run(work, size)
+    def run(self, work: Work, size: int) -> Any:
+        """Do work in one pass over the rows, so many at a time."""
         pieces = prefetch(read_blocks(self, size))
         return work.measure(pieces, work.split([(0, self.shape[0])])[0])
 
@@ -120,6 +118,22 @@ def read_blocks(source: Source, size: int | None = None) -> Iterator[Block]:
     size = size or block_rows(source.width)
     for start in range(0, source.shape[0], size):
         yield source.read(start, min(start + size, source.shape[0]))
+
+
+def prefetch(items: Iterable[Block], depth: int = PREFETCHED) -> Iterator[Block]:
+    """Yield blocks, the next ones being read in a thread while the last one is used.
+
+    An error in the thread is raised where the block would have been. Leaving early ends the thread.
+    """
+    source, end = iter(items), object()
+    pool = ThreadPoolExecutor(1, "groupfs-prefetch")
+    try:
+        ready: deque[Any] = deque(pool.submit(next, source, end) for _ in range(depth))
+        while (item := ready.popleft().result()) is not end:
+            ready.append(pool.submit(next, source, end))
+            yield item
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def read_whole(source: Source) -> Block:
@@ -245,39 +259,19 @@ class SlicedSource(Source):
 
 
 class PartSource(Source):
-    """Some rows (ascending, may repeat) or some columns of another source."""
+    """Some columns of another source."""
 
-    def __init__(
-        self, source: Source, rows: IntArray | None = None, columns: IntArray | None = None
-    ) -> None:
-        n_rows = source.shape[0] if rows is None else len(rows)
-        n_columns = source.shape[1] if columns is None else len(columns)
-        super().__init__((n_rows, n_columns), source.width)
-        self.source, self.rows, self.columns = source, rows, columns
-        self.is_remote = source.is_remote and columns is None
+    def __init__(self, source: Source, columns: IntArray) -> None:
+        super().__init__((source.shape[0], len(columns)), source.width)
+        self.source, self.columns = source, columns
         if source.n_entries is not None:  # as if they were spread evenly
-            share = math.prod(self.shape) / max(1, math.prod(source.shape))
-            self.n_entries = math.ceil(share * source.n_entries)
+            self.n_entries = math.ceil(source.n_entries * len(columns) / max(1, source.shape[1]))
 
     def read(self, start: int, stop: int) -> Block:
-        if self.rows is None:
-            block = self.source.read(start, stop)
-        elif self.source.is_remote:
-            block = self.source.gather(self.rows[start:stop])
-        else:
-            block = _read_in_runs(self.source, self.rows[start:stop])
-        return block if self.columns is None else block[:, self.columns]
+        return self.source.read(start, stop)[:, self.columns]
 
     def gather(self, rows: Any) -> Block:
-        block = self.source.gather(rows if self.rows is None else self.rows[rows])
-        return block if self.columns is None else block[:, self.columns]
-
-    def run(self, work: Work, size: int, rows: IntArray | None = None) -> Any:
-        if not self.is_remote:
-            return super().run(work, size, rows)
-        if self.rows is not None:
-            rows = self.rows if rows is None else self.rows[rows]
-        return self.source.run(work, size, rows)
+        return self.source.gather(rows)[:, self.columns]
 
 
 def _read_in_runs(source: Source, rows: IntArray) -> Block:

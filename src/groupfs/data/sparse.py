@@ -10,7 +10,6 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from groupfs.data.dense import DenseRows, signed_sums
 from groupfs.data.standardize import at_least_rounding, mean_and_deviation
 from groupfs.data.table import RowsInMemory
 from groupfs.utils.types import FloatArray, IntArray
@@ -91,11 +90,6 @@ class SparseRows(RowsInMemory):
         )
         moved = sp.csc_array((columns.data, indices, columns.indptr), shape=self.shape)
         return SparseRows(sp.csr_array(moved), self.mean, self.scale, self.column_norms)
-
-    def sketch(self, n_sums: int) -> DenseRows:
-        rows = DenseRows(signed_sums(self, n_sums))
-        rows.device, rows._dtype = self._target, self._dtype
-        return rows
 
     def resampled(self, index: IntArray, standardize: bool) -> "SparseRows":
         X = self.X[index]

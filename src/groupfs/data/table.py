@@ -7,7 +7,6 @@ features of any kinds and with gaps are ``feature_rows``. How alike features are
 question, which the table's ``similarity`` answers.
 """
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +20,6 @@ from groupfs.data.memory import BLOCK_ENTRIES, CUDA_ENTRIES, block_rows
 from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from groupfs.data.dense import DenseRows
     from groupfs.data.similarity import Similarity
 
 
@@ -71,7 +69,11 @@ class Rows(ABC):
 
     @abstractmethod
     def resampled(self, index: IntArray, standardize: bool) -> "Rows":
-        """Return rows by number, in memory, centred and, if so wanted, standardised anew."""
+        """Return rows in memory by number, centred and, if so wanted, standardised anew."""
+
+    def in_memory(self) -> "Rows":
+        """Return the rows themselves, or the sample that a streamed table holds."""
+        return self
 
     def without_common_column(self, share: float) -> Self:
         """Take the mean column off all, where less than this share of them is left then.
@@ -91,20 +93,24 @@ class Rows(ABC):
 class NumberRows(Rows):
     """Rows in which every feature is one column of numbers: columns can be multiplied."""
 
-    most_product_bytes: float = math.inf  #: that products of columns may take
-
-    @property
-    def is_exact(self) -> bool:
-        """Whether all products of columns are affordable."""
-        return True
+    @abstractmethod
+    def in_memory(self) -> "RowsInMemory": ...
 
     @abstractmethod
-    def in_memory(self) -> "RowsInMemory":
-        """Return the rows themselves, or the sample that a streamed table holds."""
+    def all_products(self) -> Tensor:
+        """Multiply all columns with all, (d, d), double precision."""
+
+
+class RowsInMemory(NumberRows):
+    """Rows that can also be asked for products of some columns, over all rows and of rows."""
 
     @abstractmethod
     def column_ends(self) -> tuple[FloatArray, FloatArray]:
         """Find the lowest and the highest value of every column, (d,) each."""
+
+    @abstractmethod
+    def columns(self, start: int, stop: int) -> FloatArray:
+        """Return columns start..stop, (N, stop - start)."""
 
     @abstractmethod
     def column_products(self, start: int, stop: int, single: bool = False) -> Tensor:
@@ -116,29 +122,6 @@ class NumberRows(Rows):
     @abstractmethod
     def products_of(self, columns: IntArray) -> Tensor:
         """Multiply some columns with all, (m, d), double precision."""
-
-    @abstractmethod
-    def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
-        """Multiply every column with the sum of its group, (d,); norms of the sums, (C,)."""
-
-    @abstractmethod
-    def pair_distances(self, partners: IntArray, n_rows: int, signed: bool = True) -> FloatArray:
-        """Measure squared distances of columns to others from about so many rows, (d, m)."""
-
-    @abstractmethod
-    def sketch(self, n_sums: int) -> "DenseRows":
-        """Add up rows with random signs, in at most so many sums.
-
-        Inner products of its columns estimate those of the table's.
-        """
-
-
-class RowsInMemory(NumberRows):
-    """Rows that can also be asked for products over all rows and of all rows."""
-
-    @abstractmethod
-    def columns(self, start: int, stop: int) -> FloatArray:
-        """Return columns start..stop, (N, stop - start)."""
 
     @abstractmethod
     def project(self, vectors: FloatArray) -> FloatArray:
@@ -155,16 +138,8 @@ class RowsInMemory(NumberRows):
     def in_memory(self) -> "RowsInMemory":
         return self
 
-    def group_products(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
-        sums = self.combine(np.eye(n_groups)[labels])
-        products = self.project(sums)[np.arange(len(labels)), labels]
-        return products, np.linalg.norm(sums, axis=0)
-
-    def pair_distances(self, partners: IntArray, n_rows: int, signed: bool = True) -> FloatArray:
-        products = np.stack([self.products_of(own)[:, j] for j, own in enumerate(partners)])
-        products = products if signed else np.abs(products)
-        norms = self.column_norms
-        return np.maximum(norms[:, None] + norms[partners] - 2 * products, 0)
+    def all_products(self) -> Tensor:
+        return self.column_products(0, self.shape[1])
 
 
 @dataclass(frozen=True)

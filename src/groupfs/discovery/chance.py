@@ -120,12 +120,10 @@ class Relatedness:
 def measure_relatedness(similarity: Similarity, seed: int) -> Relatedness:
     """Compare how far features go with others with what chance gives.
 
-    Features are compared with those about as likely to be related by accident. Of a streamed table
-    with too many products of columns, by the rows of its sample.
+    Features are compared with those about as likely to be related by accident.
     """
     chance = ChanceTables.of(similarity, seed)
     by_chance = np.array([table.strength() for table in chance])
-    similarity = similarity.with_products()
     N, d = similarity.shape
     strength = similarity.strength()
     n_rows = min(TAIL_ROWS, max(2, TAIL_ENTRIES // d))

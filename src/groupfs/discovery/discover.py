@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from groupfs.data.memory import PER_PRODUCT
 from groupfs.data.similarity import MATRIX_FEATURES, Similarity
 from groupfs.data.table import Table
 from groupfs.discovery.chance import ChanceTables, Relatedness, measure_relatedness
@@ -43,8 +42,8 @@ MOST_RELATED = 20_000
 FEATURES_PER_GROUP = 4
 #: Numbers that the rows looked at in halves may hold.
 HALVED_ENTRIES = 2**25
-#: Above this number of features the feature graph keeps nearest neighbours only, this many of each.
-FULL_GRAPH_FEATURES, KEPT_NEIGHBORS = 4096, 50
+#: Nearest neighbours of each feature in a graph of too many features for all pairs.
+KEPT_NEIGHBORS = 50
 
 
 @dataclass(frozen=True)
@@ -70,9 +69,8 @@ def discover(
 ) -> Discovery:
     """Find the groups of a table, or describe those that are known, (d,)."""
     N, d = table.similarity.shape
-    options = replace(
-        options, n_neighbors=min(options.n_neighbors, N - 1), n_kept=_kept_neighbors(table)
-    )
+    n_kept = None if table.similarity.is_kept else KEPT_NEIGHBORS
+    options = replace(options, n_neighbors=min(options.n_neighbors, N - 1), n_kept=n_kept)
     if known_labels is not None:
         chance = ChanceTables.of(table.similarity, seed)
         n_groups = int(known_labels.max()) + 1
@@ -106,13 +104,6 @@ def discover(
 def no_groups(table: Table, relatedness: Relatedness | None) -> Discovery:
     """Describe a table in which no feature is related to another."""
     return Discovery(Groups.none(len(table.names)), np.zeros(0, dtype=np.int64), relatedness)
-
-
-def _kept_neighbors(table: Table) -> int | None:
-    """Count the neighbours that the graph of all features of a table keeps; None for all."""
-    d, most_bytes = table.similarity.shape[1], table.similarity.most_product_bytes
-    is_full = d <= FULL_GRAPH_FEATURES and d**2 <= 2 * most_bytes / PER_PRODUCT
-    return None if is_full else KEPT_NEIGHBORS
 
 
 def _relatedness(table: Table, options: Options, seed: int) -> Relatedness | None:

@@ -91,7 +91,7 @@ def strength_by_group(
     With ``signed`` the largest r, without abs. Smaller groups average what they have; a feature
     alone in its group goes with nothing there.
     """
-    d, size = len(labels), similarity.rows.columns_at_once
+    d, size = len(labels), similarity.measured.columns_at_once
     by_group = np.argsort(labels, kind="stable")
     ends = np.searchsorted(labels[by_group], np.arange(n_groups + 1))
     found = np.zeros((d, n_groups))
