@@ -14,7 +14,7 @@ from groupfs.conditions.group_scores import SHUFFLES, score_in_condition
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.discovery.members import group_components
-from groupfs.discovery.smoothness import score_groups
+from groupfs.discovery.smoothness import beyond_chance
 from tests import reference
 from tests.support.planted_groups import SIZE, in_order, known, planted
 
@@ -197,8 +197,8 @@ def test_scores_are_the_smoothness_of_the_rows_beyond_chance(rng):
     groups = [np.arange(SIZE), np.arange(SIZE, 2 * SIZE)]
     value, low, high = score_in_condition(Z, groups, np.arange(60), 0.95, rng)
     settings = {"n_neighbors": 7, "n_shuffles": SHUFFLES, "seed": 1}
-    expected = score_groups(torch.from_numpy(Z), groups, **settings)
-    np.testing.assert_allclose(value, expected.excess, atol=0.02)  # other shuffles
+    expected = beyond_chance(torch.from_numpy(Z), groups, **settings)
+    np.testing.assert_allclose(value, expected, atol=0.02)  # other shuffles
     assert (low < value).all() and (high - low < 0.5).all()
 
 

@@ -9,12 +9,12 @@ from groupfs.data.dense import DenseRows
 from groupfs.datasets import load_two_moons
 from groupfs.discovery.sample_graph import METRICS, check_metric
 from groupfs.discovery.smoothness import (
+    beyond_chance,
     feature_smoothness,
     own_graph_smoothness,
     rank_columns,
     sample_affinity,
-    score_groups,
-    score_on_rows,
+    smoothness_beyond_chance,
     smoothness_on_graph,
 )
 from tests import reference
@@ -137,26 +137,26 @@ def test_smoothness_equals_the_literal_one(steps, rng):
 def test_moons_are_as_smooth_beyond_chance_as_measured_and_noise_is_not():
     X = standardised(load_two_moons(random_state=0).data)[:512]
     groups = [np.arange(5), np.arange(5, 10), np.arange(10, 20)]
-    scores = score_groups(torch.from_numpy(X), groups, **SETTINGS)
-    np.testing.assert_allclose(scores.excess, [0.46, 0.43, 0.0], atol=0.04)
+    scores = beyond_chance(torch.from_numpy(X), groups, **SETTINGS)
+    np.testing.assert_allclose(scores, [0.46, 0.43, 0.0], atol=0.04)
 
 
 def test_a_single_feature_is_smooth_but_not_beyond_chance(rng):
     X = torch.from_numpy(standardised(rng.standard_normal((200, 3))))
-    scores = score_groups(X, [np.array([0]), np.array([], dtype=int)], **SETTINGS)
-    assert scores.smoothness[0] > 0.8
-    assert scores.excess.tolist() == [0, 0]
+    assert own_graph_smoothness(X[None, :, :1], 7, 2) > 0.8
+    scores = beyond_chance(X, [np.array([0]), np.array([], dtype=int)], **SETTINGS)
+    assert scores.tolist() == [0, 0]
 
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_by_every_metric_moons_are_smooth_beyond_chance_and_shuffled_columns_are_not(metric, rng):
     X = standardised(load_two_moons(random_state=0).data)[:256]
     groups = [np.arange(5), np.arange(5, 10), np.arange(10, 20)]
-    found = score_groups(torch.from_numpy(X), groups, **SETTINGS, metric=metric)
-    assert (found.excess[:2] > 0.15).all()
-    assert abs(found.excess[2]) < 0.05
+    found = beyond_chance(torch.from_numpy(X), groups, **SETTINGS, metric=metric)
+    assert (found[:2] > 0.15).all()
+    assert abs(found[2]) < 0.05
     shuffled = torch.from_numpy(rng.permuted(X, axis=0))
-    assert np.abs(score_groups(shuffled, groups, **SETTINGS, metric=metric).excess).max() < 0.05
+    assert np.abs(beyond_chance(shuffled, groups, **SETTINGS, metric=metric)).max() < 0.05
 
 
 def test_by_the_cosine_brightness_of_samples_does_not_count(rng):
@@ -164,7 +164,7 @@ def test_by_the_cosine_brightness_of_samples_does_not_count(rng):
     X[:, :6] += rng.standard_normal((256, 1))
     X = torch.from_numpy(standardised(X * rng.lognormal(sigma=1, size=(256, 1))))
     groups = [np.arange(6), np.arange(6, 12)]
-    true, noise = score_groups(X, groups, **SETTINGS, metric="cosine").excess
+    true, noise = beyond_chance(X, groups, **SETTINGS, metric="cosine")
     assert true > 0.1 and abs(noise) < 0.03
 
 
@@ -172,8 +172,8 @@ def test_groups_on_a_known_graph_score_the_mean_of_their_columns_beyond_chance(r
     places = rng.standard_normal((400, 2))
     X = np.hstack([places, rng.standard_normal((400, 4))])
     groups = [np.array([0, 1]), np.array([2, 3, 4]), np.array([0]), np.array([], dtype=int)]
-    found = score_on_rows(rows_of(X), groups, **SETTINGS, metric=neighbours_of(places))
-    assert found.excess[0] > 0.5 and abs(found.excess[1]) < 0.05
+    found = smoothness_beyond_chance(rows_of(X), groups, **SETTINGS, metric=neighbours_of(places))
+    assert found[0] > 0.5 and abs(found[1]) < 0.05
     # the graph stays when a column is shuffled, so one column may be smooth beyond chance
-    assert found.excess[2] > 0.5
-    assert found.excess[3] == 0
+    assert found[2] > 0.5
+    assert found[3] == 0

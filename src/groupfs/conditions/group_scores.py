@@ -7,6 +7,8 @@ interval comes from random halves of the rows (or of the blocks), without replac
 between halves of a sample has the variance that the whole sample has about the truth.
 """
 
+from functools import partial
+
 import numpy as np
 import torch
 from scipy.stats import t as student
@@ -14,7 +16,7 @@ from scipy.stats import t as student
 from groupfs.conditions.estimates import Estimate
 from groupfs.conditions.inputs import Samples
 from groupfs.conditions.level import standardized_within
-from groupfs.discovery.smoothness import N_NEIGHBORS, SCORED_ROWS, score_groups
+from groupfs.discovery.smoothness import N_NEIGHBORS, SCORED_ROWS, beyond_chance
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Pairs of halves, and shuffles that chance is seen in.
@@ -45,16 +47,14 @@ def score_in_condition(
     n_neighbors = max(1, min(N_NEIGHBORS, min([len(X), *map(len, halves)]) - 2))
     seed = int(rng.integers(2**31))
 
-    def beyond_chance(X: torch.Tensor) -> FloatArray:
-        return score_groups(
-            X, groups, n_neighbors=n_neighbors, n_shuffles=SHUFFLES, seed=seed
-        ).excess
-
-    value = beyond_chance(X)
+    smoothness = partial(
+        beyond_chance, groups=groups, n_neighbors=n_neighbors, n_shuffles=SHUFFLES, seed=seed
+    )
+    value = smoothness(X)
     reach = np.full(len(groups), np.nan)
     if halves:
         widening = float(student.ppf((1 + confidence) / 2, 2 * PAIRS - 1))
-        reach = widening * np.std([beyond_chance(X[half]) for half in halves], axis=0, ddof=1)
+        reach = widening * np.std([smoothness(X[half]) for half in halves], axis=0, ddof=1)
     return value, value - reach, value + reach
 
 

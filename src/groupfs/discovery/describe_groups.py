@@ -13,7 +13,7 @@ from groupfs.discovery.clusters import as_groups
 from groupfs.discovery.members import group_components
 from groupfs.discovery.replication import Halves, Replication, replicates
 from groupfs.discovery.sample_graph import SampleGraph
-from groupfs.discovery.smoothness import N_NEIGHBORS, score_on_rows
+from groupfs.discovery.smoothness import N_NEIGHBORS, smoothness_beyond_chance
 from groupfs.groups import Groups
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -63,14 +63,14 @@ def describe(
     groups = as_groups(division.labels, division.n_groups)
     sizes = np.array([len(group) for group in groups])
     components = group_components(table.similarity, groups, options.signed)
-    smoothness = score_on_rows(
+    smoothness = smoothness_beyond_chance(
         table.rows,
         groups,
         n_neighbors=options.n_neighbors,
         n_shuffles=N_SHUFFLES,
         seed=seed,
         metric=options.metric,
-    ).excess
+    )
     p_values = _p_values(division, evidence, options, components.cohesion, sizes)
     replication, again = _replication(division, evidence)
     order = rank_groups(smoothness, groups, table.columns)

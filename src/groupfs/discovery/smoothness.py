@@ -22,7 +22,6 @@ there a single feature is smooth beyond chance, too.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -138,41 +137,23 @@ def unit_scale(X: Tensor) -> Tensor:
     return n_known.sqrt() / length
 
 
-@dataclass
-class GroupScores:
-    """Scores of C groups, each array (C,)."""
-
-    smoothness: FloatArray  #: s, on the group's own graph
-    excess: FloatArray  #: smoothness beyond chance: s minus its mean over shuffles
-
-
-def score_on_rows(
+def smoothness_beyond_chance(
     rows: Rows,
     groups: list[IntArray],
     *,
-    n_neighbors: int,
-    n_shuffles: int,
     seed: int,
-    steps: int = N_STEPS,
     metric: str | SampleGraph = "euclidean",
-) -> GroupScores:
-    """Score every group on some random rows of a table."""
+    **options: int,
+) -> FloatArray:
+    """Measure every group on some random rows of a table, (C,); as :func:`beyond_chance` does."""
     if isinstance(metric, SampleGraph):
-        return _score_on_graph(rows, groups, metric, steps, seed)
+        found, chance = smoothness_on_graph(rows, metric, options.get("steps", N_STEPS), seed)
+        return np.array([(found - chance)[g].mean() if len(g) else 0.0 for g in groups])
     X = rows.random_rows(SCORED_ROWS, np.random.default_rng(seed))
-    return score_groups(
-        X,
-        groups,
-        rows.feature_of_column,
-        n_neighbors=n_neighbors,
-        steps=steps,
-        n_shuffles=n_shuffles,
-        seed=seed,
-        metric=metric,
-    )
+    return beyond_chance(X, groups, rows.feature_of_column, seed=seed, metric=metric, **options)
 
 
-def score_groups(
+def beyond_chance(
     X: Tensor,
     groups: list[IntArray],
     of_column: IntArray | None = None,
@@ -182,37 +163,34 @@ def score_groups(
     seed: int,
     steps: int = N_STEPS,
     metric: str = "euclidean",
-) -> GroupScores:
-    """Score every group on the rows of X, (B, p).
+) -> FloatArray:
+    """Measure the smoothness of every group beyond chance on the rows of X, (B, p) to (C,).
 
     ``of_column`` is the feature of every column, one each if nothing is said; the columns of a
-    feature are shuffled together.
+    feature are shuffled together. A single feature shuffled is the same feature: it has none.
     """
     of_column = np.arange(X.shape[1]) if of_column is None else of_column
     X = transform_rows(X, metric, of_column)  # before shuffles, which would part lengths of rows
     if metric == "rank":  # the ranks of a shuffled column are those of the column, shuffled
         metric = "euclidean"
-    noise = CounterNoise([seed], X.device)
-    smoothness, excess = np.zeros(len(groups)), np.zeros(len(groups))
+    noise, found = CounterNoise([seed], X.device), np.zeros(len(groups))
     for j, group in enumerate(groups):
-        if not len(group):
+        if len(group) < 2:
             continue
         index = np.flatnonzero(np.isin(of_column, group))
         own = np.searchsorted(np.sort(group), of_column[index])
         columns = X[:, torch.as_tensor(index, device=X.device)]
-        per_feature = len(index) / len(group)
-        smooth = own_graph_smoothness(columns[None], n_neighbors, steps, metric).item()
-        smoothness[j] = per_feature * smooth
-        if len(group) == 1:
-            continue  # a single column shuffled is the same column
         entries = len(columns) * max(columns.shape)
         at_once = max(1, ENTRIES_AT_ONCE.get(X.device.type, 2**22) // entries)
         chance = []
         for start in range(0, n_shuffles, at_once):
             shuffled = _shuffle_columns(columns, min(at_once, n_shuffles - start), noise, own)
             chance.append(own_graph_smoothness(shuffled, n_neighbors, steps, metric).double())
-        excess[j] = smoothness[j] - per_feature * torch.cat(chance).cpu().numpy().mean()
-    return GroupScores(smoothness, excess)
+        smoothness = own_graph_smoothness(columns[None], n_neighbors, steps, metric).item()
+        by_chance = torch.cat(chance).cpu().numpy().mean()
+        per_feature = len(index) / len(group)
+        found[j] = per_feature * smoothness - per_feature * by_chance
+    return found
 
 
 def own_graph_smoothness(
@@ -238,17 +216,6 @@ def _shuffle_columns(X: Tensor, n_shuffles: int, noise: CounterNoise, own: IntAr
     if n_features < p:
         order = order[..., torch.as_tensor(own, device=X.device)]
     return X.expand(n_shuffles, B, p).gather(-2, order)
-
-
-def _score_on_graph(
-    rows: Rows, groups: list[IntArray], graph: SampleGraph, steps: int, seed: int
-) -> GroupScores:
-    """Average over the features of every group what they are on a graph that is known."""
-    found, chance = smoothness_on_graph(rows, graph, steps, seed)
-    means = np.array(
-        [[x[group].mean() if len(group) else 0.0 for x in (found, chance)] for group in groups]
-    )
-    return GroupScores(means[:, 0], means[:, 0] - means[:, 1])
 
 
 def smoothness_on_graph(

@@ -12,7 +12,7 @@ from groupfs.data.table import Table
 from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
 from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.number_of_groups import find_n_groups
-from groupfs.discovery.smoothness import score_on_rows
+from groupfs.discovery.smoothness import smoothness_beyond_chance
 from groupfs.joint.calibration import measure_start
 from groupfs.joint.losses import walk_tensor
 from groupfs.joint.memberships import DenseMemberships
@@ -116,11 +116,11 @@ def group_smoothness(
     n_shuffles: int = START_SHUFFLES,
 ) -> FloatArray:
     """Measure the smoothness of groups on their own graphs beyond chance, (C,)."""
-    return score_on_rows(
+    return smoothness_beyond_chance(
         table.rows,
         groups,
         n_neighbors=settings.n_neighbors,
         steps=settings.diffusion_steps,
         n_shuffles=n_shuffles,
         seed=seed,
-    ).excess
+    )
