@@ -3,7 +3,7 @@ import re
 import pytest
 
 from groupfs.data import memory
-from groupfs.data.memory import FEWEST_ROWS, PER_FEATURE, fits_in_memory, plan_rows
+from groupfs.data.memory import FEWEST_SAMPLE_ROWS, PER_FEATURE, fits_in_memory, plan_rows
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_parts_of_a_plan_stay_within_the_budget(n_features):
     graph = 10 * per_row * plan.block_rows + memory.PER_PRODUCT * plan.block_entries
     always = 4 * per_row * plan.sample_rows + PER_FEATURE * n_features
     assert always + graph <= budget
-    assert plan.sample_rows >= FEWEST_ROWS
+    assert plan.sample_rows >= FEWEST_SAMPLE_ROWS
 
 
 @pytest.mark.parametrize("max_memory", ["1GB", None])
@@ -66,4 +66,4 @@ def test_refusal_says_what_would_do(max_memory):
         plan_rows(1000, 10**6, 10**9, max_memory)
     enough = re.search(r"set max_memory to ([\d.]+ GB)", str(refusal.value))[1]
     budget = memory.memory_budget(enough)
-    assert plan_rows(1000, 10**6, budget, enough).sample_rows >= FEWEST_ROWS
+    assert plan_rows(1000, 10**6, budget, enough).sample_rows >= FEWEST_SAMPLE_ROWS

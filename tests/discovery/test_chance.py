@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from groupfs.discovery.chance import (
-    FEWEST_ROWS,
+    FEWEST_SHUFFLED_ROWS,
     ChanceTables,
     chance_cohesion,
     exceedance,
@@ -84,7 +84,7 @@ def test_chance_tables_are_the_same_again_and_choose_their_strongest_features(rn
 
 def test_tall_tables_lend_some_of_their_rows(rng):
     tables = ChanceTables.of(correlations(rng.standard_normal((900, 5))), 0, table_entries=1)
-    assert tables.similarity.shape == (FEWEST_ROWS, 5) and len(tables.seeds) == 60
+    assert tables.similarity.shape == (FEWEST_SHUFFLED_ROWS, 5) and len(tables.seeds) == 60
 
 
 NOISE = {

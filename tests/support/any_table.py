@@ -55,7 +55,7 @@ CAUTIONS = (
     r"No group stands out from chance",
     r"No group that stands out from chance is found again",
     r"No feature goes with another beyond chance",
-    r"n_groups=\d+ but only \d+ features go with others beyond chance",
+    r"n_groups=\d+ but only \d+ features are related to others beyond chance",
     r"no feature reaches threshold=",
     r"The selectors had not decided after \d+ epochs",
     r"n_features_to_select=\d+, but the groups to select from give only",

@@ -21,7 +21,7 @@ from groupfs.data.refused_columns import RefusedColumn, refuse_columns, such_as
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: A level of fewer rows says nothing of the others; it is merged with those like it.
-FEWEST_ROWS = 5
+FEWEST_OF_LEVEL = 5
 #: More levels than this are no category; ids and free text have so many.
 MOST_LEVELS = 100
 #: So many values that all differ may be chance in a small table; more are ids.
@@ -173,10 +173,10 @@ def _merge_rare(codes: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
     """
     by_rows = np.argsort(counts, kind="stable")
     others = by_rows[:-1]
-    rare = others[counts[others] < FEWEST_ROWS]
+    rare = others[counts[others] < FEWEST_OF_LEVEL]
     if not len(rare):
         return codes, counts
-    if counts[rare].sum() < FEWEST_ROWS:
+    if counts[rare].sum() < FEWEST_OF_LEVEL:
         rare = others[: len(rare) + 1]
     kept = np.setdiff1d(np.arange(len(counts)), rare)
     place = np.full(len(counts) + 1, len(kept))

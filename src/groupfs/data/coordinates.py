@@ -24,7 +24,7 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 #: Numbers of a factor up to which a processor goes through it faster than kernels are launched.
 SMALL_FACTOR = 2**18
 #: How far coordinates of duplicate columns differ: by the root of the jitter.
-SAME_KEY = 1e-4
+SAME_COORDINATE = 1e-4
 #: Added to the diagonal of correlations, which may be singular, before they are factored: the first
 #: that will do.
 JITTERS = 10.0 ** np.arange(-12, -2)
@@ -137,7 +137,7 @@ def _count_duplicates(F: Tensor) -> FloatArray:
     vectors = np.random.default_rng(0).standard_normal((len(F), 3))
     keys = (F.T @ torch.as_tensor(vectors).to(F)).cpu().double().numpy()
     keys *= np.where(keys[:, :1] < 0, -1, 1)
-    order, alike = order_by_keys(keys, SAME_KEY)
+    order, alike = order_by_keys(keys, SAME_COORDINATE)
     counts = np.empty(len(order))
     counts[order] = np.bincount(alike)[alike]
     return counts

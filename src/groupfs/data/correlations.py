@@ -29,7 +29,7 @@ from groupfs.utils.types import FloatArray, IntArray
 #: Deviation from -1 of lowest times highest value at which a standardised column has two values.
 TWO_VALUED = 1e-4
 #: Variance of a standardised column in half of the rows that is none but for rounding.
-CONSTANT = 1e-12
+NO_VARIANCE = 1e-12
 
 
 class Correlations(Similarity):
@@ -215,7 +215,7 @@ class HalvedColumns:
             second = tuple(a - b - c for a, b, c in zip(total, first, left_over, strict=True))
             products, sums = (torch.stack(pair) for pair in zip(first, second, strict=True))
             centered = products - sums.unsqueeze(-1) * (sums / (n // 2)).unsqueeze(-2)
-            roots = centered.diagonal(dim1=-2, dim2=-1).clamp(min=CONSTANT * (n // 2)).sqrt()
+            roots = centered.diagonal(dim1=-2, dim2=-1).clamp(min=NO_VARIANCE * (n // 2)).sqrt()
             r = centered / roots.unsqueeze(-1) / roots.unsqueeze(-2)
             found.append(r.masked_fill_(excluded, 0))
         return found

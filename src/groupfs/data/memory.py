@@ -46,7 +46,7 @@ PER_FEATURE = 8192
 PER_PRODUCT = 40
 #: Most rows of the sample that stays in memory, and the fewest; most of a block that is read at a
 #: time.
-SAMPLE_ROWS, FEWEST_ROWS, BLOCK_ROWS = 4096, 128, 8192
+SAMPLE_ROWS, FEWEST_SAMPLE_ROWS, BLOCK_ROWS = 4096, 128, 8192
 #: Rows' worth of memory that a row takes in the sample with shuffled copies, and in a block with
 #: what is made of it, two of which are prefetched.
 PER_SAMPLE_ROW, PER_BLOCK_ROW = 4, 10
@@ -118,8 +118,8 @@ def plan_rows(n_rows: int, n_features: int, budget: int, max_memory: Any) -> Pla
     per_row = 4 * n_features
     share = (budget - PER_FEATURE * n_features) // 4
     sample, block = share // (per_row * PER_SAMPLE_ROW), share // (per_row * PER_BLOCK_ROW)
-    if sample < FEWEST_ROWS:
-        needed = PER_FEATURE * n_features + 4 * FEWEST_ROWS * per_row * PER_SAMPLE_ROW
+    if sample < FEWEST_SAMPLE_ROWS:
+        needed = PER_FEATURE * n_features + 4 * FEWEST_SAMPLE_ROWS * per_row * PER_SAMPLE_ROW
         _refuse(n_features, needed, budget, max_memory)
     most = max(512, _even(SAMPLE_NUMBERS // n_features))
     return Plan(

@@ -29,11 +29,11 @@ from groupfs.data.pair_sums import PairSums, exclusive_pairs
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Numbers of a block that are worked on at a time.
-BLOCK_ENTRIES = 2**22
+PAIRED_ENTRIES = 2**22
 #: Draws of Gaussian matrices, as many as give so many numbers.
 DRAWN_NUMBERS, MOST_DRAWS = 2**21, 4000
 #: Variance relative to one that is none but for rounding.
-CONSTANT = 1e-12
+NO_VARIANCE = 1e-12
 
 
 def similarities(
@@ -47,7 +47,7 @@ def similarities(
     stop = d if stop is None else stop
     if callable(basis.similarity):
         return _by_function(basis, basis.similarity)[start:stop]
-    size = max(1, BLOCK_ENTRIES * d // len(basis.owner) ** 2)
+    size = max(1, PAIRED_ENTRIES * d // len(basis.owner) ** 2)
     compare = _distance if basis.similarity == "distance" else _canonical
     parts = [compare(basis, i, min(stop, i + size)) for i in range(start, stop, size)]
     found = np.concatenate(parts)
@@ -115,7 +115,7 @@ def _scaled(sums: PairSums) -> FloatArray:
         about_mean = sums.basis.centered[sums.columns] if side == 0 else sums.basis.centered
         rows = n if n.size == 1 else (n[sums.a] if side == 0 else n.T[sums.b])
         variance = square - np.where(about_mean[:, None], np.square(total) / rows, 0)
-        variances.append(np.where(variance > CONSTANT * rows, variance, np.inf))
+        variances.append(np.where(variance > NO_VARIANCE * rows, variance, np.inf))
     left, right = variances
     if left.shape[1] > 1:
         left, right = left[:, sums.b], right[:, sums.a]

@@ -28,7 +28,7 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 #: Features of all chance tables together, at least, and tables, at least and at most.
 CHANCE_FEATURES, FEWEST_TABLES, MOST_TABLES = 2000, 2, 60
 #: Entries and products of columns that a chance table may take, and rows it has at least.
-TABLE_ENTRIES, TABLE_PRODUCTS, FEWEST_ROWS = 2**23, 3e10, 500
+TABLE_ENTRIES, TABLE_PRODUCTS, FEWEST_SHUFFLED_ROWS = 2**23, 3e10, 500
 #: Numbers and similarities of kept tables (134 MB).
 KEPT_ENTRIES = 2**24
 #: Chance features that a feature is compared with, at least.
@@ -74,7 +74,7 @@ class ChanceTables:
     ) -> "ChanceTables":
         """Choose rows and seeds: more tables where features are few."""
         rng, d = np.random.default_rng(seed), similarity.n_compared
-        most = max(FEWEST_ROWS, int(min(table_entries / d, TABLE_PRODUCTS / d**2)))
+        most = max(FEWEST_SHUFFLED_ROWS, int(min(table_entries / d, TABLE_PRODUCTS / d**2)))
         n_tables = -(-CHANCE_FEATURES // similarity.shape[1])
         n_tables = min(max(n_tables, FEWEST_TABLES), MOST_TABLES)
         sampled = similarity.sampled(most, rng)

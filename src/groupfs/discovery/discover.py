@@ -21,11 +21,11 @@ from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.members import assign_members
 from groupfs.discovery.number_of_groups import find_n_groups
 from groupfs.discovery.replication import (
-    FEWEST_FEATURES,
-    FEWEST_ROWS,
-    MOST_FEATURES,
-    MOST_GROUPS,
-    MOST_ROWS,
+    FEWEST_HALVED_FEATURES,
+    FEWEST_HALVED_ROWS,
+    HALVED_FEATURES,
+    HALVED_ROWS,
+    MOST_HALVED_GROUPS,
     Halves,
     Replication,
     divide_groups,
@@ -115,7 +115,7 @@ def _relatedness(table: Table, options: Options, seed: int) -> Relatedness | Non
     most = 0 if isinstance(options.n_groups, str) else options.n_groups
     if n_related < FEATURES_PER_GROUP * most:
         warn(
-            f"n_groups={most} but only {n_related} features go with others beyond chance, "
+            f"n_groups={most} but only {n_related} features are related to others beyond chance, "
             f"fewer than {FEATURES_PER_GROUP} for each group; groups were looked for among all "
             "features.",
             SelectionWarning,
@@ -130,11 +130,11 @@ def _halves(table: Table, options: Options, seed: int) -> tuple[Halves | None, I
     None where rows or features are too few.
     """
     N, d = table.similarity.shape
-    if N < FEWEST_ROWS or d < FEWEST_FEATURES:
+    if N < FEWEST_HALVED_ROWS or d < FEWEST_HALVED_FEATURES:
         return None, None
     rng = np.random.default_rng(seed)
-    features = np.sort(rng.permutation(d)[:MOST_FEATURES])
-    n_vectors = min(MOST_GROUPS, len(features) // 2)
+    features = np.sort(rng.permutation(d)[:HALVED_FEATURES])
+    n_vectors = min(MOST_HALVED_GROUPS, len(features) // 2)
     if not isinstance(options.n_groups, str):
         n_vectors = options.n_groups
     most_rows, splits = _n_halved(d), n_splits(len(features))
@@ -147,7 +147,7 @@ def _halves(table: Table, options: Options, seed: int) -> tuple[Halves | None, I
 
 def _n_halved(n_features: int) -> int:
     """Count the rows that are split in halves."""
-    return min(MOST_ROWS, max(FEWEST_ROWS, HALVED_ENTRIES // n_features))
+    return min(HALVED_ROWS, max(FEWEST_HALVED_ROWS, HALVED_ENTRIES // n_features))
 
 
 def _labels(table: Table, options: Options, evidence: Evidence, seed: int) -> IntArray:
@@ -177,7 +177,9 @@ def _number_of_groups(table: Table, options: Options, evidence: Evidence) -> tup
         n_groups = options.n_groups
     elif evidence.replication is not None:
         n_groups = evidence.replication.best
-    if n_groups is None and (d < FEWEST_FEATURES or _is_unidimensional(similarity, evidence)):
+    if n_groups is None and (
+        d < FEWEST_HALVED_FEATURES or _is_unidimensional(similarity, evidence)
+    ):
         n_groups = 1
     if n_groups is None:
         n_groups, _, eigenvectors = find_n_groups(walk, table.n_distinct, DENSE_FEATURES)

@@ -52,7 +52,7 @@ def assign_members(
 
     A feature leaves if its correlation with the rest of its group is too low, or chance.
     """
-    labels = settle_features(similarity, labels, n_groups, signed)
+    labels = move_features(similarity, labels, n_groups, signed)
     least = min(CHANCE_ERRORS / np.sqrt(similarity.shape[0]), 1.0)
     inside = np.ones(len(labels), dtype=bool)
     for _ in range(MOST_ROUNDS):
@@ -65,7 +65,7 @@ def assign_members(
     return np.where(inside, labels, -1)
 
 
-def settle_features(
+def move_features(
     similarity: Similarity, labels: IntArray, n_groups: int, signed: bool
 ) -> IntArray:
     """Move features to groups they are clearly nearer to, (d,).

@@ -40,21 +40,23 @@ from groupfs.discovery.graph import self_tuning_graph
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Most groups that are looked for, and rows and features that are looked at, at most.
-MOST_GROUPS, MOST_ROWS, MOST_FEATURES = 45, 5000, 640
+MOST_HALVED_GROUPS, HALVED_ROWS, HALVED_FEATURES = 45, 5000, 640
 #: Splits where features are few, and where they are many: then one split says as much.
 MOST_SPLITS, FEWEST_SPLITS, SPLIT_FEATURES = 60, 5, 3000
 #: Rows and features that are too few to be split.
-FEWEST_ROWS, FEWEST_FEATURES = 20, 4
+FEWEST_HALVED_ROWS, FEWEST_HALVED_FEATURES = 20, 4
 #: Features up to which all eigenvectors of a walk are found about as fast as the first ones, and
 #: those above which a GPU finds them faster than a processor.
 SMALL_WALK, LARGE_WALK = 64, 256
 #: Agreement below which no number of groups replicates.
 CLEAR = 0.3
+#: Replication of a group beyond that of chance sets, relative to the most it could be, at least.
+LEAST_REPLICATION = 0.2
 #: Share of the highest information from which another peak is worth mentioning.
 AS_WELL = 0.9
 #: Agreement of halves on the parts of a group, at least, and what two parts may have in common, at
 #: most.
-FOUND_AGAIN, LITTLE_IN_COMMON = 0.5, 0.4
+PARTS_AGREE, LITTLE_IN_COMMON = 0.5, 0.4
 #: Parts that a group is divided into at a time, and splits of the rows.
 MOST_PARTS, FEW_SPLITS = 10, 10
 
@@ -123,7 +125,7 @@ class Halves:
             self._found[n_groups] = cluster_stack(self.embeddings, n_groups)
         return self._found[n_groups]
 
-    def replication(self, most_groups: int = MOST_GROUPS) -> Replication:
+    def replication(self, most_groups: int = MOST_HALVED_GROUPS) -> Replication:
         """Measure the agreement of halves for 2, 3, ... groups of two features or more."""
         most = min(most_groups, self.n_features // 2)
         numbers = np.arange(2, most + 1)
@@ -169,7 +171,8 @@ def n_splits(n_features: int, most: int = MOST_SPLITS) -> int:
 
 def replicates(group_replication: FloatArray, chance: FloatArray) -> BoolArray:
     """Decide which groups are found again more often than chance sets, by a fifth at least."""
-    return (group_replication - chance) / np.maximum(1 - chance, 1e-12) >= 0.2
+    beyond = (group_replication - chance) / np.maximum(1 - chance, 1e-12)
+    return beyond >= LEAST_REPLICATION
 
 
 def entropy(labels: IntArray) -> FloatArray:
@@ -255,7 +258,7 @@ def _parts(
 ) -> IntArray | None:
     """Find the parts of one group, (m,); None if it is one thing."""
     m = len(group)
-    if m < FEWEST_FEATURES:
+    if m < FEWEST_HALVED_FEATURES:
         return None
     most, K = min(MOST_PARTS, m // 2), min(n_neighbors, m - 1)
     (embedding,) = leading_of(walks_of(correlations[None], K, signed), most)
@@ -268,7 +271,7 @@ def _parts(
     found = Halves(halved, K, most, signed, seed).replication(most)
     at = int(found.information.argmax())
     n_parts = int(found.n_groups[at])
-    if found.agreement[at] < FOUND_AGAIN or n_parts not in apart:
+    if found.agreement[at] < PARTS_AGREE or n_parts not in apart:
         return None
     return parts[n_parts]
 

@@ -27,11 +27,11 @@ from groupfs.utils.types import FloatArray, IntArray
 METRICS = ("euclidean", "cosine", "rank")
 #: Rows that a column is compared with its walk at, and numbers of the rows it reaches that are held
 #: at a time.
-MOST_ROWS, MOST_ENTRIES = 4096, 2**24
+WALKED_ROWS, REACHED_ENTRIES = 4096, 2**24
 #: Rows that a part has about, at least: the fewer they are, the more often the same rows are read.
 FEWEST_IN_PART = 4
 #: Numbers that the rows looked at may hold, and their number at least.
-ROW_ENTRIES, FEWEST_ROWS = 2**25, 64
+ROW_ENTRIES, FEWEST_WALKED_ROWS = 2**25, 64
 
 
 class SampleGraph:
@@ -65,7 +65,7 @@ class SampleGraph:
         take: Callable[[IntArray], FloatArray],
         index: IntArray,
         steps: int,
-        most_entries: int = MOST_ENTRIES,
+        most_entries: int = REACHED_ENTRIES,
     ) -> tuple[FloatArray, FloatArray]:
         """Return some rows, and where the walk on the whole graph takes them, (B, d) each.
 
@@ -99,7 +99,7 @@ def walked_rows(
     rows: Rows, graph: SampleGraph, steps: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """Take random rows, as many as are affordable, and where the walk takes them, (B, d) each."""
-    n_rows = min(MOST_ROWS, max(FEWEST_ROWS, ROW_ENTRIES // rows.shape[1]))
+    n_rows = min(WALKED_ROWS, max(FEWEST_WALKED_ROWS, ROW_ENTRIES // rows.shape[1]))
 
     def take(index: IntArray) -> FloatArray:
         return np.asarray(fill_gaps(rows.take(torch.from_numpy(index))).cpu().numpy())

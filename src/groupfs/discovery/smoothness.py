@@ -40,7 +40,7 @@ N_NEIGHBORS = 7
 #: t, steps of the random walk on the samples, as in the paper.
 N_STEPS = 2
 #: Rows on which features are measured, and numbers they may hold; rows on which groups are.
-MOST_ROWS, MOST_ENTRIES, SCORED_ROWS = 2048, 2**25, 512
+MEASURED_ROWS, MEASURED_ENTRIES, SCORED_ROWS = 2048, 2**25, 512
 #: Numbers that are worked on at a time: what a processor's cache holds, what a GPU is busy with.
 ENTRIES_AT_ONCE = {"cpu": 2**20, "cuda": 2**25}
 #: Columns of noise: the mean of chance is known to an eighth of its spread.
@@ -53,7 +53,7 @@ def feature_smoothness(
     seed: int,
     metric: str | SampleGraph = "euclidean",
     n_neighbors: int = N_NEIGHBORS,
-    most_rows: int = MOST_ROWS,
+    most_rows: int = MEASURED_ROWS,
 ) -> FloatArray:
     """Measure how smooth all features are on the sample graph of some, (d,); not below 0."""
     rng = np.random.default_rng(seed)
@@ -61,7 +61,7 @@ def feature_smoothness(
     if isinstance(metric, SampleGraph):
         X, smoothed = map(torch.from_numpy, walked_rows(rows, metric, 1, rng))
         return _shared_part(X, smoothed, of_column)
-    n_rows = max(64, min(most_rows, MOST_ENTRIES // rows.shape[1]))
+    n_rows = max(64, min(most_rows, MEASURED_ENTRIES // rows.shape[1]))
     X = rows.random_rows(n_rows, rng)
     if metric == "rank":
         X, metric = rank_columns(X, _are_alone(of_column)), "euclidean"
