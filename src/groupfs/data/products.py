@@ -38,8 +38,7 @@ class ProductsWork:
         standardizer = Standardizer(self.units, self.device)
         total = torch.zeros((d, d), dtype=torch.float64, device=self.device)
         for block in pieces:
-            Z = standardizer.standardized(block)
-            total.add_(Z.T @ Z)
+            _add_products(total, standardizer.standardized(block))
         return total.numpy() if total.device.type == "cpu" else total
 
     def merge(self, found: list[Any]) -> Any:
@@ -47,6 +46,11 @@ class ProductsWork:
         for others in found[2:]:
             merged += others
         return merged
+
+
+def _add_products(total: Tensor, Z: Tensor) -> None:
+    """Add the products of the columns of a block, (b, d), which is not held any longer."""
+    total.add_(Z.T @ Z)
 
 
 @dataclass(frozen=True)
