@@ -9,10 +9,9 @@ from scipy.special import ndtr
 from torch import Tensor
 
 from groupfs.data.table import Rows
+from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
-from groupfs.joint.noise import NoiseSource
-from groupfs.joint.objective import Objective
-from groupfs.joint.relaxations import gates
+from groupfs.joint.relaxations import NoiseSource, gates
 
 #: Candidates for the weight of the feature term, as in the paper.
 SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)

@@ -4,6 +4,7 @@ Axes: d features, C groups.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.special
@@ -11,7 +12,6 @@ import scipy.special
 from groupfs.discovery.clusters import as_groups
 from groupfs.discovery.describe_groups import N_SHUFFLES, place_groups
 from groupfs.groups import Groups
-from groupfs.joint.history import EpochRecord
 from groupfs.joint.problem import Problem, group_smoothness
 from groupfs.joint.training import Trained
 from groupfs.utils.types import FloatArray, IntArray
@@ -25,7 +25,7 @@ class LearnedGroups:
     order: IntArray  #: number of each group in the model, (C,)
     membership: FloatArray  #: probabilities, 0 for constant columns, (n_features, C)
     gates: FloatArray  #: gate means, (C,)
-    history: list[EpochRecord]
+    history: list[dict[str, Any]]
 
 
 def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -> LearnedGroups:

@@ -14,10 +14,8 @@ from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.number_of_groups import find_n_groups
 from groupfs.discovery.smoothness import score_on_rows
 from groupfs.joint.calibration import measure_start
-from groupfs.joint.losses import walk_tensor
-from groupfs.joint.memberships import DenseMemberships
+from groupfs.joint.losses import Objective, walk_tensor
 from groupfs.joint.model import GatedModel
-from groupfs.joint.objective import Objective
 from groupfs.joint.settings import Settings
 from groupfs.utils.device import DTYPE
 from groupfs.utils.types import FloatArray, IntArray
@@ -45,8 +43,8 @@ class Problem:
 
     def models(self, sparsity_weights: FloatArray) -> GatedModel:
         """Start untrained models: every seed with every sparsity weight."""
-        memberships = DenseMemberships.from_clusters(self.clusters, self.n_groups, self.seeds)
-        return GatedModel.start(memberships, self.gate_start, sparsity_weights, self.device, DTYPE)
+        start = (self.clusters, self.seeds, self.gate_start)
+        return GatedModel.start(*start, sparsity_weights, self.device, DTYPE)
 
 
 def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.device) -> Problem:
@@ -71,8 +69,7 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
         walk=walk_tensor(walk, device, DTYPE),
     )
     level = np.full((1, n_groups), HALF_OPEN)
-    memberships = DenseMemberships.from_clusters(clusters[:1], n_groups, seeds[:1])
-    first = GatedModel.start(memberships, level, np.ones(1), device, DTYPE)
+    first = GatedModel.start(clusters[:1], seeds[:1], level, np.ones(1), device, DTYPE)
     measured = measure_start(first, objective, rows, settings.batch_size, seeds[0])
     weight = settings.smoothness_weight
     if isinstance(weight, str):

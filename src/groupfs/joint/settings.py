@@ -54,9 +54,8 @@ class Schedule:
     learning_rate: float
     start_temperature: float
     end_temperature: float
-    stop_early: bool
+    early_stopping: bool
     steps_per_epoch: int | None = None  #: at most; None goes through all rows
-    record_gates: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +79,6 @@ class Settings(Schedule):
         preset = PRESETS[parameters["preset"]]
         given = {name: value for name, value in parameters.items() if value is not None}
         values = {**preset, **given, "verbose": bool(parameters["verbose"])}
-        values["stop_early"] = values["early_stopping"]
         if values["batch_size"] == "auto":
             values["batch_size"] = large_batch(n_samples)
         if values["max_epochs"] == "auto":
@@ -92,21 +90,22 @@ class Settings(Schedule):
             values["feature_neighbors"] = KEPT_NEIGHBORS if many else "all"
         if values["feature_neighbors"] == "all":
             values["feature_neighbors"] = None
-        values["n_neighbors"] = _affordable_neighbors(values, n_samples)
+        values["n_neighbors"] = affordable_neighbors(
+            values["n_neighbors"], min(values["batch_size"], n_samples)
+        )
         _refuse_rising_temperature(values)
         return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
 
 
-def _affordable_neighbors(values: dict[str, Any], n_samples: int) -> int:
+def affordable_neighbors(wanted: int, batch_size: int) -> int:
     """Return K, or as many neighbours as the samples of a batch have."""
-    wanted, fewest = int(values["n_neighbors"]), min(values["batch_size"], n_samples)
-    if wanted < fewest:
+    if wanted < batch_size:
         return wanted
     warn(
-        f"n_neighbors={wanted} but a batch has {fewest} samples; the graph uses "
-        f"{fewest - 1} neighbours instead."
+        f"n_neighbors={wanted} but a batch has {batch_size} samples; the graph uses "
+        f"{batch_size - 1} neighbours instead."
     )
-    return int(fewest - 1)
+    return batch_size - 1
 
 
 def _refuse_rising_temperature(values: dict[str, Any]) -> None:
