@@ -8,7 +8,6 @@ import pytest
 from groupfs.datasets import DATASETS, fetch_dataset
 
 FACES = ("yale", "ar10p", "pie10p")
-AMAT = "mnist_background_random_train.amat"
 
 
 @pytest.mark.slow
@@ -48,15 +47,6 @@ def test_the_draw_of_noisy_digits_is_fixed(published):
     assert X.sum() == 1334321462
     assert X[0, :5].tolist() == [76, 119, 177, 241, 29]
     assert y[:8].tolist() == [3, 6, 6, 6, 0, 3, 6, 2]
-
-
-@pytest.mark.slow
-def test_the_published_noisy_digits_are_preferred(data_home):
-    lines = [f"{'0.25 ' * 783}0.5 {digit}.0" for digit in range(10)]
-    (data_home / AMAT).write_text("\n".join(lines * 1200))
-    table = fetch_dataset("nmnist38", data_home=data_home)
-    assert table.data[0, 782:].tolist() == [0.25, 0.5]
-    assert AMAT in table.DESCR and "made from MNIST" not in table.DESCR
 
 
 def test_as_frame(published):

@@ -1,7 +1,7 @@
 """MGAGR: groups known beforehand, one sample graph per group, a sparse reconstruction of X."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -90,7 +90,6 @@ class MGAGR(RankingSelector):
     ((100, 5), 3)
     """
 
-    n_features_to_select: int | None = field(default=None, kw_only=False)
     groups: Any = None
     n_groups: int | str = "auto"
     smoothness_weight: float = 0.1

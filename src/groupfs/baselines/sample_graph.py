@@ -6,7 +6,7 @@ It is a symmetric affinity W (N, N) of non-negative weights, a plain array or, w
 are joined, a CSR array. In the one built here :math:`W_{ii} = 1`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,7 +40,6 @@ ROUNDING = 1e-12
 class SampleGraphSelector(RankingSelector):
     """Base of the baselines that need a graph of the samples; it has the graph's parameters."""
 
-    n_features_to_select: int | None = field(default=None, kw_only=False)
     graph: Any = "self-tuning"
     n_neighbors: int = 7
     kept_neighbors: int | str | None = None

@@ -1,15 +1,13 @@
 """fetch_dataset: the paper's tables by name, from the files their sources publish."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from groupfs.datasets.parsers import Parsed
-from groupfs.datasets.published_files import data_folder, find_file, obtain_file
-from groupfs.datasets.registry import DATASETS, REGISTRY, Source
+from groupfs.datasets.published_files import data_folder, obtain_file
+from groupfs.datasets.registry import DATASETS, REGISTRY
 
 
 def fetch_dataset(
@@ -58,8 +56,9 @@ def fetch_dataset(
     """
     if name not in DATASETS:
         raise ValueError(f"There is no dataset {name!r}; choose one of {', '.join(DATASETS)}.")
-    entry = REGISTRY[name]
-    parsed, source = _read(name, data_folder(data_home), download_if_missing)
+    entry, folder = REGISTRY[name], data_folder(data_home)
+    contents = (obtain_file(file, folder, download_if_missing) for file in entry.files)
+    parsed = entry.read(*contents)
 
     data: Any = parsed.data.astype(np.float64, order="C")
     target: Any = parsed.target
@@ -75,16 +74,8 @@ def fetch_dataset(
         feature_names=list(parsed.feature_names),
         target_names=list(parsed.target_names),
         image_shape=entry.image_shape,
-        DESCR=entry.description + source.note,
+        DESCR=entry.description,
     )
-
-
-def _read(name: str, folder: Path, download: bool) -> tuple[Parsed, Source]:
-    """Read the first source whose files are at hand, else the last."""
-    sources = REGISTRY[name].sources
-    at_hand = (s for s in sources if all(find_file(file, folder) for file in s.files))
-    source = next(at_hand, sources[-1])
-    return source.read(*(obtain_file(file, folder, download) for file in source.files)), source
 
 
 def _as_frame(data: Any, target: Any, names: list[str]) -> tuple[Any, Any, Any]:

@@ -89,24 +89,9 @@ def feature_smoothness(
 
     .. math:: L_f = \frac{1}{dC}\left[\mathrm{tr}(F^\top L F) + \beta\|F^\top F - I\|_F^2\right]
 
-    where F is :math:`MQ` with its columns centred and scaled to unit norm.
-
-    Parameters
-    ----------
-    M : (R, d, C)
-        Memberships.
-    Q : (R, C, C)
-        Projection.
-    walk : (d, d), dense or CSR
-        :math:`I - L` of the features.
-    orthogonality : float
-        :math:`\beta`.
-
-    Returns
-    -------
-    value : (R,)
-    grad_M : (R, d, C)
-    grad_Q : (R, C, C)
+    where F is :math:`MQ`, of memberships (R, d, C) and a projection (R, C, C), with its columns
+    centred and scaled to unit norm; ``walk`` is :math:`I - L` of the features, dense or CSR, and
+    ``orthogonality`` :math:`\beta`. Returns the value, (R,), and its gradients on M and Q.
     """
     d, C = M.shape[-2:]
     F = M @ Q
@@ -130,14 +115,9 @@ def group_sparsity(mu: Tensor, share: Tensor, gate_noise: float) -> tuple[Tensor
 
     .. math:: L_{reg} = \frac1C\sum_j \Phi(\mu_j/\sigma)\,s_j
 
-    with :math:`s_j = \frac1d\sum_i M_{ij}` the share of the features in group j, (R, C).
-
-    Returns
-    -------
-    value : (R,)
-    grad_mu : (R, C)
-    is_open : (R, C)
-        :math:`\Phi(\mu/\sigma)`, which is C times the gradient with respect to the share.
+    with :math:`s_j = \frac1d\sum_i M_{ij}` the share of the features in group j, (R, C). Returns
+    the value, (R,), its gradient on mu, (R, C), and :math:`\Phi(\mu/\sigma)`, which is C times the
+    gradient on the share.
     """
     scaled = mu / gate_noise
     is_open = torch.special.ndtr(scaled)

@@ -51,8 +51,7 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
     """Find what is to be known of a table before training."""
     table.rows.to(device, DTYPE)
     rows, d = table.rows, table.rows.shape[1]
-    graph = (settings.n_neighbors, settings.feature_neighbors)
-    walk = feature_walk(table.similarity, *graph)
+    walk = feature_walk(table.similarity, settings.n_neighbors, settings.feature_neighbors)
     if isinstance(settings.n_groups, str):
         n_groups, distortion, eigenvectors = find_n_groups(walk, table.n_distinct)
     else:
@@ -72,8 +71,7 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
     first = GatedModel.start(clusters[:1], seeds[:1], level, np.ones(1), device, DTYPE)
     measured = measure_start(first, objective, rows, settings.batch_size, seeds[0])
     weight = settings.smoothness_weight
-    if isinstance(weight, str):
-        weight = measured.balanced_smoothness_weight
+    weight = measured.balanced_smoothness_weight if isinstance(weight, str) else weight
     return Problem(
         table=table,
         settings=settings,

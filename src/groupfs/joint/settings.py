@@ -72,6 +72,7 @@ class Settings(Schedule):
     diffusion_steps: int
     gate_noise: float
     verbose: bool
+    sparsity_weight: float | None = None  #: in place of relative sparsities
 
     @classmethod
     def resolve(cls, parameters: dict[str, Any], n_samples: int, n_features: int) -> "Settings":
@@ -85,15 +86,19 @@ class Settings(Schedule):
             n_steps = min(-(-n_samples // values["batch_size"]), LONGEST_EPOCH)
             values["steps_per_epoch"] = n_steps
             values["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
-        if values["feature_neighbors"] == "auto":
-            many = n_features > FULL_GRAPH_FEATURES
-            values["feature_neighbors"] = KEPT_NEIGHBORS if many else "all"
-        if values["feature_neighbors"] == "all":
+        if values["feature_neighbors"] == "auto" and n_features > FULL_GRAPH_FEATURES:
+            values["feature_neighbors"] = KEPT_NEIGHBORS
+        if isinstance(values["feature_neighbors"], str):
             values["feature_neighbors"] = None
-        values["n_neighbors"] = affordable_neighbors(
-            values["n_neighbors"], min(values["batch_size"], n_samples)
-        )
-        _refuse_rising_temperature(values)
+        rows = min(values["batch_size"], n_samples)
+        values["n_neighbors"] = affordable_neighbors(values["n_neighbors"], rows)
+        start, end = values["start_temperature"], values["end_temperature"]
+        if end > start:
+            raise ParameterError(
+                f"end_temperature={end} is above start_temperature={start}; temperatures fall, so "
+                "choose a lower end.",
+                "end_temperature",
+            )
         return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
 
 
@@ -106,15 +111,6 @@ def affordable_neighbors(wanted: int, batch_size: int) -> int:
         f"{batch_size - 1} neighbours instead."
     )
     return batch_size - 1
-
-
-def _refuse_rising_temperature(values: dict[str, Any]) -> None:
-    if values["end_temperature"] > values["start_temperature"]:
-        raise ParameterError(
-            f"end_temperature={values['end_temperature']} is above start_temperature="
-            f"{values['start_temperature']}; temperatures fall, so choose a lower end.",
-            "end_temperature",
-        )
 
 
 def large_batch(n_samples: int, size: int = LARGE_BATCH) -> int:

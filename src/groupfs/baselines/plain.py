@@ -1,4 +1,4 @@
-"""Columns that stand for all others: the best additions one by one, or one of each cluster.
+"""Plain ways to choose columns: all, random ones, the most variable, some that stand for others.
 
 The greedy ones see correlations alone, so neither the unit nor the sign of a column matters, and
 the order does not depend on how many features are wanted: fewer are a beginning of more.
@@ -8,13 +8,74 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.cluster import FeatureAgglomeration
+from sklearn.utils import check_random_state
 
-from groupfs.baselines.base import RankingSelector, Table
+from groupfs.baselines.base import RandomState, RankingSelector, Table
 from groupfs.selection.coverage import Coverage
 from groupfs.selection.feature_order import order_features
+from groupfs.selector import derive_seeds
 
 
-@dataclass(eq=False, repr=False)
+class AllFeatures(RankingSelector):
+    """Keep every feature, constant ones too; ranks are the order of the columns."""
+
+    def __init__(self) -> None:
+        """There is nothing to choose."""
+
+    _fewest_columns = 0
+
+    def _fit_table(self, table: Table) -> None:
+        scores = np.zeros(len(table.columns))
+        self._rank(table, scores, self.n_features_in_, tie_breaker=-table.columns.astype(float))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RandomSelector(RankingSelector):
+    """Keep features drawn at random.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        How many. None takes half of the features that vary.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Examples
+    --------
+    >>> from groupfs.baselines import RandomSelector
+    >>> RandomSelector(1, random_state=0).fit_transform([[0, 1, 0], [1, 9, 0.5], [0, 5, 1]]).shape
+    (3, 1)
+    """
+
+    random_state: RandomState = None
+
+    def _fit_table(self, table: Table) -> None:
+        (seed,) = derive_seeds(check_random_state(self.random_state), 1)
+        self._rank(table, np.random.default_rng(seed).random(len(table.columns)))
+
+
+class VarianceSelector(RankingSelector):
+    """Keep the features with the largest variances, in the units they came in.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        How many. None takes half of the features that vary.
+
+    Examples
+    --------
+    >>> from groupfs.baselines import VarianceSelector
+    >>> VarianceSelector(1).fit([[0, 1, 0], [1, 9, 0.5], [0, 5, 1]]).ranking_
+    array([2, 1, 3])
+    """
+
+    standardize = False
+
+    def _fit_table(self, table: Table) -> None:
+        deviations = table.deviations[table.columns]
+        self._rank(table, deviations**2, tie_breaker=deviations)
+
+
 class ColumnSubsetSelector(RankingSelector):
     r"""Keep the features from which all others can be predicted best, chosen greedily.
 
@@ -51,8 +112,6 @@ class ColumnSubsetSelector(RankingSelector):
     array([0.64, 0.98, 1.  ])
     """
 
-    n_features_to_select: int | None = None
-
     def _fit_table(self, table: Table) -> None:
         d = len(table.columns)
         every = np.arange(d)
@@ -61,7 +120,6 @@ class ColumnSubsetSelector(RankingSelector):
         self.explained_ = ordered.explained
 
 
-@dataclass(eq=False, repr=False)
 class FacilityLocationSelector(RankingSelector):
     r"""Keep the features that every feature has a near one among, chosen greedily.
 
@@ -90,15 +148,12 @@ class FacilityLocationSelector(RankingSelector):
     array([3, 2, 1])
     """
 
-    n_features_to_select: int | None = None
-
     def _fit_table(self, table: Table) -> None:
         d = len(table.columns)
         coverage = Coverage.of(table.similarity.coordinates(), np.ones(d))
         self._rank_in_order(table, coverage.order(np.arange(d), d))
 
 
-@dataclass(eq=False, repr=False)
 class FeatureMedoids(RankingSelector):
     """Keep one feature of each cluster of features: the one most like the cluster's mean.
 
@@ -126,8 +181,6 @@ class FeatureMedoids(RankingSelector):
     >>> FeatureMedoids(2).fit(X).ranking_
     array([3, 1, 4, 2])
     """
-
-    n_features_to_select: int | None = None
 
     def _fit_table(self, table: Table) -> None:
         d = len(table.columns)
