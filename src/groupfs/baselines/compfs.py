@@ -62,10 +62,9 @@ class CompFS(TrainedSelector):
     n_features_to_select : int or None, default=None
         How many. None takes the features of all groups; the single best one, with a warning, if
         there is no group.
-    n_learners : int, default=5
-        Networks, and with them the most groups there can be (L).
-    hidden_width : int, default=20
-        Units of each of a network's two hidden layers.
+    n_learners, hidden_width : int, default=5 and 20
+        Networks (L), and with them the most groups there can be; units of each of a network's two
+        hidden layers.
     sparsity_weight : float or "auto", default="auto"
         Price of open gates (:math:`\beta_s`). "auto" is :math:`0.2 \sqrt d`, which makes a gate
         cost the same whatever the number of features.
@@ -73,11 +72,9 @@ class CompFS(TrainedSelector):
         Price of gates that two networks share (:math:`\beta_d`).
     threshold : float, default=0.7
         Probability from which on a feature is in a group.
-    batch_size : int, default=50
-        Rows of a training step.
-    max_epochs : int, default=250
-        Passes over the training rows. A step moves a gate's logit by about the learning rate, and
-        logits start about 1 from zero: some hundreds of steps are needed.
+    batch_size, max_epochs : int, default=50 and 250
+        Rows of a step, and passes over the training rows. A step moves a gate's logit by about the
+        learning rate, and logits start about 1 from zero: some hundreds of steps are needed.
     learning_rate, temperature : float, default=0.003 and 0.1
         Of Adam, and of the relaxed Bernoulli variables that are the gates in training.
     validation_fraction : float, default=0.1
@@ -101,8 +98,7 @@ class CompFS(TrainedSelector):
 
     Notes
     -----
-    The defaults are those of the synthetic experiments of the public package (compfs 0.0.2);
-    ``max_epochs`` is that of its smallest table.
+    The defaults are those of the synthetic experiments of the public package (compfs 0.0.2).
 
     References
     ----------
@@ -200,13 +196,9 @@ class CompFS(TrainedSelector):
                     f"{validation_loss} on validation rows; choose a learning_rate below "
                     f"{self.learning_rate}."
                 )
-            self.history_.append(
-                {
-                    "loss": mean_loss,
-                    "validation_accuracy": accuracy,
-                    "validation_loss": validation_loss,
-                }
-            )
+            values = (mean_loss, accuracy, validation_loss)
+            names = ("loss", "validation_accuracy", "validation_loss")
+            self.history_.append(dict(zip(names, values, strict=True)))
             if (accuracy, -validation_loss) > best:
                 best, self.best_epoch_ = (accuracy, -validation_loss), epoch
                 best_logits = learners.gate_logits.detach().clone()

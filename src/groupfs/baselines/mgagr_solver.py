@@ -1,12 +1,9 @@
 r"""The iterations of MGAGR: a graph of the samples per group, a common one, a reconstruction.
 
 Axes: n samples, d features, V groups, b rows of a block. All in double precision. The groups'
-graphs are recomputed in blocks of rows, and never held whole.
-
-Minimised over w, S and Z in turn, where column i of w sums to one:
-
-.. math:: \sum_i \|S_{:i} - \sum_v w_{vi} S^v_{:i}\|^2 + \|X - XZ\|_F^2
-          + \alpha\,\mathrm{tr}(Z^\top X^\top L_S X Z) + \gamma \sum_j \|z_j\|
+graphs are recomputed in blocks of rows, and never held whole. The objective, which
+:class:`groupfs.baselines.MGAGR` prints, is minimised over w, S and Z in turn, where column i of w
+sums to one.
 
 Nothing here needs Z itself, only the norms of its rows and distances between rows of XZ. Both stay
 as they are when Z is rotated from the right, so with n < d the target X is replaced by the square T
@@ -14,7 +11,7 @@ of :math:`X = TO`, O having orthonormal rows, and Z has n columns instead of d.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -31,8 +28,7 @@ OUT_OF_RANGE = (
 )
 
 
-@dataclass
-class Solution:
+class Solution(NamedTuple):
     """Result of the iterations."""
 
     row_norms: Tensor  #: of Z, (d,)
