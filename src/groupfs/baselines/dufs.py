@@ -128,20 +128,15 @@ class DUFS(TrainedSelector):
         kind = SumOfTerms if self.loss == "sum" else RatioOfTerms
         model = kind.with_gates(mu, mu.new_tensor([self.sparsity_weight]))
         noise = NoiseSource([seed], objective.gate_noise, device)
-        history = train(
-            model, objective, rows, schedule, noise, seed, bool(self.verbose), name="DUFS"
-        )
-        losses = model.total(objective, torch.as_tensor(history.terms).to(model.mu))
+        history = train(model, objective, rows, schedule, noise, seed, bool(self.verbose), "DUFS")
+        losses = model.total(objective, torch.as_tensor(history.terms).to(model.mu))[:, 0].tolist()
+        self.n_iter_ = len(losses)
         self.history_ = [
-            {
-                "epoch": epoch,
-                "loss": float(loss[0]),
-                "sample_smoothness": float(terms[0, 0]),
-                "open_share": float(terms[0, 2]),
-            }
-            for epoch, (loss, terms) in enumerate(zip(losses, history.terms, strict=True))
+            {"epoch": epoch, "loss": loss, "sample_smoothness": smooth, "open_share": share}
+            for epoch, (loss, (smooth, _, share)) in enumerate(
+                zip(losses, history.terms[:, 0].tolist(), strict=True)
+            )
         ]
-        self.n_iter_ = len(self.history_)
         scores = model.mu[0].double().cpu().numpy()
         self._rank(table, scores, self._n_selected(scores))
 

@@ -78,8 +78,7 @@ def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
     >>> SelectKBest(laplacian_score, k=10).fit_transform(X).shape
     (1000, 10)
     """
-    scores: FloatArray = LaplacianScore(**parameters).fit(X).scores_
-    return scores
+    return LaplacianScore(**parameters).fit(X).scores_
 
 
 def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = BLOCK_ENTRIES) -> FloatArray:
@@ -100,5 +99,4 @@ def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = BLOCK_ENTRI
         spread[part] = degree @ np.square(centered, out=centered)
     # with a graph that leaves samples out, a column may vary among those alone
     flat = spread <= FLAT * (spread + degree.sum() * mean**2)
-    scores: FloatArray = np.where(flat, -np.inf, shared / np.where(flat, 1, spread) - 1)
-    return scores
+    return np.where(flat, -np.inf, shared / np.where(flat, 1, spread) - 1)

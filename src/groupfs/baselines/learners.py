@@ -40,13 +40,10 @@ class Learners:
         def parameter(values: NDArray[Any]) -> Tensor:
             return torch.as_tensor(values, dtype=dtype, device=device).requires_grad_()
 
-        def layer(n_inputs: int, n_outputs: int) -> tuple[Tensor, Tensor]:
-            shapes = (n_learners, n_inputs, n_outputs), (n_learners, 1, n_outputs)
-            weight, bias = (
-                parameter((2 * rng.random(shape, dtype=np.float32) - 1) * n_inputs**-0.5)
-                for shape in shapes
-            )
-            return weight, bias
+        def layer(n_inputs: int, n_outputs: int) -> list[Tensor]:
+            """Return weights (L, inputs, outputs) and biases (L, 1, outputs)."""
+            uniform = (rng.random((n_learners, n, n_outputs), np.float32) for n in (n_inputs, 1))
+            return [parameter((2 * u - 1) * n_inputs**-0.5) for u in uniform]
 
         self.gate_logits = parameter(rng.standard_normal((n_learners, n_features)))
         self.first = layer(n_features, hidden_width)
@@ -55,8 +52,8 @@ class Learners:
         self.individual_head = layer(hidden_width, n_classes)
 
     def parameters(self) -> list[Tensor]:
-        layers = (self.first, self.second, self.aggregate_head, self.individual_head)
-        return [self.gate_logits, *(tensor for layer in layers for tensor in layer)]
+        heads = (*self.aggregate_head, *self.individual_head)
+        return [self.gate_logits, *self.first, *self.second, *heads]
 
     def relaxed_gates(self, uniform: Tensor, temperature: float) -> Tensor:
         """Draw gates nearly 0 or 1, open with probability p; overwrites ``uniform``, (L, B, d)."""
@@ -71,12 +68,8 @@ class Learners:
     def predict(self, deviations: Tensor, gates: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits of all learners together, (B, K), and of each alone, (L, B, K).
 
-        Parameters
-        ----------
-        deviations : (B, d)
-            Of the samples from the training mean, so that a closed gate, which gives zero, puts
-            the mean in place of a value.
-        gates : (L, B, d) or (L, 1, d)
+        ``deviations`` (B, d) are those of the samples from the training mean, so that a closed
+        gate, (L, B, d) or (L, 1, d), which gives zero, puts the mean in place of a value.
         """
         hidden = _linear(gates * deviations, self.first).relu()
         hidden = _linear(hidden, self.second).relu()
@@ -114,7 +107,7 @@ def distinct_groups(open_gates: BoolArray) -> list[IntArray]:
     return [np.array(group) for group in groups if group]
 
 
-def _linear(x: Tensor, layer: tuple[Tensor, Tensor]) -> Tensor:
+def _linear(x: Tensor, layer: list[Tensor]) -> Tensor:
     weight, bias = layer
     return torch.baddbmm(bias, x, weight)
 
@@ -146,10 +139,8 @@ def split_rows(codes: IntArray, validation_fraction: float, seed: int) -> tuple[
     N, sizes = len(codes), np.bincount(codes)
     n_validation = min(ceil(validation_fraction * N), N - 1)
     possible = sizes.min() >= 2 and len(sizes) <= min(n_validation, N - n_validation)
+    stratify = codes if possible else None
     training, validation = train_test_split(
-        np.arange(N),
-        test_size=n_validation,
-        stratify=codes if possible else None,
-        random_state=seed,
+        np.arange(N), test_size=n_validation, stratify=stratify, random_state=seed
     )
     return training, validation

@@ -69,8 +69,7 @@ class ActiveColumns:
     def candidate(self, j: int) -> Candidate:
         n, own = len(self.indices), self.products.of(j)
         coordinates = self.inverse[:n, :n] @ own[self.indices]
-        outside = float(own[j] - coordinates @ coordinates)
-        return Candidate(j, coordinates, outside, own[j])
+        return Candidate(j, coordinates, float(own[j] - coordinates @ coordinates), own[j])
 
     def add(self, candidate: Candidate, sign: float) -> None:
         n, root = len(self.indices), np.sqrt(candidate.outside)

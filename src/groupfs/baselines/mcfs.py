@@ -120,10 +120,9 @@ def _leading_but_trivial(
         operator = LinearOperator(
             (N, N), matvec=lambda x: walk @ x - 2 * trivial * (trivial @ x), dtype=np.float64
         )
+        effort = {"ncv": LANCZOS_VECTORS, "maxiter": LANCZOS_RESTARTS}
         try:
-            values, vectors = lanczos(
-                operator, n_vectors, ncv=LANCZOS_VECTORS, maxiter=LANCZOS_RESTARTS
-            )
+            values, vectors = lanczos(operator, n_vectors, **effort)
             return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
         except ArpackError:
             pass  # the direct way is slow for so many samples, but it ends

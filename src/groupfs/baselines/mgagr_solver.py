@@ -48,10 +48,12 @@ def solve(
     max_inner_iter: int,
     tol: float,
 ) -> Solution:
-    """Run the iterations on X (n, d) and its columns by group, V of (n, d_v).
+    r"""Run the iterations on X (n, d) and its columns by group, V of (n, d_v).
 
-    Both loops end early once the norms of Z's rows, taken as one vector, move by less than ``tol``
-    times its length.
+    A step for Z is one of reweighted least squares: :math:`(X^\top K X + \gamma Q) Z = X^\top T`
+    with :math:`K = I + \alpha L_S` and :math:`Q = \mathrm{diag}(1 / (2 \|z_j\|))`; none raises the
+    objective. Both loops end early once the norms of Z's rows, taken as one vector, move by less
+    than ``tol`` times its length.
     """
     n, d = X.shape
     T = X if n >= d else torch.linalg.qr(X.T, mode="r").R.T.contiguous()
@@ -63,41 +65,20 @@ def solve(
     converged = False
     while len(objective) < max_iter and not converged:
         weights, misfit = update_graph(S, graphs, Y, alpha)
-        previous = norms
-        Z = update_reconstruction(X, T, S, norms, alpha, gamma, max_inner_iter, tol)
-        Y, norms = X @ Z, Z.norm(dim=1)
+        at_start, step = norms, (push_through_step if n < d else direct_step)(X, T, S, alpha, gamma)
+        for _ in range(max_inner_iter):
+            Z = step(2 * norms + TINY)
+            previous, norms = norms, Z.norm(dim=1)
+            if has_converged(norms, previous, tol):
+                break
+        Y = X @ Z
         roughness = (Y * laplacian(S, Y)).sum()
         value = misfit + (T - Y).square().sum() + alpha * roughness + gamma * norms.sum()
         if not torch.isfinite(value):
             raise ValueError(OUT_OF_RANGE)
         objective.append(float(value))
-        converged = has_converged(norms, previous, tol)
+        converged = has_converged(norms, at_start, tol)
     return Solution(norms, weights, objective, converged)
-
-
-def update_reconstruction(
-    X: Tensor,
-    T: Tensor,
-    S: Tensor,
-    norms: Tensor,
-    alpha: float,
-    gamma: float,
-    max_iter: int,
-    tol: float,
-) -> Tensor:
-    r"""Return Z of reweighted least squares from the norms of its rows, (d, columns of T).
-
-    :math:`(X^\top K X + \gamma Q) Z = X^\top T` with :math:`K = I + \alpha L_S` and
-    :math:`Q = \mathrm{diag}(1 / (2 \|z_j\|))`, again and again. No step raises the objective.
-    """
-    n, d = X.shape
-    step = (push_through_step if n < d else direct_step)(X, T, S, alpha, gamma)
-    for _ in range(max_iter):
-        Z = step(2 * norms + TINY)
-        previous, norms = norms, Z.norm(dim=1)
-        if has_converged(norms, previous, tol):
-            break
-    return Z
 
 
 Step = Callable[[Tensor], Tensor]

@@ -82,9 +82,7 @@ def self_tuning_affinity(
         kept_neighbors = "all" if dense_samples >= N else KEPT_ABOVE
     if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
         distances = _squared_distances(rows, _row_norms(rows), 0, N)
-        graph = self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR)
-        dense: FloatArray = graph.affinity.cpu().numpy()
-        return dense
+        return self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR).affinity.cpu().numpy()
     squared, nearest, mean = nearest_rows(rows, max(kept_neighbors, n_neighbors))
     g = np.sqrt(np.maximum(squared[:, n_neighbors - 1], BANDWIDTH_FLOOR * mean + TINY))
     return _join_neighbors(nearest, np.exp(-squared / (g[:, None] * g[nearest])))
