@@ -103,7 +103,8 @@ def test_group_graphs_and_updates_in_blocks_equal_whole_ones(block_entries):
     rows = torch.cat([blocks.rows(block) for block in blocks.blocks()])
     for v, part in enumerate(parts):
         np.testing.assert_allclose(rows[:, v], literal_graph(part.numpy(), 3.0), atol=1e-14)
-    S, T = (GroupGraphs([X], 10.0).only() for _ in range(2))
+    S = torch.tensor(literal_graph(X.numpy(), 10.0))
+    T = S.clone()
     for one, other in zip(
         (*update_graph(S, blocks, X, 0.3), S), (*update_graph(T, whole, X, 0.3), T), strict=True
     ):

@@ -62,7 +62,6 @@ def test_absent_without_an_address_is_not_downloaded(name, where, data_home, mon
     ("name", "package", "error"),
     [
         ("lung500", "rdata", ImportError),
-        ("heart_disease", "pandas", ImportError),
         ("yale", "pooch", FileNotFoundError),
     ],
 )
@@ -70,7 +69,7 @@ def test_absent_package_is_named(name, package, error, published, data_home, mon
     monkeypatch.setitem(sys.modules, package, None)
     folder = data_home if package == "pooch" else published
     with pytest.raises(error, match=f'{package}.*the extra "data"'):
-        fetch_dataset(name, data_home=folder, as_frame=package == "pandas")
+        fetch_dataset(name, data_home=folder)
 
 
 @pytest.fixture

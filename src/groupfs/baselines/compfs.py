@@ -166,8 +166,17 @@ class CompFS(TrainedSelector):
         self.gate_probabilities_[:, table.columns] = p
         self.groups_ = distinct_groups(self.gate_probabilities_ >= self.threshold)
         self._rank(table, p.max(axis=0), self.n_features_to_select or 1)
-        if self.n_features_to_select is None:
-            self._select_groups()
+        if self.n_features_to_select is None and self.groups_:
+            self._support_mask = np.isin(
+                np.arange(self.n_features_in_), np.concatenate(self.groups_)
+            )
+        elif self.n_features_to_select is None:
+            warn(
+                f"no feature reaches threshold={self.threshold} in any group (the best has "
+                f"{p.max():.2f}), so only the best one is selected; choose a lower threshold or "
+                "sparsity_weight, more epochs, or n_features_to_select.",
+                SelectionWarning,
+            )
         return self
 
     def _train(
@@ -220,19 +229,6 @@ class CompFS(TrainedSelector):
     def _penalty(self, learners: Learners) -> Tensor:
         p = learners.gate_logits.sigmoid()
         return gate_penalty(p, self.sparsity_weight_, self.diversity_weight)
-
-    def _select_groups(self) -> None:
-        """Select the features of all groups; the best one stays if there is no group."""
-        if not self.groups_:
-            warn(
-                f"no feature reaches threshold={self.threshold} in any group (the best has "
-                f"{self.gate_probabilities_.max():.2f}), so only the best one is selected; choose "
-                "a lower threshold or sparsity_weight, more epochs, or n_features_to_select.",
-                SelectionWarning,
-            )
-            return
-        self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
-        self._support_mask[np.concatenate(self.groups_)] = True
 
 
 def encode_classes(X: Any, y: Any) -> IntArray:

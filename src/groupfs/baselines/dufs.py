@@ -55,14 +55,11 @@ class DUFS(TrainedSelector):
         :math:`\lambda` of the sum.
     n_neighbors : int, default=7
         The neighbour whose distance is a sample's bandwidth, as in GroupFS.
-    learning_rate : float, default=0.01
-        Step size of Adam.
-    batch_size : int or None, default=None
-        Rows per step. None takes all of them up to 640, else about 512.
-    max_epochs : int or None, default=None
-        Passes over the table. None takes about 500 steps.
-    gate_noise : float, default=0.5
-        :math:`\sigma`.
+    learning_rate, gate_noise : float, default=0.01 and 0.5
+        Step size of Adam, and :math:`\sigma`.
+    batch_size, max_epochs : int or None, default=None
+        Rows per step, and passes over the table. None takes all rows up to 640, else about 512, and
+        about 500 steps.
     standardize, device, random_state, verbose
         As in :class:`groupfs.GroupFS`.
 

@@ -44,11 +44,8 @@ class LaplacianScore(SampleGraphSelector):
     kept_neighbors : int, "all" or None, default=None
         How many neighbours of a sample stay joined to it. None keeps all up to 4096 samples, so
         that no matrix takes more than 128 MB, and 50 above.
-    standardize : bool, default=True
-        Scale every column to unit variance. If False, columns are centred and the table is scaled
-        as a whole.
-    device : str or torch.device, default="auto"
-        Where the graph is built: "auto" is CUDA if there is one, else the CPU.
+    standardize, device
+        As in :class:`groupfs.GroupFS`; the device is where the graph is built.
 
     Examples
     --------

@@ -117,7 +117,7 @@ class MGAGR(RankingSelector):
         table.rows.to(device, torch.float64)
         X = table.rows.take(torch.arange(table.rows.shape[0]))
         as_they_came = np.argsort(table.columns)
-        solution = solve(
+        norms, weights, objective, self.converged_ = solve(
             X,
             [X[:, block] for block in np.array_split(as_they_came, n_blocks)],
             alpha=float(self.smoothness_weight),
@@ -127,8 +127,6 @@ class MGAGR(RankingSelector):
             max_inner_iter=self.max_inner_iter,
             tol=float(self.tol),
         )
-        self.group_weights_ = solution.weights.cpu().numpy()
-        self.objective_ = np.array(solution.objective)
-        self.n_iter_ = len(solution.objective)
-        self.converged_ = solution.converged
-        self._rank(table, solution.row_norms.square().cpu().numpy())
+        self.group_weights_ = weights.cpu().numpy()
+        self.objective_, self.n_iter_ = np.array(objective), len(objective)
+        self._rank(table, norms.square().cpu().numpy())

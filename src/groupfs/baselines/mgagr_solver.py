@@ -11,7 +11,6 @@ of :math:`X = TO`, O having orthonormal rows, and Z has n columns instead of d.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -28,15 +27,6 @@ OUT_OF_RANGE = (
 )
 
 
-class Solution(NamedTuple):
-    """Result of the iterations."""
-
-    row_norms: Tensor  #: of Z, (d,)
-    weights: Tensor  #: of the groups, mean over the samples, (V,)
-    objective: list[float]  #: at the end of every outer iteration
-    converged: bool
-
-
 def solve(
     X: Tensor,
     parts: Sequence[Tensor],
@@ -47,18 +37,22 @@ def solve(
     max_iter: int,
     max_inner_iter: int,
     tol: float,
-) -> Solution:
+) -> tuple[Tensor, Tensor, list[float], bool]:
     r"""Run the iterations on X (n, d) and its columns by group, V of (n, d_v).
 
     A step for Z is one of reweighted least squares: :math:`(X^\top K X + \gamma Q) Z = X^\top T`
     with :math:`K = I + \alpha L_S` and :math:`Q = \mathrm{diag}(1 / (2 \|z_j\|))`; none raises the
     objective. Both loops end early once the norms of Z's rows, taken as one vector, move by less
     than ``tol`` times its length.
+
+    Returns the norms of Z's rows (d,), the weights of the groups, mean over the samples (V,), the
+    objective at the end of every round, and whether the last one converged.
     """
     n, d = X.shape
     T = X if n >= d else torch.linalg.qr(X.T, mode="r").R.T.contiguous()
     graphs = GroupGraphs(parts, sigma)
-    S = GroupGraphs([X], sigma).only()
+    whole = GroupGraphs([X], sigma)
+    S = torch.cat([whole.rows(block).squeeze(1) for block in whole.blocks()])
     # all of Z is 1 / d at the start, and one column has the distances of XZ
     Y, norms = X.sum(1, keepdim=True) / d**0.5, X.new_full((d,), d**-0.5)
     objective: list[float] = []
@@ -78,7 +72,7 @@ def solve(
             raise ValueError(OUT_OF_RANGE)
         objective.append(float(value))
         converged = has_converged(norms, at_start, tol)
-    return Solution(norms, weights, objective, converged)
+    return norms, weights, objective, converged
 
 
 Step = Callable[[Tensor], Tensor]
@@ -162,13 +156,6 @@ class GroupGraphs:
         """Return rows of all groups' graphs, (b, V, n)."""
         r = self.inverse_sums
         return self._kernel(block).mul_(r[:, block].T.unsqueeze(-1) + r).div_(2)
-
-    def only(self) -> Tensor:
-        """Return the whole graph of the only group, (n, n)."""
-        S = self.parts[0].new_empty(self.n_samples, self.n_samples)
-        for block in self.blocks():
-            S[block] = self.rows(block).squeeze(1)
-        return S
 
     def _kernel(self, block: slice) -> Tensor:
         b = block.stop - block.start

@@ -31,11 +31,6 @@ def _uci(name: str, number: int, title: str, sha256: str) -> File:
     return File(name, home, sha256, url)
 
 
-def _mnist(name: str, sha256: str) -> File:
-    url = f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}.gz"
-    return File(name, "MNIST or any of its mirrors", sha256, url)
-
-
 def _faces(name: str, sha256: str, shape: tuple[int, int], people: str, papers: str) -> Entry:
     height, width = shape
     return Entry(
@@ -75,15 +70,17 @@ _METABRIC = File(
     "it is not downloaded for you)",
     "d4802594827667a71a75b5ae5c3cad1eb4346222052fcc792361c64abc7e43bc",
 )
-_MNIST = (
-    _mnist(
-        "train-images-idx3-ubyte",
-        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-    ),
-    _mnist(
-        "train-labels-idx1-ubyte",
-        "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-    ),
+_MNIST = tuple(
+    File(
+        f"train-{name}-ubyte",
+        "MNIST or any of its mirrors",
+        sha256,
+        f"https://ossci-datasets.s3.amazonaws.com/mnist/train-{name}-ubyte.gz",
+    )
+    for name, sha256 in (
+        ("images-idx3", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
+        ("labels-idx1", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
+    )
 )
 _NOISY_DIGITS = (
     "handwritten digits of 28 x 28 pixels on a background of random grey values, after "

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from scipy.special import ndtr
-from torch import Tensor
 
 from groupfs.data.table import Rows
 from groupfs.joint.losses import Objective
@@ -70,18 +69,15 @@ def measure_start(
         if batch_size < N:
             X = rows.random_rows(batch_size, rng)
         push, pull, smooth, rough = first.starting_forces(objective, X, draw, SOFT_TEMPERATURE)
-        leverage = _soft_leverage(gates(first.mu, draw.gate))
+        z = gates(first.mu, draw.gate)
+        # mean gate times the share of gates that are neither open nor shut
+        leverage = z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
         terms = torch.stack([push.sum(), leverage, pull.sum(), smooth[0], rough[0]])
         draws.append(terms.tolist())
     mean_push, mean_leverage, mean_pull, smoothness, roughness = np.mean(draws, axis=0)
     mu, sigma = float(first.mu[0, 0]), objective.gate_noise
     expected = _expected_leverage(mu, sigma, model.mu.shape[1])
     return Start(mean_push / mean_leverage * expected, mean_pull, smoothness, roughness)
-
-
-def _soft_leverage(z: Tensor) -> Tensor:
-    """Multiply the mean gate by the share of gates that are neither open nor shut."""
-    return z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
 
 
 def _error(draws: list[list[float]]) -> float:
@@ -93,7 +89,7 @@ def _error(draws: list[list[float]]) -> float:
 
 
 def _expected_leverage(mu: float, sigma: float, n_gates: int) -> float:
-    """Average :func:`_soft_leverage` over gate noise."""
+    """Average the leverage of gates over their noise."""
     ends = np.array([-mu, 1 - mu]) / sigma
     low, high = ndtr(ends)
     density_low, density_high = np.exp(-0.5 * ends**2) / np.sqrt(2 * np.pi)

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     import torch
 
     from groupfs.data.table import Table
-    from groupfs.joint.learned_groups import LearnedGroups
     from groupfs.joint.problem import Problem
-    from groupfs.joint.training import Trained
+    from groupfs.joint.training import LearnedGroups, Trained
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -143,7 +142,7 @@ class JointSelector(GroupSelector):
     ) -> "LearnedGroups":
         """Set the fitted attributes of one of the trained models, and select by it."""
         from groupfs.discovery.smoothness import feature_smoothness
-        from groupfs.joint.learned_groups import learned_groups
+        from groupfs.joint.training import learned_groups
         from groupfs.selection.feature_order import rank_features
 
         learned = learned_groups(problem, trained, seed, weight)
@@ -197,10 +196,8 @@ class GroupFS(JointSelector):
     n_groups_to_select : int or None, default=None
         Keep this many groups, in rank order. None keeps those with open gates.
     output : {"features", "representatives", "scores"}, default="features"
-        What ``transform`` gives: the selected features; the most central one of each kept group; or
-        a score for each kept group, the mean of all its features in units of their deviations,
-        weighted by centrality, reversed features turned. With "scores" ``get_support`` is as with
-        "features".
+        What ``transform`` gives: the selected features, the most central one of each kept group, or
+        a score for each kept group, as in :class:`FeatureGroups`.
     smoothness_weight : float or "auto", default="auto"
         :math:`\lambda_1`. "auto" takes, of 0.1, 1, 10 and 100, the one that brings the roughness of
         the groups nearest to the sample term at the start.
@@ -248,21 +245,17 @@ class GroupFS(JointSelector):
 
     Attributes
     ----------
-    groups_ : list of ndarray
-        Indices of the features of each group, most important group first.
-    group_labels_ : ndarray of shape (n_features_in_,)
-        Place in ``groups_`` of each feature's group; -1 for constant columns.
+    groups_, group_labels_, group_signs_, representatives_, centrality_, feature_order_,
+    explained_, feature_weights_, n_groups_, n_features_in_, feature_names_in_
+        As in :class:`FeatureGroups`; constant columns alone are in no group, and a feature is
+        central by its correlation with the group's mean.
     group_gates_ : ndarray of shape (n_groups_,)
         Gate means; above one half is open.
     group_kept_, group_scores_ : ndarray of shape (n_groups_,)
         Which groups are kept (with a budget, which have selected features), and what they are
         ranked by: smoothness beyond chance, or gates (preset "paper").
-    group_signs_ : ndarray of shape (n_features_in_,)
-        -1 for features that are reversed, 1 for the others, 0 for features in no group.
     membership_ : ndarray of shape (n_features_in_, n_groups_)
         Probabilities of membership; rows of constant columns are zero.
-    representatives_, centrality_, feature_order_, explained_, feature_weights_
-        As in :class:`FeatureGroups`; a feature is central by its correlation with the group's mean.
     distortion_ : dict
         E(C) for each C that was looked at; empty if ``n_groups`` was given.
     critical_sparsity_weight_, sparsity_weight_, smoothness_weight_ : float
@@ -270,12 +263,8 @@ class GroupFS(JointSelector):
     loss_, gain_ : float
         Final loss without noise, and how much lower it is than that of the better of the two
         trivial models: all gates open, all gates shut.
-    history_ : list of dict
-        For each epoch: loss and its terms, gates, temperature, seconds.
-    n_groups_, n_iter_, n_features_in_ : int
-        Groups that have features, epochs trained, and columns of X.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if X has them.
+    history_, n_iter_ : list of dict, int
+        For each epoch its loss with the terms, gates, temperature and seconds; their number.
 
     References
     ----------

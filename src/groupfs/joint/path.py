@@ -17,9 +17,8 @@ from groupfs.utils.types import BoolArray, FloatArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from groupfs.joint.learned_groups import LearnedGroups
     from groupfs.joint.problem import Problem
-    from groupfs.joint.training import Trained
+    from groupfs.joint.training import LearnedGroups, Trained
 
 #: Relative sparsities that are trained if none are given.
 DEFAULT_SPARSITIES = np.geomspace(0.25, 3.0, 24)
@@ -105,7 +104,7 @@ class GroupFSPath(JointSelector):
             gates=gates,
             gain=trained.gain,
             loss=trained.loss,
-            terms=trained.terms,
+            terms=np.stack([history.last_terms for history in trained.histories], axis=1),
             closing_sparsity=np.where(gates[seed] > OPEN, sparsities[:, None], 0.0).max(axis=0),
             selection_frequency=frequency,
             chosen=(seed, weight),

@@ -19,29 +19,21 @@ FULL_GRAPH_FEATURES, KEPT_NEIGHBORS = 512, 50
 #: Relative sparsity where none is given.
 USUAL_SPARSITY = 0.7
 
-PRESETS: dict[str, dict[str, Any]] = {
-    "default": {
-        "bandwidth_gradient": "exact",
-        "start_temperature": 1.0,
-        "starts_by_smoothness": True,
-        "ranks_by_gates": False,
-        "batch_size": "auto",
-        "max_epochs": "auto",
-        "learning_rate": 0.02,
-        "early_stopping": True,
-        "feature_neighbors": "auto",
-    },
-    "paper": {
-        "bandwidth_gradient": "detached",
-        "start_temperature": 10.0,
-        "starts_by_smoothness": False,
-        "ranks_by_gates": True,
-        "batch_size": 100,
-        "max_epochs": 500,
-        "learning_rate": 1e-3,
-        "early_stopping": False,
-        "feature_neighbors": "all",
-    },
+#: What the presets "default" and "paper" set.
+_CHOICES: dict[str, tuple[Any, Any]] = {
+    "bandwidth_gradient": ("exact", "detached"),
+    "start_temperature": (1.0, 10.0),
+    "starts_by_smoothness": (True, False),
+    "ranks_by_gates": (False, True),
+    "batch_size": ("auto", 100),
+    "max_epochs": ("auto", 500),
+    "learning_rate": (0.02, 1e-3),
+    "early_stopping": (True, False),
+    "feature_neighbors": ("auto", "all"),
+}
+PRESETS = {
+    preset: {name: choice[place] for name, choice in _CHOICES.items()}
+    for place, preset in enumerate(("default", "paper"))
 }
 
 
