@@ -67,8 +67,7 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
-        mask: BoolArray = self._support_mask
-        return mask
+        return self._support_mask
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

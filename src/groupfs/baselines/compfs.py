@@ -17,14 +17,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from groupfs.baselines.base import TrainedSelector
-from groupfs.baselines.learners import (
-    Learners,
-    Split,
-    distinct_groups,
-    gate_penalty,
-    prediction_loss,
-    split_rows,
-)
+from groupfs.baselines.learners import Learners, Split, prediction_loss, split_rows
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE
 from groupfs.utils.sklearn_compat import (
@@ -164,7 +157,9 @@ class CompFS(TrainedSelector):
         p = expit(logits.double().cpu().numpy())
         self.gate_probabilities_ = np.zeros((self.n_learners, self.n_features_in_))
         self.gate_probabilities_[:, table.columns] = p
-        self.groups_ = distinct_groups(self.gate_probabilities_ >= self.threshold)
+        is_open = self.gate_probabilities_ >= self.threshold
+        groups = dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in is_open)
+        self.groups_ = [np.array(group) for group in groups if group]
         self._rank(table, p.max(axis=0), self.n_features_to_select or 1)
         if self.n_features_to_select is None and self.groups_:
             self._support_mask = np.isin(
@@ -184,6 +179,7 @@ class CompFS(TrainedSelector):
     ) -> Tensor:
         """Train the learners; return the gate logits of the best epoch, (L, d)."""
         optimizer = torch.optim.Adam(learners.parameters(), lr=self.learning_rate)
+        prices = (self.sparsity_weight_, self.diversity_weight)
         self.history_: list[dict[str, float]] = []
         best, best_logits = (-1.0, 0.0), learners.gate_logits
         epochs = range(1, self.max_epochs + 1)
@@ -192,7 +188,7 @@ class CompFS(TrainedSelector):
             for x, y in split.batches(orders.permutation(split.training), self.batch_size):
                 uniform = noise.uniform(x.numel(), x.dtype).view(-1, *x.shape)
                 gates = learners.relaxed_gates(uniform, self.temperature)
-                loss = prediction_loss(*learners.predict(x, gates), y) + self._penalty(learners)
+                loss = prediction_loss(*learners.predict(x, gates), y) + learners.penalty(*prices)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
@@ -224,11 +220,8 @@ class CompFS(TrainedSelector):
             hits += (aggregate.argmax(1) == y).sum()
             loss += prediction_loss(aggregate, individual, y) * len(y)
         n = len(split.validation)
-        return float(hits) / n, float(loss / n + self._penalty(learners))
-
-    def _penalty(self, learners: Learners) -> Tensor:
-        p = learners.gate_logits.sigmoid()
-        return gate_penalty(p, self.sparsity_weight_, self.diversity_weight)
+        penalty = learners.penalty(self.sparsity_weight_, self.diversity_weight)
+        return float(hits) / n, float(loss / n + penalty)
 
 
 def encode_classes(X: Any, y: Any) -> IntArray:

@@ -21,7 +21,6 @@ from groupfs.joint.relaxations import Noise, NoiseSource, gates, gates_pullback
 from groupfs.joint.settings import Schedule, affordable_neighbors, large_batch
 from groupfs.utils.device import DTYPE
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, Interval, StrOptions
-from groupfs.utils.types import FloatArray
 from groupfs.utils.warn import SelectionWarning, warn
 
 #: Steps that training takes at most, and epochs it takes at least, if epochs are not given.
@@ -135,19 +134,14 @@ class DUFS(TrainedSelector):
             )
         ]
         scores = model.mu[0].double().cpu().numpy()
-        self._rank(table, scores, self._n_selected(scores))
-
-    def _n_selected(self, scores: FloatArray) -> int:
-        if self.n_features_to_select is not None:
-            return self.n_features_to_select
         n_open = int((scores > OPEN).sum())
-        if n_open == 0:
+        self._rank(table, scores, self.n_features_to_select or max(n_open, 1))
+        if self.n_features_to_select is None and n_open == 0:
             warn(
                 "All gates are closed; only the feature ranked first was selected. Choose a lower "
                 'sparsity_weight, loss="ratio" or n_features_to_select.',
                 SelectionWarning,
             )
-        return max(n_open, 1)
 
 
 class SumOfTerms(GatedModel):

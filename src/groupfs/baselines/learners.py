@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from groupfs.data.table import RowsInMemory
-from groupfs.utils.types import BoolArray, IntArray
+from groupfs.utils.types import IntArray
 
 
 class Learners:
@@ -77,34 +77,28 @@ class Learners:
         # the individual heads only read: networks and gates learn from the aggregate alone
         return aggregate, _linear(hidden.detach(), self.individual_head)
 
+    def penalty(self, sparsity_weight: float, diversity_weight: float) -> Tensor:
+        r"""Return the price of open gates, and of gates that learners share; p of shape (L, d).
+
+        .. math::
+            \beta_s \frac{\sqrt d}{L} \sum_i \operatorname{mean}(p_i)^2
+            + \beta_d \frac{2 \sqrt d}{L (L - 1)} \sum_{i<j} \operatorname{mean}(p_i p_j)
+
+        Twice the sum over pairs is the square of the sum less the sum of squares. One learner has
+        no pairs.
+        """
+        p = self.gate_logits.sigmoid()
+        L, d = p.shape
+        size = p.mean(1).square().sum() / L
+        overlap = (p.sum(0).square() - p.square().sum(0)).mean() / (L * max(L - 1, 1))
+        return d**0.5 * (sparsity_weight * size + diversity_weight * overlap)
+
 
 def prediction_loss(aggregate: Tensor, individual: Tensor, y: Tensor) -> Tensor:
     """Return cross entropy of the aggregate plus that of all learners; (B, K), (L, B, K), (B,)."""
     L = len(individual)
     each = cross_entropy(individual.flatten(0, 1), y.repeat(L))
     return cross_entropy(aggregate, y) + L * each
-
-
-def gate_penalty(p: Tensor, sparsity_weight: float, diversity_weight: float) -> Tensor:
-    r"""Return the price of open gates, and of gates that learners share; p of shape (L, d).
-
-    .. math::
-        \beta_s \frac{\sqrt d}{L} \sum_i \operatorname{mean}(p_i)^2
-        + \beta_d \frac{2 \sqrt d}{L (L - 1)} \sum_{i<j} \operatorname{mean}(p_i p_j)
-
-    Twice the sum over pairs is the square of the sum less the sum of squares. One learner has no
-    pairs.
-    """
-    L, d = p.shape
-    size = p.mean(1).square().sum() / L
-    overlap = (p.sum(0).square() - p.square().sum(0)).mean() / (L * max(L - 1, 1))
-    return d**0.5 * (sparsity_weight * size + diversity_weight * overlap)
-
-
-def distinct_groups(open_gates: BoolArray) -> list[IntArray]:
-    """Return indices of the open gates of every learner, (L, d); no empty group, none twice."""
-    groups = dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in open_gates)
-    return [np.array(group) for group in groups if group]
 
 
 def _linear(x: Tensor, layer: list[Tensor]) -> Tensor:

@@ -1,7 +1,8 @@
 """Plain ways to choose columns: all, random ones, the most variable, some that stand for others.
 
 The greedy ones see correlations alone, so neither the unit nor the sign of a column matters, and
-the order does not depend on how many features are wanted: fewer are a beginning of more.
+the order does not depend on how many features are wanted: fewer are a beginning of more. Their
+scores, and those of medoids, are minus the rank.
 """
 
 from dataclasses import dataclass
@@ -83,7 +84,8 @@ class ColumnSubsetSelector(RankingSelector):
     on the chosen ones explains, :math:`\sum_j \lVert P_S z_j \rVert^2` with :math:`P_S` the
     projection on the standardised columns S: greedy column subset selection. Copies of a column
     count as one. When nothing is left to explain, or after 1,024 features, the others follow by
-    coverage, as in :class:`FacilityLocationSelector`.
+    coverage, as in :class:`FacilityLocationSelector`. Where both sides of a table are long, columns
+    are proposed by random sums of the rows and the first put in order by exact correlations.
 
     Parameters
     ----------
@@ -92,15 +94,8 @@ class ColumnSubsetSelector(RankingSelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_in_,)
-        Place of every feature in the order, 1 is first; ``scores_`` is minus that.
     explained_ : ndarray of shape (n_features that vary,)
         Share of the variance that the first k features explain, for k = 1, 2, ...
-
-    Notes
-    -----
-    Where both sides of a table are long, features are proposed by random sums of the rows and the
-    first of them put in order by exact correlations.
 
     Examples
     --------
@@ -125,20 +120,12 @@ class FacilityLocationSelector(RankingSelector):
 
     Each feature is the one that adds most to the coverage
     :math:`\sum_j \max_{s \in S} r_{js}^2` of the chosen ones S, with :math:`r` the correlations.
+    Where both sides of a table are long, these are estimated by random sums of the rows.
 
     Parameters
     ----------
     n_features_to_select : int or None, default=None
         How many features to keep. None takes half of those that vary.
-
-    Attributes
-    ----------
-    ranking_ : ndarray of shape (n_features_in_,)
-        Place of every feature in the order, 1 is first; ``scores_`` is minus that.
-
-    Notes
-    -----
-    Where both sides of a table are long, correlations are estimated by random sums of the rows.
 
     Examples
     --------
@@ -171,8 +158,8 @@ class FeatureMedoids(RankingSelector):
     ----------
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of every feature, 1 is best: those kept, of larger clusters first, then the others by
-        their correlation with the mean of their cluster; ``scores_`` is minus that. Another number
-        of features gives other clusters, so fewer need not be a beginning of more.
+        their correlation with the mean of their cluster. Another number of features gives other
+        clusters, so fewer need not be a beginning of more.
 
     Examples
     --------

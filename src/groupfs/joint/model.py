@@ -66,8 +66,14 @@ class GatedModel:
         """Start every seed, with its clusters and gates (S, C), at every sparsity weight (P,)."""
         (S, C), P = gate_start.shape, len(sparsity_weights)
         lead = math.log(P_MAIN * (C - 1) / (1 - P_MAIN))
-        own = [lead * one_hot(torch.tensor(labels), C).double() for labels in clusters]
-        starts = (torch.stack(own), starting_projections(clusters, C, seeds), gate_start)
+        own_cluster, projections = [], []
+        for labels, seed in zip(clusters, seeds, strict=True):
+            own_cluster.append(lead * np.eye(C)[labels])
+            # random orthonormal rows, each divided by the size of its cluster
+            square, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((C, C)))
+            sizes = np.maximum(np.bincount(labels, minlength=C), 1)
+            projections.append(square / sizes[:, None])
+        starts = (np.stack(own_cluster), np.stack(projections), gate_start)
         seed_index = torch.arange(S, device=device).repeat_interleave(P)
         logits, Q, mu = (torch.as_tensor(part).to(device, dtype)[seed_index] for part in starts)
         weights = torch.as_tensor(np.tile(sparsity_weights, S), dtype=dtype, device=device)
@@ -173,13 +179,3 @@ def gated_smoothness(
     smooth, grad_square = sample_term(objective, X, weight.square())
     grad_weight = 2 * weight * grad_square
     return smooth, grad_weight, (M.mT @ grad_weight.unsqueeze(-1)).squeeze(-1)
-
-
-def starting_projections(clusters: list[IntArray], C: int, seeds: list[int]) -> Tensor:
-    """Draw random orthonormal rows, each divided by the size of its cluster, (S, C, C)."""
-    projections = []
-    for labels, seed in zip(clusters, seeds, strict=True):
-        square, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((C, C)))
-        sizes = np.maximum(np.bincount(labels, minlength=C), 1)
-        projections.append(torch.from_numpy(square / sizes[:, None]))
-    return torch.stack(projections)

@@ -93,14 +93,13 @@ def _gate_starts(
 
     By smoothness beyond chance, from 1/4 for groups without any to 3/4 for the smoothest group.
     """
-    starts = np.full((len(seeds), n_groups), HALF_OPEN)
     if not settings.starts_by_smoothness:
-        return starts
-    for s, (labels, seed) in enumerate(zip(clusters, seeds, strict=True)):
-        scores = group_smoothness(table, as_groups(labels, n_groups), settings, seed)
-        scores = np.maximum(scores, 0)
-        starts[s] = 0.25 + 0.5 * scores / max(scores.max(), 1e-12)
-    return starts
+        return np.full((len(seeds), n_groups), HALF_OPEN)
+    starts = []
+    for labels, seed in zip(clusters, seeds, strict=True):
+        scores = group_smoothness(table, as_groups(labels, n_groups), settings, seed).clip(min=0)
+        starts.append(0.25 + 0.5 * scores / max(scores.max(), 1e-12))
+    return np.stack(starts)
 
 
 def group_smoothness(
