@@ -8,7 +8,7 @@ import torch
 from sklearn.exceptions import ConvergenceWarning
 
 from groupfs.baselines import ConcreteAutoencoderSelector
-from groupfs.baselines.cae import distinct_features, start
+from groupfs.baselines.cae import Autoencoder, distinct_features
 from groupfs.data.dense import DenseRows
 from groupfs.utils.counter_rng import CounterNoise
 
@@ -47,7 +47,7 @@ def literal_training(X, seed, K, H, how):
     Z = torch.tensor((X - X.mean(0)) / X.std(0))
     (N, d), B = Z.shape, how.batch_size
     logits, W1, _, W2, _ = (
-        p.detach().clone() for p in start(seed, K, d, H, CPU, torch.float64).parameters()
+        p.detach().clone() for p in Autoencoder(seed, K, d, H, CPU, torch.float64).parameters()
     )
     first, second = torch.nn.Linear(K, H).double(), torch.nn.Linear(H, d).double()
     with torch.no_grad():
@@ -87,7 +87,7 @@ def literal_training(X, seed, K, H, how):
 def test_training_equals_the_literal_loop(rng):
     X = families(rng, 24)
     how = quick(batch_size=10, max_epochs=4, learning_rate=0.05)
-    rows, model = rows_of(X), start(7, 3, X.shape[1], 5, CPU, torch.float64)
+    rows, model = rows_of(X), Autoencoder(7, 3, X.shape[1], 5, CPU, torch.float64)
     history = how._train(model, rows, 7)
     logits, losses, error = literal_training(X, 7, 3, 5, how)
     np.testing.assert_allclose(model.logits.detach(), logits, atol=1e-9)

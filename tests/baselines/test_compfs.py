@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import cross_entropy, linear
 
 from groupfs.baselines import CompFS
-from groupfs.baselines.learners import Learners, Split, gate_penalty, prediction_loss, split_rows
+from groupfs.baselines.learners import Learners, Split, prediction_loss, split_rows
 from groupfs.data.dense import DenseRows
 
 CPU, DOUBLE = torch.device("cpu"), torch.float64
@@ -72,7 +72,7 @@ def literal_loss(learners, x, x_bar, uniform, y, temperature, beta_s, beta_d):
 def batched_loss(learners, deviations, uniform, y, temperature, beta_s, beta_d):
     gates = learners.relaxed_gates(uniform.clone(), temperature)
     prediction = prediction_loss(*learners.predict(deviations, gates), y)
-    return prediction + gate_penalty(learners.gate_logits.sigmoid(), beta_s, beta_d)
+    return prediction + learners.penalty(beta_s, beta_d)
 
 
 def test_loss_and_gradients_equal_the_literal_loop(learners, batch):

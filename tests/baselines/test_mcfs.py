@@ -10,8 +10,12 @@ from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.preprocessing import scale
 
 from groupfs.baselines import mcfs
-from groupfs.baselines.least_angle import ColumnProducts, least_angle_coefficients
-from groupfs.baselines.mcfs import MCFS, cluster_directions
+from groupfs.baselines.mcfs import (
+    MCFS,
+    ColumnProducts,
+    cluster_directions,
+    least_angle_coefficients,
+)
 from groupfs.data.dense import DenseRows
 from groupfs.data.sparse import SparseRows
 from groupfs.datasets import load_two_moons

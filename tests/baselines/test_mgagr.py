@@ -103,7 +103,8 @@ def test_group_graphs_and_updates_in_blocks_equal_whole_ones(block_entries):
     rows = torch.cat([blocks.rows(block) for block in blocks.blocks()])
     for v, part in enumerate(parts):
         np.testing.assert_allclose(rows[:, v], literal_graph(part.numpy(), 3.0), atol=1e-14)
-    S, T = (GroupGraphs([X], 10.0).only() for _ in range(2))
+    S = torch.tensor(literal_graph(X.numpy(), 10.0))
+    T = S.clone()
     for one, other in zip(
         (*update_graph(S, blocks, X, 0.3), S), (*update_graph(T, whole, X, 0.3), T), strict=True
     ):
@@ -126,34 +127,12 @@ def test_blocks_are_contiguous_of_equal_size_and_cover_all(d, n_groups, sizes):
     assert [len(group) for group in groups] == sizes
 
 
-@pytest.mark.parametrize(
-    "groups",
-    [
-        ["a", "b", "a", "b", "c", "c"],
-        [["x0", "x2"], [1, 3], [5, 4]],
-        {"a": [0, 2], "b": [1, 3], "c": [4, 5]},
-    ],
-)
-def test_groups_are_the_users_own_however_written(groups):
-    X = table(12, 6)
-    scores, weights, _ = literal_mgagr(X, [[0, 2], [1, 3], [4, 5]], 3, 3, **WEIGHTS)
-    fast = fit(X, 3, 3, groups=groups)
-    assert [group.tolist() for group in fast.groups_] == [[0, 2], [1, 3], [4, 5]]
-    np.testing.assert_allclose(fast.scores_, scores, rtol=1e-8)
-    np.testing.assert_allclose(fast.group_weights_, weights, rtol=1e-8)
-
-
-def test_a_feature_in_no_group_is_named():
-    with pytest.raises(ValueError, match=r"1 feature\(s\) are in no group \(x4\)"):
-        fit(table(12, 5), groups=[[0, 1], [2, 3]])
-
-
-def test_a_constant_feature_needs_no_group_and_a_group_of_them_has_no_weight():
+def test_constant_features_are_in_no_block():
     X = table(12, 7)
     X[:, 2] = X[:, 3] = 1.0
     with pytest.warns(UserWarning, match="constant"):
-        selector = fit(X, groups=[[0, 1], [2], [4, 5, 6]])
-    assert selector.group_weights_[1] == 0
+        selector = fit(X, n_groups=2)
+    assert [group.tolist() for group in selector.groups_] == [[0, 1, 4], [5, 6]]
     assert selector.group_weights_.sum() == pytest.approx(1)
 
 

@@ -13,11 +13,10 @@ from groupfs.baselines.sample_graph import self_tuning_affinity
 from groupfs.data.open_table import open_table
 from groupfs.datasets import load_two_moons
 from groupfs.discovery.graph import feature_affinity
-from groupfs.joint.memberships import DenseMemberships
+from groupfs.joint.loop import train
 from groupfs.joint.model import GatedModel
-from groupfs.joint.noise import NoiseSource
-from groupfs.joint.step import Schedule
-from groupfs.joint.training import train
+from groupfs.joint.relaxations import NoiseSource
+from groupfs.joint.settings import Schedule
 from tests.support.problems import CPU, prepared
 from tests.support.tables import real_table
 
@@ -101,8 +100,7 @@ def trained_in(dtype, problem, weights):
     rows, seeds = problem.table.rows, problem.seeds
     rows.to(CPU, dtype)
     objective = replace(problem.objective, walk=problem.objective.walk.to(dtype))
-    start = DenseMemberships.from_clusters(problem.clusters, problem.n_groups, seeds)
-    model = GatedModel.start(start, problem.gate_start, weights, CPU, dtype)
-    schedule = Schedule(400, 640, 0.02, 1.0, 0.01, stop_early=True)
+    model = GatedModel.start(problem.clusters, seeds, problem.gate_start, weights, CPU, dtype)
+    schedule = Schedule(400, 640, 0.02, 1.0, 0.01, early_stopping=True)
     train(model, objective, rows, schedule, NoiseSource(seeds, 0.5, CPU), batch_seed=seeds[0])
     return model

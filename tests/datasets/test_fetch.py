@@ -8,7 +8,6 @@ import pytest
 from groupfs.datasets import DATASETS, fetch_dataset
 
 FACES = ("yale", "ar10p", "pie10p")
-AMAT = "mnist_background_random_train.amat"
 
 
 @pytest.mark.slow
@@ -50,29 +49,9 @@ def test_the_draw_of_noisy_digits_is_fixed(published):
     assert y[:8].tolist() == [3, 6, 6, 6, 0, 3, 6, 2]
 
 
-@pytest.mark.slow
-def test_the_published_noisy_digits_are_preferred(data_home):
-    lines = [f"{'0.25 ' * 783}0.5 {digit}.0" for digit in range(10)]
-    (data_home / AMAT).write_text("\n".join(lines * 1200))
-    table = fetch_dataset("nmnist38", data_home=data_home)
-    assert table.data[0, 782:].tolist() == [0.25, 0.5]
-    assert AMAT in table.DESCR and "made from MNIST" not in table.DESCR
-
-
-def test_as_frame(published):
-    table = fetch_dataset("heart_disease", data_home=published, as_frame=True)
-    plain = fetch_dataset("heart_disease", data_home=published)
-    assert plain.frame is None
-    assert list(table.frame.columns) == [*plain.feature_names, "target"]
-    np.testing.assert_array_equal(table.data.to_numpy(), plain.data)
-    np.testing.assert_array_equal(table.target.to_numpy(), plain.target)
-
-
-@pytest.mark.parametrize("as_frame", (False, True))
-def test_return_X_y(as_frame, published):
-    X, y = fetch_dataset("student", data_home=published, return_X_y=True, as_frame=as_frame)
+def test_return_X_y(published):
+    X, y = fetch_dataset("student", data_home=published, return_X_y=True)
     assert X.shape == (395, 30) and y.shape == (395,)
-    assert hasattr(X, "columns") == as_frame
 
 
 def test_unknown_name_lists_the_names():

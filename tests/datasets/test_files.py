@@ -17,7 +17,6 @@ from groupfs.datasets import fetch_dataset, registry
 from groupfs.datasets.published_files import BrokenFileError
 
 DOWNLOADER = pooch.HTTPDownloader
-AMAT = "mnist_background_random_train.amat"
 
 
 def test_truncated_file_is_refused(yale_home):
@@ -63,7 +62,6 @@ def test_absent_without_an_address_is_not_downloaded(name, where, data_home, mon
     ("name", "package", "error"),
     [
         ("lung500", "rdata", ImportError),
-        ("heart_disease", "pandas", ImportError),
         ("yale", "pooch", FileNotFoundError),
     ],
 )
@@ -71,7 +69,7 @@ def test_absent_package_is_named(name, package, error, published, data_home, mon
     monkeypatch.setitem(sys.modules, package, None)
     folder = data_home if package == "pooch" else published
     with pytest.raises(error, match=f'{package}.*the extra "data"'):
-        fetch_dataset(name, data_home=folder, as_frame=package == "pandas")
+        fetch_dataset(name, data_home=folder)
 
 
 @pytest.fixture
@@ -90,11 +88,10 @@ def served(tmp_path, monkeypatch):
         ("127.0.0.1", 0), functools.partial(Quiet, directory=str(site))
     )
     for name in ("yale", "student"):
-        (source,) = registry.REGISTRY[name].sources
-        (file,) = source.files
+        entry = registry.REGISTRY[name]
+        (file,) = entry.files
         local = f"http://127.0.0.1:{server.server_port}/{file.url.rsplit('/')[-1]}"
-        source = dataclasses.replace(source, files=(dataclasses.replace(file, url=local),))
-        entry = dataclasses.replace(registry.REGISTRY[name], sources=(source,))
+        entry = dataclasses.replace(entry, files=(dataclasses.replace(file, url=local),))
         monkeypatch.setitem(registry.REGISTRY, name, entry)
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
@@ -126,16 +123,3 @@ def test_broken_download_leaves_nothing_behind(served, data_home):
     with pytest.raises(BrokenFileError, match="the download from http.*Yale.mat is truncated or"):
         fetch_dataset("yale", data_home=data_home)
     assert not list(data_home.iterdir())
-
-
-@pytest.mark.parametrize(
-    ("lines", "complaint"),
-    [
-        (["1 x"], "is not a table of numbers"),
-        ([f"{'0 ' * 784}3"] * 20, r"has the shape \(20, 785\)"),
-    ],
-)
-def test_other_noisy_digits_are_refused(lines, complaint, data_home):
-    (data_home / AMAT).write_text("\n".join(lines))
-    with pytest.raises(ValueError, match=complaint):
-        fetch_dataset("nmnist38", data_home=data_home)

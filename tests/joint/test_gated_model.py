@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from groupfs.joint.losses import sample_term
-from groupfs.joint.memberships import DenseMemberships
+from groupfs.joint.losses import Objective, sample_term
 from groupfs.joint.model import GatedModel
-from groupfs.joint.noise import Noise, NoiseSource
-from groupfs.joint.objective import Objective
+from groupfs.joint.relaxations import Noise, NoiseSource
 from tests import reference
 
 CPU = torch.device("cpu")
@@ -27,16 +25,16 @@ def make_model(rng, R, through_bandwidth=True, steps=2):
 
     X, points = draw(B, D), draw(D, 6)
     L = reference.laplacian(reference.self_tuning_affinity(points, 3))
-    memberships = DenseMemberships(draw(R, D, C), draw(R, C, C))
-    model = GatedModel(memberships, 0.5 + 0.3 * draw(R, C), draw(R).abs(), torch.arange(R))
+    logits, Q, mu = draw(R, D, C), draw(R, C, C), 0.5 + 0.3 * draw(R, C)
+    model = GatedModel(logits, Q, mu, draw(R).abs(), torch.arange(R))
     noise = Noise(draw(R, D, C), 0.3 * draw(R, C))
     return model, make_objective(torch.eye(D) - L, steps, through_bandwidth), X, L, noise
 
 
 def start_from(labels, gate_start, n_weights=1):
     """Start at equal sparsity weights from one clustering."""
-    memberships = DenseMemberships.from_clusters([labels], gate_start.shape[1], [0])
-    return GatedModel.start(memberships, gate_start, np.full(n_weights, 0.4), CPU, torch.float64)
+    weights = np.full(n_weights, 0.4)
+    return GatedModel.start([labels], [0], gate_start, weights, CPU, torch.float64)
 
 
 @pytest.mark.parametrize("R", [1, 5])
@@ -83,7 +81,7 @@ def test_noiseless_loss_is_the_literal_loss_of_hard_memberships_without_noise(rn
         mu = model.mu[r]
         expected = (
             reference.sample_loss(X, M[r] @ mu.clamp(0, 1), 3, 2, False)
-            + 10 * reference.feature_loss(M[r], model.memberships.Q[r], L, 0.1)
+            + 10 * reference.feature_loss(M[r], model.Q[r], L, 0.1)
             + model.sparsity_weight[r] * reference.sparsity_loss(mu, M[r], 0.5)
         )
         np.testing.assert_allclose(loss[r], expected, rtol=1e-9)

@@ -3,14 +3,12 @@ import pytest
 import torch
 
 from groupfs.data.dense import DenseRows
-from groupfs.joint.active_models import CHECK_EVERY, PATIENCE
-from groupfs.joint.memberships import DenseMemberships
+from groupfs.joint.loop import CHECK_EVERY, PATIENCE, train
+from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
-from groupfs.joint.noise import NoiseSource
-from groupfs.joint.objective import Objective
+from groupfs.joint.relaxations import NoiseSource
 from groupfs.joint.settings import Schedule
-from groupfs.joint.step import TrainStep
-from groupfs.joint.training import train
+from groupfs.joint.step import Adam, TrainStep
 from groupfs.utils.warn import InterruptedTrainingWarning
 from tests.support.interrupt import interrupted_after
 
@@ -25,10 +23,8 @@ def make_task(weights=(1.0,), seeds=(0,), rows_type=DenseRows, **schedule):
     X[:, :4] = X[:, :1] + 0.1 * X[:, :4]
     rows = rows_type(X)
     rows.to(CPU, torch.float64)
-    labels = np.repeat([0, 1, 2], 4)
-    memberships = DenseMemberships.from_clusters([labels] * len(seeds), 3, list(seeds))
-    level = np.full((len(seeds), 3), 0.5)
-    model = GatedModel.start(memberships, level, np.array(weights), CPU, torch.float64)
+    clusters, level = [np.repeat([0, 1, 2], 4)] * len(seeds), np.full((len(seeds), 3), 0.5)
+    model = GatedModel.start(clusters, list(seeds), level, np.array(weights), CPU, torch.float64)
     walk = torch.eye(12, dtype=torch.float64) * 0.5
     settings = {
         "max_epochs": 8,
@@ -36,7 +32,7 @@ def make_task(weights=(1.0,), seeds=(0,), rows_type=DenseRows, **schedule):
         "learning_rate": 0.05,
         "start_temperature": 1.0,
         "end_temperature": 0.01,
-        "stop_early": False,
+        "early_stopping": False,
     }
     return (
         model,
@@ -61,16 +57,16 @@ def test_models_do_not_depend_on_those_trained_beside_them():
 
 def test_stopping_early_is_a_model_s_own_affair():
     weights, seeds = (0.05, 0.5, 6.0), (4, 9)
-    plan = {"stop_early": True, "max_epochs": 300}
+    plan = {"early_stopping": True, "max_epochs": 300}
     together = make_task(weights, seeds, **plan)
-    history, interrupted = train(*together, batch_seed=1)
-    assert not interrupted
+    history = train(*together, batch_seed=1)
+    assert not history.interrupted
     assert len(set(history.n_epochs)) > 1
     assert np.isnan(history.terms[-1]).any()  # the converged ones were left out
     for s, seed in enumerate(seeds):
         for p, weight in enumerate(weights):
             alone = make_task((weight,), (seed,), **plan)
-            own, _ = train(*alone, batch_seed=1)
+            own = train(*alone, batch_seed=1)
             assert own.n_epochs[0] == history.n_epochs[3 * s + p]
             np.testing.assert_allclose(own.last_terms[0], history.last_terms[3 * s + p], rtol=1e-9)
             np.testing.assert_allclose(together[0].mu[3 * s + p], alone[0].mu[0], rtol=1e-9)
@@ -78,7 +74,7 @@ def test_stopping_early_is_a_model_s_own_affair():
 
 def test_history_has_a_record_per_epoch():
     model, *rest = make_task(max_epochs=5, batch_size=12)
-    history, _ = train(model, *rest, batch_seed=0)
+    history = train(model, *rest, batch_seed=0)
     records = history.records(0, (1.0, 2.0, 3.0))
     assert [record["epoch"] for record in records] == list(range(5))
     heats = [record["temperature"] for record in records]
@@ -109,16 +105,19 @@ def test_an_epoch_takes_every_row_or_a_random_part_in_batches_of_one_size(
 ):
     task = make_task(batch_size=8, steps_per_epoch=steps_per_epoch, rows_type=NotedRows)
     taken = task[2].taken
-    assert TrainStep(*task).epoch(rng) == n_steps == len(taken)
+    step = TrainStep(*task)
+    taken.clear()
+    step.epoch(rng)
+    assert step.n_steps == n_steps == len(taken)
     assert {len(batch) for batch in taken} == {8}
     seen = {row for batch in taken for row in batch}
     assert len(seen) == (30 if steps_per_epoch is None else 16)
 
 
 def test_training_stops_when_converged_and_not_before():
-    lively, _ = train(*make_task(max_epochs=400, stop_early=True), batch_seed=0)
+    lively = train(*make_task(max_epochs=400, early_stopping=True), batch_seed=0)
     assert CHECK_EVERY * PATIENCE <= len(lively.terms) < 400
-    full, _ = train(*make_task(max_epochs=60), batch_seed=0)
+    full = train(*make_task(max_epochs=60), batch_seed=0)
     assert len(full.terms) == 60
 
 
@@ -129,8 +128,8 @@ def test_ctrl_c_keeps_what_was_learned():
         pytest.warns(InterruptedTrainingWarning, match="after 3 of 1000000 epochs"),
         interrupted_after(3),
     ):
-        history, interrupted = train(model, *rest, batch_seed=0)
-    assert interrupted
+        history = train(model, *rest, batch_seed=0)
+    assert history.interrupted
     assert len(history.terms) == len(history.gates) == history.n_epochs[0] == 3
     assert np.isfinite(history.terms).all() and not torch.equal(model.mu, start)
 
@@ -153,3 +152,18 @@ def test_progress_shows_epochs_loss_and_open_gates(capsys):
     assert "8/8" in shown and "loss=" in shown and "open_gates=" in shown
     train(*make_task(), batch_seed=0)
     assert capsys.readouterr().err == ""
+
+
+def test_steps_of_adam_are_those_of_torch():
+    generator = torch.Generator().manual_seed(0)
+    ours = [torch.ones((2, 3), dtype=torch.float64), torch.zeros(4, dtype=torch.float64)]
+    theirs = [parameter.clone() for parameter in ours]
+    own, other = Adam(ours, 0.03), torch.optim.Adam(theirs, lr=0.03)
+    for _ in range(60):
+        for mine, yours in zip(ours, theirs, strict=True):
+            mine.grad = torch.randn(mine.shape, generator=generator, dtype=torch.float64)
+            yours.grad = mine.grad.clone()
+        own.step()
+        other.step()
+    for mine, yours in zip(ours, theirs, strict=True):
+        torch.testing.assert_close(mine, yours, rtol=1e-5, atol=1e-7)

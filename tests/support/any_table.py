@@ -96,7 +96,6 @@ BASELINES = {
     "MCFS": st.builds(MCFS, standardize=BOTH),
     "DUFS": st.builds(
         DUFS,
-        kernel=st.sampled_from(["self-tuning", "median"]),
         loss=st.sampled_from(["ratio", "sum"]),
         max_epochs=st.just(4),
         standardize=BOTH,

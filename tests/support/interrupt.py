@@ -15,7 +15,7 @@ def interrupted_after(n_epochs):
         if len(seen) == n_epochs:
             raise KeyboardInterrupt
         seen.append(step)
-        return epoch(step, batches)
+        epoch(step, batches)
 
     with patch.object(TrainStep, "epoch", run):
         yield

@@ -8,15 +8,17 @@ has one, by its own rule.
 from groupfs.baselines.cae import ConcreteAutoencoderSelector
 from groupfs.baselines.compfs import CompFS
 from groupfs.baselines.dufs import DUFS
-from groupfs.baselines.greedy_columns import (
-    ColumnSubsetSelector,
-    FacilityLocationSelector,
-    FeatureMedoids,
-)
 from groupfs.baselines.laplacian import LaplacianScore, laplacian_score
 from groupfs.baselines.mcfs import MCFS
 from groupfs.baselines.mgagr import MGAGR
-from groupfs.baselines.trivial import AllFeatures, RandomSelector, VarianceSelector
+from groupfs.baselines.plain import (
+    AllFeatures,
+    ColumnSubsetSelector,
+    FacilityLocationSelector,
+    FeatureMedoids,
+    RandomSelector,
+    VarianceSelector,
+)
 
 __all__ = [
     "DUFS",

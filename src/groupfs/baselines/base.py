@@ -3,7 +3,7 @@
 The estimators are dataclasses: their fields are the parameters, with types and defaults.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -27,16 +27,14 @@ Table: TypeAlias = TableInMemory
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 
+@dataclass(eq=False, repr=False)
 class RankingSelector(SelectorMixin, BaseEstimator):
     """Base of the baselines; subclasses have their parameters as fields and a ``_fit_table``."""
 
-    # Parameters that some baselines do not have.
     n_features_to_select: int | None = None
-    standardize: bool = True
-    random_state: RandomState = None
 
-    #: Columns that must vary.
-    _fewest_columns = 2
+    standardize = True  # a parameter of some
+    _fewest_columns = 2  # that must vary
 
     #: Of parameters that several baselines have; scikit-learn ignores those that one does not have.
     _parameter_constraints = {
@@ -69,8 +67,7 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 
     def _get_support_mask(self) -> BoolArray:
         check_is_fitted(self)
-        mask: BoolArray = self._support_mask
-        return mask
+        return self._support_mask
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -87,9 +84,6 @@ class RankingSelector(SelectorMixin, BaseEstimator):
                 f"at most {n_features}."
             )
         return table
-
-    def _seeds(self, n_seeds: int) -> list[int]:
-        return derive_seeds(check_random_state(self.random_state), n_seeds)
 
     def _budget(self, table: Table) -> int:
         """Return how many features to select: those asked for, else half of those that vary."""
@@ -126,11 +120,13 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 class TrainedSelector(RankingSelector):
     """Base of the baselines that train networks or gates, on a device."""
 
-    n_features_to_select: int | None = field(default=None, kw_only=False)
     standardize: bool = True
     device: "str | torch.device" = "auto"
     random_state: RandomState = None
     verbose: int = 0
+
+    def _seeds(self, n_seeds: int) -> list[int]:
+        return derive_seeds(check_random_state(self.random_state), n_seeds)
 
     def _place(self, table: Table, dtype: "torch.dtype") -> "torch.device":
         """Bring the rows to the device that was asked for, and return it."""

@@ -47,8 +47,7 @@ class ConcreteAutoencoderSelector(TrainedSelector):
     hidden_width : int or None, default=None
         Units of the decoder's hidden layer. None takes K.
     batch_size : int or None, default=None
-        Rows per step, at most all. None takes an eighth of the rows, but at least 16 and at most
-        256.
+        Rows per step, at most all. None takes an eighth of them, but at least 16 and at most 256.
     max_epochs : int, default=200
         Passes over the table at most. Training ends earlier when the selectors have decided: when
         the mean of their largest selection probabilities exceeds 0.998.
@@ -67,18 +66,15 @@ class ConcreteAutoencoderSelector(TrainedSelector):
     reconstruction_error_ : float
         Mean squared error with hard selection, duplicates and all, and no dropout; rebuilding every
         feature by its mean gives 1.
-    n_iter_, converged_ : int, bool
-        Epochs trained, and whether the selectors had decided.
-    history_ : list of dict
-        For each epoch: loss, temperature and mean_max_probability.
+    n_iter_, converged_, history_ : int, bool, list of dict
+        Epochs trained, whether the selectors had decided, and for each epoch its loss, temperature
+        and mean_max_probability.
 
     Notes
     -----
-    The selection probabilities are softmax(logits), without temperature: at every temperature, that
-    is how likely a feature has the largest of the noisy logits.
-
-    Every feature is selected once. Where several selectors share their most likely feature, the
-    surest of them has it; then the others, the surest first, take what is still free.
+    The selection probabilities are softmax(logits): at every temperature, that is how likely a
+    feature has the largest of the noisy logits. Where several selectors share their most likely
+    feature, the surest of them has it; then the others, the surest first, take what is still free.
 
     References
     ----------
@@ -113,7 +109,7 @@ class ConcreteAutoencoderSelector(TrainedSelector):
     def _fit_table(self, table: Table) -> None:
         K, device = self._budget(table), self._place(table, DTYPE)
         (seed,) = self._seeds(1)
-        model = start(seed, K, table.rows.shape[1], self.hidden_width or K, device, DTYPE)
+        model = Autoencoder(seed, K, table.rows.shape[1], self.hidden_width or K, device, DTYPE)
         self.history_ = self._train(model, table.rows, seed)
         self.n_iter_ = len(self.history_)
         sureness = self.history_[-1]["mean_max_probability"]
@@ -125,7 +121,13 @@ class ConcreteAutoencoderSelector(TrainedSelector):
                 f"training diverged with learning_rate={self.learning_rate}: the table is not "
                 "rebuilt with a finite error; choose a smaller learning_rate."
             )
-        self._rank_by_probability(table, log_softmax(logits, axis=1))
+        log_probability = log_softmax(logits, axis=1)
+        features, self.n_collapsed_ = distinct_features(log_probability)
+        ties = log_probability.max(axis=0)
+        ties[features] = log_probability[np.arange(K), features]
+        scores = np.exp(ties)
+        scores[features] += 1
+        self._rank(table, scores, K, tie_breaker=ties)
         if not self.converged_:
             warn(
                 f"The selectors had not decided after {self.n_iter_} epochs: the mean of their "
@@ -135,15 +137,6 @@ class ConcreteAutoencoderSelector(TrainedSelector):
                 ConvergenceWarning,
             )
 
-    def _rank_by_probability(self, table: Table, log_probability: FloatArray) -> None:
-        """Rank the features that selectors pick, (K, d), before all others."""
-        features, self.n_collapsed_ = distinct_features(log_probability)
-        sureness = log_probability.max(axis=0)
-        sureness[features] = log_probability[np.arange(len(features)), features]
-        scores = np.exp(sureness)
-        scores[features] += 1
-        self._rank(table, scores, len(features), tie_breaker=sureness)
-
     def _train(self, model: "Autoencoder", rows: Rows, seed: int) -> list[dict[str, float]]:
         """Train until the selectors have decided; return a record for each epoch."""
         N, n_epochs, device = rows.shape[0], self.max_epochs, model.logits.device
@@ -152,20 +145,18 @@ class ConcreteAutoencoderSelector(TrainedSelector):
         temperatures = np.geomspace(START_TEMPERATURE, END_TEMPERATURE, n_epochs * n_steps)
         temperatures = temperatures.reshape(n_epochs, n_steps)
         noise, orders = CounterNoise([seed], device), np.random.default_rng(seed)
-        adam = torch.optim.Adam(
-            model.parameters(), lr=self.learning_rate, fused=device.type in ("cpu", "cuda")
-        )
+        fused = device.type in ("cpu", "cuda")
+        adam = torch.optim.Adam(model.parameters(), lr=self.learning_rate, fused=fused)
         history: list[dict[str, float]] = []
-        name, silent = "Concrete autoencoder", not self.verbose
-        for epoch in tqdm(range(n_epochs), desc=name, unit="epoch", disable=silent):
+        silent = not self.verbose
+        for epoch in tqdm(range(n_epochs), "Concrete autoencoder", unit="epoch", disable=silent):
             # every batch has the same size: the last is filled up with the first rows of the order
             order = torch.from_numpy(np.resize(orders.permutation(N), n_steps * B))
             total = torch.zeros_like(model.logits[0, 0])
             on_device = torch.as_tensor(temperatures[epoch]).to(total)
             for batch, T in zip(order.to(rows.device).split(B), on_device, strict=True):
                 X = rows.take(batch)
-                uniform = noise.uniform(model.n_noise(B), X.dtype)[0]
-                loss = model.loss(X, uniform, T)
+                loss = model.loss(X, noise.uniform(model.n_noise(B), X.dtype)[0], T)
                 adam.zero_grad()
                 loss.backward()
                 adam.step()
@@ -175,7 +166,7 @@ class ConcreteAutoencoderSelector(TrainedSelector):
                     "epoch": epoch,
                     "loss": float(total / n_steps),
                     "temperature": float(temperatures[epoch, -1]),
-                    "mean_max_probability": float(model.mean_max_probability()),
+                    "mean_max_probability": model.mean_max_probability(),
                 }
             )
             if history[-1]["mean_max_probability"] > DECIDED:
@@ -186,18 +177,22 @@ class ConcreteAutoencoderSelector(TrainedSelector):
 class Autoencoder:
     """K selectors and the network that rebuilds all features from what they pass on.
 
-    Parameters
-    ----------
-    logits : (K, d)
-        Of the selectors.
-    W1, b1, W2, b2 : (K, H), (H,), (H, d), (d,)
-        Weights and biases of the decoder's two layers.
+    Logits of the selectors (K, d) and weights of the decoder's two layers, (K, H) and (H, d), start
+    Glorot normal, biases at zero.
     """
 
-    def __init__(self, logits: Tensor, W1: Tensor, b1: Tensor, W2: Tensor, b2: Tensor) -> None:
-        self.logits, self.W1, self.b1, self.W2, self.b2 = logits, W1, b1, W2, b2
-        for parameter in self.parameters():
-            parameter.requires_grad_()
+    def __init__(
+        self, seed: int, K: int, d: int, H: int, device: torch.device, dtype: torch.dtype
+    ) -> None:
+        def parameter(values: FloatArray) -> Tensor:
+            return torch.as_tensor(values, dtype=dtype, device=device).requires_grad_()
+
+        rng = np.random.default_rng([seed, H])
+        self.logits, self.W1, self.W2 = (
+            parameter(rng.standard_normal(shape) * math.sqrt(2 / sum(shape)))
+            for shape in ((K, d), (K, H), (H, d))
+        )
+        self.b1, self.b2 = parameter(np.zeros(H)), parameter(np.zeros(d))
 
     def parameters(self) -> list[Tensor]:
         return [self.logits, self.W1, self.b1, self.W2, self.b2]
@@ -206,15 +201,13 @@ class Autoencoder:
         """Count the random numbers of a step: for the selectors and for dropout."""
         return self.logits.numel() + self.W1.shape[1] * batch_size
 
-    def decode(self, selected: Tensor, kept: Tensor | None = None) -> Tensor:
+    def decode(self, selected: Tensor, kept: Tensor | float = 1.0) -> Tensor:
         """Rebuild all features from the selected ones, (B, K) to (B, d).
 
         ``kept`` (B, H) multiplies the hidden units, zero for those that are dropped.
         """
         hidden = leaky_relu(torch.addmm(self.b1, selected, self.W1), SLOPE)
-        if kept is not None:
-            hidden = hidden * kept
-        return torch.addmm(self.b2, hidden, self.W2)
+        return torch.addmm(self.b2, hidden * kept, self.W2)
 
     def loss(self, X: Tensor, uniform: Tensor, temperature: Tensor) -> Tensor:
         """Return the mean squared error of a batch (B, d) under noise (n_noise,)."""
@@ -224,10 +217,10 @@ class Autoencoder:
         kept = (uniform[n:] >= DROPOUT).to(X.dtype).view(-1, len(X)).mT
         return (self.decode(X @ M.mT, kept / (1 - DROPOUT)) - X).square().mean()
 
-    @torch.no_grad()
-    def mean_max_probability(self) -> Tensor:
+    def mean_max_probability(self) -> float:
         """Return the mean over selectors of their largest selection probability."""
-        return (self.logits.amax(-1) - self.logits.logsumexp(-1)).exp().mean()
+        logits = self.logits.detach()
+        return float((logits.amax(-1) - logits.logsumexp(-1)).exp().mean())
 
     @torch.no_grad()
     def hard_error(self, rows: Rows, batch_size: int = 256) -> float:
@@ -238,18 +231,6 @@ class Autoencoder:
             X = rows.take(index)
             total += float((self.decode(X[:, picks]) - X).square().sum())
         return total / (N * d)
-
-
-def start(
-    seed: int, K: int, d: int, H: int, device: torch.device, dtype: torch.dtype
-) -> Autoencoder:
-    """Return an untrained autoencoder: weights Glorot normal, biases zero."""
-    rng = np.random.default_rng([seed, H])
-    logits, W1, W2 = (
-        rng.standard_normal(shape) * math.sqrt(2 / sum(shape)) for shape in ((K, d), (K, H), (H, d))
-    )
-    arrays = (logits, W1, np.zeros(H), W2, np.zeros(d))
-    return Autoencoder(*(torch.as_tensor(a, dtype=dtype, device=device) for a in arrays))
 
 
 def distinct_features(log_probability: FloatArray) -> tuple[IntArray, int]:

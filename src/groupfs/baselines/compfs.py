@@ -17,14 +17,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from groupfs.baselines.base import TrainedSelector
-from groupfs.baselines.learners import (
-    Learners,
-    Split,
-    distinct_groups,
-    gate_penalty,
-    prediction_loss,
-    split_rows,
-)
+from groupfs.baselines.learners import Learners, Split, prediction_loss, split_rows
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE
 from groupfs.utils.sklearn_compat import (
@@ -62,10 +55,9 @@ class CompFS(TrainedSelector):
     n_features_to_select : int or None, default=None
         How many. None takes the features of all groups; the single best one, with a warning, if
         there is no group.
-    n_learners : int, default=5
-        Networks, and with them the most groups there can be (L).
-    hidden_width : int, default=20
-        Units of each of a network's two hidden layers.
+    n_learners, hidden_width : int, default=5 and 20
+        Networks (L), and with them the most groups there can be; units of each of a network's two
+        hidden layers.
     sparsity_weight : float or "auto", default="auto"
         Price of open gates (:math:`\beta_s`). "auto" is :math:`0.2 \sqrt d`, which makes a gate
         cost the same whatever the number of features.
@@ -73,11 +65,9 @@ class CompFS(TrainedSelector):
         Price of gates that two networks share (:math:`\beta_d`).
     threshold : float, default=0.7
         Probability from which on a feature is in a group.
-    batch_size : int, default=50
-        Rows of a training step.
-    max_epochs : int, default=250
-        Passes over the training rows. A step moves a gate's logit by about the learning rate, and
-        logits start about 1 from zero: some hundreds of steps are needed.
+    batch_size, max_epochs : int, default=50 and 250
+        Rows of a step, and passes over the training rows. A step moves a gate's logit by about the
+        learning rate, and logits start about 1 from zero: some hundreds of steps are needed.
     learning_rate, temperature : float, default=0.003 and 0.1
         Of Adam, and of the relaxed Bernoulli variables that are the gates in training.
     validation_fraction : float, default=0.1
@@ -101,8 +91,7 @@ class CompFS(TrainedSelector):
 
     Notes
     -----
-    The defaults are those of the synthetic experiments of the public package (compfs 0.0.2);
-    ``max_epochs`` is that of its smallest table.
+    The defaults are those of the synthetic experiments of the public package (compfs 0.0.2).
 
     References
     ----------
@@ -168,10 +157,21 @@ class CompFS(TrainedSelector):
         p = expit(logits.double().cpu().numpy())
         self.gate_probabilities_ = np.zeros((self.n_learners, self.n_features_in_))
         self.gate_probabilities_[:, table.columns] = p
-        self.groups_ = distinct_groups(self.gate_probabilities_ >= self.threshold)
+        is_open = self.gate_probabilities_ >= self.threshold
+        groups = dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in is_open)
+        self.groups_ = [np.array(group) for group in groups if group]
         self._rank(table, p.max(axis=0), self.n_features_to_select or 1)
-        if self.n_features_to_select is None:
-            self._select_groups()
+        if self.n_features_to_select is None and self.groups_:
+            self._support_mask = np.isin(
+                np.arange(self.n_features_in_), np.concatenate(self.groups_)
+            )
+        elif self.n_features_to_select is None:
+            warn(
+                f"no feature reaches threshold={self.threshold} in any group (the best has "
+                f"{p.max():.2f}), so only the best one is selected; choose a lower threshold or "
+                "sparsity_weight, more epochs, or n_features_to_select.",
+                SelectionWarning,
+            )
         return self
 
     def _train(
@@ -179,6 +179,7 @@ class CompFS(TrainedSelector):
     ) -> Tensor:
         """Train the learners; return the gate logits of the best epoch, (L, d)."""
         optimizer = torch.optim.Adam(learners.parameters(), lr=self.learning_rate)
+        prices = (self.sparsity_weight_, self.diversity_weight)
         self.history_: list[dict[str, float]] = []
         best, best_logits = (-1.0, 0.0), learners.gate_logits
         epochs = range(1, self.max_epochs + 1)
@@ -187,7 +188,7 @@ class CompFS(TrainedSelector):
             for x, y in split.batches(orders.permutation(split.training), self.batch_size):
                 uniform = noise.uniform(x.numel(), x.dtype).view(-1, *x.shape)
                 gates = learners.relaxed_gates(uniform, self.temperature)
-                loss = prediction_loss(*learners.predict(x, gates), y) + self._penalty(learners)
+                loss = prediction_loss(*learners.predict(x, gates), y) + learners.penalty(*prices)
                 optimizer.zero_grad()
                 loss.backward()
                 optimizer.step()
@@ -200,13 +201,9 @@ class CompFS(TrainedSelector):
                     f"{validation_loss} on validation rows; choose a learning_rate below "
                     f"{self.learning_rate}."
                 )
-            self.history_.append(
-                {
-                    "loss": mean_loss,
-                    "validation_accuracy": accuracy,
-                    "validation_loss": validation_loss,
-                }
-            )
+            values = (mean_loss, accuracy, validation_loss)
+            names = ("loss", "validation_accuracy", "validation_loss")
+            self.history_.append(dict(zip(names, values, strict=True)))
             if (accuracy, -validation_loss) > best:
                 best, self.best_epoch_ = (accuracy, -validation_loss), epoch
                 best_logits = learners.gate_logits.detach().clone()
@@ -223,24 +220,8 @@ class CompFS(TrainedSelector):
             hits += (aggregate.argmax(1) == y).sum()
             loss += prediction_loss(aggregate, individual, y) * len(y)
         n = len(split.validation)
-        return float(hits) / n, float(loss / n + self._penalty(learners))
-
-    def _penalty(self, learners: Learners) -> Tensor:
-        p = learners.gate_logits.sigmoid()
-        return gate_penalty(p, self.sparsity_weight_, self.diversity_weight)
-
-    def _select_groups(self) -> None:
-        """Select the features of all groups; the best one stays if there is no group."""
-        if not self.groups_:
-            warn(
-                f"no feature reaches threshold={self.threshold} in any group (the best has "
-                f"{self.gate_probabilities_.max():.2f}), so only the best one is selected; choose "
-                "a lower threshold or sparsity_weight, more epochs, or n_features_to_select.",
-                SelectionWarning,
-            )
-            return
-        self._support_mask = np.zeros(self.n_features_in_, dtype=bool)
-        self._support_mask[np.concatenate(self.groups_)] = True
+        penalty = learners.penalty(self.sparsity_weight_, self.diversity_weight)
+        return float(hits) / n, float(loss / n + penalty)
 
 
 def encode_classes(X: Any, y: Any) -> IntArray:

@@ -1,11 +1,12 @@
 """DUFS: a stochastic gate per feature, trained so that open features vary smoothly on their graph.
 
 It is GroupFS with every feature in a group of its own, and uses the same graphs, gates and trainer.
-Axes: R models, here one; d features.
+Axes: R models, here one; B samples of a batch, d features.
 """
 
 from dataclasses import dataclass
 from numbers import Integral, Real
+from typing import Self
 
 import numpy as np
 import torch
@@ -13,21 +14,17 @@ from torch import Tensor
 
 from groupfs.baselines.base import Table, TrainedSelector
 from groupfs.groups import OPEN
-from groupfs.joint.memberships import GatePerFeature
+from groupfs.joint.loop import train
+from groupfs.joint.losses import Objective, group_sparsity, sample_term
 from groupfs.joint.model import GatedModel
-from groupfs.joint.noise import NoiseSource
-from groupfs.joint.objective import Objective
-from groupfs.joint.settings import Schedule, large_batch
-from groupfs.joint.training import train
+from groupfs.joint.relaxations import Noise, NoiseSource, gates, gates_pullback
+from groupfs.joint.settings import Schedule, affordable_neighbors, large_batch
 from groupfs.utils.device import DTYPE
-from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
-from groupfs.utils.types import FloatArray
+from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, Interval, StrOptions
 from groupfs.utils.warn import SelectionWarning, warn
 
 #: Steps that training takes at most, and epochs it takes at least, if epochs are not given.
 MAX_STEPS, MIN_EPOCHS = 500, 20
-#: Neighbours whose distances are the bandwidth, itself not counted, if none are given.
-NEIGHBORS = {"self-tuning": 7, "median": 1}
 #: Gates start at one half, give or take so much.
 START_SPREAD = 0.01
 #: Keeps the ratio of the terms finite when all gates are shut.
@@ -55,22 +52,13 @@ class DUFS(TrainedSelector):
         How the two terms are combined; the ratio has no weight to choose.
     sparsity_weight : float, default=0.1
         :math:`\lambda` of the sum.
-    kernel : {"self-tuning", "median"}, default="self-tuning"
-        A bandwidth per sample, as in GroupFS, or one for all: ``bandwidth_factor`` times the median
-        squared distance to a neighbour, as in featselectlib.
-    n_neighbors : int or None, default=None
-        The neighbour whose distance counts, the sample itself not counted. None is 7 for the
-        self-tuning kernel and 1 for the other.
-    bandwidth_factor : float, default=2.0
-        For the median kernel.
-    learning_rate : float, default=0.01
-        Step size of Adam.
-    batch_size : int or None, default=None
-        Rows per step. None takes all of them up to 640, else about 512.
-    max_epochs : int or None, default=None
-        Passes over the table. None takes about 500 steps.
-    gate_noise : float, default=0.5
-        :math:`\sigma`.
+    n_neighbors : int, default=7
+        The neighbour whose distance is a sample's bandwidth, as in GroupFS.
+    learning_rate, gate_noise : float, default=0.01 and 0.5
+        Step size of Adam, and :math:`\sigma`.
+    batch_size, max_epochs : int or None, default=None
+        Rows per step, and passes over the table. None takes all rows up to 640, else about 512, and
+        about 500 steps.
     standardize, device, random_state, verbose
         As in :class:`groupfs.GroupFS`.
 
@@ -95,9 +83,7 @@ class DUFS(TrainedSelector):
 
     loss: str = "ratio"
     sparsity_weight: float = 0.1
-    kernel: str = "self-tuning"
-    n_neighbors: int | None = None
-    bandwidth_factor: float = 2.0
+    n_neighbors: int = 7
     learning_rate: float = 0.01
     batch_size: int | None = None
     max_epochs: int | None = None
@@ -107,9 +93,7 @@ class DUFS(TrainedSelector):
         **TrainedSelector._parameter_constraints,
         "loss": [StrOptions({"ratio", "sum"})],
         "sparsity_weight": [NOT_NEGATIVE],
-        "kernel": [StrOptions(set(NEIGHBORS))],
-        "n_neighbors": [COUNT, None],
-        "bandwidth_factor": [POSITIVE],
+        "n_neighbors": [COUNT],
         "batch_size": [Interval(Integral, 2, None, closed="left"), None],
         "max_epochs": [COUNT, None],
         "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
@@ -119,72 +103,76 @@ class DUFS(TrainedSelector):
         device, rows = self._place(table, DTYPE), table.rows
         N, d = rows.shape
         (seed,) = self._seeds(1)
-        schedule = self._schedule(N)
-        objective = self._objective(min(schedule.batch_size, N))
-        model = start(d, self.sparsity_weight if self.loss == "sum" else None, seed, device)
-        noise = NoiseSource([seed], objective.gate_noise, device)
-        history, _ = train(
-            model, objective, rows, schedule, noise, seed, bool(self.verbose), name="DUFS"
-        )
-        losses = model.total(objective, torch.as_tensor(history.terms).to(model.mu))
-        self.history_ = [
-            {
-                "epoch": epoch,
-                "loss": float(loss[0]),
-                "sample_smoothness": float(terms[0, 0]),
-                "open_share": float(terms[0, 2]),
-            }
-            for epoch, (loss, terms) in enumerate(zip(losses, history.terms, strict=True))
-        ]
-        self.n_iter_ = len(self.history_)
-        scores = model.mu[0].double().cpu().numpy()
-        self._rank(table, scores, self._n_selected(scores))
-
-    def _schedule(self, n_samples: int) -> Schedule:
-        batch_size = self.batch_size or large_batch(n_samples)
-        steps_per_epoch = -(-n_samples // batch_size)
-        return Schedule(
-            max_epochs=self.max_epochs or max(MIN_EPOCHS, MAX_STEPS // steps_per_epoch),
+        batch_size = self.batch_size or large_batch(N)
+        schedule = Schedule(
+            max_epochs=self.max_epochs or max(MIN_EPOCHS, MAX_STEPS // -(-N // batch_size)),
             batch_size=batch_size,
             learning_rate=self.learning_rate,
             start_temperature=1.0,
             end_temperature=1.0,
-            stop_early=False,
-            record_gates=False,
+            early_stopping=False,
         )
-
-    def _objective(self, batch_size: int) -> Objective:
-        wanted = self.n_neighbors or NEIGHBORS[self.kernel]
-        if wanted >= batch_size:
-            warn(
-                f"n_neighbors={wanted} but a batch has {batch_size} samples; the graph uses "
-                f"{batch_size - 1} neighbours instead."
-            )
-        return Objective(
-            walk=None,
-            n_neighbors=min(wanted, batch_size - 1),
+        objective = Objective(
+            n_neighbors=affordable_neighbors(self.n_neighbors, min(batch_size, N)),
             steps=2,
             gate_noise=self.gate_noise,
-            smoothness_weight=0.0,
             through_bandwidth=True,
-            median_factor=self.bandwidth_factor if self.kernel == "median" else None,
+            walk=torch.empty(0, 0),  # there are no memberships
         )
-
-    def _n_selected(self, scores: FloatArray) -> int:
-        if self.n_features_to_select is not None:
-            return self.n_features_to_select
+        start = 0.5 + START_SPREAD * np.random.default_rng(seed).standard_normal((1, d))
+        mu = torch.as_tensor(start, dtype=DTYPE, device=device)
+        kind = SumOfTerms if self.loss == "sum" else RatioOfTerms
+        model = kind.with_gates(mu, mu.new_tensor([self.sparsity_weight]))
+        noise = NoiseSource([seed], objective.gate_noise, device)
+        history = train(model, objective, rows, schedule, noise, seed, bool(self.verbose), "DUFS")
+        losses = model.total(objective, torch.as_tensor(history.terms).to(model.mu))[:, 0].tolist()
+        self.n_iter_ = len(losses)
+        self.history_ = [
+            {"epoch": epoch, "loss": loss, "sample_smoothness": smooth, "open_share": share}
+            for epoch, (loss, (smooth, _, share)) in enumerate(
+                zip(losses, history.terms[:, 0].tolist(), strict=True)
+            )
+        ]
+        scores = model.mu[0].double().cpu().numpy()
         n_open = int((scores > OPEN).sum())
-        if n_open == 0:
+        self._rank(table, scores, self.n_features_to_select or max(n_open, 1))
+        if self.n_features_to_select is None and n_open == 0:
             warn(
                 "All gates are closed; only the feature ranked first was selected. Choose a lower "
                 'sparsity_weight, loss="ratio" or n_features_to_select.',
                 SelectionWarning,
             )
-        return max(n_open, 1)
 
 
-class RatioModel(GatedModel):
-    r"""Gates with the loss :math:`L_s / L_{reg}`."""
+class SumOfTerms(GatedModel):
+    r"""A gate for every feature and no memberships, with the loss :math:`L + \lambda R`."""
+
+    @classmethod
+    def with_gates(cls, mu: Tensor, weight: Tensor) -> Self:
+        """Make models of gate means, (R, d), and weights, (R,)."""
+        R = len(mu)
+        seed_index = torch.arange(R, device=mu.device)
+        return cls(mu.new_empty((R, 0, 1)), mu.new_empty((R, 0, 0)), mu, weight, seed_index)
+
+    def loss_and_gradient(
+        self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float
+    ) -> Tensor:
+        z = gates(self.mu, noise.gate)
+        smooth, grad_square = sample_term(objective, X, z.square())
+        sparse, grad_sparse, _ = group_sparsity(self.mu, torch.ones_like(z), objective.gate_noise)
+        grad_smooth = gates_pullback(z, 2 * z * grad_square)
+        self.mu.grad = self._gate_gradient(smooth, sparse, grad_smooth, grad_sparse)
+        return torch.stack([smooth, torch.zeros_like(smooth), sparse], -1)
+
+    def _gate_gradient(
+        self, smooth: Tensor, sparse: Tensor, grad_smooth: Tensor, grad_sparse: Tensor
+    ) -> Tensor:
+        """Combine the gradients of L and R on the gates, (R, d)."""
+        return grad_smooth.add_(self.sparsity_weight.unsqueeze(-1) * grad_sparse)
+
+
+class RatioOfTerms(SumOfTerms):
+    """The same with the loss :math:`L / R`."""
 
     def total(self, objective: Objective, terms: Tensor) -> Tensor:
         smooth, _, sparse = terms.unbind(-1)
@@ -196,11 +184,3 @@ class RatioModel(GatedModel):
         share = (sparse + SMALLEST_SHARE).unsqueeze(-1)
         ratio = smooth.unsqueeze(-1) / share
         return (grad_smooth - ratio * grad_sparse) / share
-
-
-def start(d: int, weight: float | None, seed: int, device: torch.device) -> GatedModel:
-    """Start a model with a gate for every feature; without a weight the loss is the ratio."""
-    gates = 0.5 + START_SPREAD * np.random.default_rng(seed).standard_normal((1, d))
-    own_group = GatePerFeature(1, d)
-    kind, weights = (RatioModel, [1.0]) if weight is None else (GatedModel, [weight])
-    return kind.start(own_group, gates, np.array(weights), device, DTYPE)

@@ -44,11 +44,8 @@ class LaplacianScore(SampleGraphSelector):
     kept_neighbors : int, "all" or None, default=None
         How many neighbours of a sample stay joined to it. None keeps all up to 4096 samples, so
         that no matrix takes more than 128 MB, and 50 above.
-    standardize : bool, default=True
-        Scale every column to unit variance. If False, columns are centred and the table is scaled
-        as a whole.
-    device : str or torch.device, default="auto"
-        Where the graph is built: "auto" is CUDA if there is one, else the CPU.
+    standardize, device
+        As in :class:`groupfs.GroupFS`; the device is where the graph is built.
 
     Examples
     --------
@@ -78,8 +75,7 @@ def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
     >>> SelectKBest(laplacian_score, k=10).fit_transform(X).shape
     (1000, 10)
     """
-    scores: FloatArray = LaplacianScore(**parameters).fit(X).scores_
-    return scores
+    return LaplacianScore(**parameters).fit(X).scores_
 
 
 def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = BLOCK_ENTRIES) -> FloatArray:
@@ -100,5 +96,4 @@ def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = BLOCK_ENTRI
         spread[part] = degree @ np.square(centered, out=centered)
     # with a graph that leaves samples out, a column may vary among those alone
     flat = spread <= FLAT * (spread + degree.sum() * mean**2)
-    scores: FloatArray = np.where(flat, -np.inf, shared / np.where(flat, 1, spread) - 1)
-    return scores
+    return np.where(flat, -np.inf, shared / np.where(flat, 1, spread) - 1)

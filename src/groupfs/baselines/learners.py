@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from groupfs.data.table import RowsInMemory
-from groupfs.utils.types import BoolArray, IntArray
+from groupfs.utils.types import IntArray
 
 
 class Learners:
@@ -40,13 +40,10 @@ class Learners:
         def parameter(values: NDArray[Any]) -> Tensor:
             return torch.as_tensor(values, dtype=dtype, device=device).requires_grad_()
 
-        def layer(n_inputs: int, n_outputs: int) -> tuple[Tensor, Tensor]:
-            shapes = (n_learners, n_inputs, n_outputs), (n_learners, 1, n_outputs)
-            weight, bias = (
-                parameter((2 * rng.random(shape, dtype=np.float32) - 1) * n_inputs**-0.5)
-                for shape in shapes
-            )
-            return weight, bias
+        def layer(n_inputs: int, n_outputs: int) -> list[Tensor]:
+            """Return weights (L, inputs, outputs) and biases (L, 1, outputs)."""
+            uniform = (rng.random((n_learners, n, n_outputs), np.float32) for n in (n_inputs, 1))
+            return [parameter((2 * u - 1) * n_inputs**-0.5) for u in uniform]
 
         self.gate_logits = parameter(rng.standard_normal((n_learners, n_features)))
         self.first = layer(n_features, hidden_width)
@@ -55,8 +52,8 @@ class Learners:
         self.individual_head = layer(hidden_width, n_classes)
 
     def parameters(self) -> list[Tensor]:
-        layers = (self.first, self.second, self.aggregate_head, self.individual_head)
-        return [self.gate_logits, *(tensor for layer in layers for tensor in layer)]
+        heads = (*self.aggregate_head, *self.individual_head)
+        return [self.gate_logits, *self.first, *self.second, *heads]
 
     def relaxed_gates(self, uniform: Tensor, temperature: float) -> Tensor:
         """Draw gates nearly 0 or 1, open with probability p; overwrites ``uniform``, (L, B, d)."""
@@ -71,18 +68,30 @@ class Learners:
     def predict(self, deviations: Tensor, gates: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits of all learners together, (B, K), and of each alone, (L, B, K).
 
-        Parameters
-        ----------
-        deviations : (B, d)
-            Of the samples from the training mean, so that a closed gate, which gives zero, puts
-            the mean in place of a value.
-        gates : (L, B, d) or (L, 1, d)
+        ``deviations`` (B, d) are those of the samples from the training mean, so that a closed
+        gate, (L, B, d) or (L, 1, d), which gives zero, puts the mean in place of a value.
         """
         hidden = _linear(gates * deviations, self.first).relu()
         hidden = _linear(hidden, self.second).relu()
         aggregate = _linear(hidden, self.aggregate_head).sum(0)
         # the individual heads only read: networks and gates learn from the aggregate alone
         return aggregate, _linear(hidden.detach(), self.individual_head)
+
+    def penalty(self, sparsity_weight: float, diversity_weight: float) -> Tensor:
+        r"""Return the price of open gates, and of gates that learners share; p of shape (L, d).
+
+        .. math::
+            \beta_s \frac{\sqrt d}{L} \sum_i \operatorname{mean}(p_i)^2
+            + \beta_d \frac{2 \sqrt d}{L (L - 1)} \sum_{i<j} \operatorname{mean}(p_i p_j)
+
+        Twice the sum over pairs is the square of the sum less the sum of squares. One learner has
+        no pairs.
+        """
+        p = self.gate_logits.sigmoid()
+        L, d = p.shape
+        size = p.mean(1).square().sum() / L
+        overlap = (p.sum(0).square() - p.square().sum(0)).mean() / (L * max(L - 1, 1))
+        return d**0.5 * (sparsity_weight * size + diversity_weight * overlap)
 
 
 def prediction_loss(aggregate: Tensor, individual: Tensor, y: Tensor) -> Tensor:
@@ -92,29 +101,7 @@ def prediction_loss(aggregate: Tensor, individual: Tensor, y: Tensor) -> Tensor:
     return cross_entropy(aggregate, y) + L * each
 
 
-def gate_penalty(p: Tensor, sparsity_weight: float, diversity_weight: float) -> Tensor:
-    r"""Return the price of open gates, and of gates that learners share; p of shape (L, d).
-
-    .. math::
-        \beta_s \frac{\sqrt d}{L} \sum_i \operatorname{mean}(p_i)^2
-        + \beta_d \frac{2 \sqrt d}{L (L - 1)} \sum_{i<j} \operatorname{mean}(p_i p_j)
-
-    Twice the sum over pairs is the square of the sum less the sum of squares. One learner has no
-    pairs.
-    """
-    L, d = p.shape
-    size = p.mean(1).square().sum() / L
-    overlap = (p.sum(0).square() - p.square().sum(0)).mean() / (L * max(L - 1, 1))
-    return d**0.5 * (sparsity_weight * size + diversity_weight * overlap)
-
-
-def distinct_groups(open_gates: BoolArray) -> list[IntArray]:
-    """Return indices of the open gates of every learner, (L, d); no empty group, none twice."""
-    groups = dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in open_gates)
-    return [np.array(group) for group in groups if group]
-
-
-def _linear(x: Tensor, layer: tuple[Tensor, Tensor]) -> Tensor:
+def _linear(x: Tensor, layer: list[Tensor]) -> Tensor:
     weight, bias = layer
     return torch.baddbmm(bias, x, weight)
 
@@ -146,10 +133,8 @@ def split_rows(codes: IntArray, validation_fraction: float, seed: int) -> tuple[
     N, sizes = len(codes), np.bincount(codes)
     n_validation = min(ceil(validation_fraction * N), N - 1)
     possible = sizes.min() >= 2 and len(sizes) <= min(n_validation, N - n_validation)
+    stratify = codes if possible else None
     training, validation = train_test_split(
-        np.arange(N),
-        test_size=n_validation,
-        stratify=codes if possible else None,
-        random_state=seed,
+        np.arange(N), test_size=n_validation, stratify=stratify, random_state=seed
     )
     return training, validation

@@ -1,19 +1,14 @@
-"""MGAGR: groups known beforehand, one sample graph per group, a sparse reconstruction of X."""
+"""MGAGR: blocks of columns, one sample graph per block, a sparse reconstruction of X."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import torch
 
 from groupfs.baselines.base import RankingSelector, Table
 from groupfs.baselines.mgagr_solver import solve
-from groupfs.data.known_groups import parse_groups, refuse_ambiguous_members
 from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
-from groupfs.utils.text import join_names
-from groupfs.utils.types import IntArray
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -34,13 +29,10 @@ class MGAGR(RankingSelector):
     ----------
     n_features_to_select : int or None, default=None
         How many. None takes half of the features that vary.
-    groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
-        The groups: one label per feature, or the members of every group as names or indices. Every
-        feature that varies must be in one. None cuts the table into ``n_groups`` blocks.
     n_groups : int or "auto", default="auto"
-        Without ``groups``: blocks of neighbouring columns, of equal size but for one, that the
-        features that vary are cut into in the order they came. "auto" is 10, or half the number of
-        these features if that is less. The order of the columns matters here.
+        Blocks of neighbouring columns, of equal size but for one, that the features that vary are
+        cut into in the order they came. "auto" is 10, or half the number of these features if that
+        is less. The order of the columns matters here.
     smoothness_weight : float, default=0.1
         :math:`\alpha`, weight of the smoothness of the rebuilt samples on the common graph.
     sparsity_weight : float, default=0.1
@@ -60,10 +52,9 @@ class MGAGR(RankingSelector):
     Attributes
     ----------
     groups_ : list of ndarray
-        Indices of the features of every group, in the order the groups were given.
+        Indices of the features of every group.
     group_weights_ : ndarray of shape (n_groups,)
-        :math:`w_{vi}`, mean over the samples; they sum to one and may be negative. Zero for groups
-        without a feature that varies, which have no graph.
+        :math:`w_{vi}`, mean over the samples; they sum to one and may be negative.
     n_iter_, converged_ : int, bool
         Rounds that were run, and whether the last one moved Z by less than ``tol``.
     objective_ : ndarray of shape (n_iter_,)
@@ -73,8 +64,7 @@ class MGAGR(RankingSelector):
     Notes
     -----
     A round costs about :math:`n^2 (d + V^2)` for the graphs and, for each step of Z, :math:`n^2 d`
-    if n < d and :math:`d^3` else. Memory, some :math:`8 (6 n^2 + 10 nd)` bytes, does not grow with
-    the number of groups.
+    if n < d and :math:`d^3` else; memory is some :math:`8 (6 n^2 + 10 nd)` bytes.
 
     With standardised data :math:`\alpha/4` times the distances of rebuilt samples, of the order of
     :math:`\alpha d`, outweighs the entries of the groups' graphs, which are below one. Unless
@@ -85,13 +75,11 @@ class MGAGR(RankingSelector):
     >>> from groupfs.baselines import MGAGR
     >>> from groupfs.datasets import load_two_moons
     >>> X = load_two_moons(100, random_state=0).data
-    >>> selector = MGAGR(5, groups=[range(5), range(5, 10), range(10, 20)]).fit(X)
+    >>> selector = MGAGR(5, n_groups=4).fit(X)
     >>> selector.transform(X).shape, len(selector.group_weights_)
-    ((100, 5), 3)
+    ((100, 5), 4)
     """
 
-    n_features_to_select: int | None = field(default=None, kw_only=False)
-    groups: Any = None
     n_groups: int | str = "auto"
     smoothness_weight: float = 0.1
     sparsity_weight: float = 0.1
@@ -104,7 +92,6 @@ class MGAGR(RankingSelector):
 
     _parameter_constraints = {
         **RankingSelector._parameter_constraints,
-        "groups": ["array-like", Mapping, None],
         "n_groups": [COUNT, StrOptions({"auto"})],
         "smoothness_weight": [NOT_NEGATIVE],
         "sparsity_weight": [POSITIVE],
@@ -114,26 +101,25 @@ class MGAGR(RankingSelector):
         "tol": [NOT_NEGATIVE],
     }
 
-    def _open_table(self, X: Any) -> Table:
-        if self.groups is not None:
-            refuse_ambiguous_members(self.groups, X)
-        return super()._open_table(X)
-
     def _fit_table(self, table: Table) -> None:
-        if resolve_device(self.device).type == "mps":
+        device, d = resolve_device(self.device), len(table.columns)
+        if device.type == "mps":
             raise ValueError(
                 'device="mps" has no double precision, which MGAGR needs; choose "cpu" or "auto".'
             )
-        self.groups_ = self._find_groups(table)
-        table.rows.to(resolve_device(self.device), torch.float64)
+        n_blocks = min(10, max(1, d // 2)) if self.n_groups == "auto" else int(self.n_groups)
+        if n_blocks > d:
+            raise ValueError(
+                f"n_groups={self.n_groups} but X has {d} features that vary; a group needs at "
+                f'least one, so choose at most {d} or "auto".'
+            )
+        self.groups_ = np.array_split(np.sort(table.columns), n_blocks)
+        table.rows.to(device, torch.float64)
         X = table.rows.take(torch.arange(table.rows.shape[0]))
-        # constant columns have no column in X; their group may have none at all
-        column_of = np.full(self.n_features_in_, -1)
-        column_of[table.columns] = np.arange(len(table.columns))
-        columns = [column_of[group][column_of[group] >= 0] for group in self.groups_]
-        solution = solve(
+        as_they_came = np.argsort(table.columns)
+        norms, weights, objective, self.converged_ = solve(
             X,
-            [X[:, group] for group in columns if len(group)],
+            [X[:, block] for block in np.array_split(as_they_came, n_blocks)],
             alpha=float(self.smoothness_weight),
             gamma=float(self.sparsity_weight),
             sigma=float(self.kernel_width),
@@ -141,34 +127,6 @@ class MGAGR(RankingSelector):
             max_inner_iter=self.max_inner_iter,
             tol=float(self.tol),
         )
-        self.group_weights_ = np.zeros(len(columns))
-        self.group_weights_[[len(group) > 0 for group in columns]] = solution.weights.cpu()
-        self.objective_ = np.array(solution.objective)
-        self.n_iter_ = len(solution.objective)
-        self.converged_ = solution.converged
-        self._rank(table, solution.row_norms.square().cpu().numpy())
-
-    def _find_groups(self, table: Table) -> list[IntArray]:
-        """Return the indices of the features of every group."""
-        varying = np.sort(table.columns)
-        if self.groups is None:
-            return self._find_blocks(varying)
-        labels, names = parse_groups(self.groups, table.names)
-        alone = varying[labels[varying] < 0]
-        if len(alone):
-            names_of_alone = join_names(table.names[i] for i in alone)
-            raise ValueError(
-                f"{len(alone)} feature(s) are in no group ({names_of_alone}); MGAGR needs all that "
-                "vary in one: put them into a further group or leave them out of X."
-            )
-        return [np.flatnonzero(labels == group) for group in range(len(names))]
-
-    def _find_blocks(self, varying: IntArray) -> list[IntArray]:
-        d = len(varying)
-        n_blocks = min(10, max(1, d // 2)) if self.n_groups == "auto" else int(self.n_groups)
-        if n_blocks > d:
-            raise ValueError(
-                f"n_groups={self.n_groups} but X has {d} features that vary; a group needs at "
-                f'least one, so choose at most {d} or "auto".'
-            )
-        return list(np.array_split(varying, n_blocks))
+        self.group_weights_ = weights.cpu().numpy()
+        self.objective_, self.n_iter_ = np.array(objective), len(objective)
+        self._rank(table, norms.square().cpu().numpy())

@@ -1,12 +1,9 @@
 r"""The iterations of MGAGR: a graph of the samples per group, a common one, a reconstruction.
 
 Axes: n samples, d features, V groups, b rows of a block. All in double precision. The groups'
-graphs are recomputed in blocks of rows, and never held whole.
-
-Minimised over w, S and Z in turn, where column i of w sums to one:
-
-.. math:: \sum_i \|S_{:i} - \sum_v w_{vi} S^v_{:i}\|^2 + \|X - XZ\|_F^2
-          + \alpha\,\mathrm{tr}(Z^\top X^\top L_S X Z) + \gamma \sum_j \|z_j\|
+graphs are recomputed in blocks of rows, and never held whole. The objective, which
+:class:`groupfs.baselines.MGAGR` prints, is minimised over w, S and Z in turn, where column i of w
+sums to one.
 
 Nothing here needs Z itself, only the norms of its rows and distances between rows of XZ. Both stay
 as they are when Z is rotated from the right, so with n < d the target X is replaced by the square T
@@ -14,7 +11,6 @@ of :math:`X = TO`, O having orthonormal rows, and Z has n columns instead of d.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -31,16 +27,6 @@ OUT_OF_RANGE = (
 )
 
 
-@dataclass
-class Solution:
-    """Result of the iterations."""
-
-    row_norms: Tensor  #: of Z, (d,)
-    weights: Tensor  #: of the groups, mean over the samples, (V,)
-    objective: list[float]  #: at the end of every outer iteration
-    converged: bool
-
-
 def solve(
     X: Tensor,
     parts: Sequence[Tensor],
@@ -51,57 +37,42 @@ def solve(
     max_iter: int,
     max_inner_iter: int,
     tol: float,
-) -> Solution:
-    """Run the iterations on X (n, d) and its columns by group, V of (n, d_v).
+) -> tuple[Tensor, Tensor, list[float], bool]:
+    r"""Run the iterations on X (n, d) and its columns by group, V of (n, d_v).
 
-    Both loops end early once the norms of Z's rows, taken as one vector, move by less than ``tol``
-    times its length.
+    A step for Z is one of reweighted least squares: :math:`(X^\top K X + \gamma Q) Z = X^\top T`
+    with :math:`K = I + \alpha L_S` and :math:`Q = \mathrm{diag}(1 / (2 \|z_j\|))`; none raises the
+    objective. Both loops end early once the norms of Z's rows, taken as one vector, move by less
+    than ``tol`` times its length.
+
+    Returns the norms of Z's rows (d,), the weights of the groups, mean over the samples (V,), the
+    objective at the end of every round, and whether the last one converged.
     """
     n, d = X.shape
     T = X if n >= d else torch.linalg.qr(X.T, mode="r").R.T.contiguous()
     graphs = GroupGraphs(parts, sigma)
-    S = GroupGraphs([X], sigma).only()
+    whole = GroupGraphs([X], sigma)
+    S = torch.cat([whole.rows(block).squeeze(1) for block in whole.blocks()])
     # all of Z is 1 / d at the start, and one column has the distances of XZ
     Y, norms = X.sum(1, keepdim=True) / d**0.5, X.new_full((d,), d**-0.5)
     objective: list[float] = []
     converged = False
     while len(objective) < max_iter and not converged:
         weights, misfit = update_graph(S, graphs, Y, alpha)
-        previous = norms
-        Z = update_reconstruction(X, T, S, norms, alpha, gamma, max_inner_iter, tol)
-        Y, norms = X @ Z, Z.norm(dim=1)
+        at_start, step = norms, (push_through_step if n < d else direct_step)(X, T, S, alpha, gamma)
+        for _ in range(max_inner_iter):
+            Z = step(2 * norms + TINY)
+            previous, norms = norms, Z.norm(dim=1)
+            if has_converged(norms, previous, tol):
+                break
+        Y = X @ Z
         roughness = (Y * laplacian(S, Y)).sum()
         value = misfit + (T - Y).square().sum() + alpha * roughness + gamma * norms.sum()
         if not torch.isfinite(value):
             raise ValueError(OUT_OF_RANGE)
         objective.append(float(value))
-        converged = has_converged(norms, previous, tol)
-    return Solution(norms, weights, objective, converged)
-
-
-def update_reconstruction(
-    X: Tensor,
-    T: Tensor,
-    S: Tensor,
-    norms: Tensor,
-    alpha: float,
-    gamma: float,
-    max_iter: int,
-    tol: float,
-) -> Tensor:
-    r"""Return Z of reweighted least squares from the norms of its rows, (d, columns of T).
-
-    :math:`(X^\top K X + \gamma Q) Z = X^\top T` with :math:`K = I + \alpha L_S` and
-    :math:`Q = \mathrm{diag}(1 / (2 \|z_j\|))`, again and again. No step raises the objective.
-    """
-    n, d = X.shape
-    step = (push_through_step if n < d else direct_step)(X, T, S, alpha, gamma)
-    for _ in range(max_iter):
-        Z = step(2 * norms + TINY)
-        previous, norms = norms, Z.norm(dim=1)
-        if has_converged(norms, previous, tol):
-            break
-    return Z
+        converged = has_converged(norms, at_start, tol)
+    return norms, weights, objective, converged
 
 
 Step = Callable[[Tensor], Tensor]
@@ -185,13 +156,6 @@ class GroupGraphs:
         """Return rows of all groups' graphs, (b, V, n)."""
         r = self.inverse_sums
         return self._kernel(block).mul_(r[:, block].T.unsqueeze(-1) + r).div_(2)
-
-    def only(self) -> Tensor:
-        """Return the whole graph of the only group, (n, n)."""
-        S = self.parts[0].new_empty(self.n_samples, self.n_samples)
-        for block in self.blocks():
-            S[block] = self.rows(block).squeeze(1)
-        return S
 
     def _kernel(self, block: slice) -> Tensor:
         b = block.stop - block.start

@@ -6,7 +6,7 @@ It is a symmetric affinity W (N, N) of non-negative weights, a plain array or, w
 are joined, a CSR array. In the one built here :math:`W_{ii} = 1`.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,7 +40,6 @@ ROUNDING = 1e-12
 class SampleGraphSelector(RankingSelector):
     """Base of the baselines that need a graph of the samples; it has the graph's parameters."""
 
-    n_features_to_select: int | None = field(default=None, kw_only=False)
     graph: Any = "self-tuning"
     n_neighbors: int = 7
     kept_neighbors: int | str | None = None
@@ -83,9 +82,7 @@ def self_tuning_affinity(
         kept_neighbors = "all" if dense_samples >= N else KEPT_ABOVE
     if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
         distances = _squared_distances(rows, _row_norms(rows), 0, N)
-        graph = self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR)
-        dense: FloatArray = graph.affinity.cpu().numpy()
-        return dense
+        return self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR).affinity.cpu().numpy()
     squared, nearest, mean = nearest_rows(rows, max(kept_neighbors, n_neighbors))
     g = np.sqrt(np.maximum(squared[:, n_neighbors - 1], BANDWIDTH_FLOOR * mean + TINY))
     return _join_neighbors(nearest, np.exp(-squared / (g[:, None] * g[nearest])))

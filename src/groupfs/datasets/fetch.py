@@ -1,22 +1,19 @@
 """fetch_dataset: the paper's tables by name, from the files their sources publish."""
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from groupfs.datasets.parsers import Parsed
-from groupfs.datasets.published_files import data_folder, find_file, obtain_file
-from groupfs.datasets.registry import DATASETS, REGISTRY, Source
+from groupfs.datasets.published_files import data_folder, obtain_file
+from groupfs.datasets.registry import DATASETS, REGISTRY
 
 
 def fetch_dataset(
     name: str,
     *,
     data_home: str | os.PathLike[str] | None = None,
-    as_frame: bool = False,
     return_X_y: bool = False,
     download_if_missing: bool = True,
 ) -> Bunch | tuple[Any, Any]:
@@ -32,8 +29,6 @@ def fetch_dataset(
         Folder of the published files, into which absent ones are downloaded; nothing else is
         written to it. None means the one that the environment variable ``GROUPFS_DATA`` names, or
         else ``~/groupfs_data``.
-    as_frame : bool, default=False
-        Return pandas objects.
     return_X_y : bool, default=False
         Return ``(data, target)`` instead of a Bunch.
     download_if_missing : bool, default=True
@@ -46,7 +41,7 @@ def fetch_dataset(
         ``data`` (n_samples, n_features) as published, not standardised; ``target`` (n_samples,),
         codes from 0; ``feature_names`` and ``target_names``, lists; ``image_shape``, (height,
         width) of tables of images, else None, for ``row.reshape(image_shape, order="F")``;
-        ``DESCR``; ``frame``, data and target side by side with ``as_frame=True``, else None.
+        ``DESCR``.
     (data, target) : tuple if ``return_X_y`` is True
 
     Examples
@@ -58,42 +53,18 @@ def fetch_dataset(
     """
     if name not in DATASETS:
         raise ValueError(f"There is no dataset {name!r}; choose one of {', '.join(DATASETS)}.")
-    entry = REGISTRY[name]
-    parsed, source = _read(name, data_folder(data_home), download_if_missing)
+    entry, folder = REGISTRY[name], data_folder(data_home)
+    contents = (obtain_file(file, folder, download_if_missing) for file in entry.files)
+    parsed = entry.read(*contents)
 
-    data: Any = parsed.data.astype(np.float64, order="C")
-    target: Any = parsed.target
-    frame = None
-    if as_frame:
-        data, target, frame = _as_frame(data, target, parsed.feature_names)
+    data = parsed.data.astype(np.float64, order="C")
     if return_X_y:
-        return data, target
+        return data, parsed.target
     return Bunch(
         data=data,
-        target=target,
-        frame=frame,
+        target=parsed.target,
         feature_names=list(parsed.feature_names),
         target_names=list(parsed.target_names),
         image_shape=entry.image_shape,
-        DESCR=entry.description + source.note,
+        DESCR=entry.description,
     )
-
-
-def _read(name: str, folder: Path, download: bool) -> tuple[Parsed, Source]:
-    """Read the first source whose files are at hand, else the last."""
-    sources = REGISTRY[name].sources
-    at_hand = (s for s in sources if all(find_file(file, folder) for file in s.files))
-    source = next(at_hand, sources[-1])
-    return source.read(*(obtain_file(file, folder, download) for file in source.files)), source
-
-
-def _as_frame(data: Any, target: Any, names: list[str]) -> tuple[Any, Any, Any]:
-    try:
-        import pandas as pd
-    except ImportError as reason:
-        raise ImportError(
-            'as_frame=True needs pandas: install it (the extra "data") or leave as_frame=False.'
-        ) from reason
-    table = pd.DataFrame(data, columns=names)
-    labels = pd.Series(target, name="target")
-    return table, labels, pd.concat([table, labels], axis=1)

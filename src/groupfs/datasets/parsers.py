@@ -12,8 +12,6 @@ import numpy as np
 import scipy.io
 from numpy.typing import NDArray
 
-from groupfs.datasets.published_files import Content
-from groupfs.utils.text import one_line
 from groupfs.utils.types import FloatArray
 
 HEART_COLUMNS = [  # the file has no header
@@ -35,13 +33,13 @@ class Parsed(NamedTuple):
     target_names: list[str]  #: the name of each code
 
 
-def allaml(mat: Content) -> Parsed:
+def allaml(mat: bytes) -> Parsed:
     values, labels = _read_mat(mat)
     names = [f"gene_{i:04d}" for i in range(values.shape[1])]
     return Parsed(values, _codes(labels), names, ["ALL", "AML"])
 
 
-def faces(mat: Content, shape: tuple[int, int]) -> Parsed:
+def faces(mat: bytes, shape: tuple[int, int]) -> Parsed:
     """Parse images of people: every image one row, its columns of pixels one after the other."""
     values, labels = _read_mat(mat)
     target = _codes(labels)
@@ -49,16 +47,16 @@ def faces(mat: Content, shape: tuple[int, int]) -> Parsed:
     return Parsed(values, target, pixel_names(shape), people)
 
 
-def lung500(rda: Content) -> Parsed:
+def lung500(rda: bytes) -> Parsed:
     try:
         import rdata
     except ImportError as reason:
         raise ImportError(
-            f'{rda.name} is read with the package rdata: install it (the extra "data").'
+            'lung.rda is read with the package rdata: install it (the extra "data").'
         ) from reason
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about the encoding of plain ASCII names
-        matrix = rdata.read_rda(io.BytesIO(rda.data))["lung"]
+        matrix = rdata.read_rda(io.BytesIO(rda))["lung"]
     classes, probes = (list(map(str, matrix.coords[axis].values)) for axis in matrix.dims)
     values = np.asarray(matrix, dtype=np.float64)
     widest = np.sort(np.argsort(-values.var(axis=0), kind="stable")[:N_LUNG_GENES])
@@ -66,7 +64,7 @@ def lung500(rda: Content) -> Parsed:
     return Parsed(values[:, widest], target, [probes[i] for i in widest], LUNG_CLASSES)
 
 
-def metabric(table: Content) -> Parsed:
+def metabric(table: bytes) -> Parsed:
     header, *rows = _read_csv(table)
     status = [row[header.index("pr_status")] for row in rows]
     values = np.array([row[METABRIC_EXPRESSIONS] for row in rows], dtype=np.float64)
@@ -74,13 +72,13 @@ def metabric(table: Content) -> Parsed:
     return Parsed(values, target, header[METABRIC_EXPRESSIONS], ["pr_negative", "pr_positive"])
 
 
-def heart_disease(table: Content) -> Parsed:
+def heart_disease(table: bytes) -> Parsed:
     values = np.array([row for row in _read_csv(table) if "?" not in row], dtype=np.float64)
     target = (values[:, 13] > 0).astype(np.int64)
     return Parsed(values[:, :13], target, HEART_COLUMNS, ["no_disease", "disease"])
 
 
-def student(table: Content) -> Parsed:
+def student(table: bytes) -> Parsed:
     header, *rows = _read_csv(table, delimiter=";")
     cells = np.array(rows)
     final_grade = cells[:, header.index("G3")].astype(np.float64)
@@ -88,14 +86,23 @@ def student(table: Content) -> Parsed:
     return Parsed(values, (final_grade >= 10).astype(np.int64), header[:30], ["fail", "pass"])
 
 
-def nmnist(*files: Content) -> Parsed:
-    """Parse the published file, or rebuild it from MNIST's images and labels; images by column."""
-    return _published(*files) if len(files) == 1 else _rebuilt(*files)
+def nmnist(images: bytes, labels: bytes) -> Parsed:
+    """Draw digits with MNIST's class frequencies; a pixel is the larger of digit and noise."""
+    pixels = np.frombuffer(images, np.uint8, offset=16).reshape(-1, *DIGIT_SHAPE)
+    digits = np.frombuffer(labels, np.uint8, offset=8)
+    # numpy promises that the numbers of this older generator never change.
+    rng = np.random.RandomState(0)
+    chosen = _draw(rng, digits)
+    by_columns = pixels[chosen].transpose(0, 2, 1).reshape(N_IMAGES, -1)
+    noise = rng.randint(0, 256, by_columns.shape, dtype=np.uint8)
+    names = [str(digit) for digit in range(10)]
+    target = digits[chosen].astype(np.int64)
+    return Parsed(np.maximum(by_columns, noise), target, pixel_names(DIGIT_SHAPE), names)
 
 
-def nmnist38(*files: Content) -> Parsed:
+def nmnist38(images: bytes, labels: bytes) -> Parsed:
     """Return the first 500 threes and the first 500 eights, in the order they come."""
-    data, target, names, _ = nmnist(*files)
+    data, target, names, _ = nmnist(images, labels)
     rows = [np.flatnonzero(target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
     chosen = np.sort(np.concatenate(rows))
     return Parsed(data[chosen], (target[chosen] == 8).astype(np.int64), names, ["3", "8"])
@@ -107,14 +114,14 @@ def pixel_names(shape: tuple[int, int]) -> list[str]:
     return [f"px_r{row:03d}_c{column:03d}" for column in range(width) for row in range(height)]
 
 
-def _read_mat(content: Content) -> tuple[NDArray[Any], NDArray[Any]]:
+def _read_mat(content: bytes) -> tuple[NDArray[Any], NDArray[Any]]:
     """Read the table ``X`` (n, d) and the labels ``Y`` (n,) of a Matlab file."""
-    variables = scipy.io.loadmat(io.BytesIO(content.data))
+    variables = scipy.io.loadmat(io.BytesIO(content))
     return variables["X"], variables["Y"].ravel()
 
 
-def _read_csv(content: Content, delimiter: str = ",") -> list[list[str]]:
-    lines = io.StringIO(content.data.decode("utf-8-sig"), newline="")
+def _read_csv(content: bytes, delimiter: str = ",") -> list[list[str]]:
+    lines = io.StringIO(content.decode("utf-8-sig"), newline="")
     return [row for row in csv.reader(lines, delimiter=delimiter) if row]
 
 
@@ -130,30 +137,6 @@ def _numbers_or_codes(column: NDArray[np.str_]) -> FloatArray:
         return _codes(column).astype(np.float64)
 
 
-def _published(amat: Content) -> Parsed:
-    """Parse rows of pixels and a label between blanks; its sha256 is not known, so look at it."""
-    try:
-        values = np.loadtxt(io.BytesIO(amat.data), ndmin=2)
-    except ValueError as reason:
-        raise ValueError(one_line(f"{amat.name} is not a table of numbers ({reason}).")) from reason
-    shape = (N_IMAGES, DIGIT_SHAPE[0] * DIGIT_SHAPE[1] + 1)
-    if values.shape != shape:
-        raise ValueError(f"{amat.name} has the shape {values.shape}; the published one, {shape}.")
-    return _table(values[:, :-1], values[:, -1].astype(np.int64))
-
-
-def _rebuilt(images: Content, labels: Content) -> Parsed:
-    """Draw digits with MNIST's class frequencies; a pixel is the larger of digit and noise."""
-    pixels = np.frombuffer(images.data, np.uint8, offset=16).reshape(-1, *DIGIT_SHAPE)
-    digits = np.frombuffer(labels.data, np.uint8, offset=8)
-    # numpy promises that the numbers of this older generator never change.
-    rng = np.random.RandomState(0)
-    chosen = _draw(rng, digits)
-    by_columns = pixels[chosen].transpose(0, 2, 1).reshape(N_IMAGES, -1)
-    noise = rng.randint(0, 256, by_columns.shape, dtype=np.uint8)
-    return _table(np.maximum(by_columns, noise), digits[chosen].astype(np.int64))
-
-
 def _draw(rng: np.random.RandomState, digits: NDArray[np.uint8]) -> NDArray[np.int64]:
     """Draw rows in random order, of each digit its share; rounding favours the largest rest."""
     share = np.bincount(digits, minlength=10) * N_IMAGES / digits.size
@@ -164,7 +147,3 @@ def _draw(rng: np.random.RandomState, digits: NDArray[np.uint8]) -> NDArray[np.i
     for digit, count in enumerate(counts):
         kept[np.flatnonzero(digits[shuffled] == digit)[:count]] = True
     return shuffled[kept]
-
-
-def _table(data: NDArray[Any], digits: NDArray[np.int64]) -> Parsed:
-    return Parsed(data, digits, pixel_names(DIGIT_SHAPE), [str(digit) for digit in range(10)])

@@ -24,16 +24,8 @@ class File:
 
     name: str  #: once unpacked
     home: str  #: who publishes it, in words
-    sha256: str | None = None  #: of the unpacked content; None where no copy was at hand to measure
+    sha256: str  #: of the unpacked content
     url: str | None = None  #: of the file or of an archive that holds it; None: fetched by hand
-
-
-@dataclass(frozen=True)
-class Content:
-    """The bytes of a published file, unpacked and checked."""
-
-    name: str
-    data: bytes
 
 
 def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
@@ -48,7 +40,7 @@ def find_file(file: File, folder: Path) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_file()), None)
 
 
-def obtain_file(file: File, folder: Path, download: bool) -> Content:
+def obtain_file(file: File, folder: Path, download: bool) -> bytes:
     """Read and check a file, downloaded first if it is absent and that is possible."""
     path = find_file(file, folder)
     if path is not None:
@@ -66,19 +58,19 @@ def _absent(file: File, folder: Path) -> str:
     )
 
 
-def _checked(file: File, path: Path, what: str, remedy: str) -> Content:
+def _checked(file: File, path: Path, what: str, remedy: str) -> bytes:
     packed = path.read_bytes()
     try:
         data = _unpacked(packed, path, file.name)
     except UNPACKING_ERRORS as reason:
         raise BrokenFileError(f"{what} cannot be unpacked ({reason}); {remedy}.") from reason
     sha256 = hashlib.sha256(data).hexdigest()
-    if file.sha256 not in (None, sha256):
+    if file.sha256 != sha256:
         raise BrokenFileError(
             f"{what} is truncated or not the published version: the sha256 of {file.name} begins "
-            f"with {sha256[:12]}, expected {str(file.sha256)[:12]}; {remedy}."
+            f"with {sha256[:12]}, expected {file.sha256[:12]}; {remedy}."
         )
-    return Content(file.name, data)
+    return data
 
 
 def _unpacked(packed: bytes, path: Path, name: str) -> bytes:
@@ -94,7 +86,7 @@ def _unpacked(packed: bytes, path: Path, name: str) -> bytes:
     raise zipfile.BadZipFile(f"no {name} in it")
 
 
-def _download(file: File, url: str, folder: Path) -> Content:
+def _download(file: File, url: str, folder: Path) -> bytes:
     """Download into a temporary folder, check, and only then move the file to its folder."""
     try:
         import pooch

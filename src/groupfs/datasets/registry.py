@@ -10,20 +10,12 @@ from groupfs.datasets.published_files import File
 
 
 @dataclass(frozen=True)
-class Source:
-    """Files from which a table can be read, and the function that reads their contents."""
-
-    files: tuple[File, ...]
-    read: Callable[..., Parsed]
-    note: str = ""  #: what to add to the description of a table that came from here
-
-
-@dataclass(frozen=True)
 class Entry:
-    """One table. The first source whose files are at hand is read; the last can be fetched."""
+    """One table: the files it is read from, and the function that reads their contents."""
 
     description: str
-    sources: tuple[Source, ...]
+    files: tuple[File, ...]
+    read: Callable[..., Parsed]
     image_shape: tuple[int, int] | None = None
 
 
@@ -39,11 +31,6 @@ def _uci(name: str, number: int, title: str, sha256: str) -> File:
     return File(name, home, sha256, url)
 
 
-def _mnist(name: str, sha256: str) -> File:
-    url = f"https://ossci-datasets.s3.amazonaws.com/mnist/{name}.gz"
-    return File(name, "MNIST or any of its mirrors", sha256, url)
-
-
 def _faces(name: str, sha256: str, shape: tuple[int, int], people: str, papers: str) -> Entry:
     height, width = shape
     return Entry(
@@ -51,7 +38,8 @@ def _faces(name: str, sha256: str, shape: tuple[int, int], people: str, papers: 
         f"collection publishes them in {name}. A row holds an image column by column, so "
         "row.reshape(image_shape, order='F') shows it upright; grey values are 0 to 255; the "
         "target says who it is. For research use.",
-        (Source((_scikit_feature(name, sha256),), partial(parsers.faces, shape=shape)),),
+        (_scikit_feature(name, sha256),),
+        partial(parsers.faces, shape=shape),
         shape,
     )
 
@@ -82,34 +70,24 @@ _METABRIC = File(
     "it is not downloaded for you)",
     "d4802594827667a71a75b5ae5c3cad1eb4346222052fcc792361c64abc7e43bc",
 )
-_MNIST = (
-    _mnist(
-        "train-images-idx3-ubyte",
-        "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db",
-    ),
-    _mnist(
-        "train-labels-idx1-ubyte",
-        "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5",
-    ),
-)
-_NOISY_MNIST = File(
-    "mnist_background_random_train.amat",
-    "LISA's icml2007data, archive mnist_background_random",
-)
-_PUBLISHED = (
-    " This copy was read from the published mnist_background_random_train.amat, whose grey values "
-    "lie between 0 and 1."
-)
-_REBUILT = (
-    " The published file was not at hand: this copy was made from MNIST's training images by a "
-    "fixed draw with their class frequencies, a pixel being the larger of the digit's grey value "
-    "and a uniform one from 0 to 255."
+_MNIST = tuple(
+    File(
+        f"train-{name}-ubyte",
+        "MNIST or any of its mirrors",
+        sha256,
+        f"https://ossci-datasets.s3.amazonaws.com/mnist/train-{name}-ubyte.gz",
+    )
+    for name, sha256 in (
+        ("images-idx3", "ba891046e6505d7aadcbbe25680a0738ad16aec93bde7f9b65e87a2fc25776db"),
+        ("labels-idx1", "65a50cbbf4e906d70832878ad85ccda5333a97f0f4c3dd2ef09a8a9eef7101c5"),
+    )
 )
 _NOISY_DIGITS = (
     "handwritten digits of 28 x 28 pixels on a background of random grey values, after "
-    "mnist-back-rand (Larochelle et al., 2007; digits of MNIST, LeCun et al., 1998). A row holds "
-    "an image column by column, so row.reshape(image_shape, order='F') shows it upright. No terms "
-    "are stated."
+    "mnist-back-rand (Larochelle et al., 2007): made from MNIST's training images (LeCun et al., "
+    "1998) by a fixed draw with their class frequencies, a pixel being the larger of the digit's "
+    "grey value and a uniform one from 0 to 255. A row holds an image column by column, so "
+    "row.reshape(image_shape, order='F') shows it upright. No terms are stated."
 )
 
 #: Every table by name.
@@ -118,28 +96,32 @@ REGISTRY: dict[str, Entry] = {
         "72 leukaemia samples, 47 ALL and 25 AML, with the expression of 7129 genes, already "
         "standardised (Golub et al., 1999), as the scikit-feature collection publishes it in "
         "ALLAML.mat. The file has no gene names; columns are numbered. No terms are stated.",
-        (Source((_ALLAML,), parsers.allaml),),
+        (_ALLAML,),
+        parsers.allaml,
     ),
     "lung500": Entry(
         "56 lung samples (17 normal, 20 carcinoid, 13 metastases of colon cancer, 6 small cell) "
         "with the expression of the 500 genes of highest variance among the 5000 in lung.rda of "
         "the CRAN package sparseBC 1.2. Columns are named by Affymetrix probe. No terms are "
         "stated.",
-        (Source((_LUNG,), parsers.lung500),),
+        (_LUNG,),
+        parsers.lung500,
     ),
     "metabric": Entry(
         "1904 breast tumours with the z-scores of expression of 489 genes (METABRIC; Curtis et "
         "al., 2012), columns brca1 to ugt2b7 of METABRIC_RNA_Mutation.csv as published on Kaggle "
         "by raghadalharbi; the target is the status of the progesterone receptor (pr_status). "
         "No terms are stated.",
-        (Source((_METABRIC,), parsers.metabric),),
+        (_METABRIC,),
+        parsers.metabric,
     ),
     "heart_disease": Entry(
         "297 patients of the Cleveland clinic with 13 measurements as coded in "
         "processed.cleveland.data of the UCI repository (dataset 45; Detrano et al., 1989); the 6 "
         "of 303 with a missing value are left out; the target says whether any disease was found "
         "(num > 0). CC BY 4.0.",
-        (Source((_CLEVELAND,), parsers.heart_disease),),
+        (_CLEVELAND,),
+        parsers.heart_disease,
     ),
     "yale": _faces(
         "Yale.mat",
@@ -164,25 +146,22 @@ REGISTRY: dict[str, Entry] = {
     ),
     "nmnist": Entry(
         f"12,000 {_NOISY_DIGITS}",
-        (
-            Source((_NOISY_MNIST,), parsers.nmnist, _PUBLISHED),
-            Source(_MNIST, parsers.nmnist, _REBUILT),
-        ),
+        _MNIST,
+        parsers.nmnist,
         parsers.DIGIT_SHAPE,
     ),
     "nmnist38": Entry(
         f"The first 500 threes and 500 eights of nmnist: {_NOISY_DIGITS}",
-        (
-            Source((_NOISY_MNIST,), parsers.nmnist38, _PUBLISHED),
-            Source(_MNIST, parsers.nmnist38, _REBUILT),
-        ),
+        _MNIST,
+        parsers.nmnist38,
         parsers.DIGIT_SHAPE,
     ),
     "student": Entry(
         "395 pupils of two Portuguese schools, the first 30 columns of student-mat.csv of the UCI "
         "repository (dataset 320; Cortez and Silva, 2008), words as codes in alphabetical order; "
         "the target says whether the final grade in mathematics passes (G3 >= 10). CC BY 4.0.",
-        (Source((_STUDENT,), parsers.student),),
+        (_STUDENT,),
+        parsers.student,
     ),
 }
 

@@ -4,8 +4,8 @@ Axes: R models side by side, B samples of a batch, d features.
 
 The affinity of two points is :math:`W_{ij} = \exp(-\|x_i - x_j\|^2 / (g_i g_j))`, where
 :math:`g_i` is the distance from i to its K-th nearest neighbour, itself not counted.
-:math:`W_{ii} = 1` is kept. Graphs of samples may also have one bandwidth for all points, and come
-with the gradients that training needs. Graphs of many features keep nearest neighbours only.
+:math:`W_{ii} = 1` is kept. Graphs of samples come with the gradients that training needs. Graphs of
+many features keep nearest neighbours only.
 """
 
 from dataclasses import dataclass
@@ -51,28 +51,6 @@ class SelfTuningGraph:
             per_bandwidth = (tension.sum(-1) + tension.sum(-2)) / (2 * g.square())
             per_bandwidth = per_bandwidth.masked_fill(self.floored, 0)
             grad.scatter_add_(-1, self.neighbor.unsqueeze(-1), per_bandwidth.unsqueeze(-1))
-        return grad
-
-
-@dataclass
-class MedianGraph:
-    """A graph with one bandwidth: a multiple of the median squared distance to a neighbour."""
-
-    affinity: Tensor  #: W, (..., B, B)
-    exponent: Tensor  #: squared distance over the bandwidth, (..., B, B)
-    bandwidth: Tensor  #: (..., 1, 1)
-    middle: Tensor  #: the one or two entries of the distances whose mean is the median, (..., 2)
-    floored: Tensor  #: where the bandwidth is the floor and not a distance, (..., 1, 1)
-    factor: float
-
-    def distances_pullback(self, pull: Tensor, through_bandwidth: bool) -> Tensor:
-        """Compute the gradient with respect to the squared distances; overwrite ``pull``."""
-        grad = pull / self.bandwidth.neg()
-        if through_bandwidth:
-            tension = pull.mul_(self.exponent).sum((-2, -1), keepdim=True)
-            per_median = (self.factor * tension / self.bandwidth).masked_fill(self.floored, 0)
-            halves = (per_median / 2).flatten(-2).expand_as(self.middle)
-            grad.flatten(-2).scatter_add_(-1, self.middle, halves)
         return grad
 
 
@@ -133,22 +111,6 @@ def plain_affinity(gram: Tensor, n_neighbors: int) -> Tensor:
     return exponent.clamp_(min=LEAST_EXPONENT).exp_()
 
 
-def median_graph(distances: Tensor, n_neighbors: int, factor: float) -> MedianGraph:
-    """Build the graph of squared distances, (..., B, B), with ``factor`` times their median.
-
-    The median is that of the squared distances to the ``n_neighbors``-th nearest neighbour.
-    """
-    B = distances.shape[-1]
-    kth, neighbor = _kth_smallest(distances, n_neighbors)
-    middle = _two_middle(kth)
-    median = kth.gather(-1, middle).mean(-1)[..., None, None]
-    floor = BANDWIDTH_FLOOR * distances.mean((-2, -1), keepdim=True) + TINY
-    bandwidth = factor * torch.maximum(median, floor)
-    exponent = distances / bandwidth
-    entries = middle * B + neighbor.gather(-1, middle)
-    return MedianGraph(torch.exp(-exponent), exponent, bandwidth, entries, median < floor, factor)
-
-
 def _bandwidth(distances: Tensor, kth: Tensor, share: float | None = None) -> tuple[Tensor, Tensor]:
     """Find g of every sample, (..., B), and whether it is the least that is allowed."""
     share = BANDWIDTH_FLOOR if share is None else share
@@ -170,16 +132,6 @@ def _kth_smallest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
         return kth, torch.from_numpy((values.numpy() == kth.numpy()[..., None]).argmax(-1))
     nearest, indices = torch.topk(values, k + 1, largest=False)
     return nearest[..., -1], indices[..., -1]
-
-
-def _two_middle(values: Tensor) -> Tensor:
-    """Find the indices of the two middle values of each row (or of one, twice), (..., 2)."""
-    B = values.shape[-1]
-    middle = [(B - 1) // 2, B // 2]
-    if values.device.type == "cpu":  # four times as fast as torch's
-        return torch.from_numpy(np.argsort(values.numpy(), axis=-1, kind="stable")[..., middle])
-    order = values.argsort(dim=-1, stable=True)
-    return torch.stack([order[..., i] for i in middle], -1)
 
 
 def random_walk(affinity: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,18 +1,15 @@
 """Weights of the objective from the data alone: critical sparsity weight, balance of terms."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from scipy.special import ndtr
-from torch import Tensor
 
 from groupfs.data.table import Rows
+from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
-from groupfs.joint.noise import NoiseSource
-from groupfs.joint.objective import Objective
-from groupfs.joint.relaxations import gates
+from groupfs.joint.relaxations import NoiseSource, gates
 
 #: Candidates for the weight of the feature term, as in the paper.
 SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)
@@ -64,34 +61,23 @@ def measure_start(
     """
     first = model.select(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
     noise = NoiseSource([seed], objective.gate_noise, first.mu.device)
-    batches = _batches(rows, batch_size, seed)
+    rng, N = np.random.default_rng(seed), rows.shape[0]
+    X = rows.take(torch.arange(min(batch_size, N)))
     draws: list[list[float]] = []
     while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
         draw = first.draw(noise)
-        push, pull, smooth, rough = first.starting_forces(
-            objective, next(batches), draw, SOFT_TEMPERATURE
-        )
-        leverage = _soft_leverage(gates(first.mu, draw.gate))
+        if batch_size < N:
+            X = rows.random_rows(batch_size, rng)
+        push, pull, smooth, rough = first.starting_forces(objective, X, draw, SOFT_TEMPERATURE)
+        z = gates(first.mu, draw.gate)
+        # mean gate times the share of gates that are neither open nor shut
+        leverage = z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
         terms = torch.stack([push.sum(), leverage, pull.sum(), smooth[0], rough[0]])
         draws.append(terms.tolist())
     mean_push, mean_leverage, mean_pull, smoothness, roughness = np.mean(draws, axis=0)
     mu, sigma = float(first.mu[0, 0]), objective.gate_noise
     expected = _expected_leverage(mu, sigma, model.mu.shape[1])
     return Start(mean_push / mean_leverage * expected, mean_pull, smoothness, roughness)
-
-
-def _soft_leverage(z: Tensor) -> Tensor:
-    """Multiply the mean gate by the share of gates that are neither open nor shut."""
-    return z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
-
-
-def _batches(rows: Rows, batch_size: int, seed: int) -> Iterator[Tensor]:
-    """Yield random batches without end, or the whole table where it is no larger than one."""
-    N = rows.shape[0]
-    rng = np.random.default_rng(seed)
-    X = rows.take(torch.arange(N)) if batch_size >= N else None
-    while True:
-        yield X if X is not None else rows.random_rows(batch_size, rng)
 
 
 def _error(draws: list[list[float]]) -> float:
@@ -103,18 +89,11 @@ def _error(draws: list[list[float]]) -> float:
 
 
 def _expected_leverage(mu: float, sigma: float, n_gates: int) -> float:
-    """Average :func:`_soft_leverage` over gate noise."""
-    partial, between = _expected_gate(mu, sigma)
-    whole = partial + 1 - ndtr((1 - mu) / sigma)
+    """Average the leverage of gates over their noise."""
+    ends = np.array([-mu, 1 - mu]) / sigma
+    low, high = ndtr(ends)
+    density_low, density_high = np.exp(-0.5 * ends**2) / np.sqrt(2 * np.pi)
+    between = high - low  # how often a gate is neither open nor shut
+    partial = mu * between + sigma * (density_low - density_high)  # its mean, zero elsewhere
+    whole = partial + 1 - high
     return float(partial / n_gates + (1 - 1 / n_gates) * whole * between)
-
-
-def _expected_gate(mu: float, sigma: float) -> tuple[float, float]:
-    """Average a gate where it is neither open nor shut (zero elsewhere), and how often it is."""
-    low, high = -mu / sigma, (1 - mu) / sigma
-    between = float(ndtr(high) - ndtr(low))
-    return mu * between + sigma * (_density(low) - _density(high)), between
-
-
-def _density(x: float) -> float:
-    return float(np.exp(-0.5 * x**2) / np.sqrt(2 * np.pi))

@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     import torch
 
     from groupfs.data.table import Table
-    from groupfs.joint.learned_groups import LearnedGroups
     from groupfs.joint.problem import Problem
-    from groupfs.joint.training import Trained
+    from groupfs.joint.training import LearnedGroups, Trained
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -87,6 +86,37 @@ class JointSelector(GroupSelector):
     }
     _selection_parameters = ("n_features_to_select", "n_groups_to_select", "output")
 
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the groups of the columns of X and which of them matter.
+
+        Parameters
+        ----------
+        X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
+            The table: numbers without gaps, in memory.
+        y : ignored
+            Labels are never looked at.
+        """
+        from groupfs.joint.problem import prepare
+        from groupfs.joint.training import train_models
+        from groupfs.utils.threads import threads_for
+
+        sparsities = self._sparsities()
+        table, settings, seeds, device = self._open(X)
+        with threads_for(table.rows.shape):
+            problem = prepare(table, settings, seeds, device)
+            weights = sparsities * problem.critical_sparsity_weight
+            if settings.sparsity_weight is not None:
+                weights = np.array([float(settings.sparsity_weight)])
+            trained = train_models(problem, weights)
+            best = np.unravel_index(int(trained.gain.argmax()), trained.gain.shape)
+            self._set_model(X, problem, trained, int(best[0]), int(best[1]))
+        return self
+
+    def _sparsities(self) -> FloatArray:
+        """Return the sparsities to train at, relative to the critical weight."""
+        raise NotImplementedError
+
     @property
     def _usual_allocation(self) -> str:  # type: ignore[override]
         """How a budget is spent: the paper takes whole groups."""
@@ -112,7 +142,7 @@ class JointSelector(GroupSelector):
     ) -> "LearnedGroups":
         """Set the fitted attributes of one of the trained models, and select by it."""
         from groupfs.discovery.smoothness import feature_smoothness
-        from groupfs.joint.learned_groups import learned_groups
+        from groupfs.joint.training import learned_groups
         from groupfs.selection.feature_order import rank_features
 
         learned = learned_groups(problem, trained, seed, weight)
@@ -126,10 +156,8 @@ class JointSelector(GroupSelector):
         self.gain_ = float(trained.gain[seed, weight])
         self.history_, self.n_iter_ = learned.history, len(learned.history)
         table, every = problem.table, np.arange(len(problem.table.columns))
-        n_neighbors = problem.settings.n_neighbors
-        smoothness = feature_smoothness(
-            table.rows, every, problem.seeds[0], n_neighbors=n_neighbors
-        )
+        K = problem.settings.n_neighbors
+        smoothness = feature_smoothness(table.rows, every, problem.seeds[0], n_neighbors=K)
         ranking = rank_features(table, self._features_of_kept_groups(), smoothness, every[:0])
         self.feature_order_, self.explained_ = ranking.order, ranking.explained
         self.feature_weights_ = ranking.weights
@@ -168,10 +196,8 @@ class GroupFS(JointSelector):
     n_groups_to_select : int or None, default=None
         Keep this many groups, in rank order. None keeps those with open gates.
     output : {"features", "representatives", "scores"}, default="features"
-        What ``transform`` gives: the selected features; the most central one of each kept group; or
-        a score for each kept group, the mean of all its features in units of their deviations,
-        weighted by centrality, reversed features turned. With "scores" ``get_support`` is as with
-        "features".
+        What ``transform`` gives: the selected features, the most central one of each kept group, or
+        a score for each kept group, as in :class:`FeatureGroups`.
     smoothness_weight : float or "auto", default="auto"
         :math:`\lambda_1`. "auto" takes, of 0.1, 1, 10 and 100, the one that brings the roughness of
         the groups nearest to the sample term at the start.
@@ -181,14 +207,10 @@ class GroupFS(JointSelector):
         smoothness of each group on its own graph beyond that of shuffled columns.
     bandwidth_gradient : {"exact", "detached"} or None, default=None
         Whether the gradient flows through the bandwidths of the sample graph.
-    start_temperature : float or None, default=None
-        Temperature of the memberships in the first epoch; it falls linearly.
-    end_temperature : float, default=0.01
-        Temperature in the last epoch.
-    batch_size : int or None, default=None
-        Rows of a step.
-    max_epochs : int or None, default=None
-        Epochs, at most.
+    start_temperature, end_temperature : float or None, default=None and 0.01
+        Temperatures of the memberships in the first epoch and the last; it falls linearly.
+    batch_size, max_epochs : int or None, default=None
+        Rows of a step; epochs, at most.
     early_stopping : bool or None, default=None
         Whether models whose groups and gates no longer change stop before ``max_epochs``.
     learning_rate : float or None, default=None
@@ -223,24 +245,17 @@ class GroupFS(JointSelector):
 
     Attributes
     ----------
-    groups_ : list of ndarray
-        Indices of the features of each group, most important group first.
-    group_labels_ : ndarray of shape (n_features_in_,)
-        Place in ``groups_`` of each feature's group; -1 for constant columns.
+    groups_, group_labels_, group_signs_, representatives_, centrality_, feature_order_,
+    explained_, feature_weights_, n_groups_, n_features_in_, feature_names_in_
+        As in :class:`FeatureGroups`; constant columns alone are in no group, and a feature is
+        central by its correlation with the group's mean.
     group_gates_ : ndarray of shape (n_groups_,)
         Gate means; above one half is open.
-    group_kept_ : ndarray of bool of shape (n_groups_,)
-        Which groups are kept; with a budget, which have selected features.
-    group_scores_ : ndarray of shape (n_groups_,)
-        What the groups are ranked by: smoothness beyond chance, or gates (preset "paper").
-    group_signs_ : ndarray of shape (n_features_in_,)
-        -1 for features that are reversed, 1 for the others, 0 for features in no group.
+    group_kept_, group_scores_ : ndarray of shape (n_groups_,)
+        Which groups are kept (with a budget, which have selected features), and what they are
+        ranked by: smoothness beyond chance, or gates (preset "paper").
     membership_ : ndarray of shape (n_features_in_, n_groups_)
         Probabilities of membership; rows of constant columns are zero.
-    representatives_, centrality_, feature_order_, explained_, feature_weights_
-        As in :class:`FeatureGroups`; a feature is central by its correlation with the group's mean.
-    n_groups_ : int
-        Groups that have features.
     distortion_ : dict
         E(C) for each C that was looked at; empty if ``n_groups`` was given.
     critical_sparsity_weight_, sparsity_weight_, smoothness_weight_ : float
@@ -248,14 +263,8 @@ class GroupFS(JointSelector):
     loss_, gain_ : float
         Final loss without noise, and how much lower it is than that of the better of the two
         trivial models: all gates open, all gates shut.
-    history_ : list of dict
-        For each epoch: loss and its terms, gates, temperature, seconds.
-    n_iter_ : int
-        Epochs trained.
-    n_features_in_ : int
-        Number of columns of X.
-    feature_names_in_ : ndarray of str
-        Names of the columns, if X has them.
+    history_, n_iter_ : list of dict, int
+        For each epoch its loss with the terms, gates, temperature and seconds; their number.
 
     References
     ----------
@@ -285,32 +294,5 @@ class GroupFS(JointSelector):
         "sparsity_weight": [NOT_NEGATIVE, None],
     }
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn the groups of the columns of X and which of them matter.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
-            The table: numbers without gaps, in memory.
-        y : ignored
-            Labels are never looked at.
-        """
-        from groupfs.joint.problem import prepare
-        from groupfs.joint.training import train_models
-        from groupfs.utils.threads import threads_for
-
-        table, settings, seeds, device = self._open(X)
-        with threads_for(table.rows.shape):
-            problem = prepare(table, settings, seeds, device)
-            weight = self._sparsity_weight(problem.critical_sparsity_weight)
-            trained = train_models(problem, weight)
-            self._set_model(X, problem, trained, int(trained.gain[:, 0].argmax()), 0)
-        return self
-
-    def _sparsity_weight(self, critical: float) -> FloatArray:
-        """Return the weight to train at, (1,)."""
-        if self.sparsity_weight is not None:
-            return np.array([float(self.sparsity_weight)])
-        sparsity = USUAL_SPARSITY if self.sparsity is None else self.sparsity
-        return np.array([sparsity * critical])
+    def _sparsities(self) -> FloatArray:
+        return np.array([USUAL_SPARSITY if self.sparsity is None else self.sparsity])

@@ -8,6 +8,7 @@ history of the computation is kept.
 
 import math
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,14 +16,11 @@ import torch
 from torch import Tensor
 
 from groupfs.discovery.graph import (
-    MedianGraph,
     SelfTuningGraph,
-    median_graph,
     random_walk,
     self_tuning_graph,
     squared_distances,
 )
-from groupfs.joint.objective import Objective
 from groupfs.utils.types import FloatArray
 
 #: Numbers of the sample graphs that are worked on at a time; on the CPU about a cache full.
@@ -31,47 +29,33 @@ CHUNK_ENTRIES = {"cpu": 2**21, "cuda": 2**28}
 DENSE_ON_CUDA = 8192
 
 
-def sample_smoothness(
-    X: Tensor,
-    weight: Tensor,
-    n_neighbors: int,
-    steps: int,
-    through_bandwidth: bool,
-    median_factor: float | None = None,
-) -> tuple[Tensor, Tensor]:
+@dataclass(frozen=True)
+class Objective:
+    """What the models minimise, apart from their sparsity weights."""
+
+    n_neighbors: int  #: K of the sample graph
+    steps: int  #: t of its walk
+    gate_noise: float  #: sigma
+    through_bandwidth: bool  #: whether the gradient flows through the bandwidths g
+    walk: Tensor  #: I - L of the features, (d, d) dense or CSR
+    smoothness_weight: float = 0.0  #: lambda1
+
+
+def sample_smoothness(objective: Objective, X: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
     r"""Measure how far the gated samples vary along their own graph.
 
     .. math:: L_s = -\frac{1}{Bd}\,\mathrm{tr}(\tilde X^\top P^t \tilde X)
 
     Only the Gram matrix :math:`G = \tilde X\tilde X^\top = X\,\mathrm{diag}(w)\,X^\top` is needed,
-    with w the squared feature weights: the trace is the sum of :math:`P^t` times it, and distances
-    come from it.
-
-    Parameters
-    ----------
-    X : (B, d)
-        A batch.
-    weight : (R, d)
-        w, squared weight of each feature.
-    n_neighbors : int
-        K of the graph.
-    steps : int
-        t, steps of the walk.
-    through_bandwidth : bool
-        Whether the gradient flows through the bandwidths g.
-    median_factor : float or None
-        None builds the self-tuning graph; a number the graph with one bandwidth, this multiple of
-        the median.
-
-    Returns
-    -------
-    value : (R,)
-    grad_weight : (R, d)
+    with w (R, d) the squared weights of the features: the trace is the sum of :math:`P^t` times it,
+    and distances come from it. Returns the value, (R,), and its gradient on w.
     """
     B, d = X.shape
     weighted = X * weight.unsqueeze(-2)
     gram = weighted @ X.T
-    graph, walk, degree = _graph_and_walk(gram, n_neighbors, median_factor)
+    graph = self_tuning_graph(squared_distances(gram), objective.n_neighbors)
+    walk, degree = random_walk(graph.affinity)
+    steps, through_bandwidth = objective.steps, objective.through_bandwidth
     if columns_are_cheaper(B, d, steps):
         value, grad_weight, grad_walk = _trace_by_columns(X, weighted, walk, steps)
         grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
@@ -93,19 +77,7 @@ def sample_term(
     """
     entries = len(X) * max(X.shape)
     size = models_at_once or max(1, CHUNK_ENTRIES.get(X.device.type, 2**24) // entries)
-    pieces = [
-        sample_smoothness(
-            X,
-            chunk,
-            objective.n_neighbors,
-            objective.steps,
-            objective.through_bandwidth,
-            objective.median_factor,
-        )
-        for chunk in squared_weight.split(size)
-    ]
-    if len(pieces) == 1:
-        return pieces[0]
+    pieces = [sample_smoothness(objective, X, chunk) for chunk in squared_weight.split(size)]
     values, gradients = zip(*pieces, strict=True)
     return torch.cat(values), torch.cat(gradients)
 
@@ -117,24 +89,9 @@ def feature_smoothness(
 
     .. math:: L_f = \frac{1}{dC}\left[\mathrm{tr}(F^\top L F) + \beta\|F^\top F - I\|_F^2\right]
 
-    where F is :math:`MQ` with its columns centred and scaled to unit norm.
-
-    Parameters
-    ----------
-    M : (R, d, C)
-        Memberships.
-    Q : (R, C, C)
-        Projection.
-    walk : (d, d), dense or CSR
-        :math:`I - L` of the features.
-    orthogonality : float
-        :math:`\beta`.
-
-    Returns
-    -------
-    value : (R,)
-    grad_M : (R, d, C)
-    grad_Q : (R, C, C)
+    where F is :math:`MQ`, of memberships (R, d, C) and a projection (R, C, C), with its columns
+    centred and scaled to unit norm; ``walk`` is :math:`I - L` of the features, dense or CSR, and
+    ``orthogonality`` :math:`\beta`. Returns the value, (R,), and its gradients on M and Q.
     """
     d, C = M.shape[-2:]
     F = M @ Q
@@ -158,32 +115,14 @@ def group_sparsity(mu: Tensor, share: Tensor, gate_noise: float) -> tuple[Tensor
 
     .. math:: L_{reg} = \frac1C\sum_j \Phi(\mu_j/\sigma)\,s_j
 
-    with :math:`s_j = \frac1d\sum_i M_{ij}` the share of the features in group j, (R, C).
-
-    Returns
-    -------
-    value : (R,)
-    grad_mu : (R, C)
-    is_open : (R, C)
-        :math:`\Phi(\mu/\sigma)`, which is C times the gradient with respect to the share.
+    with :math:`s_j = \frac1d\sum_i M_{ij}` the share of the features in group j, (R, C). Returns
+    the value, (R,), its gradient on mu, (R, C), and :math:`\Phi(\mu/\sigma)`, which is C times the
+    gradient on the share.
     """
     scaled = mu / gate_noise
     is_open = torch.special.ndtr(scaled)
     density = torch.exp(-0.5 * scaled.square()) / (gate_noise * math.sqrt(2 * math.pi))
     return (is_open * share).mean(-1), density * share / mu.shape[-1], is_open
-
-
-def _graph_and_walk(
-    gram: Tensor, n_neighbors: int, median_factor: float | None
-) -> tuple[SelfTuningGraph | MedianGraph, Tensor, Tensor]:
-    """Build the graph of the samples, its walk and its degrees from their inner products."""
-    distances = squared_distances(gram)
-    graph: SelfTuningGraph | MedianGraph
-    if median_factor is None:
-        graph = self_tuning_graph(distances, n_neighbors)
-    else:
-        graph = median_graph(distances, n_neighbors, median_factor)
-    return graph, *random_walk(graph.affinity)
 
 
 def columns_are_cheaper(B: int, d: int, steps: int) -> bool:
@@ -229,7 +168,7 @@ def _trace_by_columns(
 
 
 def _grad_gram(
-    graph: SelfTuningGraph | MedianGraph,
+    graph: SelfTuningGraph,
     walk: Tensor,
     degree: Tensor,
     grad_walk: Tensor,
@@ -259,19 +198,16 @@ def walk_tensor(
     On CUDA sparse matrices of moderate size become dense: their products with sparse ones are not
     reproducible to the last bit, and dense products cost little there.
     """
-    if not isinstance(walk, np.ndarray) and device.type == "cuda":
-        walk = walk.toarray() if walk.shape[0] <= DENSE_ON_CUDA else walk
+    dense = device.type == "cuda" and walk.shape[0] <= DENSE_ON_CUDA
+    if dense and not isinstance(walk, np.ndarray):
+        walk = walk.toarray()
     if isinstance(walk, np.ndarray):
         return torch.as_tensor(walk, dtype=dtype, device=device)
-    return _csr_tensor(walk, device, dtype)
-
-
-def _csr_tensor(matrix: sp.csr_array, device: torch.device, dtype: torch.dtype) -> Tensor:
     return torch.sparse_csr_tensor(
-        torch.from_numpy(matrix.indptr.astype(np.int64)),
-        torch.from_numpy(matrix.indices.astype(np.int64)),
-        torch.from_numpy(matrix.data),
-        size=matrix.shape,
+        torch.from_numpy(walk.indptr.astype(np.int64)),
+        torch.from_numpy(walk.indices.astype(np.int64)),
+        torch.from_numpy(walk.data),
+        size=walk.shape,
         dtype=dtype,
         device=device,
         check_invariants=False,
@@ -282,7 +218,7 @@ def _csr_tensor(matrix: sp.csr_array, device: torch.device, dtype: torch.dtype) 
 # are made: there other threads may be at work, and warnings are silenced for all of them.
 with warnings.catch_warnings():
     warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-    _csr_tensor(sp.csr_array(np.eye(2)), torch.device("cpu"), torch.float32)
+    walk_tensor(sp.csr_array(np.eye(2)), torch.device("cpu"), torch.float32)
 
 
 def apply_laplacian(walk: Tensor, F: Tensor) -> Tensor:

@@ -1,22 +1,31 @@
-"""R models side by side: memberships, gates, their loss and its gradients.
+r"""R models side by side: memberships, gates, their loss and its gradients.
 
-Axes: R models side by side, B samples of a batch, d features, C groups.
+Axes: R models side by side, S seeds, B samples of a batch, d features, C groups.
 The models are S seeds times P sparsity weights, seed-major: models that differ only in the weight
 share their noise, so a model does not depend on which others are trained beside it.
 """
 
+import math
 from typing import Self
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import one_hot
 
-from groupfs.joint.losses import group_sparsity, sample_term
-from groupfs.joint.memberships import DenseMemberships, GateForces
-from groupfs.joint.noise import Noise, NoiseSource
-from groupfs.joint.objective import Objective
-from groupfs.joint.relaxations import gates, gates_pullback
-from groupfs.utils.types import FloatArray
+from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity, sample_term
+from groupfs.joint.relaxations import (
+    Noise,
+    NoiseSource,
+    gates,
+    gates_pullback,
+    membership,
+    membership_pullback,
+)
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Probability that a start from clusters gives a feature's own cluster.
+P_MAIN = 0.7
 
 
 class GatedModel:
@@ -24,8 +33,10 @@ class GatedModel:
 
     Parameters
     ----------
-    memberships : DenseMemberships
-        Of every feature in the groups, learned or fixed.
+    logits : (R, d, C)
+        Log-probabilities of the memberships, up to a constant per feature.
+    Q : (R, C, C)
+        Projection of the feature term.
     mu : (R, C)
         Gate means.
     sparsity_weight : (R,)
@@ -35,70 +46,75 @@ class GatedModel:
     """
 
     def __init__(
-        self, memberships: DenseMemberships, mu: Tensor, sparsity_weight: Tensor, seed_index: Tensor
+        self, logits: Tensor, Q: Tensor, mu: Tensor, sparsity_weight: Tensor, seed_index: Tensor
     ) -> None:
-        self.memberships = memberships
-        self.mu = mu
-        self.sparsity_weight = sparsity_weight
-        self.seed_index = seed_index
+        self.logits, self.Q, self.mu = logits, Q, mu
+        self.sparsity_weight, self.seed_index = sparsity_weight, seed_index
         for parameter in self.parameters():
             parameter.grad = torch.zeros_like(parameter)
 
     @classmethod
     def start(
         cls,
-        memberships: DenseMemberships,
+        clusters: list[IntArray],
+        seeds: list[int],
         gate_start: FloatArray,
         sparsity_weights: FloatArray,
         device: torch.device,
         dtype: torch.dtype,
     ) -> Self:
-        """Start every seed, with memberships and gates (S, C), at every sparsity weight (P,)."""
-        S, P = len(gate_start), len(sparsity_weights)
+        """Start every seed, with its clusters and gates (S, C), at every sparsity weight (P,)."""
+        (S, C), P = gate_start.shape, len(sparsity_weights)
+        lead = math.log(P_MAIN * (C - 1) / (1 - P_MAIN))
+        own_cluster, projections = [], []
+        for labels, seed in zip(clusters, seeds, strict=True):
+            own_cluster.append(lead * np.eye(C)[labels])
+            # random orthonormal rows, each divided by the size of its cluster
+            square, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((C, C)))
+            sizes = np.maximum(np.bincount(labels, minlength=C), 1)
+            projections.append(square / sizes[:, None])
+        starts = (np.stack(own_cluster), np.stack(projections), gate_start)
         seed_index = torch.arange(S, device=device).repeat_interleave(P)
-        return cls(
-            memberships.to(device, dtype).select(seed_index),
-            torch.tensor(gate_start).to(device, dtype)[seed_index],
-            torch.as_tensor(np.tile(sparsity_weights, S), dtype=dtype, device=device),
-            seed_index,
-        )
+        logits, Q, mu = (torch.as_tensor(part).to(device, dtype)[seed_index] for part in starts)
+        weights = torch.as_tensor(np.tile(sparsity_weights, S), dtype=dtype, device=device)
+        return cls(logits, Q, mu, weights, seed_index)
 
     def __len__(self) -> int:
         return len(self.mu)
 
     def parameters(self) -> list[Tensor]:
         """Return everything that is trained."""
-        return [*self.memberships.parameters(), self.mu]
+        return [self.logits, self.Q, self.mu]
 
     def labels(self) -> Tensor:
         """Return the group of every feature in every model, (R, d)."""
-        return self.memberships.labels()
+        return self.logits.argmax(-1)
 
     def select(self, index: Tensor) -> Self:
         """Copy some of the models."""
-        own = (self.mu, self.sparsity_weight, self.seed_index)
-        return type(self)(self.memberships.select(index), *(part[index].clone() for part in own))
-
-    def copy_from(self, other: "GatedModel", index: Tensor, other_index: Tensor) -> None:
-        """Overwrite some of the models with some of another's."""
-        for own, theirs in zip(self.parameters(), other.parameters(), strict=True):
-            own[index] = theirs[other_index]
+        parts = (*self.parameters(), self.sparsity_weight, self.seed_index)
+        return type(self)(*(part[index].clone() for part in parts))
 
     def draw(self, noise: NoiseSource) -> Noise:
         """Draw the next noise for all models."""
-        return noise.draw(self.seed_index, self.memberships.logits_shape, self.mu)
+        return noise.draw(self.seed_index, self.logits.shape[1:], self.mu)
 
     def loss_and_gradient(
         self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float
     ) -> Tensor:
         """Write the gradients; return the three terms of the loss, unweighted, (R, 3)."""
-        M = self.memberships.relax(noise.gumbel, temperature)
+        lambda1, lambda2 = objective.smoothness_weight, self.sparsity_weight.unsqueeze(-1)
+        M = membership(self.logits, noise.gumbel, temperature)
         z = gates(self.mu, noise.gate)
-        smooth, grad_weight, grad_z, share = self._sample_forces(objective, X, M, z)
-        sparse, grad_mu, is_open = group_sparsity(self.mu, share, objective.gate_noise)
-        forces = GateForces(z, grad_weight, is_open, self.sparsity_weight.unsqueeze(-1))
-        coherent = self.memberships.backward(objective, M, forces, temperature)
-        self.mu.grad = self._gate_gradient(smooth, sparse, gates_pullback(z, grad_z), grad_mu)
+        smooth, grad_weight, grad_z = gated_smoothness(objective, X, M, z)
+        sparse, grad_mu, is_open = group_sparsity(self.mu, M.mean(-2), objective.gate_noise)
+        coherent, grad_M, grad_Q = feature_smoothness(M, self.Q, objective.walk, 1 / lambda1)
+        share_cost = is_open / math.prod(M.shape[1:]) * lambda2
+        grad_M.mul_(lambda1).add_(share_cost.unsqueeze(-2))
+        grad_M.addcmul_(grad_weight.unsqueeze(-1), z.unsqueeze(-2))
+        self.logits.grad = membership_pullback(M, grad_M, temperature)
+        self.Q.grad = grad_Q.mul_(lambda1)
+        self.mu.grad = gates_pullback(z, grad_z).add_(lambda2 * grad_mu)
         return torch.stack([smooth, coherent, sparse], -1)
 
     def starting_forces(
@@ -109,11 +125,11 @@ class GatedModel:
         Gradients of L_s and L_reg on the gates, (R, C) each, L_s, and L_f without its
         orthogonality, (R,) each.
         """
-        M = self.memberships.relax(noise.gumbel, temperature)
+        M = membership(self.logits, noise.gumbel, temperature)
         z = gates(self.mu, noise.gate)
-        smooth, _, grad_z, share = self._sample_forces(objective, X, M, z)
-        _, pull, _ = group_sparsity(self.mu, share, objective.gate_noise)
-        rough, _, _ = self.memberships.feature_term(objective, M, 0.0)
+        smooth, _, grad_z = gated_smoothness(objective, X, M, z)
+        _, pull, _ = group_sparsity(self.mu, M.mean(-2), objective.gate_noise)
+        rough, _, _ = feature_smoothness(M, self.Q, objective.walk, 0.0)
         return gates_pullback(z, grad_z), pull, smooth, rough
 
     def total(self, objective: Objective, terms: Tensor) -> Tensor:
@@ -129,16 +145,14 @@ class GatedModel:
         ``open_gates`` (R, C) in place of the learned gates gives the loss of another model with the
         same groups: all ones, all zeros.
         """
-        memberships, M = self.memberships, self.memberships.harden()
+        M = one_hot(self.labels(), self.mu.shape[-1]).to(self.mu.dtype)
         z = self.mu.clamp(0, 1) if open_gates is None else open_gates
-        weight = memberships.feature_weights(M, z)
-        smooth, _ = sample_term(objective, X, weight.square())
-        _, share = memberships.per_group(M, weight)
-        sparse, _, _ = group_sparsity(self.mu, share, objective.gate_noise)
+        smooth, _ = sample_term(objective, X, feature_weights(M, z).square())
+        sparse, _, _ = group_sparsity(self.mu, M.mean(-2), objective.gate_noise)
         if open_gates is not None:
-            sparse = (open_gates * share).mean(-1)
-        beta = 1 / objective.smoothness_weight if objective.smoothness_weight else 0.0
-        coherent, _, _ = memberships.feature_term(objective, M, beta)
+            sparse = (open_gates * M.mean(-2)).mean(-1)
+        beta = 1 / objective.smoothness_weight
+        coherent, _, _ = feature_smoothness(M, self.Q, objective.walk, beta)
         return self.total(objective, torch.stack([smooth, coherent, sparse], -1))
 
     def gain_and_loss(self, objective: Objective, X: Tensor) -> tuple[Tensor, Tensor]:
@@ -151,18 +165,17 @@ class GatedModel:
         loss = self.noiseless_loss(objective, X)
         return torch.minimum(everything, nothing) - loss, loss
 
-    def _sample_forces(
-        self, objective: Objective, X: Tensor, M: Tensor, z: Tensor
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Compute L_s, its gradients on weights (R, d) and gates (R, C), and the groups' shares."""
-        weight = self.memberships.feature_weights(M, z)
-        smooth, grad_square = sample_term(objective, X, weight.square())
-        grad_weight = 2 * weight * grad_square
-        grad_z, share = self.memberships.per_group(M, grad_weight)
-        return smooth, grad_weight, grad_z, share
 
-    def _gate_gradient(
-        self, smooth: Tensor, sparse: Tensor, grad_smooth: Tensor, grad_sparse: Tensor
-    ) -> Tensor:
-        """Combine the gradients of L_s and L_reg on the gates, (R, C)."""
-        return grad_smooth.add_(self.sparsity_weight.unsqueeze(-1) * grad_sparse)
+def feature_weights(M: Tensor, z: Tensor) -> Tensor:
+    """Compute the weight of every feature, M z, from gates (R, C); (R, d)."""
+    return (M @ z.unsqueeze(-1)).squeeze(-1)
+
+
+def gated_smoothness(
+    objective: Objective, X: Tensor, M: Tensor, z: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Compute L_s of gated samples, and its gradients on weights (R, d) and gates (R, C)."""
+    weight = feature_weights(M, z)
+    smooth, grad_square = sample_term(objective, X, weight.square())
+    grad_weight = 2 * weight * grad_square
+    return smooth, grad_weight, (M.mT @ grad_weight.unsqueeze(-1)).squeeze(-1)

@@ -4,7 +4,7 @@ Axes: S seeds, P sparsities, d features, C groups.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,15 +12,13 @@ from numpy.typing import ArrayLike
 from groupfs.groups import OPEN
 from groupfs.joint.estimator import JointSelector
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.sklearn_compat import fit_context
 from groupfs.utils.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from groupfs.joint.learned_groups import LearnedGroups
     from groupfs.joint.problem import Problem
-    from groupfs.joint.training import Trained
+    from groupfs.joint.training import LearnedGroups, Trained
 
 #: Relative sparsities that are trained if none are given.
 DEFAULT_SPARSITIES = np.geomspace(0.25, 3.0, 24)
@@ -75,35 +73,7 @@ class GroupFSPath(JointSelector):
         "sparsities": ["array-like", None],
     }
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Train the path, choose a model and select by it.
-
-        Parameters
-        ----------
-        X : array, sparse matrix, DataFrame or tensor of shape (n_samples, n_features)
-            The table: numbers without gaps, in memory.
-        y : ignored
-            Labels are never looked at.
-        """
-        from groupfs.joint.problem import prepare
-        from groupfs.joint.training import train_models
-        from groupfs.utils.threads import threads_for
-
-        sparsities = self._checked_sparsities()
-        table, settings, seeds, device = self._open(X)
-        with threads_for(table.rows.shape):
-            problem = prepare(table, settings, seeds, device)
-            trained = train_models(problem, sparsities * problem.critical_sparsity_weight)
-            sparsities = sparsities[: trained.gain.shape[1]]  # Ctrl-C may have ended the path early
-            seed, best = np.unravel_index(int(trained.gain.argmax()), trained.gain.shape)
-            chosen = int(seed), int(best)
-            learned = self._set_model(X, problem, trained, *chosen)
-        self.sparsity_ = float(sparsities[best])
-        self.path_ = describe_path(problem, trained, sparsities, learned, chosen, self.group_kept_)
-        return self
-
-    def _checked_sparsities(self) -> FloatArray:
+    def _sparsities(self) -> FloatArray:
         if self.sparsities is None:
             return DEFAULT_SPARSITIES
         values = np.unique(np.asarray(self.sparsities, dtype=float))
@@ -114,6 +84,34 @@ class GroupFSPath(JointSelector):
                 "sparsities",
             )
         return values
+
+    def _set_model(
+        self, X: Any, problem: "Problem", trained: "Trained", seed: int, weight: int
+    ) -> "LearnedGroups":
+        """Describe all models of the path in terms of the groups of the chosen one."""
+        learned = super()._set_model(X, problem, trained, seed, weight)
+        n_trained = len(trained.sparsity_weights)  # Ctrl-C may have ended the path early
+        sparsities = self._sparsities()[:n_trained]
+        labels = trained.logits.argmax(-1)  # (S, P, d)
+        frequency = np.zeros((n_trained, len(problem.table.names)))
+        open_of_feature = np.take_along_axis(trained.gates > OPEN, labels, axis=-1)
+        frequency[:, problem.table.columns] = open_of_feature.mean(0)
+        gates = trained.gates[:, :, learned.order]
+        self.sparsity_ = float(sparsities[weight])
+        self.path_ = GroupPath(
+            sparsities=sparsities,
+            sparsity_weights=trained.sparsity_weights,
+            gates=gates,
+            gain=trained.gain,
+            loss=trained.loss,
+            terms=np.stack([history.last_terms for history in trained.histories], axis=1),
+            closing_sparsity=np.where(gates[seed] > OPEN, sparsities[:, None], 0.0).max(axis=0),
+            selection_frequency=frequency,
+            chosen=(seed, weight),
+            scores=learned.groups.smoothness,
+            kept=self.group_kept_,
+        )
+        return learned
 
 
 @dataclass
@@ -148,33 +146,3 @@ class GroupPath:
         from groupfs.plotting import plot_path
 
         return plot_path(self, ax=ax)
-
-
-def describe_path(
-    problem: "Problem",
-    trained: "Trained",
-    sparsities: FloatArray,
-    learned: "LearnedGroups",
-    chosen: tuple[int, int],
-    kept: BoolArray,
-) -> GroupPath:
-    """Describe all models of a path in terms of the groups of the chosen one."""
-    is_open = trained.gates > OPEN
-    labels = trained.logits.argmax(-1)  # (S, P, d)
-    frequency = np.zeros((len(sparsities), len(problem.table.names)))
-    open_of_feature = np.take_along_axis(is_open, labels, axis=-1)
-    frequency[:, problem.table.columns] = open_of_feature.mean(0)
-    gates = trained.gates[:, :, learned.order]
-    return GroupPath(
-        sparsities=sparsities,
-        sparsity_weights=trained.sparsity_weights,
-        gates=gates,
-        gain=trained.gain,
-        loss=trained.loss,
-        terms=trained.terms,
-        closing_sparsity=np.where(gates[chosen[0]] > OPEN, sparsities[:, None], 0.0).max(axis=0),
-        selection_frequency=frequency,
-        chosen=chosen,
-        scores=learned.groups.smoothness,
-        kept=kept,
-    )

@@ -14,10 +14,8 @@ from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.number_of_groups import find_n_groups
 from groupfs.discovery.smoothness import smoothness_beyond_chance
 from groupfs.joint.calibration import measure_start
-from groupfs.joint.losses import walk_tensor
-from groupfs.joint.memberships import DenseMemberships
+from groupfs.joint.losses import Objective, walk_tensor
 from groupfs.joint.model import GatedModel
-from groupfs.joint.objective import Objective
 from groupfs.joint.settings import Settings
 from groupfs.utils.device import DTYPE
 from groupfs.utils.types import FloatArray, IntArray
@@ -45,16 +43,15 @@ class Problem:
 
     def models(self, sparsity_weights: FloatArray) -> GatedModel:
         """Start untrained models: every seed with every sparsity weight."""
-        memberships = DenseMemberships.from_clusters(self.clusters, self.n_groups, self.seeds)
-        return GatedModel.start(memberships, self.gate_start, sparsity_weights, self.device, DTYPE)
+        start = (self.clusters, self.seeds, self.gate_start)
+        return GatedModel.start(*start, sparsity_weights, self.device, DTYPE)
 
 
 def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.device) -> Problem:
     """Find what is to be known of a table before training."""
     table.rows.to(device, DTYPE)
     rows, d = table.rows, table.rows.shape[1]
-    graph = (settings.n_neighbors, settings.feature_neighbors)
-    walk = feature_walk(table.similarity, *graph)
+    walk = feature_walk(table.similarity, settings.n_neighbors, settings.feature_neighbors)
     if isinstance(settings.n_groups, str):
         n_groups, distortion, eigenvectors = find_n_groups(walk, table.n_distinct)
     else:
@@ -71,12 +68,10 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
         walk=walk_tensor(walk, device, DTYPE),
     )
     level = np.full((1, n_groups), HALF_OPEN)
-    memberships = DenseMemberships.from_clusters(clusters[:1], n_groups, seeds[:1])
-    first = GatedModel.start(memberships, level, np.ones(1), device, DTYPE)
+    first = GatedModel.start(clusters[:1], seeds[:1], level, np.ones(1), device, DTYPE)
     measured = measure_start(first, objective, rows, settings.batch_size, seeds[0])
     weight = settings.smoothness_weight
-    if isinstance(weight, str):
-        weight = measured.balanced_smoothness_weight
+    weight = measured.balanced_smoothness_weight if isinstance(weight, str) else weight
     return Problem(
         table=table,
         settings=settings,
@@ -98,14 +93,13 @@ def _gate_starts(
 
     By smoothness beyond chance, from 1/4 for groups without any to 3/4 for the smoothest group.
     """
-    starts = np.full((len(seeds), n_groups), HALF_OPEN)
     if not settings.starts_by_smoothness:
-        return starts
-    for s, (labels, seed) in enumerate(zip(clusters, seeds, strict=True)):
-        scores = group_smoothness(table, as_groups(labels, n_groups), settings, seed)
-        scores = np.maximum(scores, 0)
-        starts[s] = 0.25 + 0.5 * scores / max(scores.max(), 1e-12)
-    return starts
+        return np.full((len(seeds), n_groups), HALF_OPEN)
+    starts = []
+    for labels, seed in zip(clusters, seeds, strict=True):
+        scores = group_smoothness(table, as_groups(labels, n_groups), settings, seed).clip(min=0)
+        starts.append(0.25 + 0.5 * scores / max(scores.max(), 1e-12))
+    return np.stack(starts)
 
 
 def group_smoothness(

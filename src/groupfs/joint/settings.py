@@ -19,29 +19,21 @@ FULL_GRAPH_FEATURES, KEPT_NEIGHBORS = 512, 50
 #: Relative sparsity where none is given.
 USUAL_SPARSITY = 0.7
 
-PRESETS: dict[str, dict[str, Any]] = {
-    "default": {
-        "bandwidth_gradient": "exact",
-        "start_temperature": 1.0,
-        "starts_by_smoothness": True,
-        "ranks_by_gates": False,
-        "batch_size": "auto",
-        "max_epochs": "auto",
-        "learning_rate": 0.02,
-        "early_stopping": True,
-        "feature_neighbors": "auto",
-    },
-    "paper": {
-        "bandwidth_gradient": "detached",
-        "start_temperature": 10.0,
-        "starts_by_smoothness": False,
-        "ranks_by_gates": True,
-        "batch_size": 100,
-        "max_epochs": 500,
-        "learning_rate": 1e-3,
-        "early_stopping": False,
-        "feature_neighbors": "all",
-    },
+#: What the presets "default" and "paper" set.
+_CHOICES: dict[str, tuple[Any, Any]] = {
+    "bandwidth_gradient": ("exact", "detached"),
+    "start_temperature": (1.0, 10.0),
+    "starts_by_smoothness": (True, False),
+    "ranks_by_gates": (False, True),
+    "batch_size": ("auto", 100),
+    "max_epochs": ("auto", 500),
+    "learning_rate": (0.02, 1e-3),
+    "early_stopping": (True, False),
+    "feature_neighbors": ("auto", "all"),
+}
+PRESETS = {
+    preset: {name: choice[place] for name, choice in _CHOICES.items()}
+    for place, preset in enumerate(("default", "paper"))
 }
 
 
@@ -54,9 +46,8 @@ class Schedule:
     learning_rate: float
     start_temperature: float
     end_temperature: float
-    stop_early: bool
+    early_stopping: bool
     steps_per_epoch: int | None = None  #: at most; None goes through all rows
-    record_gates: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +64,7 @@ class Settings(Schedule):
     diffusion_steps: int
     gate_noise: float
     verbose: bool
+    sparsity_weight: float | None = None  #: in place of relative sparsities
 
     @classmethod
     def resolve(cls, parameters: dict[str, Any], n_samples: int, n_features: int) -> "Settings":
@@ -80,42 +72,37 @@ class Settings(Schedule):
         preset = PRESETS[parameters["preset"]]
         given = {name: value for name, value in parameters.items() if value is not None}
         values = {**preset, **given, "verbose": bool(parameters["verbose"])}
-        values["stop_early"] = values["early_stopping"]
         if values["batch_size"] == "auto":
             values["batch_size"] = large_batch(n_samples)
         if values["max_epochs"] == "auto":
             n_steps = min(-(-n_samples // values["batch_size"]), LONGEST_EPOCH)
             values["steps_per_epoch"] = n_steps
             values["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
-        if values["feature_neighbors"] == "auto":
-            many = n_features > FULL_GRAPH_FEATURES
-            values["feature_neighbors"] = KEPT_NEIGHBORS if many else "all"
-        if values["feature_neighbors"] == "all":
+        if values["feature_neighbors"] == "auto" and n_features > FULL_GRAPH_FEATURES:
+            values["feature_neighbors"] = KEPT_NEIGHBORS
+        if isinstance(values["feature_neighbors"], str):
             values["feature_neighbors"] = None
-        values["n_neighbors"] = _affordable_neighbors(values, n_samples)
-        _refuse_rising_temperature(values)
+        rows = min(values["batch_size"], n_samples)
+        values["n_neighbors"] = affordable_neighbors(values["n_neighbors"], rows)
+        start, end = values["start_temperature"], values["end_temperature"]
+        if end > start:
+            raise ParameterError(
+                f"end_temperature={end} is above start_temperature={start}; temperatures fall, so "
+                "choose a lower end.",
+                "end_temperature",
+            )
         return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
 
 
-def _affordable_neighbors(values: dict[str, Any], n_samples: int) -> int:
+def affordable_neighbors(wanted: int, batch_size: int) -> int:
     """Return K, or as many neighbours as the samples of a batch have."""
-    wanted, fewest = int(values["n_neighbors"]), min(values["batch_size"], n_samples)
-    if wanted < fewest:
+    if wanted < batch_size:
         return wanted
     warn(
-        f"n_neighbors={wanted} but a batch has {fewest} samples; the graph uses "
-        f"{fewest - 1} neighbours instead."
+        f"n_neighbors={wanted} but a batch has {batch_size} samples; the graph uses "
+        f"{batch_size - 1} neighbours instead."
     )
-    return int(fewest - 1)
-
-
-def _refuse_rising_temperature(values: dict[str, Any]) -> None:
-    if values["end_temperature"] > values["start_temperature"]:
-        raise ParameterError(
-            f"end_temperature={values['end_temperature']} is above start_temperature="
-            f"{values['start_temperature']}; temperatures fall, so choose a lower end.",
-            "end_temperature",
-        )
+    return batch_size - 1
 
 
 def large_batch(n_samples: int, size: int = LARGE_BATCH) -> int:

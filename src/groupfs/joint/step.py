@@ -8,12 +8,13 @@ import torch
 from torch import Tensor
 
 from groupfs.data.table import Rows
-from groupfs.joint.adam import Adam
+from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
-from groupfs.joint.noise import NoiseSource
-from groupfs.joint.objective import Objective
+from groupfs.joint.relaxations import NoiseSource
 from groupfs.joint.settings import Schedule
 
+#: Decay of Adam's two moments, and what keeps the root of the second from zero.
+DECAY, SQUARE_DECAY, SMALLEST_ROOT = 0.9, 0.999, 1e-8
 #: Held by the thread that captures its step as a CUDA graph.
 CAPTURE_LOCK = threading.Lock()
 
@@ -28,52 +29,34 @@ class TrainStep:
         rows: Rows,
         schedule: Schedule,
         noise: NoiseSource,
-        state: list[Tensor] | None = None,
     ) -> None:
-        self.model, self.objective, self.noise, self.rows = model, objective, noise, rows
-        self.schedule = schedule
-        like = model.mu
-        device = like.device
-        self.X = self._first_batch()
-        self.temperature = torch.tensor(schedule.start_temperature, dtype=like.dtype, device=device)
-        self.terms = torch.zeros((len(like), 3), dtype=like.dtype, device=device)
-        parameters = model.parameters()
-        self.optimizer = Adam(parameters, schedule.learning_rate)
-        if state is not None:
-            for own, value in zip(self.optimizer.state, state, strict=True):
-                own.copy_(value)
-        on_cuda = device.type == "cuda"
-        self.run: Callable[[], None] = self._capture() if on_cuda else self._step
+        self.objective, self.rows, self.schedule, self.noise = objective, rows, schedule, noise
+        N, d = rows.shape
+        self.X = model.mu.new_empty((min(schedule.batch_size, N), d))  # batches are written over it
+        rows.take(torch.arange(len(self.X)), out=self.X)
+        n_steps = -(-N // len(self.X))
+        self.n_steps = min(n_steps, schedule.steps_per_epoch or n_steps)  # of an epoch
+        self.temperature = model.mu.new_tensor(schedule.start_temperature)
+        self._train(model, Adam(model.parameters(), schedule.learning_rate))
 
-    def epoch(self, rng: np.random.Generator) -> int:
-        """Go through the rows in random order, in batches of one size; return how many."""
-        n_steps = self.steps_per_epoch
+    def epoch(self, rng: np.random.Generator) -> None:
+        """Go through the rows in random order, in batches of one size."""
         if len(self.X) == self.rows.shape[0]:
             self.run()
         else:
-            for _ in self.rows.batches(n_steps, rng, self.X):
+            for _ in self.rows.batches(self.n_steps, rng, self.X):
                 self.run()
-        return n_steps
 
-    @property
-    def steps_per_epoch(self) -> int:
-        n_steps = -(-self.rows.shape[0] // len(self.X))
-        return min(n_steps, self.schedule.steps_per_epoch or n_steps)
+    def keep(self, index: Tensor) -> None:
+        """Go on with some of the models, and with their moments."""
+        model = self.model.select(index)
+        self._train(model, self.optimizer.select(index, model.parameters()))
 
-    def for_models(self, model: GatedModel, index: Tensor) -> "TrainStep":
-        """Make the step of some of the models, with their moments."""
-        state = [part[index] if part.ndim else part for part in self.optimizer.state]
-        return TrainStep(model, self.objective, self.rows, self.schedule, self.noise, state)
-
-    def _first_batch(self) -> Tensor:
-        """Take the first rows; batches are written over them."""
-        rows, like = self.rows, self.model.mu
-        N, d = rows.shape
-        batch_size = min(self.schedule.batch_size, N)
-        X = torch.empty((batch_size, d), dtype=like.dtype, device=like.device)
-        if batch_size == N or like.device.type == "cuda":
-            rows.take(torch.arange(batch_size), out=X)
-        return X
+    def _train(self, model: GatedModel, optimizer: "Adam") -> None:
+        self.model, self.optimizer = model, optimizer
+        self.terms = model.mu.new_zeros((len(model), 3))  # of the loss, summed over an epoch
+        on_cuda = model.mu.device.type == "cuda"
+        self.run: Callable[[], None] = self._capture() if on_cuda else self._step
 
     def _step(self) -> None:
         draw = self.model.draw(self.noise)
@@ -82,7 +65,8 @@ class TrainStep:
 
     def _capture(self) -> Callable[[], None]:
         """Capture the step, leaving model, optimiser and noise as they were."""
-        before = [t.clone() for t in self._changed_by_a_step()]
+        changed = [*self.model.parameters(), self.noise.stream.step, *self.optimizer.state]
+        before = [tensor.clone() for tensor in changed]
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
@@ -93,11 +77,51 @@ class TrainStep:
         # others may be at work on this device or another meanwhile, but not be capturing too
         with CAPTURE_LOCK, torch.cuda.graph(graph, capture_error_mode="thread_local"):
             self._step()
-        for tensor, value in zip(self._changed_by_a_step(), before, strict=True):
+        for tensor, value in zip(changed, before, strict=True):
             tensor.copy_(value)
         return graph.replay
 
-    def _changed_by_a_step(self) -> list[Tensor]:
-        """List everything a step changes."""
-        model, optimizer = self.model, self.optimizer
-        return [*model.parameters(), self.noise.stream.step, self.terms, *optimizer.state]
+
+class Adam:
+    """Adam (Kingma and Ba, 2015), without weight decay, on gradients written by hand.
+
+    torch's own takes more than a second to load when it is made, and many times as long for a step
+    on a few gates as the step itself takes.
+    """
+
+    def __init__(self, parameters: list[Tensor], rate: float) -> None:
+        self.parameters, self.rate = parameters, rate
+        self.means = [torch.zeros_like(parameter) for parameter in parameters]
+        self.squares = [torch.zeros_like(parameter) for parameter in parameters]
+        # on the device, so that a step that was captured counts on when it is replayed
+        self.n_steps = torch.zeros((), dtype=torch.float32, device=parameters[0].device)
+
+    @property
+    def state(self) -> list[Tensor]:
+        """List what is remembered between steps."""
+        return [*self.means, *self.squares, self.n_steps]
+
+    def select(self, index: Tensor, parameters: list[Tensor]) -> "Adam":
+        """Go on with some of the models, on the first axis, whose parameters are given."""
+        rest = Adam(parameters, self.rate)
+        rest.means = [mean[index] for mean in self.means]
+        rest.squares = [square[index] for square in self.squares]
+        rest.n_steps = self.n_steps
+        return rest
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """Take a step."""
+        self.n_steps += 1
+        mean_share = 1 - DECAY**self.n_steps
+        square_share = 1 - SQUARE_DECAY**self.n_steps
+        length = self.rate / mean_share
+        root_share = square_share.sqrt()
+        moments = zip(self.parameters, self.means, self.squares, strict=True)
+        for parameter, mean, square in moments:
+            gradient = parameter.grad
+            assert gradient is not None
+            mean.lerp_(gradient, 1 - DECAY)
+            square.mul_(SQUARE_DECAY).addcmul_(gradient, gradient, value=1 - SQUARE_DECAY)
+            root = square.sqrt().div_(root_share).add_(SMALLEST_ROOT)
+            parameter.sub_((mean / root).mul_(length))

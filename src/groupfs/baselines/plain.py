@@ -1,20 +1,82 @@
-"""Columns that stand for all others: the best additions one by one, or one of each cluster.
+"""Plain ways to choose columns: all, random ones, the most variable, some that stand for others.
 
 The greedy ones see correlations alone, so neither the unit nor the sign of a column matters, and
-the order does not depend on how many features are wanted: fewer are a beginning of more.
+the order does not depend on how many features are wanted: fewer are a beginning of more. Their
+scores, and those of medoids, are minus the rank.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.cluster import FeatureAgglomeration
+from sklearn.utils import check_random_state
 
-from groupfs.baselines.base import RankingSelector, Table
+from groupfs.baselines.base import RandomState, RankingSelector, Table
 from groupfs.selection.coverage import Coverage
 from groupfs.selection.feature_order import order_features
+from groupfs.selector import derive_seeds
 
 
-@dataclass(eq=False, repr=False)
+class AllFeatures(RankingSelector):
+    """Keep every feature, constant ones too; ranks are the order of the columns."""
+
+    def __init__(self) -> None:
+        """There is nothing to choose."""
+
+    _fewest_columns = 0
+
+    def _fit_table(self, table: Table) -> None:
+        scores = np.zeros(len(table.columns))
+        self._rank(table, scores, self.n_features_in_, tie_breaker=-table.columns.astype(float))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class RandomSelector(RankingSelector):
+    """Keep features drawn at random.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        How many. None takes half of the features that vary.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the draw.
+
+    Examples
+    --------
+    >>> from groupfs.baselines import RandomSelector
+    >>> RandomSelector(1, random_state=0).fit_transform([[0, 1, 0], [1, 9, 0.5], [0, 5, 1]]).shape
+    (3, 1)
+    """
+
+    random_state: RandomState = None
+
+    def _fit_table(self, table: Table) -> None:
+        (seed,) = derive_seeds(check_random_state(self.random_state), 1)
+        self._rank(table, np.random.default_rng(seed).random(len(table.columns)))
+
+
+class VarianceSelector(RankingSelector):
+    """Keep the features with the largest variances, in the units they came in.
+
+    Parameters
+    ----------
+    n_features_to_select : int or None, default=None
+        How many. None takes half of the features that vary.
+
+    Examples
+    --------
+    >>> from groupfs.baselines import VarianceSelector
+    >>> VarianceSelector(1).fit([[0, 1, 0], [1, 9, 0.5], [0, 5, 1]]).ranking_
+    array([2, 1, 3])
+    """
+
+    standardize = False
+
+    def _fit_table(self, table: Table) -> None:
+        deviations = table.deviations[table.columns]
+        self._rank(table, deviations**2, tie_breaker=deviations)
+
+
 class ColumnSubsetSelector(RankingSelector):
     r"""Keep the features from which all others can be predicted best, chosen greedily.
 
@@ -22,7 +84,8 @@ class ColumnSubsetSelector(RankingSelector):
     on the chosen ones explains, :math:`\sum_j \lVert P_S z_j \rVert^2` with :math:`P_S` the
     projection on the standardised columns S: greedy column subset selection. Copies of a column
     count as one. When nothing is left to explain, or after 1,024 features, the others follow by
-    coverage, as in :class:`FacilityLocationSelector`.
+    coverage, as in :class:`FacilityLocationSelector`. Where both sides of a table are long, columns
+    are proposed by random sums of the rows and the first put in order by exact correlations.
 
     Parameters
     ----------
@@ -31,15 +94,8 @@ class ColumnSubsetSelector(RankingSelector):
 
     Attributes
     ----------
-    ranking_ : ndarray of shape (n_features_in_,)
-        Place of every feature in the order, 1 is first; ``scores_`` is minus that.
     explained_ : ndarray of shape (n_features that vary,)
         Share of the variance that the first k features explain, for k = 1, 2, ...
-
-    Notes
-    -----
-    Where both sides of a table are long, features are proposed by random sums of the rows and the
-    first of them put in order by exact correlations.
 
     Examples
     --------
@@ -51,8 +107,6 @@ class ColumnSubsetSelector(RankingSelector):
     array([0.64, 0.98, 1.  ])
     """
 
-    n_features_to_select: int | None = None
-
     def _fit_table(self, table: Table) -> None:
         d = len(table.columns)
         every = np.arange(d)
@@ -61,26 +115,17 @@ class ColumnSubsetSelector(RankingSelector):
         self.explained_ = ordered.explained
 
 
-@dataclass(eq=False, repr=False)
 class FacilityLocationSelector(RankingSelector):
     r"""Keep the features that every feature has a near one among, chosen greedily.
 
     Each feature is the one that adds most to the coverage
     :math:`\sum_j \max_{s \in S} r_{js}^2` of the chosen ones S, with :math:`r` the correlations.
+    Where both sides of a table are long, these are estimated by random sums of the rows.
 
     Parameters
     ----------
     n_features_to_select : int or None, default=None
         How many features to keep. None takes half of those that vary.
-
-    Attributes
-    ----------
-    ranking_ : ndarray of shape (n_features_in_,)
-        Place of every feature in the order, 1 is first; ``scores_`` is minus that.
-
-    Notes
-    -----
-    Where both sides of a table are long, correlations are estimated by random sums of the rows.
 
     Examples
     --------
@@ -90,15 +135,12 @@ class FacilityLocationSelector(RankingSelector):
     array([3, 2, 1])
     """
 
-    n_features_to_select: int | None = None
-
     def _fit_table(self, table: Table) -> None:
         d = len(table.columns)
         coverage = Coverage.of(table.similarity.coordinates(), np.ones(d))
         self._rank_in_order(table, coverage.order(np.arange(d), d))
 
 
-@dataclass(eq=False, repr=False)
 class FeatureMedoids(RankingSelector):
     """Keep one feature of each cluster of features: the one most like the cluster's mean.
 
@@ -116,8 +158,8 @@ class FeatureMedoids(RankingSelector):
     ----------
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of every feature, 1 is best: those kept, of larger clusters first, then the others by
-        their correlation with the mean of their cluster; ``scores_`` is minus that. Another number
-        of features gives other clusters, so fewer need not be a beginning of more.
+        their correlation with the mean of their cluster. Another number of features gives other
+        clusters, so fewer need not be a beginning of more.
 
     Examples
     --------
@@ -126,8 +168,6 @@ class FeatureMedoids(RankingSelector):
     >>> FeatureMedoids(2).fit(X).ranking_
     array([3, 1, 4, 2])
     """
-
-    n_features_to_select: int | None = None
 
     def _fit_table(self, table: Table) -> None:
         d = len(table.columns)
