@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 from groupfs import FeatureGroups, GroupFS
 from groupfs.conditions import compare
-from groupfs.conditions.group_scores import SHUFFLES, score_in_condition
+from groupfs.conditions.compare import SHUFFLES, score_in_condition
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.discovery.members import group_components

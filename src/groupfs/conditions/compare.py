@@ -1,23 +1,34 @@
 """Groups within categories of samples: what each is worth there, and which groups change.
 
-Axes: C groups, K conditions.
+Axes: C groups, K conditions, n samples.
+
+A group's score in a condition is its smoothness there beyond chance. Duplicates are each other's
+nearest neighbours, so a bootstrap would make every graph smooth: its interval comes from random
+halves of the samples (or of the blocks), without replacement. What differs between halves of a
+sample has the variance that the whole sample has about the truth.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike
+from scipy.stats import t as student
 
-from groupfs.conditions.estimates import Estimate
-from groupfs.conditions.group_scores import score_conditions
-from groupfs.conditions.inputs import name_of, read_conditions
+from groupfs.conditions.estimates import Estimate, GroupChanges
+from groupfs.conditions.inputs import Samples, name_of, read_conditions
 from groupfs.conditions.level import standardized_within
 from groupfs.conditions.measure import generator, measure
-from groupfs.conditions.result import GroupChanges
+from groupfs.discovery.smoothness import N_NEIGHBORS, SCORED_ROWS, score_groups
+from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
+
+#: Pairs of halves, and shuffles that chance is seen in.
+PAIRS, SHUFFLES = 5, 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,6 +134,44 @@ def compare(
         name=name_of(conditions),
         conditions=levels,
         n_samples=np.bincount(codes),
-        score=score_conditions(samples, confidence, rng),
+        score=_score_conditions(samples, confidence, rng),
         **measured,
     )
+
+
+def _score_conditions(samples: Samples, confidence: float, rng: np.random.Generator) -> Estimate:
+    """Score all groups on the samples of each condition, (C, K)."""
+    scores = []
+    for k in range(int(samples.labels.max()) + 1):
+        inside = rng.permutation(np.flatnonzero(samples.labels == k))[:SCORED_ROWS]
+        Z, units = samples.Z[inside], samples.units[inside]
+        scores.append(score_in_condition(Z, samples.groups.members, units, confidence, rng))
+    return Estimate(*np.stack(scores, axis=2))
+
+
+def score_in_condition(
+    Z: FloatArray,
+    groups: list[IntArray],
+    units: IntArray,
+    confidence: float,
+    rng: np.random.Generator,
+) -> FloatArray:
+    """Score groups; return values, lower and upper ends, (3, C), NaN for those of a single unit."""
+    X = torch.from_numpy(standardized_within(Z, np.zeros(len(Z), np.int64)))
+    every, halves = np.unique(units), []
+    for _ in range(PAIRS if len(every) > 1 else 0):
+        first = np.isin(units, rng.permutation(every)[: len(every) // 2])
+        halves += [np.flatnonzero(first), np.flatnonzero(~first)]
+    score = partial(
+        score_groups,
+        groups=groups,
+        n_neighbors=max(1, min([N_NEIGHBORS, len(X) - 2, *(len(half) - 2 for half in halves)])),
+        n_shuffles=SHUFFLES,
+        seed=int(rng.integers(2**31)),
+    )
+    value = score(X).excess
+    reach = np.full(len(groups), np.nan)
+    if halves:
+        widening = float(student.ppf((1 + confidence) / 2, 2 * PAIRS - 1))
+        reach = widening * np.std([score(X[half]).excess for half in halves], axis=0, ddof=1)
+    return np.stack([value, value - reach, value + reach])

@@ -13,16 +13,13 @@ seem to hold together less: correlations, means and variances are those over the
 both features.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
+from sklearn.utils import gen_batches
 
 from groupfs.data import pair_sums
 from groupfs.data.basis import make_basis
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray
 
-#: Features of a group that correlations are taken of, the most central ones: more say the same.
-MOST_FEATURES = 30
 #: Numbers that are worked on at a time (32 MB).
 AT_ONCE = 2**22
 #: Variance of a standardised column below which it is constant but for rounding.
@@ -59,7 +56,7 @@ class GroupColumns:
         r"""Compute :math:`\rho` for every set of weights, (Q, n) to (Q,)."""
         n, m = self.Z.shape
         correlations = []
-        for part in chunks(len(weights), max(n, m * m)):
+        for part in gen_batches(len(weights), max(1, AT_ONCE // max(n, m * m))):
             r = self._correlations(weights[part])
             r[:, self.excluded] = 0
             r[:, range(m), range(m)] = 1
@@ -88,11 +85,6 @@ class GroupColumns:
         return r
 
 
-def by_centrality(group: IntArray, centrality: FloatArray) -> IntArray:
-    """Return the features of a group, the most central first."""
-    return group[np.argsort(-np.abs(centrality[group]), kind="stable")]
-
-
 def exclusive_pairs(Z: FloatArray) -> BoolArray:
     """Find columns of two values that no sample has the higher one of both of, (n, m) to (m, m)."""
     m = Z.shape[1]
@@ -100,14 +92,11 @@ def exclusive_pairs(Z: FloatArray) -> BoolArray:
     return pair_sums.exclusive_pairs(basis, 0, m)
 
 
-def known_everywhere(Z: FloatArray, weights: FloatArray) -> BoolArray:
-    """Find the features that have enough values under every set of weights, (m,)."""
-    present = (~np.isnan(Z)).astype(float)
-    return np.asarray((_worth(weights, present) >= FEWEST_VALUES).all(0))
-
-
 def seldom_together(Z: FloatArray, weights: FloatArray) -> BoolArray:
-    """Find the pairs that under some set of weights too few samples have both of, (m, m)."""
+    """Find the pairs that under some set of weights too few samples have both of, (m, m).
+
+    A feature that has too few values somewhere is such a pair with itself.
+    """
     present = (~np.isnan(Z)).astype(float)
     few = _worth(weights, _pairs(present, present)) < FEWEST_VALUES
     return np.asarray(few.any(0)).reshape(Z.shape[1], -1)
@@ -126,13 +115,6 @@ def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:
 def effective_samples(weights: FloatArray) -> FloatArray:
     """Count the samples that weights are worth, (K, n) to (K,): all alike, each counts as one."""
     return np.asarray(np.square(weights.sum(1)) / np.maximum(np.square(weights).sum(1), 1e-300))
-
-
-def chunks(n: int, numbers_each: int) -> Iterator[slice]:
-    """Yield slices that cover n things without holding too many numbers at a time."""
-    size = max(1, AT_ONCE // numbers_each)
-    for start in range(0, n, size):
-        yield slice(start, min(n, start + size))
 
 
 def _pairs(left: FloatArray, right: FloatArray) -> FloatArray:
