@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from groupfs.anndata.batches import center_within, keep_what_holds, read_batches
 from groupfs.anndata.gene_sets import assign_genes, read_gene_sets
 from groupfs.anndata.matrix import Genes, check_expression, find_column, find_expression, read_genes
-from groupfs.anndata.write_results import storable, write_groups, write_scores
+from groupfs.anndata.stored_results import storable, write_results
 from groupfs.data.checks import report_constant
 from groupfs.discovery.sample_graph import METRICS
 from groupfs.feature_groups import FeatureGroups
@@ -167,8 +167,7 @@ def select_groups(
         result["notes"] = np.array(notes, dtype=object)
     places = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var, "batch_key": batch_key}
     result["params"] = storable({**places, **selector.get_params(deep=False)})
-    write_groups(adata, key_added, selector, genes.columns, matrix.genes, result)
-    write_scores(adata, key_added, selector, genes)
+    write_results(adata, key_added, selector, genes, matrix.genes, result)
     if subset:
         adata._inplace_subset_var(adata.var[f"{key_added}_selected"].to_numpy())
     return adata if copy else None
