@@ -59,12 +59,11 @@ def select_groups(
     batch_key : str or None, default=None
         Column of ``adata.obs`` that names the batch (sample, donor) of each cell. The mean of
         every gene within a batch is subtracted from its values there, so that groups and scores
-        are about differences between the cells of a batch, not between batches. A group is kept
-        only if it also holds in more than half of the batches, of those with at least 20 cells:
-        its genes, those that run against it turned, have there a mean correlation that is beyond
-        chance (more than 3.1 standard deviations above that of shuffled genes) and at least half
-        of the mean over batches. The genes become a dense matrix in memory. Programmes of a type
-        of cell that only one batch has are lost.
+        are about differences between the cells of a batch. A group is kept only if it also holds in
+        more than half of the batches with at least 20 cells: the mean correlation of its genes is
+        beyond chance there (3.1 standard deviations), and at least half of that over batches. The
+        genes become a dense matrix in memory. Programmes of a type of cell that only one batch has
+        are lost.
     key_added : str, default="groupfs"
         What names of results begin with.
     subset : bool, default=False
@@ -93,8 +92,7 @@ def select_groups(
             Group of each gene, "1" being the most important one, or the names in ``groups``;
             missing for genes that were masked, do not vary, or go with no group.
         ``.var["groupfs_sign"]`` : int
-            -1 for genes that run against the most central one of their group, 1 for the others in
-            it; 0 without a group.
+            -1 for genes that run against their group, 1 for the others in it; 0 without a group.
         ``.var["groupfs_centrality"]`` : float
             Correlation of the gene with what its group has in common; 0 without a group.
         ``.var["groupfs_relatedness_p_adjusted"]`` : float
@@ -104,33 +102,30 @@ def select_groups(
             Position of the gene in the order in which a budget takes genes, 1 for the first;
             missing for genes that were masked or do not vary.
         ``.obsm["groupfs_scores"]`` : DataFrame of shape (n_obs, n_groups)
-            Mean z-score of the group's genes in each cell, weighted by centrality; genes that run
-            against their group count with a minus. Gaps are left out, and NaN is the score of a
-            cell that has less than half of the group's weight. Columns are called by the group and
-            its most central gene, e.g. "group1_CD3D".
+            Scores of the cells, as ``output="scores"`` gives them: the mean of the group's
+            standardised genes, weighted by centrality, those that run against it turned; NaN where
+            a cell has less than half of the group's weight.
         ``.obs["group1_CD3D"]``, ... : float
-            Each of these columns, for ``scanpy.pl.umap(adata, color=...)``. With another
-            ``key_added`` their names begin with it.
+            Each of these columns, called by the group and its most central gene, for
+            ``scanpy.pl.umap(adata, color=...)``; names begin with another ``key_added``.
         ``.uns["groupfs"]`` : dict
-            ``params``; ``groups``, the table of ``groups_frame``: size, representative, kept,
-            replication, adjusted p-value, smoothness, why; ``explained``, the share of the variance
-            of the related genes that the first 1, 2, ... genes of the order explain; ``selector``,
-            for :func:`groupfs.anndata.selector`, whose ``to_frame`` also has genes of raw that var
-            has not; ``notes``, remarks, if there are any; ``batches``, the mean correlation of each
-            group's genes in each batch.
+            ``params``; ``groups``, the table of ``groups_frame``; ``explained``, the share of the
+            variance of the related genes that the first 1, 2, ... genes of the order explain;
+            ``selector``, for :func:`groupfs.anndata.selector`, whose ``to_frame`` also has genes of
+            raw that var has not; ``notes``, remarks, if there are any; ``batches``, the mean
+            correlation of each group's genes in each batch.
 
     Notes
     -----
     Of gene sets given as ``groups`` only genes that are there count. A gene in several sets stays
     in the one whose other genes it correlates with most (mean of abs(r), of r if ``signed``, in at
-    most 2,000 cells), so that a gene has one group; sets that are left with fewer than two genes
-    are left out, and so are genes in no set. A warning says how many.
+    most 2,000 cells); sets that are left with fewer than two genes are left out, and so are genes
+    in no set. A warning says how many.
 
     A sparse matrix stays sparse: beside adata there are about four copies of its entries in double
-    precision, and batches of about 512 dense rows; of a dense one there are about three copies. A
-    backed file is read in blocks, of which only the genes in ``mask_var`` are kept; where they are
-    too many for ``max_memory`` they stay in the file. Results are in the object until
-    ``adata.write()``.
+    precision; of a dense one there are about three. A backed file is read in blocks, of which only
+    the genes in ``mask_var`` are kept; where they are too many for ``max_memory`` they stay in the
+    file.
 
     Examples
     --------
@@ -156,7 +151,13 @@ def select_groups(
     report_constant(genes.spread > 0, names, "left out of every group")
     notes: list[str] = []
     if settings.get("groups") is not None:
-        genes, settings, notes = _of_gene_sets(genes, matrix.genes, settings)
+        sets, absent = read_gene_sets(settings["groups"], matrix.genes)
+        inside, labels, remarks = assign_genes(sets, genes, bool(settings.get("signed", False)))
+        genes, settings, notes = (
+            genes.part(inside),
+            {**settings, "groups": labels},
+            absent + remarks,
+        )
     selector = _fit(adata, genes, random_state, settings)
     result: dict[str, Any] = {}
     if batches is not None:
@@ -212,16 +213,6 @@ def _mask(adata: Any, genes: list[str], mask_var: str | ArrayLike | None) -> Boo
     if of_var and genes != adata.var_names.tolist():  # raw has other genes
         return np.isin(genes, adata.var_names[mask])
     return mask
-
-
-def _of_gene_sets(
-    genes: Genes, every: list[str], settings: dict[str, Any]
-) -> tuple[Genes, dict[str, Any], list[str]]:
-    """Return the genes that are in a gene set, settings with a set for each of them, remarks."""
-    sets, absent = read_gene_sets(settings["groups"], every)
-    signed = bool(settings.get("signed", False))
-    inside, labels, remarks = assign_genes(sets, genes.X, genes.columns, genes.spread > 0, signed)
-    return genes.part(inside), {**settings, "groups": labels}, absent + remarks
 
 
 def _fit(adata: Any, genes: Genes, random_state: Any, settings: dict[str, Any]) -> FeatureGroups:

@@ -10,7 +10,7 @@ sample has the variance that the whole sample has about the truth.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
@@ -23,9 +23,6 @@ from groupfs.conditions.level import standardized_within
 from groupfs.conditions.measure import generator, measure
 from groupfs.discovery.smoothness import N_NEIGHBORS, SCORED_ROWS, score_groups
 from groupfs.utils.types import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Pairs of halves, and shuffles that chance is seen in.
 PAIRS, SHUFFLES = 5, 10
@@ -42,10 +39,7 @@ class Comparison(GroupChanges):
 
     conditions: list[Any]  #: (K,)
     score: Estimate  #: smoothness on the group's own graph beyond chance
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a row per group and condition: samples, and all estimates with their intervals."""
-        return self._values_frame("condition", self.conditions)
+    _along = ("condition", "conditions")
 
 
 def compare(

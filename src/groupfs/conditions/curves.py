@@ -8,7 +8,7 @@ samples, or of a third of them where they are fewer than 90.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,9 +19,6 @@ from groupfs.conditions.level import kernel_weights, standardized_along
 from groupfs.conditions.measure import generator, measure
 from groupfs.conditions.weighted import effective_samples
 from groupfs.utils.types import FloatArray
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 #: Places at which curves are drawn, between these quantiles of the number: beyond lie few samples.
 N_PLACES, ENDS = 25, (0.05, 0.95)
@@ -44,10 +41,7 @@ class Curves(GroupChanges):
 
     places: FloatArray  #: where along the number, (G,)
     bandwidth: float  #: standard deviation of the kernel, in units of the number
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a row per group and place: weight in samples, and all estimates with bands."""
-        return self._values_frame("value", self.places)
+    _along = ("value", "places")
 
 
 def curves(

@@ -10,7 +10,7 @@ and blocks with levels of their own are allowed for.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.stats import norm
@@ -76,6 +76,8 @@ class GroupChanges:
     alpha: float  #: false discovery rate of the changes
     blocks: str  #: which samples have exchanged conditions: "none", "within" blocks, "whole" blocks
 
+    _along: ClassVar[tuple[str, str]]  #: heading of the conditions in a table, and their field
+
     @property
     def titles(self) -> list[str]:
         """Groups as the user calls them, or their ranks and most central features, (C,)."""
@@ -94,10 +96,12 @@ class GroupChanges:
             columns[f"{name}_changes"] = change.found(self.alpha)
         return pd.DataFrame(columns)
 
-    def _values_frame(self, heading: str, places: Any) -> "pd.DataFrame":
-        """Lay out a row per group and condition, or per group and place along a number."""
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row per group and condition, or place along a number: samples and estimates."""
         import pandas as pd
 
+        heading, field = self._along
+        places = getattr(self, field)
         C, K = len(self.groups), len(places)
         columns: dict[str, Any] = {
             "group": np.repeat(np.array(self.groups, dtype=object), K),
@@ -106,10 +110,8 @@ class GroupChanges:
             "n_samples": np.tile(self.n_samples, C),
         }
         for name in filter(lambda name: hasattr(self, name), ESTIMATES):
-            estimate = getattr(self, name)
-            columns[name] = estimate.value.ravel()
-            columns[f"{name}_low"] = estimate.low.ravel()
-            columns[f"{name}_high"] = estimate.high.ravel()
+            for end, values in vars(getattr(self, name)).items():
+                columns[name if end == "value" else f"{name}_{end}"] = values.ravel()
         return pd.DataFrame(columns).infer_objects()
 
 
