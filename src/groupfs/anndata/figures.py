@@ -67,11 +67,14 @@ def report(
     """
     from groupfs.report.summary import summarize
 
-    fitted = selector(adata, key=key)
+    fitted, labels = selector(adata, key=key), None
+    if label is not None:
+        column = find_column(adata, "obs", "label", label)
+        labels = (column if column.dtype.kind in "iuf" else column.astype(str)).to_numpy()
     summary = summarize(
         fitted,
         fitted_table(adata, fitted, key),
-        labels=None if label is None else _labels(find_column(adata, "obs", "label", label)),
+        labels=labels,
         label_name=label,
         source=None if adata.filename is None else Path(adata.filename).name,
         notes=[str(note) for note in adata.uns[key].get("notes", [])],
@@ -134,11 +137,6 @@ def markers(
         if rising:
             markers_of[names[rank]] = rising[:n_genes]
     return markers_of
-
-
-def _labels(column: Any) -> Any:
-    """Return numbers as they are, categories as text."""
-    return column.to_numpy() if column.dtype.kind in "iuf" else column.astype(str).to_numpy(str)
 
 
 def _code(params: Any, key: str) -> list[str]:

@@ -12,12 +12,7 @@ import scipy.sparse as sp
 
 from groupfs.data.checks import find_missing, refuse_missing
 from groupfs.data.sources import Source, as_source, read_blocks, sum_duplicates
-from groupfs.data.standardize import (
-    ColumnMoments,
-    checked_spread,
-    mean_and_deviation,
-    without_rounding,
-)
+from groupfs.data.standardize import ColumnMoments, mean_and_deviation, without_rounding
 from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
@@ -69,12 +64,13 @@ def read_genes(X: Any, columns: IntArray, names: list[str]) -> Genes:
     """Measure means and deviations of genes, in a dense matrix by the values that are there."""
     if isinstance(X, np.ndarray) and not np.isinf(X).any():
         mean, spread = mean_and_deviation(X)
-        return Genes(X, columns, names, mean, without_rounding(mean, spread, len(X), names))
-    moments = ColumnMoments(len(names))
-    for block in blocks_of(X):
-        refuse_missing(find_missing(block), names, "FeatureGroups")
-        moments.add(block)
-    return Genes(X, columns, names, moments.mean, checked_spread(moments, names))
+    else:
+        moments = ColumnMoments(len(names))
+        for block in blocks_of(X):
+            refuse_missing(find_missing(block), names, "FeatureGroups")
+            moments.add(block)
+        mean, spread = moments.mean, moments.spread
+    return Genes(X, columns, names, mean, without_rounding(mean, spread, X.shape[0], names))
 
 
 def find_expression(adata: Any, layer: str | None = None, use_raw: bool = False) -> Expression:

@@ -153,11 +153,8 @@ def select_groups(
     if settings.get("groups") is not None:
         sets, absent = read_gene_sets(settings["groups"], matrix.genes)
         inside, labels, remarks = assign_genes(sets, genes, bool(settings.get("signed", False)))
-        genes, settings, notes = (
-            genes.part(inside),
-            {**settings, "groups": labels},
-            absent + remarks,
-        )
+        notes = absent + remarks
+        genes, settings = genes.part(inside), {**settings, "groups": labels}
     selector = _fit(adata, genes, random_state, settings)
     result: dict[str, Any] = {}
     if batches is not None:
@@ -201,18 +198,16 @@ def _mask(adata: Any, genes: list[str], mask_var: str | ArrayLike | None) -> Boo
     """Find the genes of the matrix to look at, (n_genes,)."""
     if mask_var is None:
         return np.ones(len(genes), dtype=bool)
-    n_genes, of_var = len(genes), isinstance(mask_var, str)
+    of = genes
     if isinstance(mask_var, str):
-        mask_var, n_genes = find_column(adata, "var", "mask_var", mask_var), adata.n_vars
+        of, mask_var = adata.var_names.tolist(), find_column(adata, "var", "mask_var", mask_var)
     mask = np.asarray(mask_var)
-    if mask.shape != (n_genes,) or mask.dtype != bool:
+    if mask.shape != (len(of),) or mask.dtype != bool:
         raise ValueError(
             f"mask_var has shape {mask.shape} and type {mask.dtype}; give one boolean for each of "
-            f"the {n_genes} genes."
+            f"the {len(of)} genes."
         )
-    if of_var and genes != adata.var_names.tolist():  # raw has other genes
-        return np.isin(genes, adata.var_names[mask])
-    return mask
+    return mask if of == genes else np.isin(genes, np.array(of)[mask])  # raw has other genes
 
 
 def _fit(adata: Any, genes: Genes, random_state: Any, settings: dict[str, Any]) -> FeatureGroups:

@@ -52,28 +52,20 @@ def write_results(
         "order": placed(np.where(result.positions, result.positions, np.nan), np.nan),
     }.items():
         adata.var[f"{key}_{name}"] = column
-    frame = result.groups_frame()
-    groups = frame.drop(columns="group").set_index(frame["group"].astype(str).astype(object))
+    groups = result.groups_frame().assign(group=np.array(names, dtype=object)).set_index("group")
     parts = {"groups": groups, "explained": selector.explained_, "n_obs": adata.n_obs}
     adata.uns[key] = others | parts
     with suppress(ModelError):  # a function or another object among the parameters
         # as an array of bytes, which every file holds
         adata.uns[key]["selector"] = np.frombuffer(dumps(selector), dtype=np.uint8)
-    _write_scores(adata, key, selector, genes)
-
-
-def _write_scores(adata: Any, key: str, selector: FeatureGroups, genes: Genes) -> None:
-    """Write the cells' scores into obsm, and each as a column of obs, in place of earlier ones."""
-    import pandas as pd
-
     weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
-    scores = score_blocks(blocks_of(genes.X), weights, genes.mean, genes.spread)
+    values = score_blocks(blocks_of(genes.X), weights, genes.mean, genes.spread)
     earlier = getattr(adata.obsm.get(f"{key}_scores"), "columns", ())
     adata.obs.drop(columns=list(earlier), inplace=True, errors="ignore")
-    frame = pd.DataFrame(scores, index=adata.obs_names, columns=score_names(selector, key))
-    adata.obsm[f"{key}_scores"] = frame
-    for name in frame:
-        adata.obs[name] = frame[name].to_numpy()  # names of cells may repeat
+    scores = pd.DataFrame(values, index=adata.obs_names, columns=score_names(selector, key))
+    adata.obsm[f"{key}_scores"] = scores
+    for name in scores:
+        adata.obs[name] = scores[name].to_numpy()  # names of cells may repeat
 
 
 def score_names(selector: FeatureGroups, key: str) -> list[str]:

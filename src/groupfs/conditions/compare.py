@@ -93,11 +93,10 @@ def compare(
     relative to unrelated columns with as many samples, so that it grows with these; whether it
     changes is tested by the correlation of the features, which does not.
 
-    Gaps (NaN) are left out: a sample's score is the mean over the features it has, a sample that
-    has less than half of a group's weight has none and is left out of the group's mean, and a
-    correlation is that of the samples that have both features. Features that fewer than 5 samples
-    of a condition have are correlated in none. Scores alone fall with gaps: a graph of the samples
-    has less to go by; where conditions have unequal gaps, compare correlations.
+    Gaps (NaN) are left out: a sample that has less than half of a group's weight is left out of the
+    group's mean, a correlation is that of the samples that have both features, and features that
+    fewer than 5 samples of a condition have are correlated in none. Scores alone fall with gaps;
+    where conditions have unequal gaps, compare correlations.
 
     Examples
     --------

@@ -35,10 +35,9 @@ from groupfs.utils.types import FloatArray, IntArray
 
 #: Features of a group that correlations are taken of, the most central ones: more say the same.
 MOST_FEATURES = 30
-#: From columns to columns without the level of their conditions, (n, m) to (n, m).
-WithoutLevel = Callable[[FloatArray], FloatArray]
-#: From sets of weights to a number, or a number per group, of each, (Q, n) to (Q, ...).
-Statistic = Callable[[FloatArray], FloatArray]
+#: From columns to columns without the level of their conditions, or from sets of weights to a
+#: number of each.
+Function = Callable[[FloatArray], FloatArray]
 
 
 def measure(
@@ -46,7 +45,7 @@ def measure(
     weights: FloatArray,
     *,
     tested: IntArray,
-    without_level: WithoutLevel,
+    without_level: Function,
     strata: IntArray | None,
     confidence: float,
     alpha: float,
@@ -56,14 +55,8 @@ def measure(
 ) -> dict[str, Any]:
     """Measure all groups; return the fields that comparisons and curves have in common.
 
-    Parameters
-    ----------
-    weights : (K, n)
-        How much each sample counts in each condition.
-    tested : (k,)
-        The conditions that changes are looked for in.
-    strata : (n,) or None
-        What is resampled on its own: conditions.
+    Samples count in each condition by ``weights`` (K, n); changes are looked for in those that are
+    ``tested`` (k,), and ``strata`` (n,), conditions, are resampled each on its own.
     """
     check_share("confidence", confidence)
     check_share("alpha", alpha)
@@ -109,7 +102,7 @@ def measure(
 
 
 def columns_of_group(
-    Z: FloatArray, signed: bool, weights: FloatArray, without_level: WithoutLevel
+    Z: FloatArray, signed: bool, weights: FloatArray, without_level: Function
 ) -> GroupColumns | None:
     """Prepare columns of a group, (n, m), to be correlated; None if there are not two of them.
 
@@ -125,7 +118,7 @@ def columns_of_group(
 
 
 def repeated(
-    statistic: Statistic,
+    statistic: Function,
     weights: FloatArray,
     changes: Any,
     change: Callable[[FloatArray, Any], FloatArray],

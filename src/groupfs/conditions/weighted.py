@@ -31,14 +31,8 @@ FEWEST_VALUES = 5
 class GroupColumns:
     """Columns of a group whose weighted correlations are asked for many times.
 
-    Parameters
-    ----------
-    Z : (n, m)
-        Columns about as large as standardised ones, NaN in gaps.
-    signed : bool
-        Whether a feature and its negative are different.
-    excluded : (m, m)
-        Pairs whose correlation counts as none.
+    Z (n, m) are about as large as standardised ones, NaN in gaps; ``signed`` says whether a feature
+    and its negative are different, ``excluded`` (m, m) which correlations count as none.
     """
 
     def __init__(self, Z: FloatArray, signed: bool, excluded: BoolArray) -> None:
