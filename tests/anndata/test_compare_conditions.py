@@ -8,9 +8,7 @@ import scipy.sparse as sp
 from groupfs import FeatureGroups
 from groupfs.anndata import compare_conditions, select_groups
 from groupfs.conditions import compare
-from tests.support.cells import QUICK, cells, make
-
-anndata = pytest.importorskip("anndata")
+from tests.support.cells import QUICK, cells, make, through_file
 
 FAST = {"n_permutations": 99, "n_bootstrap": 20}
 
@@ -57,8 +55,7 @@ def test_numbers_are_followed_and_blocks_are_taken_from_obs(selected):
 
 def test_round_trip_through_a_file(selected, tmp_path):
     compare_conditions(selected, "half", **FAST)
-    selected.write_h5ad(tmp_path / "cells.h5ad")
-    again = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    again = through_file(selected, tmp_path)
     for name in ("table", "changes"):
         both = (a.uns["groupfs"]["conditions"][name] for a in (again, selected))
         pd.testing.assert_frame_equal(*both, check_dtype=False, check_index_type=False)

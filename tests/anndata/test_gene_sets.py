@@ -9,8 +9,6 @@ from groupfs.anndata.matrix import read_genes
 from groupfs.utils.warn import SelectionWarning
 from tests.support.cells import cells
 
-pytest.importorskip("anndata")
-
 GENES = [f"gene{i}" for i in range(24)]
 
 
