@@ -36,13 +36,10 @@ def test_tables_are_those_of_the_selector(selected):
         rtol=1e-5,
         atol=1e-6,
     )
-    changes = expected.changes_frame()
-    assert found["changes"]["mean_changes"].tolist() == changes["mean_changes"].tolist()
+    changes = expected.changes_frame()["mean_changes"].tolist()
+    assert found["changes"]["mean_changes"].tolist() == changes and any(changes)
     genes = [f"gene{i}" for i in selector.representatives_]
     assert found["changes"]["representative"].tolist() == genes
-    first = selected.var["groupfs_group"].iloc[0]
-    row = found["changes"].set_index("group").loc[first]
-    assert row["mean_changes"]
 
 
 def test_numbers_are_followed_and_blocks_are_taken_from_obs(selected):

@@ -10,7 +10,7 @@ from scipy.stats import t as student
 
 from groupfs import FeatureGroups, GroupFS
 from groupfs.conditions import compare
-from groupfs.conditions.compare import SHUFFLES, score_in_condition
+from groupfs.conditions.compare import SHUFFLES
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.discovery.members import group_components
@@ -78,17 +78,17 @@ def test_the_thirty_most_central_features_are_correlated_with_their_signs(size, 
     assert result.correlation.value[0, 0] == pytest.approx((first - 1) / (len(r) - 1))
 
 
-def test_scores_tell_a_group_that_is_there_from_one_that_is_not(selector, result):
-    score = in_order(selector, result.score.value)
+def test_scores_are_smoothness_beyond_chance_and_tell_a_group_that_is_there(
+    selector, table, result
+):
+    X, labels = table
+    Z = (X[labels == "b"] - X[labels == "b"].mean(0)) / X[labels == "b"].std(0)
+    settings = {"n_neighbors": 7, "n_shuffles": SHUFFLES, "seed": 1}
+    expected = score_groups(torch.from_numpy(Z), selector.groups_, **settings)
+    np.testing.assert_allclose(result.score.value[:, 1], expected.excess, atol=0.02)  # by chance
+    score, low = (in_order(selector, v) for v in (result.score.value, result.score.low))
     assert score[1, 1] > 0.1 > 0.05 > max(score[1, 0], score[1, 2])
-    low = in_order(selector, result.score.low)
     assert low[0].min() > 0 and low[1, 0] < 0 and low[1, 2] < 0
-
-
-def test_intervals_hold_their_values(result):
-    for estimate in (result.score, result.cohesion, result.correlation, result.mean):
-        assert (estimate.low <= estimate.value).all() and (estimate.value <= estimate.high).all()
-        assert (estimate.high - estimate.low > 0).all()
 
 
 def test_intervals_are_about_as_wide_as_donors_differ(rng):
@@ -99,9 +99,8 @@ def test_intervals_are_about_as_wide_as_donors_differ(rng):
     settings = {"n_permutations": 9, "n_bootstrap": 1000}
     result = compare(selector, X, blocks % 2, blocks=blocks, **settings)
     ignored = compare(selector, X, blocks % 2, **settings)
-    Z = (X - X.mean(0)) / X.std(0)
-    group = selector.groups_[0]
-    score = Z[:, group] @ selector.centrality_[group] / selector.centrality_[group].sum()
+    own = selector.groups_, selector.centrality_, selector.group_signs_
+    score = reference.row_scores((X - X.mean(0)) / X.std(0), *own, 0.5)[:, 0]
     donors = np.array([score[blocks == b].mean() for b in range(0, 12, 2)])
     low, high = student.interval(0.95, 5, scale=sem(donors))
     width = result.mean.high[0, 0] - result.mean.low[0, 0]
@@ -118,7 +117,7 @@ def test_the_same_number_gives_the_same_result(selector, table, result):
     np.testing.assert_allclose(other.mean.value, result.mean.value)
 
 
-def test_frames_have_a_row_per_group_and_condition(result):
+def test_frames_have_a_row_per_group_and_condition_and_intervals_hold_their_values(result):
     frame, changes = result.to_frame(), result.changes_frame()
     assert len(frame) == 9 and len(changes) == 3
     row = frame[(frame["group"] == result.groups[0]) & (frame["condition"] == "b")].iloc[0]
@@ -126,6 +125,8 @@ def test_frames_have_a_row_per_group_and_condition(result):
     assert row["cohesion_high"] == result.cohesion.high[0, 1]
     assert changes["mean_q_value"].tolist() == result.mean_change.q_values.tolist()
     assert changes["cohesion_changes"].sum() == 1
+    for name in ("score", "cohesion", "correlation", "mean"):
+        assert frame[name].between(frame[f"{name}_low"], frame[f"{name}_high"]).all()
 
 
 @pytest.mark.parametrize(
@@ -140,21 +141,14 @@ def test_samples_without_a_condition_are_left_out_and_said(selector, table, miss
     assert result.n_samples.tolist() == [(labels[40:] == k).sum() for k in "abc"]
 
 
-def test_conditions_keep_the_order_of_a_categorical_and_their_name(selector, table):
+def test_conditions_keep_their_name_and_order_and_rare_ones_are_left_out_and_said(selector, table):
     X, labels = table
-    ordered = pd.Series(pd.Categorical(labels, ["c", "a", "x", "b"]), name="dose")
-    result = compare(selector, X, ordered, **QUICK)
+    labels = np.array(["rare"] * 7 + labels[7:].tolist())
+    ordered = pd.Series(pd.Categorical(labels, ["c", "a", "x", "rare", "b"]), name="dose")
+    with pytest.warns(UserWarning, match=r"fewer than 10 samples were left out: rare \(7\)"):
+        result = compare(selector, X, ordered, **QUICK)
     assert result.conditions == ["c", "a", "b"] and result.name == "dose"
     assert result.n_samples.tolist() == [(labels == k).sum() for k in "cab"]
-
-
-def test_rare_conditions_are_left_out_and_said(selector, table):
-    X, labels = table
-    rare = labels.astype(object)
-    rare[:7] = "rare"
-    with pytest.warns(UserWarning, match=r"fewer than 10 samples were left out: rare \(7\)"):
-        result = compare(selector, X, rare, **QUICK)
-    assert result.conditions == ["a", "b", "c"] and result.n_samples.sum() == 293
 
 
 def test_a_single_feature_has_a_mean_but_no_cohesion(rng):
@@ -166,17 +160,6 @@ def test_a_single_feature_has_a_mean_but_no_cohesion(rng):
     assert np.isnan(result.correlation.value[alone]).all() and result.mean_change.found(0.05)[alone]
     p_values, q_values = result.cohesion_change.p_values, result.cohesion_change.q_values
     assert np.isnan(p_values[alone]) and q_values[1 - alone] == p_values[1 - alone]
-
-
-def test_scores_are_the_smoothness_of_the_rows_beyond_chance(rng):
-    Z = planted(np.full((60, 2), 0.6), rng)
-    Z = (Z - Z.mean(0)) / Z.std(0)
-    groups = [np.arange(SIZE), np.arange(SIZE, 2 * SIZE)]
-    value, low, high = score_in_condition(Z, groups, np.arange(60), 0.95, rng)
-    settings = {"n_neighbors": 7, "n_shuffles": SHUFFLES, "seed": 1}
-    expected = score_groups(torch.from_numpy(Z), groups, **settings)
-    np.testing.assert_allclose(value, expected.excess, atol=0.02)  # other shuffles
-    assert (low < value).all() and (high - low < 0.5).all()
 
 
 @pytest.mark.parametrize(

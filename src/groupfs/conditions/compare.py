@@ -22,7 +22,7 @@ from groupfs.conditions.inputs import Samples, name_of, read_conditions
 from groupfs.conditions.level import standardized_within
 from groupfs.conditions.measure import generator, measure
 from groupfs.discovery.smoothness import N_NEIGHBORS, SCORED_ROWS, score_groups
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import IntArray
 
 #: Pairs of halves, and shuffles that chance is seen in.
 PAIRS, SHUFFLES = 5, 10
@@ -133,38 +133,31 @@ def compare(
 
 
 def _score_conditions(samples: Samples, confidence: float, rng: np.random.Generator) -> Estimate:
-    """Score all groups on the samples of each condition, (C, K)."""
+    """Score all groups on the samples of each condition, (C, K); no interval of a single unit."""
+    widening = float(student.ppf((1 + confidence) / 2, 2 * PAIRS - 1))
     scores = []
     for k in range(int(samples.labels.max()) + 1):
         inside = rng.permutation(np.flatnonzero(samples.labels == k))[:SCORED_ROWS]
-        Z, units = samples.Z[inside], samples.units[inside]
-        scores.append(score_in_condition(Z, samples.groups.members, units, confidence, rng))
-    return Estimate(*np.stack(scores, axis=2))
+        Z = standardized_within(samples.Z[inside], np.zeros(len(inside), np.int64))
+        X, halves = torch.from_numpy(Z), _draw_halves(samples.units[inside], rng)
+        score = partial(
+            score_groups,
+            groups=samples.groups.members,
+            n_neighbors=max(1, min([N_NEIGHBORS, len(X) - 2, *(len(half) - 2 for half in halves)])),
+            n_shuffles=SHUFFLES,
+            seed=int(rng.integers(2**31)),
+        )
+        value, reach = score(X).excess, np.full(len(samples.groups), np.nan)
+        if halves:
+            reach = widening * np.std([score(X[half]).excess for half in halves], axis=0, ddof=1)
+        scores.append([value, value - reach, value + reach])
+    return Estimate(*np.moveaxis(np.array(scores), 0, 2))
 
 
-def score_in_condition(
-    Z: FloatArray,
-    groups: list[IntArray],
-    units: IntArray,
-    confidence: float,
-    rng: np.random.Generator,
-) -> FloatArray:
-    """Score groups; return values, lower and upper ends, (3, C), NaN for those of a single unit."""
-    X = torch.from_numpy(standardized_within(Z, np.zeros(len(Z), np.int64)))
+def _draw_halves(units: IntArray, rng: np.random.Generator) -> list[IntArray]:
+    """Draw pairs of halves of the units and return their rows; none of a single unit."""
     every, halves = np.unique(units), []
     for _ in range(PAIRS if len(every) > 1 else 0):
         first = np.isin(units, rng.permutation(every)[: len(every) // 2])
         halves += [np.flatnonzero(first), np.flatnonzero(~first)]
-    score = partial(
-        score_groups,
-        groups=groups,
-        n_neighbors=max(1, min([N_NEIGHBORS, len(X) - 2, *(len(half) - 2 for half in halves)])),
-        n_shuffles=SHUFFLES,
-        seed=int(rng.integers(2**31)),
-    )
-    value = score(X).excess
-    reach = np.full(len(groups), np.nan)
-    if halves:
-        widening = float(student.ppf((1 + confidence) / 2, 2 * PAIRS - 1))
-        reach = widening * np.std([score(X[half]).excess for half in halves], axis=0, ddof=1)
-    return np.stack([value, value - reach, value + reach])
+    return halves

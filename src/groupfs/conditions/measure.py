@@ -24,20 +24,13 @@ from groupfs.conditions.rearrange import (
 )
 from groupfs.conditions.weighted import (
     AT_ONCE,
-    GroupColumns,
+    Function,
+    columns_of_group,
     effective_samples,
-    exclusive_pairs,
-    seldom_together,
     weighted_means,
 )
 from groupfs.discovery.members import beyond_edge
 from groupfs.utils.types import FloatArray, IntArray
-
-#: Features of a group that correlations are taken of, the most central ones: more say the same.
-MOST_FEATURES = 30
-#: From columns to columns without the level of their conditions, or from sets of weights to a
-#: number of each.
-Function = Callable[[FloatArray], FloatArray]
 
 
 def measure(
@@ -73,8 +66,8 @@ def measure(
     r_moved = np.full((len(taken), len(tested), C), np.nan)
     per_correlation = np.full((C, K), np.inf)
     for j in range(C):
-        used = groups.by_centrality(j)[:MOST_FEATURES]
-        columns = columns_of_group(samples.Z[:, used], samples.signed, weights, without_level)
+        Z = samples.Z[:, groups.by_centrality(j)]
+        columns = columns_of_group(Z, samples.signed, weights, without_level)
         if columns is None:
             continue
         rho = columns.common_correlation
@@ -99,22 +92,6 @@ def measure(
         "alpha": alpha,
         "blocks": "none" if samples.blocks is None else "whole" if exchange.whole else "within",
     }
-
-
-def columns_of_group(
-    Z: FloatArray, signed: bool, weights: FloatArray, without_level: Function
-) -> GroupColumns | None:
-    """Prepare columns of a group, (n, m), to be correlated; None if there are not two of them.
-
-    Features that a condition has too few values of are left out of all, and pairs that too few
-    samples have both of count as unrelated in all: else conditions would differ by their gaps.
-    """
-    few = seldom_together(Z, weights)
-    known = ~few.diagonal()
-    if known.sum() < 2:
-        return None
-    Z, few = Z[:, known], few[np.ix_(known, known)]
-    return GroupColumns(without_level(Z), signed, few | exclusive_pairs(Z))
 
 
 def repeated(

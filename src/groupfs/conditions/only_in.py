@@ -20,9 +20,9 @@ from sklearn.utils import _safe_indexing
 from groupfs.conditions.estimates import change_from
 from groupfs.conditions.inputs import Samples, check_share, name_of, read_conditions
 from groupfs.conditions.level import standardized_within
-from groupfs.conditions.measure import MOST_FEATURES, columns_of_group, generator, repeated
+from groupfs.conditions.measure import generator, repeated
 from groupfs.conditions.rearrange import enough_arrangements, plan_exchange, rearranged
-from groupfs.conditions.weighted import GroupColumns
+from groupfs.conditions.weighted import GroupColumns, columns_of_group
 from groupfs.groups import Groups
 from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -198,7 +198,7 @@ def _measure(
     pair of features that every condition has.
     """
     codes = samples.labels
-    Z = samples.Z[:, group[:MOST_FEATURES]]
+    Z = samples.Z[:, group]
     columns = columns_of_group(Z, samples.signed, weights, lambda Z: standardized_within(Z, codes))
     if columns is None:
         unknown = np.full((len(taken), len(weights)), np.nan)

@@ -13,13 +13,20 @@ seem to hold together less: correlations, means and variances are those over the
 both features.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from sklearn.utils import gen_batches
 
-from groupfs.data import pair_sums
 from groupfs.data.basis import make_basis
+from groupfs.data.pair_sums import exclusive_pairs
 from groupfs.utils.types import BoolArray, FloatArray
 
+#: From columns to columns without the level of their conditions, or from sets of weights to a
+#: number of each.
+Function = Callable[[FloatArray], FloatArray]
+#: Features of a group that correlations are taken of, the most central ones: more say the same.
+MOST_FEATURES = 30
 #: Numbers that are worked on at a time (32 MB).
 AT_ONCE = 2**22
 #: Variance of a standardised column below which it is constant but for rounding.
@@ -79,21 +86,26 @@ class GroupColumns:
         return r
 
 
-def exclusive_pairs(Z: FloatArray) -> BoolArray:
-    """Find columns of two values that no sample has the higher one of both of, (n, m) to (m, m)."""
-    m = Z.shape[1]
-    basis = make_basis(list(Z.T[:, :, None]), ["number"] * m, "correlation")
-    return pair_sums.exclusive_pairs(basis, 0, m)
+def columns_of_group(
+    Z: FloatArray, signed: bool, weights: FloatArray, without_level: Function
+) -> GroupColumns | None:
+    """Prepare columns of a group, the most central first, (n, m); None if there are not two.
 
-
-def seldom_together(Z: FloatArray, weights: FloatArray) -> BoolArray:
-    """Find the pairs that under some set of weights too few samples have both of, (m, m).
-
-    A feature that has too few values somewhere is such a pair with itself.
+    Features that a condition has too few values of are left out of all, and pairs that too few
+    samples have both of count as unrelated in all: else conditions would differ by their gaps. So
+    do two values of which no sample has both.
     """
+    Z = Z[:, :MOST_FEATURES]
     present = (~np.isnan(Z)).astype(float)
-    few = _worth(weights, _pairs(present, present)) < FEWEST_VALUES
-    return np.asarray(few.any(0)).reshape(Z.shape[1], -1)
+    few = (_worth(weights, _pairs(present, present)) < FEWEST_VALUES).any(0)
+    few = few.reshape(Z.shape[1], -1)
+    known = ~few.diagonal()
+    m = int(known.sum())
+    if m < 2:
+        return None
+    Z, few = Z[:, known], few[np.ix_(known, known)]
+    basis = make_basis(list(Z.T[:, :, None]), ["number"] * m, "correlation")
+    return GroupColumns(without_level(Z), signed, few | exclusive_pairs(basis, 0, m))
 
 
 def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:
