@@ -30,12 +30,8 @@ def test_tables_are_those_of_the_selector(selected):
     expected = compare(selector, cells(), selected.obs["half"], **FAST)
     assert found["by"] == "half"
     numbers = ["n_samples", "cohesion", "correlation", "mean", "mean_low"]
-    pd.testing.assert_frame_equal(
-        found["table"][numbers].reset_index(drop=True),
-        expected.to_frame()[numbers],
-        rtol=1e-5,
-        atol=1e-6,
-    )
+    table = found["table"][numbers].reset_index(drop=True)
+    pd.testing.assert_frame_equal(table, expected.to_frame()[numbers], rtol=1e-5, atol=1e-6)
     changes = expected.changes_frame()["mean_changes"].tolist()
     assert found["changes"]["mean_changes"].tolist() == changes and any(changes)
     genes = [f"gene{i}" for i in selector.representatives_]

@@ -86,21 +86,18 @@ def select_groups(
     AnnData or None
         The copy if ``copy=True``, else None, and adata has these fields:
 
-        ``.var["groupfs_selected"]`` : bool
-            Which genes are selected.
-        ``.var["groupfs_group"]`` : categorical
-            Group of each gene, "1" being the most important one, or the names in ``groups``;
-            missing for genes that were masked, do not vary, or go with no group.
-        ``.var["groupfs_sign"]`` : int
-            -1 for genes that run against their group, 1 for the others in it; 0 without a group.
-        ``.var["groupfs_centrality"]`` : float
-            Correlation of the gene with what its group has in common; 0 without a group.
+        ``.var["groupfs_selected"]``, ``.var["groupfs_group"]`` : bool, categorical
+            Which genes are selected; the group of each, "1" being the most important one, or its
+            name in ``groups``, missing for genes that were masked, do not vary, or are in none.
+        ``.var["groupfs_sign"]``, ``.var["groupfs_centrality"]`` : int, float
+            -1 for genes that run against their group, 1 for the others in it; correlation of the
+            gene with what its group has in common. Both are 0 without a group.
         ``.var["groupfs_relatedness_p_adjusted"]`` : float
             How likely chance makes the gene go with others as much, adjusted for the number of
             genes; missing where that was not looked at.
         ``.var["groupfs_order"]`` : float
-            Position of the gene in the order in which a budget takes genes, 1 for the first;
-            missing for genes that were masked or do not vary.
+            Position in the order in which a budget takes genes, 1 for the first; missing for genes
+            that were masked or do not vary.
         ``.obsm["groupfs_scores"]`` : DataFrame of shape (n_obs, n_groups)
             Scores of the cells, as ``output="scores"`` gives them: the mean of the group's
             standardised genes, weighted by centrality, those that run against it turned; NaN where

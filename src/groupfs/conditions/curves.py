@@ -1,10 +1,6 @@
-r"""Groups along a number such as time: curves of mean and cohesion, and which groups change.
+"""Groups along a number such as time: curves of mean and cohesion, and which groups change.
 
 Axes: C groups, G places along the number, n samples.
-
-The bandwidth h of the kernel (:mod:`groupfs.conditions.level`) is Silverman's rule,
-:math:`0.9 \min(s, \mathrm{IQR} / 1.34)\, n^{-1/5}`, widened until every place has the weight of 30
-samples, or of a third of them where they are fewer than 90.
 """
 
 from dataclasses import dataclass
@@ -132,7 +128,7 @@ def choose_places(values: FloatArray) -> FloatArray:
 
 
 def choose_bandwidth(values: FloatArray, places: FloatArray) -> float:
-    """Choose h by Silverman's rule, wide enough that no place rests on few samples."""
+    r"""Choose :math:`0.9 \min(s, \mathrm{IQR} / 1.34)\, n^{-1/5}` (Silverman's rule), or wider."""
     quarters = np.quantile(values, [0.25, 0.75])
     spread = values.std(ddof=1)
     between = (quarters[1] - quarters[0]) / 1.34
