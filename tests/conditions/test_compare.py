@@ -163,21 +163,22 @@ def test_a_single_feature_has_a_mean_but_no_cohesion(rng):
 
 
 @pytest.mark.parametrize(
-    ("conditions", "message"),
+    ("given", "message"),
     [
-        (["a"] * 300, "1 of 1 conditions have 10 samples or more"),
-        (np.arange(300), "0 of 300 conditions .* use groupfs.conditions.curves"),
-        (["a", "b"] * 20, "conditions has 40 entries but X has 300 samples"),
+        ({"conditions": ["a"] * 300}, "1 of 1 conditions have 10 samples or more"),
+        ({"conditions": range(300)}, "0 of 300 conditions .* use groupfs.conditions.curves"),
+        ({"conditions": ["a", "b"] * 20}, "conditions has 40 entries but X has 300 samples"),
+        ({"blocks": ["x"] * 299 + [None]}, "1 samples that have a condition have no block"),
+        ({"blocks": ["x"] * 299}, "blocks has 299 entries but X has 300 samples"),
+        ({"confidence": 95}, "confidence=95 is no share; give a number between 0"),
     ],
 )
-def test_conditions_that_cannot_be_compared_are_refused(selector, table, conditions, message):
+def test_what_cannot_be_compared_is_refused(selector, table, given, message):
     with pytest.raises(ValueError, match=message):
-        compare(selector, table[0], conditions, **QUICK)
+        compare(selector, table[0], **{"conditions": table[1], **given}, **QUICK)
 
 
-def test_bad_shares_and_selectors_are_refused(selector, table, rng):
-    with pytest.raises(ValueError, match="confidence=95 is no share; give a number between 0"):
-        compare(selector, *table, confidence=95)
+def test_a_selector_without_groups_is_refused(rng):
     noise = rng.standard_normal((100, 6))
     with pytest.warns(UserWarning, match="No feature goes with another"):
         nothing = FeatureGroups(random_state=0).fit(noise)

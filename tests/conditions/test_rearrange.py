@@ -86,14 +86,6 @@ def test_levels_of_donors_do_not_hide_a_change_within_them():
     assert given.mean_change.p_values[1 - raised] > 0.05
 
 
-def test_samples_without_a_block_are_refused():
-    X, labels, blocks = donors(0)
-    gaps = blocks.astype(object)
-    gaps[3] = None
-    with pytest.raises(ValueError, match="1 samples that have a condition have no block"):
-        compare(known(X), X, labels, blocks=gaps)
-
-
 def test_one_group_among_many_can_stand_out():
     for n_groups in (3, 25, 200):
         smallest = 1 / (1 + enough_arrangements(None, n_groups))
