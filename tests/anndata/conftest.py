@@ -1,7 +1,11 @@
+from importlib.util import find_spec
+
 import pytest
 import scipy.sparse as sp
 
 from tests.support.cells import QUICK, cells, make
+
+collect_ignore_glob = [] if find_spec("anndata") else ["test_*.py"]
 
 
 @pytest.fixture

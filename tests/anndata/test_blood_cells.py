@@ -8,23 +8,18 @@ import matplotlib.pyplot as plt
 import pytest
 
 from groupfs.anndata import markers, select_groups
-from tests.support.cells import blood_cells
+from tests.support.cells import blood_cells, through_file
 
-pytest.importorskip("anndata")
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
 def blood(tmp_path_factory):
-    from anndata import read_h5ad
-
     adata = blood_cells()
     with pytest.raises(ValueError, match=r"take adata.raw \(use_raw=True\)"):
         select_groups(adata)
     select_groups(adata, use_raw=True)
-    path = tmp_path_factory.mktemp("blood") / "cells.h5ad"
-    adata.write_h5ad(path)
-    return read_h5ad(path)
+    return through_file(adata, tmp_path_factory.mktemp("blood"))
 
 
 @pytest.mark.parametrize(

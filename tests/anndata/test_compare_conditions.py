@@ -8,9 +8,7 @@ import scipy.sparse as sp
 from groupfs import FeatureGroups
 from groupfs.anndata import compare_conditions, select_groups
 from groupfs.conditions import compare
-from tests.support.cells import QUICK, cells, make
-
-anndata = pytest.importorskip("anndata")
+from tests.support.cells import QUICK, cells, make, through_file
 
 FAST = {"n_permutations": 99, "n_bootstrap": 20}
 
@@ -32,19 +30,12 @@ def test_tables_are_those_of_the_selector(selected):
     expected = compare(selector, cells(), selected.obs["half"], **FAST)
     assert found["by"] == "half"
     numbers = ["n_samples", "cohesion", "correlation", "mean", "mean_low"]
-    pd.testing.assert_frame_equal(
-        found["table"][numbers].reset_index(drop=True),
-        expected.to_frame()[numbers],
-        rtol=1e-5,
-        atol=1e-6,
-    )
-    changes = expected.changes_frame()
-    assert found["changes"]["mean_changes"].tolist() == changes["mean_changes"].tolist()
+    table = found["table"][numbers].reset_index(drop=True)
+    pd.testing.assert_frame_equal(table, expected.to_frame()[numbers], rtol=1e-5, atol=1e-6)
+    changes = expected.changes_frame()["mean_changes"].tolist()
+    assert found["changes"]["mean_changes"].tolist() == changes and any(changes)
     genes = [f"gene{i}" for i in selector.representatives_]
     assert found["changes"]["representative"].tolist() == genes
-    first = selected.var["groupfs_group"].iloc[0]
-    row = found["changes"].set_index("group").loc[first]
-    assert row["mean_changes"]
 
 
 def test_numbers_are_followed_and_blocks_are_taken_from_obs(selected):
@@ -57,8 +48,7 @@ def test_numbers_are_followed_and_blocks_are_taken_from_obs(selected):
 
 def test_round_trip_through_a_file(selected, tmp_path):
     compare_conditions(selected, "half", **FAST)
-    selected.write_h5ad(tmp_path / "cells.h5ad")
-    again = anndata.read_h5ad(tmp_path / "cells.h5ad")
+    again = through_file(selected, tmp_path)
     for name in ("table", "changes"):
         both = (a.uns["groupfs"]["conditions"][name] for a in (again, selected))
         pd.testing.assert_frame_equal(*both, check_dtype=False, check_index_type=False)

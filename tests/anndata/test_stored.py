@@ -1,32 +1,23 @@
 """The selector stays in the object, also through a file; figures and the report come from there."""
 
 import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import torch
 
 import groupfs.anndata
 from groupfs import FeatureGroups
-from groupfs.anndata import select_groups
+from groupfs.anndata import markers, plot_correlations, plot_groups, report, select_groups
 from groupfs.anndata.stored_results import fitted_table
-from tests.support.cells import QUICK, cells, fields_equal, make
+from tests.support.cells import QUICK, cells, fields_equal, make, through_file
 
-anndata = pytest.importorskip("anndata")
-
-
-@pytest.fixture(autouse=True)
-def no_windows():
-    matplotlib.use("Agg")
-    yield
-    plt.close("all")
+matplotlib.use("Agg")
 
 
 @pytest.fixture(scope="module")
 def read(selected, tmp_path_factory):
     """The results after a file."""
-    path = tmp_path_factory.mktemp("stored") / "cells.h5ad"
-    selected.write_h5ad(path)
-    return anndata.read_h5ad(path)
+    return through_file(selected, tmp_path_factory.mktemp("stored"))
 
 
 def test_fields_and_the_selector_come_back_as_they_were(read, selected):
@@ -41,11 +32,9 @@ def test_fields_and_the_selector_come_back_as_they_were(read, selected):
 
 
 def test_every_figure_can_be_drawn_after_a_file(read):
-    assert groupfs.anndata.plot_groups(read).get_xlabel() == "smoothness"
-    names = [
-        label.get_text() for label in groupfs.anndata.plot_correlations(read).get_yticklabels()
-    ]
-    assert set(names) == set(read.var_names[read.var["groupfs_group"].notna()])
+    assert plot_groups(read).get_xlabel() == "smoothness"
+    names = {label.get_text() for label in plot_correlations(read).get_yticklabels()}
+    assert names == set(read.var_names[read.var["groupfs_group"].notna()])
 
 
 def test_the_report_names_genes_and_says_what_was_remarked(adata, tmp_path):
@@ -53,11 +42,11 @@ def test_the_report_names_genes_and_says_what_was_remarked(adata, tmp_path):
     with pytest.warns(UserWarning, match="In none of the gene sets"):
         select_groups(adata, groups=sets)
     adata.obs["half"] = np.where(np.arange(150) < 75, "first", "second")
-    groupfs.anndata.report(adata, tmp_path / "report.html", label="half")
+    report(adata, tmp_path / "report.html", label="half")
     page = (tmp_path / "report.html").read_text()
     assert "gene11" in page and "In none of the gene sets" in page and "half" in page
     with pytest.raises(ValueError, match="label='type' is not a column of adata.obs; it has"):
-        groupfs.anndata.report(adata, tmp_path / "report.html", label="type")
+        report(adata, tmp_path / "report.html", label="type")
 
 
 def test_markers_are_the_most_central_genes_that_rise_together():
@@ -65,10 +54,10 @@ def test_markers_are_the_most_central_genes_that_rise_together():
     X[:, 1] = X[:, 1].max() - X[:, 1]
     adata = make(X)
     select_groups(adata, **QUICK)
-    found = groupfs.anndata.markers(adata, n_genes=3)
+    found = markers(adata, n_genes=3)
     assert list(found) == list(adata.obs.columns)
     assert all(len(genes) == 3 for genes in found.values())
-    assert "gene1" not in sum(groupfs.anndata.markers(adata, n_genes=9).values(), [])
+    assert "gene1" not in sum(markers(adata, n_genes=9).values(), [])
     for name, genes in found.items():
         assert name.endswith(f"_{genes[0]}")
         assert adata.var.loc[genes, "groupfs_centrality"].is_monotonic_decreasing
@@ -77,12 +66,10 @@ def test_markers_are_the_most_central_genes_that_rise_together():
 def test_markers_are_genes_that_scanpy_will_find(selected):
     adata = selected.copy()
     adata.raw = adata[:, :9].copy()
-    assert set(sum(groupfs.anndata.markers(adata).values(), [])) <= set(adata.var_names[:9])
-    assert set(sum(groupfs.anndata.markers(adata, use_raw=False).values(), [])) - set(
-        adata.var_names[:9]
-    )
+    in_raw, in_var = (sum(markers(adata, use_raw=raw).values(), []) for raw in (None, False))
+    assert set(in_raw) <= set(adata.var_names[:9]) and not set(in_var) <= set(adata.var_names[:9])
     with pytest.raises(ValueError, match="adata.raw is None"):
-        groupfs.anndata.markers(selected, use_raw=True)
+        markers(selected, use_raw=True)
 
 
 def test_genes_in_another_order_are_found_by_name(read):
@@ -94,23 +81,21 @@ def test_genes_in_another_order_are_found_by_name(read):
 
 def test_genes_and_cells_that_are_gone_are_named(read):
     fewer = read[:, 2:].copy()
-    assert groupfs.anndata.plot_groups(fewer)  # needs no values
+    assert plot_groups(fewer)  # needs no values
     with pytest.raises(ValueError, match=r"2 of the 24 genes .* no longer in X: gene0, gene1"):
-        groupfs.anndata.plot_correlations(fewer)
+        plot_correlations(fewer)
     with pytest.raises(ValueError, match="found in 150 cells, and adata has 40 now"):
-        groupfs.anndata.plot_correlations(read[:40].copy())
+        plot_correlations(read[:40].copy())
 
 
 def test_what_has_no_results_is_told_so(adata):
     with pytest.raises(ValueError, match="no groups under 'groupfs'; run .*select_groups first"):
-        groupfs.anndata.plot_groups(adata)
+        plot_groups(adata)
     with pytest.raises(TypeError, match="adata is a FeatureGroups, not .*groupfs.plotting"):
-        groupfs.anndata.plot_groups(FeatureGroups())
+        plot_groups(FeatureGroups())
 
 
 def test_a_selector_that_no_file_can_hold_leaves_the_results(adata, tmp_path):
-    import torch
-
     select_groups(adata, device=torch.device("cpu"), **QUICK)
     with pytest.raises(ValueError, match="holds no selector: a function or another object"):
         groupfs.anndata.selector(adata)

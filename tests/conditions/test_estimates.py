@@ -10,8 +10,8 @@ from groupfs.conditions.level import standardized_along
 from groupfs.conditions.rearrange import draw_counts
 from groupfs.conditions.weighted import (
     GroupColumns,
+    columns_of_group,
     effective_samples,
-    exclusive_pairs,
     weighted_means,
 )
 
@@ -50,10 +50,11 @@ def test_indicators_that_exclude_each_other_do_not_correlate(every):
     if every is not None:
         X[::every, 0] = np.nan
     Z = (X - np.nanmean(X, 0)) / np.nanstd(X, 0)
-    excluded = exclusive_pairs(Z)
+    weights = np.ones((1, 90))
+    excluded = columns_of_group(Z, False, weights, lambda Z: Z).excluded
     assert excluded.sum() == 6 and not excluded[3].any()
-    columns = GroupColumns(Z[:, :3], False, excluded[:3, :3])
-    assert columns.common_correlation(np.ones((1, 90)))[0] == pytest.approx(0, abs=1e-9)
+    columns = columns_of_group(Z[:, :3], False, weights, lambda Z: Z)
+    assert columns.common_correlation(weights)[0] == pytest.approx(0, abs=1e-9)
 
 
 def test_p_values_count_the_given_arrangement(rng):
@@ -74,12 +75,15 @@ def test_arrangements_that_are_all_the_same_say_nothing():
     assert result.p_values.tolist() == [1.0]
 
 
-def test_a_straight_course_is_taken_off_up_to_the_ends(rng):
+@pytest.mark.parametrize("gaps", [0, 0.3])
+def test_a_straight_course_is_taken_off_up_to_the_ends(gaps, rng):
     t = np.sort(rng.uniform(0, 10, 400))
     noise = rng.standard_normal((400, 2))
+    noise[rng.random(noise.shape) < gaps] = np.nan
     flat = standardized_along(noise + 3 * t[:, None], t, bandwidth=0.8)
     plain = standardized_along(noise, t, bandwidth=0.8)
     np.testing.assert_allclose(flat, plain, atol=0.02)
+    np.testing.assert_array_equal(np.isnan(flat), np.isnan(noise))
 
 
 def test_resamples_keep_blocks_in_one_piece_and_conditions_full(rng):

@@ -6,9 +6,8 @@ import pytest
 from groupfs import FeatureGroups
 from groupfs.conditions import compare, only_in
 from groupfs.conditions.estimates import change_from
-from groupfs.conditions.level import standardized_along, standardized_within
-from groupfs.conditions.measure import columns_of_group
-from groupfs.conditions.weighted import weighted_means
+from groupfs.conditions.level import standardized_within
+from groupfs.conditions.weighted import columns_of_group, weighted_means
 from tests.support.planted_groups import SIZE, in_order, known, planted
 
 QUICK = {"n_permutations": 99, "n_bootstrap": 20}
@@ -60,13 +59,6 @@ def test_the_level_is_that_of_the_values_there_are(rng):
     for k in (0, 1):
         np.testing.assert_allclose(np.nanmean(flat[codes == k], 0), 0, atol=1e-12)
         np.testing.assert_allclose(np.nanstd(flat[codes == k], 0), [1, 1, 0], atol=1e-12)
-    t = np.sort(rng.uniform(0, 10, 60))
-    along = standardized_along(Z, t, 2.0)
-    for j in range(2):
-        there = ~np.isnan(Z[:, j])
-        np.testing.assert_array_equal(there, ~np.isnan(along[:, j]))
-        risen = standardized_along(Z + 3 * t[:, None], t, 2.0)
-        np.testing.assert_allclose(risen[there, j], along[there, j], atol=0.05)
 
 
 def test_a_feature_that_a_condition_has_not_is_correlated_in_none(rng):

@@ -41,11 +41,10 @@ def test_the_group_of_one_condition_is_found_there_and_no_other_is(result):
 def test_groups_are_compared_with_those_of_all_rows(result):
     X, _ = table()
     selector = FeatureGroups(**QUICK).fit(X)
-    for features, jaccard, nearest in zip(
-        result.features, result.jaccard, result.nearest_group, strict=True
-    ):
+    for j, features in enumerate(result.features):
         index = [len({*features} & {*g}) / len({*features} | {*g}) for g in selector.groups_]
-        assert jaccard == pytest.approx(max(index)) and nearest == 1 + int(np.argmax(index))
+        assert result.jaccard[j] == pytest.approx(max(index))
+        assert result.nearest_group[j] == 1 + int(np.argmax(index))
 
 
 def test_a_group_that_is_there_everywhere_is_in_no_condition_alone(rng):

@@ -28,6 +28,14 @@ def make(X, **others):
     return AnnData(X, var=genes, **others)
 
 
+def through_file(adata, folder, backed=None):
+    """What is read again after adata was written."""
+    from anndata import read_h5ad
+
+    adata.write_h5ad(folder / "cells.h5ad")
+    return read_h5ad(folder / "cells.h5ad", backed=backed)
+
+
 def blood_cells():
     """700 cells and 765 genes: X is scaled, raw has log-normalised values."""
     from anndata import read_h5ad

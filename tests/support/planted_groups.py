@@ -15,11 +15,10 @@ def planted(shared, rng, size=SIZE):
     return common + own
 
 
-def known(X, size=SIZE):
+def known(X, size=SIZE, **settings):
     """A selector that was told the groups, in the order of the columns."""
-    groups = np.repeat(np.arange(X.shape[1] // size), size)
-    selector = FeatureGroups(groups=groups, n_groups_to_select=1, random_state=0)
-    return selector.fit(X)
+    settings = {"groups": np.arange(X.shape[1]) // size, "n_groups_to_select": 1, **settings}
+    return FeatureGroups(random_state=0, **settings).fit(X)
 
 
 def in_order(selector, values):

@@ -1,8 +1,7 @@
 """Group discovery on AnnData objects; results go into var, obs, obsm and uns."""
 
 from groupfs.anndata.compare_conditions import compare_conditions
-from groupfs.anndata.figures import plot_correlations, plot_groups, report
-from groupfs.anndata.markers import markers
+from groupfs.anndata.figures import markers, plot_correlations, plot_groups, report
 from groupfs.anndata.select_groups import select_groups
 from groupfs.anndata.stored_results import selector
 

@@ -16,10 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.anndata.matrix import blocks_of, find_column
-from groupfs.anndata.write_results import names_of_groups
 from groupfs.conditions.level import centered_within
 from groupfs.feature_groups import FeatureGroups
-from groupfs.groups import feature_names
+from groupfs.groups import Groups, feature_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import SelectionWarning
 
@@ -79,7 +78,8 @@ def keep_what_holds(
         f"{n_counted[rank]} batches only, and is not kept."
         for rank in np.flatnonzero(before & ~selector.group_kept_)
     ]
-    index = pd.Index(names_of_groups(selector), name="group", dtype=object)
+    called = [str(Groups.of(selector).label(rank)) for rank in range(selector.n_groups_)]
+    index = pd.Index(called, name="group", dtype=object)
     frame = pd.DataFrame(mean_r, index=index, columns=[name.replace("/", "-") for name in names])
     frame.insert(0, "n_batches", n_holds)
     return frame, remarks

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from groupfs.anndata.matrix import find_column
 from groupfs.anndata.stored_results import gene_values, selector
 from groupfs.conditions import Comparison, Curves, compare, curves
@@ -20,7 +18,6 @@ def compare_conditions(
     blocks: str | None = None,
     key: str = "groupfs",
     copy: bool = False,
-    random_state: int | np.random.RandomState | None = 0,
     **settings: Any,
 ) -> "AnnData | None":
     """Compare the groups of genes between conditions of the cells, and write the tables into adata.
@@ -41,11 +38,9 @@ def compare_conditions(
         What names of results begin with: ``key_added`` of :func:`select_groups`.
     copy : bool, default=False
         Whether to leave adata alone and return a copy with the results.
-    random_state : int, RandomState instance or None, default=0
-        The same result every time for the same number.
     **settings
         Other parameters of :func:`groupfs.conditions.compare` or
-        :func:`groupfs.conditions.curves`, e.g. ``alpha``.
+        :func:`groupfs.conditions.curves`, e.g. ``alpha`` or ``random_state``.
 
     Returns
     -------
@@ -74,14 +69,8 @@ def compare_conditions(
     adata = adata.copy() if copy else adata
     column = dates_as_days(find_column(adata, "obs", "by", by))
     of_blocks = None if blocks is None else find_column(adata, "obs", "blocks", blocks)
-    compared: Comparison | Curves = (curves if is_number(column) else compare)(
-        fitted,
-        gene_values(adata, fitted, key),
-        column,
-        blocks=of_blocks,
-        random_state=random_state,
-        **settings,
-    )
+    values, follow = gene_values(adata, fitted, key), curves if is_number(column) else compare
+    compared: Comparison | Curves = follow(fitted, values, column, blocks=of_blocks, **settings)
     table, changes = compared.to_frame(), compared.changes_frame()
     if isinstance(compared, Comparison):
         table["condition"] = table["condition"].astype(str)  # files hold no mixed types

@@ -1,16 +1,19 @@
-"""Figures and the report of what select_groups found, straight from the AnnData object.
+"""Figures, the report and markers of what select_groups found, straight from the AnnData object.
 
-``groupfs.plotting`` has more of them, for the selector that lies in the object.
+``groupfs.plotting`` has more figures, for the selector that lies in the object.
 """
 
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from groupfs import plotting
 from groupfs.anndata.matrix import find_column
-from groupfs.anndata.stored_results import fitted_table, selector
+from groupfs.anndata.stored_results import fitted_table, score_names, selector
 from groupfs.feature_groups import FeatureGroups
+from groupfs.groups import Groups, feature_names
 from groupfs.report import render
 
 if TYPE_CHECKING:
@@ -21,14 +24,8 @@ if TYPE_CHECKING:
 def plot_groups(adata: "AnnData", *, key: str = "groupfs", **settings: Any) -> "Axes":
     """Draw the smoothness of the groups of genes, with sizes, p-values and replication.
 
-    Parameters
-    ----------
-    adata : AnnData
-        With the results of :func:`select_groups`.
-    key : str, default="groupfs"
-        ``key_added`` of :func:`select_groups`.
-    **settings
-        Parameters of :func:`groupfs.plotting.plot_groups`, e.g. ``most`` or ``ax``.
+    ``key`` is ``key_added`` of :func:`select_groups`, ``settings`` are those of
+    :func:`groupfs.plotting.plot_groups`, e.g. ``most`` or ``ax``.
     """
     return plotting.plot_groups(selector(adata, key=key), **settings)
 
@@ -36,14 +33,8 @@ def plot_groups(adata: "AnnData", *, key: str = "groupfs", **settings: Any) -> "
 def plot_correlations(adata: "AnnData", *, key: str = "groupfs", **settings: Any) -> "Axes":
     """Draw the correlations between genes, ordered by group; kept groups are framed.
 
-    Parameters
-    ----------
-    adata : AnnData
-        With the results of :func:`select_groups` and the values they are from.
-    key : str, default="groupfs"
-        ``key_added`` of :func:`select_groups`.
-    **settings
-        Parameters of :func:`groupfs.plotting.plot_correlations`, e.g. ``most`` or ``ax``.
+    Takes the values that groups were found in from adata; otherwise as :func:`plot_groups`, with
+    settings of :func:`groupfs.plotting.plot_correlations`.
     """
     fitted = selector(adata, key=key)
     return plotting.plot_correlations(fitted, fitted_table(adata, fitted, key), **settings)
@@ -72,25 +63,18 @@ def report(
 
     Examples
     --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from anndata import AnnData
-    >>> import groupfs.anndata
-    >>> from groupfs.datasets import load_two_moons
-    >>> adata = AnnData(load_two_moons(200, random_state=0).data)
-    >>> groupfs.anndata.select_groups(adata, check_values=False)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     groupfs.anndata.report(adata, Path(folder, "report.html"))
-    ...     Path(folder, "report.html").stat().st_size < 2_000_000
-    True
+    >>> groupfs.anndata.report(adata, "report.html", label="bulk_labels")  # doctest: +SKIP
     """
     from groupfs.report.summary import summarize
 
-    fitted = selector(adata, key=key)
+    fitted, labels = selector(adata, key=key), None
+    if label is not None:
+        column = find_column(adata, "obs", "label", label)
+        labels = (column if column.dtype.kind in "iuf" else column.astype(str)).to_numpy()
     summary = summarize(
         fitted,
         fitted_table(adata, fitted, key),
-        labels=None if label is None else _labels(find_column(adata, "obs", "label", label)),
+        labels=labels,
         label_name=label,
         source=None if adata.filename is None else Path(adata.filename).name,
         notes=[str(note) for note in adata.uns[key].get("notes", [])],
@@ -99,9 +83,60 @@ def report(
     Path(path).write_text(render(summary), encoding="utf-8")
 
 
-def _labels(column: Any) -> Any:
-    """Return numbers as they are, categories as text."""
-    return column.to_numpy() if column.dtype.kind in "iuf" else column.astype(str).to_numpy(str)
+def markers(
+    adata: "AnnData",
+    *,
+    n_genes: int = 5,
+    use_raw: bool | None = None,
+    key: str = "groupfs",
+) -> dict[str, list[str]]:
+    """Return the most central genes of every kept group, for ``scanpy.pl.dotplot`` and the like.
+
+    Genes that run against their group are left out: in a dot plot all genes of a group are then
+    high in the same cells.
+
+    Parameters
+    ----------
+    adata : AnnData
+        With the results of :func:`select_groups`.
+    n_genes : int, default=5
+        Genes of a group, at most.
+    use_raw : bool or None, default=None
+        As in scanpy: whether names are looked up in ``adata.raw``; None does so where there is one.
+        Genes that are not there are passed over, since scanpy would refuse them.
+    key : str, default="groupfs"
+        ``key_added`` of :func:`select_groups`.
+
+    Returns
+    -------
+    dict of str to list of str
+        From the name of the group's score in ``adata.obs`` to genes, the most central first.
+
+    Examples
+    --------
+    >>> from anndata import AnnData
+    >>> import groupfs.anndata
+    >>> from groupfs.datasets import load_two_moons
+    >>> moons = load_two_moons(200, random_state=0)
+    >>> adata = AnnData(moons.data)
+    >>> adata.var_names = moons.feature_names
+    >>> groupfs.anndata.select_groups(adata, check_values=False)
+    >>> groupfs.anndata.markers(adata, n_genes=2)
+    {'group1_x1_1': ['x1_1', 'x1_3'], 'group2_x2_3': ['x2_3', 'x2_1']}
+    """
+    fitted = selector(adata, key=key)
+    if use_raw and adata.raw is None:
+        raise ValueError("use_raw=True but adata.raw is None; leave use_raw at None.")
+    in_raw = adata.raw is not None if use_raw is None else use_raw
+    there = set((adata.raw if in_raw else adata).var_names)
+    genes, names, groups = feature_names(fitted), score_names(fitted, key), Groups.of(fitted)
+    markers_of = {}
+    for rank in np.flatnonzero(fitted.group_kept_).tolist():
+        central = groups.by_centrality(rank)
+        rising = [genes[i] for i in central if groups.signs[i] > 0 and genes[i] in there]
+        if rising:
+            markers_of[names[rank]] = rising[:n_genes]
+    return markers_of
 
 
 def _code(params: Any, key: str) -> list[str]:

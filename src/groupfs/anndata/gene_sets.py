@@ -10,12 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from groupfs.anndata.matrix import Genes
 from groupfs.conditions.level import centered_within
 from groupfs.data.known_groups import feature_index, is_list, parse_groups
 from groupfs.data.sources import Source
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import count, join_names
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import FloatArray, IntArray
 
 #: Cells that genes in several sets are compared in, at most.
 MOST_CELLS = 2000
@@ -26,15 +27,15 @@ def read_gene_sets(groups: Any, genes: list[str]) -> tuple[dict[str, IntArray], 
 
     ``groups`` are sets by name, a list of sets, or one label per gene.
     """
-    listed_sets = is_list(groups) and not hasattr(groups, "dtype") and any(map(is_list, groups))
-    if not (listed_sets or isinstance(groups, Mapping)):
+    if is_list(groups) and not hasattr(groups, "dtype") and any(map(is_list, groups)):
+        groups = dict(enumerate(groups))
+    if not isinstance(groups, Mapping):
         labels, names = parse_groups(groups, genes)
         return {str(name): np.flatnonzero(labels == j) for j, name in enumerate(names)}, []
-    named = groups if isinstance(groups, Mapping) else dict(enumerate(groups))
     by_name = {name: index for index, name in enumerate(genes)}
     sets: dict[str, IntArray] = {}
     absent: set[str] = set()
-    for name, listed in named.items():
+    for name, listed in groups.items():
         if not is_list(listed):
             raise ParameterError(
                 f"the set {name!r} is {listed!r}; give a list of its genes.", "groups"
@@ -46,49 +47,42 @@ def read_gene_sets(groups: Any, genes: list[str]) -> tuple[dict[str, IntArray], 
             else:
                 absent.add(str(gene))
         sets[str(name)] = np.array(sorted(members), dtype=np.int64)
-    if absent and not any(len(members) for members in sets.values()):
+    if not absent:
+        return sets, []
+    if not any(map(len, sets.values())):
         raise ParameterError(
             f"not one gene of the sets is among the genes: the sets have "
             f"{join_names(sorted(absent), 3)}, and adata has {join_names(genes, 3)}; give both "
             "the same kind of names, e.g. symbols.",
             "groups",
         )
-    if not absent:
-        return sets, []
     which = join_names(sorted(absent))
     return sets, [f"Not among the genes: {len(absent)} of the gene sets' genes ({which})."]
 
 
 def assign_genes(
-    sets: dict[str, IntArray], X: Any, columns: IntArray, varies: BoolArray, signed: bool
+    sets: dict[str, IntArray], genes: Genes, signed: bool
 ) -> tuple[IntArray, NDArray[np.object_], list[str]]:
-    """Give each gene one set; return which columns of X have one, its name, and remarks.
+    """Give each gene that varies one set; return which genes have one, its name, and remarks.
 
     A gene in several sets stays in the one whose other genes it correlates with most: the mean of
     abs(r), or of r if ``signed``. Sets of fewer than two genes are left out.
-
-    Parameters
-    ----------
-    sets : dict of name to indices of genes
-    X : (n_obs, d)
-    columns : (d,)
-        Indices of the genes in X, ascending.
-    varies : (d,)
-        Which of them vary; others are in no set.
     """
-    used = columns[varies]
-    sets = {name: np.intersect1d(members, used) for name, members in sets.items()}
-    assigned = {name: members for name, members in sets.items() if len(members) > 1}
+    varies = genes.spread > 0
+    places = {
+        name: np.flatnonzero(varies & np.isin(genes.columns, members))
+        for name, members in sets.items()
+    }
+    assigned = {name: members for name, members in places.items() if len(members) > 1}
     n_sets = np.bincount(np.concatenate([[], *assigned.values()]).astype(int))
     shared = np.flatnonzero(n_sets > 1)
     remarks = []
     if len(shared):
-        assigned = _without_overlap(assigned, shared, X, columns, signed)
+        assigned = _without_overlap(assigned, shared, genes.X, signed)
         remarks.append(
             f"In several gene sets, and left in the one whose other genes it correlates with most: "
             f"{count(len(shared), 'gene')}."
         )
-    left_out = [name for name in sets if len(assigned.get(name, ())) < 2]
     assigned = {name: members for name, members in assigned.items() if len(members) > 1}
     if len(assigned) < 2:
         raise ParameterError(
@@ -96,23 +90,22 @@ def assign_genes(
             "other set; choosing among sets needs at least 2 of these.",
             "groups",
         )
-    if left_out:
+    if left_out := [name for name in sets if name not in assigned]:
         remarks.append(
             f"Left out, having fewer than two genes: {count(len(left_out), 'gene set')} "
             f"({join_names(left_out)})."
         )
-    n_without = len(used) - sum(map(len, assigned.values()))
-    if n_without:
-        remarks.append(f"In none of the gene sets, and left out: {count(n_without, 'gene')}.")
-    labels = np.full(len(columns), None, dtype=object)
+    labels = np.full(len(varies), None, dtype=object)
     for name, members in assigned.items():
-        labels[np.searchsorted(columns, members)] = name
-    inside = np.array([place for place, label in enumerate(labels) if label is not None])
+        labels[members] = name
+    inside = np.sort(np.concatenate(list(assigned.values())))
+    if n_without := int(varies.sum()) - len(inside):
+        remarks.append(f"In none of the gene sets, and left out: {count(n_without, 'gene')}.")
     return inside, labels[inside], remarks
 
 
 def _without_overlap(
-    sets: dict[str, IntArray], shared: IntArray, X: Any, columns: IntArray, signed: bool
+    sets: dict[str, IntArray], shared: IntArray, X: Any, signed: bool
 ) -> dict[str, IntArray]:
     """Leave every gene in the set whose other genes it correlates with most; ties in the first."""
     Z = _standardized_cells(X)
@@ -120,13 +113,11 @@ def _without_overlap(
     home = np.zeros(len(shared), dtype=np.int64)
     for index, members in enumerate(sets.values()):
         mine = np.flatnonzero(np.isin(shared, members))
-        others = Z[:, np.searchsorted(columns, members)]
-        r = Z[:, np.searchsorted(columns, shared[mine])].T @ others / len(Z)
-        r = r if signed else np.abs(r)
+        r = Z[:, shared[mine]].T @ Z[:, members] / len(Z)
         itself = shared[mine][:, None] == members
-        nearness = np.where(itself, 0, r).sum(axis=1) / (len(members) - 1)
-        nearer = nearness > best[mine]
-        best[mine[nearer]], home[mine[nearer]] = nearness[nearer], index
+        near = np.where(itself, 0, r if signed else np.abs(r)).sum(axis=1) / (len(members) - 1)
+        nearer = near > best[mine]
+        best[mine[nearer]], home[mine[nearer]] = near[nearer], index
     return {
         name: np.setdiff1d(members, shared[home != index])
         for index, (name, members) in enumerate(sets.items())

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.data.checks import find_missing, refuse_missing
-from groupfs.data.sources import PartSource, Source, as_source, read_blocks, sum_duplicates
-from groupfs.data.standardize import ColumnMoments, checked_spread
+from groupfs.data.sources import Source, as_source, read_blocks, sum_duplicates
+from groupfs.data.standardize import ColumnMoments, mean_and_deviation, without_rounding
 from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
@@ -27,22 +27,21 @@ class Expression:
     name: str  #: what errors call it
 
     def columns(self, columns: IntArray) -> Any:
-        """Return some columns, ascending, (n_obs, len(columns)): sparse rows, or dense.
+        """Return some columns, in any order, (n_obs, len(columns)): sparse rows, or dense.
 
         A matrix in a file is not read, but comes as a source of rows, unless it is stored by
         columns.
         """
-        X, n_genes = self.values, len(self.genes)
-        every = len(columns) == n_genes
-        by_columns = getattr(X, "format", None) == "csc" and not sp.issparse(X)  # in a file
-        if sp.issparse(X) or by_columns:
-            wanted = np.isin(np.arange(n_genes), columns)
-            return sum_duplicates(sp.csr_array(X if every and not by_columns else X[:, wanted]))
-        if isinstance(X, np.ndarray):
-            return X if every else X[:, columns]
-        if hasattr(X, "to_delayed"):  # of dask
-            return as_source(X if every else X[:, columns])
-        return as_source(X) if every else take_columns(as_source(X), columns)
+        X: Any = self.values
+        if getattr(X, "format", None) == "csc":  # also in a file, where rows are all over it
+            X = X[:, np.isin(np.arange(len(self.genes)), columns)]
+            columns = np.searchsorted(np.sort(columns), columns)
+        if sp.issparse(X):
+            X = sum_duplicates(sp.csr_array(X))
+        elif not isinstance(X, np.ndarray):
+            X = as_source(X)
+        every = np.array_equal(columns, np.arange(X.shape[1]))
+        return X if every else take_columns(X, columns)
 
 
 @dataclass(frozen=True)
@@ -57,25 +56,21 @@ class Genes:
 
     def part(self, inside: IntArray) -> "Genes":
         """Return some of the genes."""
-        names = [self.names[i] for i in inside]
-        X, columns = take_columns(self.X, inside), self.columns[inside]
-        return Genes(X, columns, names, self.mean[inside], self.spread[inside])
+        X, names = take_columns(self.X, inside), [self.names[i] for i in inside]
+        return Genes(X, self.columns[inside], names, self.mean[inside], self.spread[inside])
 
 
 def read_genes(X: Any, columns: IntArray, names: list[str]) -> Genes:
     """Measure means and deviations of genes, in a dense matrix by the values that are there."""
-    moments = ColumnMoments(len(names))
-    for block in blocks_of(X):
-        missing = find_missing(block)
-        if missing is not None and isinstance(X, np.ndarray) and not len(missing.infinite):
-            known = np.maximum((~np.isnan(X)).sum(axis=0), 1)
-            moments.n_rows, moments.mean = len(X), np.nansum(X, axis=0, dtype=float) / known
-            squares = np.nansum(np.square(X - moments.mean), axis=0)
-            moments.squares = squares * len(X) / known
-        else:
-            refuse_missing(missing, names, "FeatureGroups")
+    if isinstance(X, np.ndarray) and not np.isinf(X).any():
+        mean, spread = mean_and_deviation(X)
+    else:
+        moments = ColumnMoments(len(names))
+        for block in blocks_of(X):
+            refuse_missing(find_missing(block), names, "FeatureGroups")
             moments.add(block)
-    return Genes(X, columns, names, moments.mean, checked_spread(moments, names))
+        mean, spread = moments.mean, moments.spread
+    return Genes(X, columns, names, mean, without_rounding(mean, spread, X.shape[0], names))
 
 
 def find_expression(adata: Any, layer: str | None = None, use_raw: bool = False) -> Expression:
@@ -109,7 +104,7 @@ def find_column(adata: Any, frame: str, what: str, name: str) -> Any:
 
 def take_columns(X: Any, columns: IntArray) -> Any:
     """Return some columns of a matrix that is in memory or in a file."""
-    return PartSource(X, columns) if isinstance(X, Source) else X[:, columns]
+    return X.restricted(columns) if isinstance(X, Source) else X[:, columns]
 
 
 def blocks_of(X: Any) -> Iterator[Any]:

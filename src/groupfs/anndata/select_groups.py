@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from groupfs.anndata.batches import center_within, keep_what_holds, read_batches
 from groupfs.anndata.gene_sets import assign_genes, read_gene_sets
 from groupfs.anndata.matrix import Genes, check_expression, find_column, find_expression, read_genes
-from groupfs.anndata.write_results import storable, write_groups, write_scores
+from groupfs.anndata.stored_results import storable, write_results
 from groupfs.data.checks import report_constant
 from groupfs.discovery.sample_graph import METRICS
 from groupfs.feature_groups import FeatureGroups
@@ -59,12 +59,11 @@ def select_groups(
     batch_key : str or None, default=None
         Column of ``adata.obs`` that names the batch (sample, donor) of each cell. The mean of
         every gene within a batch is subtracted from its values there, so that groups and scores
-        are about differences between the cells of a batch, not between batches. A group is kept
-        only if it also holds in more than half of the batches, of those with at least 20 cells:
-        its genes, those that run against it turned, have there a mean correlation that is beyond
-        chance (more than 3.1 standard deviations above that of shuffled genes) and at least half
-        of the mean over batches. The genes become a dense matrix in memory. Programmes of a type
-        of cell that only one batch has are lost.
+        are about differences between the cells of a batch. A group is kept only if it also holds in
+        more than half of the batches with at least 20 cells: the mean correlation of its genes is
+        beyond chance there (3.1 standard deviations), and at least half of that over batches. The
+        genes become a dense matrix in memory. Programmes of a type of cell that only one batch has
+        are lost.
     key_added : str, default="groupfs"
         What names of results begin with.
     subset : bool, default=False
@@ -87,50 +86,43 @@ def select_groups(
     AnnData or None
         The copy if ``copy=True``, else None, and adata has these fields:
 
-        ``.var["groupfs_selected"]`` : bool
-            Which genes are selected.
-        ``.var["groupfs_group"]`` : categorical
-            Group of each gene, "1" being the most important one, or the names in ``groups``;
-            missing for genes that were masked, do not vary, or go with no group.
-        ``.var["groupfs_sign"]`` : int
-            -1 for genes that run against the most central one of their group, 1 for the others in
-            it; 0 without a group.
-        ``.var["groupfs_centrality"]`` : float
-            Correlation of the gene with what its group has in common; 0 without a group.
+        ``.var["groupfs_selected"]``, ``.var["groupfs_group"]`` : bool, categorical
+            Which genes are selected; the group of each, "1" being the most important one, or its
+            name in ``groups``, missing for genes that were masked, do not vary, or are in none.
+        ``.var["groupfs_sign"]``, ``.var["groupfs_centrality"]`` : int, float
+            -1 for genes that run against their group, 1 for the others in it; correlation of the
+            gene with what its group has in common. Both are 0 without a group.
         ``.var["groupfs_relatedness_p_adjusted"]`` : float
             How likely chance makes the gene go with others as much, adjusted for the number of
             genes; missing where that was not looked at.
         ``.var["groupfs_order"]`` : float
-            Position of the gene in the order in which a budget takes genes, 1 for the first;
-            missing for genes that were masked or do not vary.
+            Position in the order in which a budget takes genes, 1 for the first; missing for genes
+            that were masked or do not vary.
         ``.obsm["groupfs_scores"]`` : DataFrame of shape (n_obs, n_groups)
-            Mean z-score of the group's genes in each cell, weighted by centrality; genes that run
-            against their group count with a minus. Gaps are left out, and NaN is the score of a
-            cell that has less than half of the group's weight. Columns are called by the group and
-            its most central gene, e.g. "group1_CD3D".
+            Scores of the cells, as ``output="scores"`` gives them: the mean of the group's
+            standardised genes, weighted by centrality, those that run against it turned; NaN where
+            a cell has less than half of the group's weight.
         ``.obs["group1_CD3D"]``, ... : float
-            Each of these columns, for ``scanpy.pl.umap(adata, color=...)``. With another
-            ``key_added`` their names begin with it.
+            Each of these columns, called by the group and its most central gene, for
+            ``scanpy.pl.umap(adata, color=...)``; names begin with another ``key_added``.
         ``.uns["groupfs"]`` : dict
-            ``params``; ``groups``, the table of ``groups_frame``: size, representative, kept,
-            replication, adjusted p-value, smoothness, why; ``explained``, the share of the variance
-            of the related genes that the first 1, 2, ... genes of the order explain; ``selector``,
-            for :func:`groupfs.anndata.selector`, whose ``to_frame`` also has genes of raw that var
-            has not; ``notes``, remarks, if there are any; ``batches``, the mean correlation of each
-            group's genes in each batch.
+            ``params``; ``groups``, the table of ``groups_frame``; ``explained``, the share of the
+            variance of the related genes that the first 1, 2, ... genes of the order explain;
+            ``selector``, for :func:`groupfs.anndata.selector`, whose ``to_frame`` also has genes of
+            raw that var has not; ``notes``, remarks, if there are any; ``batches``, the mean
+            correlation of each group's genes in each batch.
 
     Notes
     -----
     Of gene sets given as ``groups`` only genes that are there count. A gene in several sets stays
     in the one whose other genes it correlates with most (mean of abs(r), of r if ``signed``, in at
-    most 2,000 cells), so that a gene has one group; sets that are left with fewer than two genes
-    are left out, and so are genes in no set. A warning says how many.
+    most 2,000 cells); sets that are left with fewer than two genes are left out, and so are genes
+    in no set. A warning says how many.
 
     A sparse matrix stays sparse: beside adata there are about four copies of its entries in double
-    precision, and batches of about 512 dense rows; of a dense one there are about three copies. A
-    backed file is read in blocks, of which only the genes in ``mask_var`` are kept; where they are
-    too many for ``max_memory`` they stay in the file. Results are in the object until
-    ``adata.write()``.
+    precision; of a dense one there are about three. A backed file is read in blocks, of which only
+    the genes in ``mask_var`` are kept; where they are too many for ``max_memory`` they stay in the
+    file.
 
     Examples
     --------
@@ -156,7 +148,10 @@ def select_groups(
     report_constant(genes.spread > 0, names, "left out of every group")
     notes: list[str] = []
     if settings.get("groups") is not None:
-        genes, settings, notes = _of_gene_sets(genes, matrix.genes, settings)
+        sets, absent = read_gene_sets(settings["groups"], matrix.genes)
+        inside, labels, remarks = assign_genes(sets, genes, bool(settings.get("signed", False)))
+        notes = absent + remarks
+        genes, settings = genes.part(inside), {**settings, "groups": labels}
     selector = _fit(adata, genes, random_state, settings)
     result: dict[str, Any] = {}
     if batches is not None:
@@ -167,8 +162,7 @@ def select_groups(
         result["notes"] = np.array(notes, dtype=object)
     places = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var, "batch_key": batch_key}
     result["params"] = storable({**places, **selector.get_params(deep=False)})
-    write_groups(adata, key_added, selector, genes.columns, matrix.genes, result)
-    write_scores(adata, key_added, selector, genes)
+    write_results(adata, key_added, selector, genes, matrix.genes, result)
     if subset:
         adata._inplace_subset_var(adata.var[f"{key_added}_selected"].to_numpy())
     return adata if copy else None
@@ -201,28 +195,16 @@ def _mask(adata: Any, genes: list[str], mask_var: str | ArrayLike | None) -> Boo
     """Find the genes of the matrix to look at, (n_genes,)."""
     if mask_var is None:
         return np.ones(len(genes), dtype=bool)
-    n_genes, of_var = len(genes), isinstance(mask_var, str)
+    of = genes
     if isinstance(mask_var, str):
-        mask_var, n_genes = find_column(adata, "var", "mask_var", mask_var), adata.n_vars
+        of, mask_var = adata.var_names.tolist(), find_column(adata, "var", "mask_var", mask_var)
     mask = np.asarray(mask_var)
-    if mask.shape != (n_genes,) or mask.dtype != bool:
+    if mask.shape != (len(of),) or mask.dtype != bool:
         raise ValueError(
             f"mask_var has shape {mask.shape} and type {mask.dtype}; give one boolean for each of "
-            f"the {n_genes} genes."
+            f"the {len(of)} genes."
         )
-    if of_var and genes != adata.var_names.tolist():  # raw has other genes
-        return np.isin(genes, adata.var_names[mask])
-    return mask
-
-
-def _of_gene_sets(
-    genes: Genes, every: list[str], settings: dict[str, Any]
-) -> tuple[Genes, dict[str, Any], list[str]]:
-    """Return the genes that are in a gene set, settings with a set for each of them, remarks."""
-    sets, absent = read_gene_sets(settings["groups"], every)
-    signed = bool(settings.get("signed", False))
-    inside, labels, remarks = assign_genes(sets, genes.X, genes.columns, genes.spread > 0, signed)
-    return genes.part(inside), {**settings, "groups": labels}, absent + remarks
+    return mask if of == genes else np.isin(genes, np.array(of)[mask])  # raw has other genes
 
 
 def _fit(adata: Any, genes: Genes, random_state: Any, settings: dict[str, Any]) -> FeatureGroups:

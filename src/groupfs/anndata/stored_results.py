@@ -1,17 +1,95 @@
-"""The fitted selector that lies in an AnnData object, and the table it was fitted on."""
+"""Results in an AnnData object: what is written and under which names, and what is read again."""
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from groupfs.anndata.batches import center_within, read_batches
-from groupfs.anndata.matrix import find_expression, take_columns
+from groupfs.anndata.matrix import Genes, blocks_of, find_expression
 from groupfs.feature_groups import FeatureGroups
-from groupfs.persistence import loads
+from groupfs.groups import Groups, feature_names
+from groupfs.persistence import ModelError, dumps, loads
+from groupfs.result import Result
+from groupfs.selection.row_scores import score_blocks, score_weights
 from groupfs.utils.text import join_names
 
 if TYPE_CHECKING:
     from anndata import AnnData
+
+
+def write_results(
+    adata: Any,
+    key: str,
+    selector: FeatureGroups,
+    genes: Genes,
+    every: list[str],
+    others: dict[str, Any],
+) -> None:
+    """Write groups, genes, scores of the cells and the selector itself, with ``others`` in uns.
+
+    ``every`` are the genes of the matrix that was used, ``genes`` those the selector was fitted on.
+    """
+    import pandas as pd
+
+    result, places = Result.of(selector), genes.columns
+    if every != adata.var_names.tolist():  # raw has other genes
+        places = pd.Index(adata.var_names).get_indexer(pd.Index(every)[genes.columns])
+    there = places >= 0
+
+    def placed(values: Any, otherwise: Any) -> Any:
+        column = np.full(adata.n_vars, otherwise, dtype=np.asarray(values).dtype)
+        column[places[there]] = values[there]
+        return column
+
+    names = [str(result.groups.label(j)) for j in range(len(result.groups))]
+    for name, column in {
+        "selected": placed(selector.get_support(), False),
+        "group": pd.Categorical.from_codes(placed(selector.group_labels_, -1), names),
+        "sign": placed(selector.group_signs_.astype(np.int64), 0),
+        "centrality": placed(selector.centrality_, 0.0),
+        "relatedness_p_adjusted": placed(result.relatedness_p_adjusted, np.nan),
+        "order": placed(np.where(result.positions, result.positions, np.nan), np.nan),
+    }.items():
+        adata.var[f"{key}_{name}"] = column
+    groups = result.groups_frame().assign(group=np.array(names, dtype=object)).set_index("group")
+    parts = {"groups": groups, "explained": selector.explained_, "n_obs": adata.n_obs}
+    adata.uns[key] = others | parts
+    with suppress(ModelError):  # a function or another object among the parameters
+        # as an array of bytes, which every file holds
+        adata.uns[key]["selector"] = np.frombuffer(dumps(selector), dtype=np.uint8)
+    weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
+    values = score_blocks(blocks_of(genes.X), weights, genes.mean, genes.spread)
+    earlier = getattr(adata.obsm.get(f"{key}_scores"), "columns", ())
+    adata.obs.drop(columns=list(earlier), inplace=True, errors="ignore")
+    scores = pd.DataFrame(values, index=adata.obs_names, columns=score_names(selector, key))
+    adata.obsm[f"{key}_scores"] = scores
+    for name in scores:
+        adata.obs[name] = scores[name].to_numpy()  # names of cells may repeat
+
+
+def score_names(selector: FeatureGroups, key: str) -> list[str]:
+    """Call scores by rank and representative, or by rank and the name that was given, (C,).
+
+    Names are short, unless several results are kept.
+    """
+    groups, genes = Groups.of(selector), feature_names(selector)
+    named = groups.names or [genes[i] for i in groups.representatives]
+    begin = "" if key == "groupfs" else f"{key}_"
+    # a slash would make a folder in a file
+    return [f"{begin}group{j + 1}_{name.replace('/', '-')}" for j, name in enumerate(named)]
+
+
+def storable(params: dict[str, Any]) -> dict[str, Any]:
+    """Keep what a file can hold: numbers, flags, text. None is left out, arrays are in var."""
+    stored: dict[str, Any] = {}
+    for name, value in params.items():
+        plain = value.item() if isinstance(value, np.generic) else value
+        if isinstance(plain, (bool, int, float, str)):
+            stored[name] = plain
+        elif plain is not None:
+            stored[name] = "given" if np.ndim(plain) else str(plain)
+    return stored
 
 
 def selector(adata: "AnnData", *, key: str = "groupfs") -> FeatureGroups:
@@ -40,7 +118,17 @@ def selector(adata: "AnnData", *, key: str = "groupfs") -> FeatureGroups:
     >>> len(groupfs.anndata.selector(adata).select(n_features_to_select=4).features)
     4
     """
-    result = found_result(adata, key)
+    if not hasattr(adata, "uns"):
+        raise TypeError(
+            f"adata is a {type(adata).__name__}, not an AnnData; for a fitted FeatureGroups use "
+            "groupfs.plotting and groupfs.report."
+        )
+    result = adata.uns.get(key, {})
+    if "groups" not in result:
+        raise ValueError(
+            f"adata has no groups under {key!r}; run groupfs.anndata.select_groups first, or name "
+            "its key_added with key=."
+        )
     if "selector" not in result:
         raise ValueError(
             f"adata.uns[{key!r}] holds no selector: a function or another object among the "
@@ -48,21 +136,6 @@ def selector(adata: "AnnData", *, key: str = "groupfs") -> FeatureGroups:
         )
     fitted: FeatureGroups = loads(np.asarray(result["selector"]).tobytes(), f"adata.uns[{key!r}]")
     return fitted
-
-
-def found_result(adata: Any, key: str) -> Any:
-    """Return ``adata.uns[key]``, or say that there is no such result."""
-    if not hasattr(adata, "uns"):
-        raise TypeError(
-            f"adata is a {type(adata).__name__}, not an AnnData; for a fitted FeatureGroups use "
-            "groupfs.plotting and groupfs.report."
-        )
-    if key not in adata.uns or "groups" not in adata.uns[key]:
-        raise ValueError(
-            f"adata has no groups under {key!r}; run groupfs.anndata.select_groups first, or name "
-            "its key_added with key=."
-        )
-    return adata.uns[key]
 
 
 def fitted_table(adata: Any, fitted: FeatureGroups, key: str) -> Any:
@@ -93,6 +166,4 @@ def gene_values(adata: Any, fitted: FeatureGroups, key: str) -> Any:
             f"{len(gone)} of the {len(genes)} genes that groups were found among are no longer in "
             f"{matrix.name}: {join_names(gone)}; do this before genes are left out (subset)."
         )
-    columns = np.array([place[gene] for gene in genes])
-    X = matrix.columns(np.sort(columns))
-    return X if (np.diff(columns) > 0).all() else take_columns(X, np.argsort(np.argsort(columns)))
+    return matrix.columns(np.array([place[gene] for gene in genes]))

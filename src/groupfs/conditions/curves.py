@@ -1,30 +1,27 @@
 """Groups along a number such as time: curves of mean and cohesion, and which groups change.
 
-Axes: C groups, G places along the number.
+Axes: C groups, G places along the number, n samples.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupfs.conditions.inputs import (
-    FEWEST_SAMPLES,
-    name_of,
-    read_numbers,
-    read_samples,
-)
-from groupfs.conditions.kernel import N_PLACES, choose_bandwidth, choose_places, kernel_weights
-from groupfs.conditions.level import standardized_along
+from groupfs.conditions.estimates import GroupChanges
+from groupfs.conditions.inputs import FEWEST_SAMPLES, name_of, read_numbers, read_samples
+from groupfs.conditions.level import kernel_weights, standardized_along
 from groupfs.conditions.measure import generator, measure
-from groupfs.conditions.result import GroupChanges
 from groupfs.conditions.weighted import effective_samples
 from groupfs.utils.types import FloatArray
 
-if TYPE_CHECKING:
-    import pandas as pd
-
+#: Places at which curves are drawn, between these quantiles of the number: beyond lie few samples.
+N_PLACES, ENDS = 25, (0.05, 0.95)
+#: Samples that every place has the weight of, and the largest share of all that this may be.
+FEWEST_EFFECTIVE, LARGEST_SHARE = 30, 1 / 3
+#: By how much a bandwidth that is too narrow is widened, until it is wide enough.
+WIDER = 1.1
 #: Places that changes are looked for at: neighbours say nearly the same.
 N_TESTED = 5
 
@@ -40,10 +37,7 @@ class Curves(GroupChanges):
 
     places: FloatArray  #: where along the number, (G,)
     bandwidth: float  #: standard deviation of the kernel, in units of the number
-
-    def to_frame(self) -> "pd.DataFrame":
-        """Return a row per group and place: weight in samples, and all estimates with bands."""
-        return self._values_frame("value", self.places)
+    _along = ("value", "places")
 
 
 def curves(
@@ -66,25 +60,14 @@ def curves(
 
     Parameters
     ----------
-    selector : fitted FeatureGroups or GroupFS
-        Fitted without the number.
-    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-        The table it was fitted on, or another with the same columns, as in :func:`compare`.
     values : array-like of shape (n_samples,)
         A number per sample, e.g. time. Samples where it is missing are left out; a warning says so.
-    blocks : array-like of shape (n_samples,) or None, default=None
-        What samples come from, e.g. donors, as in :func:`compare`.
     confidence : float, default=0.95
         Of the bands, at each place on its own.
-    alpha : float, default=0.05
-        Share of false ones among the groups said to change.
     n_permutations : int or None, default=None
-        Arrangements of the numbers that changes are compared with, at 5 of the places; None as in
-        :func:`compare`.
-    n_bootstrap : int, default=400
-        Resamples that bands are based on.
-    random_state : int, RandomState instance or None, default=0
-        The same result every time for the same number.
+        Arrangements of the numbers that changes are compared with, at 5 of the places.
+    selector, X, blocks, alpha, n_bootstrap, random_state
+        As in :func:`compare`.
 
     Returns
     -------
@@ -131,3 +114,26 @@ def curves(
         n_samples=effective_samples(weights),
         **measured,
     )
+
+
+def choose_places(values: FloatArray) -> FloatArray:
+    """Spread places evenly over the numbers, (G,)."""
+    low, high = np.quantile(values, ENDS)
+    if low == high:
+        raise ValueError(
+            f"{(values == low).mean():.0%} of the values are {low:g}, so there is no course to "
+            "follow; compare them as categories with groupfs.conditions.compare."
+        )
+    return np.linspace(low, high, N_PLACES)
+
+
+def choose_bandwidth(values: FloatArray, places: FloatArray) -> float:
+    r"""Choose :math:`0.9 \min(s, \mathrm{IQR} / 1.34)\, n^{-1/5}` (Silverman's rule), or wider."""
+    quarters = np.quantile(values, [0.25, 0.75])
+    spread = values.std(ddof=1)
+    between = (quarters[1] - quarters[0]) / 1.34
+    width = 0.9 * min(spread, between or spread) * len(values) ** -0.2
+    enough = min(FEWEST_EFFECTIVE, LARGEST_SHARE * len(values))
+    while effective_samples(kernel_weights(values, places, width)).min() < enough:
+        width *= WIDER
+    return float(width)

@@ -10,6 +10,7 @@ and blocks with levels of their own are allowed for.
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from scipy.stats import norm
@@ -18,6 +19,11 @@ from scipy.stats import t as student
 from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: The estimates of a result, in the order of the columns.
+ESTIMATES = ("score", "cohesion", "correlation", "mean")
 #: Spread over arrangements that is none but for rounding.
 NO_SPREAD = 1e-12
 #: Relative difference below which two values of T are the same.
@@ -50,6 +56,63 @@ class Change:
     def found(self, alpha: float) -> BoolArray:
         """Return which groups change, when a share alpha of false ones is allowed, (C,)."""
         return np.nan_to_num(self.q_values, nan=1.0) <= alpha
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroupChanges:
+    """Groups under several conditions, and which of them change."""
+
+    name: str  #: what the conditions are called
+    n_samples: Any  #: of each condition, or that the weights at each place are worth, (K,)
+    groups: list[Any]  #: rank of each group from 1, or its name where groups were given, (C,)
+    representatives: list[str]  #: most central feature of each group, (C,)
+    sizes: list[int]  #: features of each group, (C,)
+    cohesion: Estimate  #: how far features go together beyond chance; grows with the samples
+    correlation: Estimate  #: the same as a correlation, for comparisons
+    mean: Estimate  #: of the group's score per sample
+    mean_change: Change  #: of the means
+    cohesion_change: Change  #: of the correlations
+    confidence: float  #: of the intervals
+    alpha: float  #: false discovery rate of the changes
+    blocks: str  #: which samples have exchanged conditions: "none", "within" blocks, "whole" blocks
+
+    _along: ClassVar[tuple[str, str]]  #: heading of the conditions in a table, and their field
+
+    @property
+    def titles(self) -> list[str]:
+        """Groups as the user calls them, or their ranks and most central features, (C,)."""
+        pairs = zip(self.groups, self.representatives, strict=True)
+        return [f"{group}  {name}" if isinstance(group, int) else group for group, name in pairs]
+
+    def changes_frame(self) -> "pd.DataFrame":
+        """Return a row per group: p- and q-values of its changes, and whether it changes."""
+        import pandas as pd
+
+        columns: dict[str, Any] = {"group": self.groups, "representative": self.representatives}
+        columns["size"] = self.sizes
+        for name, change in (("mean", self.mean_change), ("cohesion", self.cohesion_change)):
+            columns[f"{name}_p_value"] = change.p_values
+            columns[f"{name}_q_value"] = change.q_values
+            columns[f"{name}_changes"] = change.found(self.alpha)
+        return pd.DataFrame(columns)
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Return a row per group and condition, or place along a number: samples and estimates."""
+        import pandas as pd
+
+        heading, field = self._along
+        places = getattr(self, field)
+        C, K = len(self.groups), len(places)
+        columns: dict[str, Any] = {
+            "group": np.repeat(np.array(self.groups, dtype=object), K),
+            "representative": np.repeat(np.array(self.representatives, dtype=object), K),
+            heading: list(places) * C,
+            "n_samples": np.tile(self.n_samples, C),
+        }
+        for name in filter(lambda name: hasattr(self, name), ESTIMATES):
+            for end, values in vars(getattr(self, name)).items():
+                columns[name if end == "value" else f"{name}_{end}"] = values.ravel()
+        return pd.DataFrame(columns).infer_objects()
 
 
 def change_from(values: FloatArray) -> Change:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import read_rows
-from groupfs.groups import feature_names, group_names
+from groupfs.groups import Groups, feature_names
 from groupfs.selection.row_scores import score_rows, score_weights
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -30,11 +30,9 @@ class Samples:
     """Rows of a table that have a condition, and the groups they are scored by."""
 
     Z: FloatArray  #: standardised columns, NaN in gaps, (n, d)
+    names: list[str]  #: of the columns, (d,)
     scores: FloatArray  #: of each group in each sample, NaN where too much of it is gaps, (n, C)
-    groups: list[IntArray]
-    group_labels: list[Any]  #: names of the groups where the user gave them, else their ranks
-    representatives: list[str]  #: most central feature of each group
-    centrality: FloatArray  #: (d,)
+    groups: Groups
     labels: Any  #: condition of each sample, or its number, (n,)
     blocks: IntArray | None  #: block of each sample, (n,)
     signed: bool
@@ -69,10 +67,13 @@ def read_samples(selector: Any, X: Any, labels: Any, missing: BoolArray, blocks:
         )
     most_rows = min(MOST_ROWS, max(500, MOST_NUMBERS // selector.n_features_in_))
     Z, n_rows, rows = read_rows(selector, X, most_rows, keep_gaps=True)
-    check_length("conditions", labels, n_rows)
+    for what, given in (("conditions", labels), ("blocks", blocks)):
+        if given is not None and len(given) != n_rows:
+            raise ValueError(
+                f"{what} has {len(given)} entries but X has {n_rows} samples; give one per sample."
+            )
     if blocks is not None:
         blocks, _, without_block = read_categories(blocks)
-        check_length("blocks", blocks, n_rows)
         if n_without := int((without_block & ~missing).sum()):
             raise ValueError(
                 f"{n_without} samples that have a condition have no block; leave them out, or give "
@@ -83,19 +84,11 @@ def read_samples(selector: Any, X: Any, labels: Any, missing: BoolArray, blocks:
         warn(f"Looked at {len(rows):,} of {n_rows:,} rows, picked at random.")
     if n_missing := int(missing.sum()):
         warn(f"{n_missing} of {n_rows} samples have no condition and were left out.")
-    weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
-    every = Samples(
-        Z=Z,
-        scores=score_rows(Z, weights),
-        groups=list(selector.groups_),
-        group_labels=group_names(selector) or list(range(1, selector.n_groups_ + 1)),
-        representatives=[feature_names(selector)[i] for i in selector.representatives_],
-        centrality=selector.centrality_,
-        labels=labels[rows],
-        blocks=blocks,
-        signed=getattr(selector, "signed", True),
-        rows=rows,
-    )
+    groups = Groups.of(selector)
+    scores = score_rows(Z, score_weights(groups.members, groups.centrality, groups.signs))
+    signed = getattr(selector, "signed", True)
+    names = feature_names(selector)
+    every = Samples(Z, names, scores, groups, labels[rows], blocks, signed, rows)
     return every.part(~missing[rows])
 
 
@@ -123,8 +116,8 @@ def read_conditions(
             f"{join_names(rare)}."
         )
     samples = samples.part(np.isin(samples.labels, kept))
-    samples = replace(samples, labels=np.searchsorted(kept, samples.labels))
-    return samples, [levels[k] for k in kept]
+    renumbered = replace(samples, labels=np.searchsorted(kept, samples.labels))
+    return renumbered, [levels[k] for k in kept]
 
 
 def read_categories(values: ArrayLike) -> tuple[IntArray, list[Any], BoolArray]:
@@ -158,14 +151,6 @@ def read_numbers(values: ArrayLike) -> tuple[FloatArray, BoolArray]:
     if np.isinf(numbers).any():
         raise ValueError("values hold infinite numbers; leave them out, e.g. as NaN.")
     return numbers, missing
-
-
-def check_length(what: str, values: Any, n_samples: int) -> None:
-    """Refuse values that are not one per sample."""
-    if len(values) != n_samples:
-        raise ValueError(
-            f"{what} has {len(values)} entries but X has {n_samples} samples; give one per sample."
-        )
 
 
 def check_share(what: str, value: float) -> None:

@@ -2,13 +2,13 @@ r"""Take the level of conditions off columns: their mean there, in units of thei
 
 Axes: n samples, m columns, G places along a number. Gaps are NaN and stay so.
 
-Along a number the mean is a local line: at place g, the line through samples weighted by the
-kernel, which unlike a local mean does not lag behind at the ends.
+Along a number, a sample with number t counts :math:`\exp(-(t - g)^2 / 2h^2)` at place g, and the
+mean is a local line: that through the samples so weighted, which unlike a local mean does not lag
+behind at the ends.
 """
 
 import numpy as np
 
-from groupfs.conditions.kernel import kernel_weights
 from groupfs.conditions.weighted import CONSTANT, weighted_means
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -34,6 +34,14 @@ def standardized_within(Z: FloatArray, codes: IntArray) -> FloatArray:
     weights = (codes == np.arange(codes.max() + 1)[:, None]).astype(float)
     off = centered_within(Z, codes)
     return _divided(off, weighted_means(np.square(off), weights)[codes])
+
+
+def kernel_weights(values: FloatArray, places: FloatArray, bandwidth: float) -> FloatArray:
+    """Weigh every sample at every place, (G, n)."""
+    off = (values - places[:, None]) / bandwidth
+    # relative to the nearest sample, or far from all of them every weight would be zero
+    nearest = np.abs(off).min(1, keepdims=True)
+    return np.exp(-(np.square(off) - np.square(nearest)) / 2)
 
 
 def standardized_along(Z: FloatArray, values: FloatArray, bandwidth: float) -> FloatArray:

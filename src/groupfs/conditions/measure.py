@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 
 from groupfs.conditions.estimates import change_from, correlation_interval, interval
 from groupfs.conditions.inputs import Samples, check_share
@@ -23,23 +23,14 @@ from groupfs.conditions.rearrange import (
     resampled,
 )
 from groupfs.conditions.weighted import (
-    MOST_FEATURES,
-    GroupColumns,
-    by_centrality,
-    chunks,
+    AT_ONCE,
+    Function,
+    columns_of_group,
     effective_samples,
-    exclusive_pairs,
-    known_everywhere,
-    seldom_together,
     weighted_means,
 )
 from groupfs.discovery.members import beyond_edge
 from groupfs.utils.types import FloatArray, IntArray
-
-#: From columns to columns without the level of their conditions, (n, m) to (n, m).
-WithoutLevel = Callable[[FloatArray], FloatArray]
-#: From sets of weights to a number, or a number per group, of each, (Q, n) to (Q, ...).
-Statistic = Callable[[FloatArray], FloatArray]
 
 
 def measure(
@@ -47,7 +38,7 @@ def measure(
     weights: FloatArray,
     *,
     tested: IntArray,
-    without_level: WithoutLevel,
+    without_level: Function,
     strata: IntArray | None,
     confidence: float,
     alpha: float,
@@ -57,18 +48,13 @@ def measure(
 ) -> dict[str, Any]:
     """Measure all groups; return the fields that comparisons and curves have in common.
 
-    Parameters
-    ----------
-    weights : (K, n)
-        How much each sample counts in each condition.
-    tested : (k,)
-        The conditions that changes are looked for in.
-    strata : (n,) or None
-        What is resampled on its own: conditions.
+    Samples count in each condition by ``weights`` (K, n); changes are looked for in those that are
+    ``tested`` (k,), and ``strata`` (n,), conditions, are resampled each on its own.
     """
     check_share("confidence", confidence)
     check_share("alpha", alpha)
-    C, K, units = len(samples.groups), len(weights), samples.units
+    groups, units = samples.groups, samples.units
+    C, K = len(groups), len(weights)
     exchange = plan_exchange(samples.labels, samples.blocks, alpha)
     taken = exchange.draw(enough_arrangements(n_permutations, C), rng)
     counts = draw_counts(units, strata, n_bootstrap, rng)
@@ -79,13 +65,14 @@ def measure(
     r, r_again = np.full((K, C), np.nan), np.full((len(counts), K, C), np.nan)
     r_moved = np.full((len(taken), len(tested), C), np.nan)
     per_correlation = np.full((C, K), np.inf)
-    for j, group in enumerate(samples.groups):
-        used = by_centrality(group, samples.centrality)[:MOST_FEATURES]
-        columns = columns_of_group(samples.Z[:, used], samples.signed, weights, without_level)
+    for j in range(C):
+        Z = samples.Z[:, groups.by_centrality(j)]
+        columns = columns_of_group(Z, samples.signed, weights, without_level)
         if columns is None:
             continue
         rho = columns.common_correlation
-        per_correlation[j] = _cohesion_per_correlation(columns, weights)
+        m = columns.Z.shape[1]  # cohesion where the correlation is one
+        per_correlation[j] = [beyond_edge(float(m), m, n) for n in columns.n_samples(weights)]
         r[:, j] = rho(weights)
         r_again[..., j] = repeated(rho, weights, counts, resampled)
         r_moved[..., j] = repeated(rho, weights[tested], taken, rearranged)
@@ -93,9 +80,9 @@ def measure(
     again = repeated(means, weights, counts, resampled)
     correlation = correlation_interval(r, r_again, confidence, n_units, 1 / per_correlation.T)
     return {
-        "groups": samples.group_labels,
-        "representatives": samples.representatives,
-        "sizes": [len(group) for group in samples.groups],
+        "groups": [groups.label(j) for j in range(C)],
+        "representatives": [samples.names[i] for i in groups.representatives],
+        "sizes": groups.sizes.tolist(),
         "mean": interval(means(weights), again, confidence, n_units),
         "correlation": correlation,
         "cohesion": correlation.scaled(per_correlation),
@@ -107,34 +94,15 @@ def measure(
     }
 
 
-def columns_of_group(
-    Z: FloatArray, signed: bool, weights: FloatArray, without_level: WithoutLevel
-) -> GroupColumns | None:
-    """Prepare columns of a group, (n, m), to be correlated; None if there are not two of them.
-
-    Features that a condition has too few values of are left out of all, and pairs that too few
-    samples have both of count as unrelated in all: else conditions would differ by their gaps.
-    """
-    if gaps := bool(np.isnan(Z).any()):
-        Z = Z[:, known_everywhere(Z, weights)]
-    if Z.shape[1] < 2:
-        return None
-    excluded = exclusive_pairs(Z)
-    if gaps:
-        excluded = excluded | seldom_together(Z, weights)
-        np.fill_diagonal(excluded, False)
-    return GroupColumns(without_level(Z), signed, excluded)
-
-
 def repeated(
-    statistic: Statistic,
+    statistic: Function,
     weights: FloatArray,
     changes: Any,
     change: Callable[[FloatArray, Any], FloatArray],
 ) -> FloatArray:
     """Compute a statistic in every arrangement or resample, (P, K, ...)."""
     K = len(weights)
-    parts = chunks(len(changes), weights.size)
+    parts = gen_batches(len(changes), max(1, AT_ONCE // weights.size))
     values = np.concatenate([statistic(change(weights, changes[part])) for part in parts])
     return values.reshape(-1, K, *values.shape[1:])
 
@@ -142,9 +110,3 @@ def repeated(
 def generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:
     """Make numpy's generator of what scikit-learn calls a random state."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
-
-
-def _cohesion_per_correlation(columns: GroupColumns, weights: FloatArray) -> list[float]:
-    """Return the cohesion that a group whose correlation is one has, (K,)."""
-    m = columns.Z.shape[1]
-    return [beyond_edge(float(m), m, n) for n in columns.n_samples(weights)]

@@ -9,7 +9,6 @@ differs between conditions by more than exchanged conditions give: that it canno
 samples is not enough.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +20,10 @@ from sklearn.utils import _safe_indexing
 from groupfs.conditions.estimates import change_from
 from groupfs.conditions.inputs import Samples, check_share, name_of, read_conditions
 from groupfs.conditions.level import standardized_within
-from groupfs.conditions.measure import columns_of_group, generator, repeated
+from groupfs.conditions.measure import generator, repeated
 from groupfs.conditions.rearrange import enough_arrangements, plan_exchange, rearranged
-from groupfs.conditions.weighted import MOST_FEATURES, GroupColumns, by_centrality
-from groupfs.groups import feature_names
+from groupfs.conditions.weighted import GroupColumns, columns_of_group
+from groupfs.groups import Groups
 from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -108,19 +107,12 @@ def only_in(
     ----------
     selector : fitted FeatureGroups
         Its parameters are those of the fits. One with known ``groups`` finds none.
-    X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
-        The table it was fitted on.
-    conditions : array-like of shape (n_samples,)
-        A category per sample, as in :func:`compare`.
-    blocks : array-like of shape (n_samples,) or None, default=None
-        What samples come from, as in :func:`compare`.
     alpha : float, default=0.01
         Share of false ones among the groups said to differ between conditions.
-    n_permutations : int or None, default=None
-        Arrangements of the conditions that differences are compared with; None as in
-        :func:`compare`.
     random_state : int, RandomState instance or None, default=0
         The same result every time for the same number, if the selector has one, too.
+    X, conditions, blocks, n_permutations
+        As in :func:`compare`.
 
     Returns
     -------
@@ -158,52 +150,46 @@ def only_in(
             "fitted FeatureGroups."
         )
     samples, levels = read_conditions(selector, X, conditions, blocks)
-    rng, K = generator(random_state), len(levels)
-    exchange = plan_exchange(samples.labels, samples.blocks, alpha)
+    rng, codes, K = generator(random_state), samples.labels, len(levels)
+    exchange = plan_exchange(codes, samples.blocks, alpha)
     found_in, groups, replication = [], [], []
     for k in range(K):
-        fitted = clone(selector).fit(_safe_indexing(X, samples.rows[samples.labels == k]))
-        for group, again in _kept_groups(fitted):
+        fitted = clone(selector).fit(_safe_indexing(X, samples.rows[codes == k]))
+        found, again = Groups.of(fitted), fitted.group_replication_
+        for j in np.flatnonzero(fitted.group_kept_ & (found.sizes > 1)).tolist():
             found_in.append(k)
-            groups.append(group)
-            replication.append(again)
+            groups.append(found.by_centrality(j))
+            replication.append(np.nan if again is None else again[j])
     taken = exchange.draw(enough_arrangements(n_permutations, 5 * len(groups)), rng)
-    measured = [_measure(group, samples, K, taken, rng) for group in groups]
+    weights = (codes == np.arange(K)[:, None]).astype(float)
+    measured = [_measure(group, samples, weights, taken, rng) for group in groups]
     r, chance, moved = zip(*measured, strict=True) if measured else ((), (), ())
     change = change_from(np.moveaxis(np.reshape(moved, (-1, len(taken), K)), 0, 2))
-    jaccard, nearest = _most_alike(groups, samples)
-    names = feature_names(selector)
+    alike = np.array([[_jaccard(group, g) for g in samples.groups.members] for group in groups])
+    alike = alike.reshape(-1, len(samples.groups))
     return OnlyIn(
         name=name_of(conditions),
         conditions=levels,
         found_in=np.array(found_in, dtype=np.int64),
         features=groups,
-        feature_names=[[names[i] for i in group] for group in groups],
+        feature_names=[[samples.names[i] for i in group] for group in groups],
         replication=np.array(replication),
         correlation=np.reshape(r, (-1, K)),
         absence_q_values=adjust_p_values(np.ravel(chance)).reshape(-1, K),
         change_p_values=change.p_values,
         change_q_values=change.q_values,
-        jaccard=jaccard,
-        nearest_group=nearest,
+        jaccard=alike.max(axis=1),
+        nearest_group=[samples.groups.label(j) for j in alike.argmax(axis=1).tolist()],
         alpha=alpha,
     )
 
 
-def _kept_groups(fitted: Any) -> Iterator[tuple[IntArray, float]]:
-    """Yield the groups of two features or more that a fit keeps, most central features first.
-
-    With each comes how well it is found again in halves, NaN where that was not looked at.
-    """
-    again = fitted.group_replication_
-    for j in np.flatnonzero(fitted.group_kept_):
-        group = by_centrality(fitted.groups_[j], fitted.centrality_)
-        if len(group) > 1:
-            yield group, np.nan if again is None else float(again[j])
-
-
 def _measure(
-    group: IntArray, samples: Samples, K: int, taken: IntArray, rng: np.random.Generator
+    group: IntArray,
+    samples: Samples,
+    weights: FloatArray,
+    taken: IntArray,
+    rng: np.random.Generator,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Measure a group in every condition, and as chance has it.
 
@@ -212,38 +198,24 @@ def _measure(
     pair of features that every condition has.
     """
     codes = samples.labels
-    weights = (codes == np.arange(K)[:, None]).astype(float)
-    Z = samples.Z[:, group[:MOST_FEATURES]]
+    Z = samples.Z[:, group]
     columns = columns_of_group(Z, samples.signed, weights, lambda Z: standardized_within(Z, codes))
     if columns is None:
-        unknown = np.full((len(taken), K), np.nan)
+        unknown = np.full((len(taken), len(weights)), np.nan)
         return unknown[0], unknown[0], unknown
     r = columns.common_correlation(weights)
-    chance = _chance_p_values(columns, codes, r, rng)
-    return r, chance, repeated(columns.common_correlation, weights, taken, rearranged)
-
-
-def _chance_p_values(
-    columns: GroupColumns, codes: IntArray, correlation: FloatArray, rng: np.random.Generator
-) -> FloatArray:
-    """Find how likely shuffled columns go together as much in each condition, (K,)."""
-    p_values = np.zeros(len(correlation))
-    for k, r in enumerate(correlation):
+    chance = np.ones(len(r))
+    for k in range(len(r)):
         inside = columns.Z[codes == k]
         every = np.ones((1, len(inside)))
-        shuffles = (rng.permuted(inside, axis=0) for _ in range(N_SHUFFLES))
-        shuffled = [
-            GroupColumns(Z, columns.signed, columns.excluded).common_correlation(every)[0]
-            for Z in shuffles
-        ]
-        p_values[k] = (1 + np.sum(shuffled >= r)) / (1 + N_SHUFFLES)
-    return p_values
+        for _ in range(N_SHUFFLES):
+            Z = rng.permuted(inside, axis=0)
+            shuffled = GroupColumns(Z, columns.signed, columns.excluded)
+            chance[k] += shuffled.common_correlation(every)[0] >= r[k]
+    moved = repeated(columns.common_correlation, weights, taken, rearranged)
+    return r, chance / (1 + N_SHUFFLES), moved
 
 
-def _most_alike(groups: list[IntArray], samples: Samples) -> tuple[FloatArray, list[Any]]:
-    """Find the group of all rows that is most like each, by Jaccard index."""
-    index = np.zeros((len(groups), len(samples.groups)))
-    for i, group in enumerate(groups):
-        for j, other in enumerate(samples.groups):
-            index[i, j] = len(np.intersect1d(group, other)) / len(np.union1d(group, other))
-    return index.max(axis=1), [samples.group_labels[j] for j in index.argmax(axis=1)]
+def _jaccard(one: IntArray, other: IntArray) -> float:
+    """Return the share of features that two groups have in common."""
+    return len(np.intersect1d(one, other)) / len(np.union1d(one, other))

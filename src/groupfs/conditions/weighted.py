@@ -13,14 +13,18 @@ seem to hold together less: correlations, means and variances are those over the
 both features.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 
 import numpy as np
+from sklearn.utils import gen_batches
 
-from groupfs.data import pair_sums
 from groupfs.data.basis import make_basis
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.data.pair_sums import exclusive_pairs
+from groupfs.utils.types import BoolArray, FloatArray
 
+#: From columns to columns without the level of their conditions, or from sets of weights to a
+#: number of each.
+Function = Callable[[FloatArray], FloatArray]
 #: Features of a group that correlations are taken of, the most central ones: more say the same.
 MOST_FEATURES = 30
 #: Numbers that are worked on at a time (32 MB).
@@ -34,14 +38,8 @@ FEWEST_VALUES = 5
 class GroupColumns:
     """Columns of a group whose weighted correlations are asked for many times.
 
-    Parameters
-    ----------
-    Z : (n, m)
-        Columns about as large as standardised ones, NaN in gaps.
-    signed : bool
-        Whether a feature and its negative are different.
-    excluded : (m, m)
-        Pairs whose correlation counts as none.
+    Z (n, m) are about as large as standardised ones, NaN in gaps; ``signed`` says whether a feature
+    and its negative are different, ``excluded`` (m, m) which correlations count as none.
     """
 
     def __init__(self, Z: FloatArray, signed: bool, excluded: BoolArray) -> None:
@@ -59,7 +57,7 @@ class GroupColumns:
         r"""Compute :math:`\rho` for every set of weights, (Q, n) to (Q,)."""
         n, m = self.Z.shape
         correlations = []
-        for part in chunks(len(weights), max(n, m * m)):
+        for part in gen_batches(len(weights), max(1, AT_ONCE // max(n, m * m))):
             r = self._correlations(weights[part])
             r[:, self.excluded] = 0
             r[:, range(m), range(m)] = 1
@@ -88,29 +86,26 @@ class GroupColumns:
         return r
 
 
-def by_centrality(group: IntArray, centrality: FloatArray) -> IntArray:
-    """Return the features of a group, the most central first."""
-    return group[np.argsort(-np.abs(centrality[group]), kind="stable")]
+def columns_of_group(
+    Z: FloatArray, signed: bool, weights: FloatArray, without_level: Function
+) -> GroupColumns | None:
+    """Prepare columns of a group, the most central first, (n, m); None if there are not two.
 
-
-def exclusive_pairs(Z: FloatArray) -> BoolArray:
-    """Find columns of two values that no sample has the higher one of both of, (n, m) to (m, m)."""
-    m = Z.shape[1]
+    Features that a condition has too few values of are left out of all, and pairs that too few
+    samples have both of count as unrelated in all: else conditions would differ by their gaps. So
+    do two values of which no sample has both.
+    """
+    Z = Z[:, :MOST_FEATURES]
+    present = (~np.isnan(Z)).astype(float)
+    few = (_worth(weights, _pairs(present, present)) < FEWEST_VALUES).any(0)
+    few = few.reshape(Z.shape[1], -1)
+    known = ~few.diagonal()
+    m = int(known.sum())
+    if m < 2:
+        return None
+    Z, few = Z[:, known], few[np.ix_(known, known)]
     basis = make_basis(list(Z.T[:, :, None]), ["number"] * m, "correlation")
-    return pair_sums.exclusive_pairs(basis, 0, m)
-
-
-def known_everywhere(Z: FloatArray, weights: FloatArray) -> BoolArray:
-    """Find the features that have enough values under every set of weights, (m,)."""
-    present = (~np.isnan(Z)).astype(float)
-    return np.asarray((_worth(weights, present) >= FEWEST_VALUES).all(0))
-
-
-def seldom_together(Z: FloatArray, weights: FloatArray) -> BoolArray:
-    """Find the pairs that under some set of weights too few samples have both of, (m, m)."""
-    present = (~np.isnan(Z)).astype(float)
-    few = _worth(weights, _pairs(present, present)) < FEWEST_VALUES
-    return np.asarray(few.any(0)).reshape(Z.shape[1], -1)
+    return GroupColumns(without_level(Z), signed, few | exclusive_pairs(basis, 0, m))
 
 
 def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:
@@ -126,13 +121,6 @@ def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:
 def effective_samples(weights: FloatArray) -> FloatArray:
     """Count the samples that weights are worth, (K, n) to (K,): all alike, each counts as one."""
     return np.asarray(np.square(weights.sum(1)) / np.maximum(np.square(weights).sum(1), 1e-300))
-
-
-def chunks(n: int, numbers_each: int) -> Iterator[slice]:
-    """Yield slices that cover n things without holding too many numbers at a time."""
-    size = max(1, AT_ONCE // numbers_each)
-    for start in range(0, n, size):
-        yield slice(start, min(n, start + size))
 
 
 def _pairs(left: FloatArray, right: FloatArray) -> FloatArray:

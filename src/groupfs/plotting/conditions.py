@@ -7,7 +7,6 @@ import numpy as np
 from groupfs.conditions.compare import Comparison
 from groupfs.conditions.curves import Curves
 from groupfs.conditions.estimates import Change, Estimate
-from groupfs.conditions.result import titles_of_groups
 from groupfs.plotting import style
 from groupfs.utils.text import shorten
 from groupfs.utils.types import FloatArray
@@ -56,7 +55,7 @@ def plot_conditions(
         extra: style.Keywords = {"fraction": 0.06, "pad": 0.1, "aspect": 30}
         extra["extend"] = ("both" if what == "mean" else "max") if beyond else "neither"
         ax.figure.colorbar(image, ax=ax, label=QUANTITIES[what], **extra)
-        titles = [shorten(title, 18) for title in titles_of_groups(comparison)[:n]]
+        titles = [shorten(title, 18) for title in comparison.titles[:n]]
         ax.set_yticks(range(n), titles)
         names = [shorten(str(name), 20) for name in comparison.conditions]
         turned = sum(map(len, names)) > WIDEST_NAMES
@@ -99,7 +98,7 @@ def plot_curves(
     # the surest first: of equal p-values the one that is furthest from chance
     furthest = np.square(change.z).mean(1)[changing]
     colored = changing[np.lexsort((-furthest, change.p_values[changing]))][:most]
-    titles = titles_of_groups(curves)
+    titles = curves.titles
     with style.drawing(ax, height=2.6) as ax:
         for j in np.setdiff1d(np.arange(len(titles)), colored):
             grey: style.Keywords = {"color": style.DROPPED, "linewidth": 0.7, "zorder": 1.5}
