@@ -8,9 +8,7 @@ from typing import Any
 
 from groupfs.plotting.conditions import plot_conditions, plot_curves
 from groupfs.plotting.correlations import plot_correlations
-from groupfs.plotting.explained import plot_explained
-from groupfs.plotting.groups import plot_groups
-from groupfs.plotting.halves import plot_replication
+from groupfs.plotting.groups import plot_explained, plot_groups, plot_replication
 from groupfs.plotting.images import plot_image_groups
 from groupfs.plotting.joint import plot_history, plot_path
 from groupfs.plotting.style import ACCENT, CYCLE, DROPPED, KEPT

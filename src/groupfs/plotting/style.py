@@ -46,8 +46,10 @@ SHARED = {
     "        The mean score of samples, or how far a group coheres, as a correlation.",
     "<ax>": "ax : Axes or None, default=None\n"
     "        Where to draw; a new figure of column width if None.",
-    "<fitted>": ">>> from groupfs import FeatureGroups\n"
+    "<examples>": "Examples\n    --------\n"
+    "    >>> from groupfs import FeatureGroups\n"
     "    >>> from groupfs.datasets import load_two_moons\n"
+    "    >>> from groupfs.plotting import <name>\n"
     "    >>> X = load_two_moons(200, random_state=0).data\n"
     "    >>> selector = FeatureGroups(random_state=0).fit(X)",
 }
@@ -55,7 +57,7 @@ SHARED = {
 
 def documented(figure: Figure) -> Figure:
     """Fill in what the docstrings of all figures say."""
-    for word, text in SHARED.items():
+    for word, text in {**SHARED, "<name>": figure.__name__}.items():
         figure.__doc__ = (figure.__doc__ or "").replace(word, text)
     return figure
 
@@ -117,9 +119,3 @@ def legend_below(ax: "Axes", *others: "Line2D") -> None:
         handlelength=1.4,
         columnspacing=1.0,
     )
-
-
-def legend_beside(ax: "Axes", title: str, **more: Any) -> None:
-    """Write the legend at the right of the Axes."""
-    place: Keywords = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02), "frameon": False}
-    ax.legend(title=title, title_fontsize="small", **place, **more)

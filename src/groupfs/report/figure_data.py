@@ -14,7 +14,7 @@ from sklearn.utils.extmath import randomized_svd
 
 from groupfs.metrics import clustering_accuracy
 from groupfs.plotting.correlations import correlate_features
-from groupfs.plotting.inputs import mean_image
+from groupfs.plotting.images import mean_image
 from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
 from groupfs.report.other_budgets import select_again
 from groupfs.result import Result

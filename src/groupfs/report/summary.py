@@ -10,9 +10,10 @@ import datetime
 from collections.abc import Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from groupfs.plotting.inputs import check_labels, read_some_rows
+from groupfs.plotting.correlations import read_some_rows
 from groupfs.report import figure_data
 from groupfs.report.conditions import summarize_conditions
 from groupfs.report.json_numbers import Json, tidy, tidy_list
@@ -76,7 +77,7 @@ def summarize(
     if image_order not in ("F", "C"):
         raise ValueError(f'image_order={image_order!r} must be "F" (down the columns) or "C".')
     Z, n_samples, rows = read_some_rows(selector, X)
-    labels = None if labels is None else check_labels(labels, n_samples)[rows]
+    values = None if labels is None else _check_labels(labels, n_samples)[rows]
     halves, budgets = getattr(selector, "replication_", None), other_budgets(result)
     reasons = {text: i for i, text in enumerate(dict.fromkeys(result.reasons))}
     summary: Json = {
@@ -109,8 +110,8 @@ def summarize(
         },
         "explained": explained_curve(result, budgets),
         "replication": halves and _replication(halves),
-        "embedding": figure_data.embeddings(result, Z, budgets, labels, label_name),
-        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
+        "embedding": figure_data.embeddings(result, Z, budgets, values, label_name),
+        "agreement": figure_data.agreement(Z, result.support, values, label_name),
         "correlations": figure_data.correlations(selector, Z),
         "image": figure_data.image(selector, image_shape, image_order),
         **reproduction(selector, source),
@@ -118,6 +119,17 @@ def summarize(
     if conditions is not None:
         summary["conditions"] = summarize_conditions(conditions)
     return summary
+
+
+def _check_labels(labels: ArrayLike, n_samples: int) -> NDArray[Any]:
+    """Check that there is one label per sample, and return them as an array."""
+    values = np.asarray(labels)
+    if values.shape != (n_samples,):
+        raise ValueError(
+            f"labels has shape {values.shape} but X has {n_samples} samples; give one label per "
+            "sample."
+        )
+    return values
 
 
 def _features(result: Result) -> Json:
