@@ -8,7 +8,7 @@ import pytest
 from groupfs.groups import Groups, Request, Why
 from groupfs.result import Result
 from groupfs.selection.select import select
-from groupfs.sentences import REASONS, in_no_group_sentence
+from groupfs.sentences import REASONS
 
 NAN = float("nan")
 #: Two groups of two; x4 is unrelated, x5 between groups, x6 constant.
@@ -57,8 +57,9 @@ def test_features_in_no_group_are_unrelated_between_groups_or_constant():
     ],
 )
 def test_features_in_no_group_are_told_in_one_sentence(counts, words):
-    kinds = ("unrelated", "between", "constant")
-    assert in_no_group_sentence(dict(zip(kinds, counts, strict=True))) == words
+    found, kinds = result(), ("unrelated", "between", "constant")
+    vars(found)["in_no_group"] = dict(zip(kinds, map(range, counts), strict=True))
+    assert found.in_no_group_sentence == words
 
 
 def test_enough_is_the_smallest_number_that_explains_90_percent():

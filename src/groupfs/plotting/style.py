@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from groupfs.utils.packages import import_optional
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
@@ -36,6 +38,7 @@ COLUMN_STYLE: dict[Any, float] = {
     "savefig.dpi": 300.0,
 }
 
+NEEDS_MATPLOTLIB = 'Figures need matplotlib; install it with pip install "groupfs[plot]".'
 
 #: What the docstrings of all figures say, by the word that stands for it.
 SHARED = {
@@ -65,13 +68,7 @@ def documented(figure: Figure) -> Figure:
 @contextmanager
 def drawing(ax: "Axes | None", height: float = 2.4) -> "Iterator[Axes]":
     """Give the Axes to draw on: the user's, or one in a new figure of column width."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as reason:
-        raise ImportError(
-            'Figures need matplotlib; install it with pip install "groupfs[plot]".'
-        ) from reason
-
+    plt = import_optional("matplotlib.pyplot", NEEDS_MATPLOTLIB)
     with nullcontext() if ax is not None else plt.rc_context(COLUMN_STYLE):
         if ax is None:
             ax = plt.subplots(figsize=(COLUMN_WIDTH, height), layout="constrained")[1]

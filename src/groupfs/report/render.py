@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from groupfs.groups import Why
 from groupfs.report.cards import group_cards, outside_cards
@@ -19,11 +19,10 @@ from groupfs.report.csv_rows import GROUPS_COLUMNS
 from groupfs.report.json_numbers import Json
 from groupfs.report.schema import check
 from groupfs.sentences import GAINS, LIMITS, PLACES, REASONS, REPLICATION
+from groupfs.utils.packages import import_optional
 from groupfs.utils.text import STEPS, count, write_p, write_share
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
+NEEDS_JINJA = 'The report needs jinja2: pip install "groupfs[report]" installs it.'
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
 SCRIPTS = (
@@ -197,13 +196,9 @@ def _as_json(data: Json) -> str:
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _environment() -> "Environment":
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            'The report needs jinja2: pip install "groupfs[report]" installs it.'
-        ) from error
+def _environment() -> Any:
+    """Return what reads the templates, with the ways numbers are written."""
+    jinja2 = import_optional("jinja2", NEEDS_JINJA)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -212,8 +207,7 @@ def _environment() -> "Environment":
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(count=count, number=_number, percent=_percent, spaced=_spaced)
-    environment.filters.update(p=write_p)
-    environment.filters.update(strongest=strongest, line_points=line_points)
+    environment.filters.update(p=write_p, strongest=strongest, line_points=line_points)
     return environment
 
 
