@@ -4,9 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from groupfs import FeatureGroups, GroupFS, GroupFSPath
 from groupfs.datasets import load_two_moons
@@ -128,18 +125,3 @@ def test_groups_of_the_joint_method_have_gates_in_place_of_p_values(table):
     assert head == ["rank", "size", "smoothness", "gate", "kept", "most central features"]
     assert [row[3] for row in rows] == [f"{gate:.2f}" for gate in fitted.group_gates_]
     assert rows[0][-1].startswith("x")
-
-
-def test_a_step_says_what_it_kept_and_unfolds_its_groups(selector, table):
-    pipeline = make_pipeline(selector, StandardScaler())
-    pipeline.__sklearn_is_fitted__ = lambda: True
-    search = GridSearchCV(pipeline, {}, cv=2)
-    search.best_estimator_ = pipeline
-    for shown in (pipeline, search):
-        html = shown._repr_html_()
-        assert f"2 of {selector.n_groups_} groups kept, " in html
-        assert html.count('<div class="groupfs-groups">') == 1
-        assert NASTY not in html[html.index('<div class="groupfs-groups">') :]
-    unfitted = make_pipeline(clone(selector), StandardScaler())._repr_html_()
-    assert "groupfs-groups" not in unfitted and "groups kept" not in unfitted
-    assert selector._repr_html_().count('<div class="groupfs-groups">') == 1

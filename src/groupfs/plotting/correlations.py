@@ -145,8 +145,6 @@ def share_out(sizes: IntArray, most: int) -> IntArray:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from groupfs.plotting.correlations import share_out
     >>> share_out(np.array([400, 4, 100]), 50)
     array([38,  3,  9])
     """

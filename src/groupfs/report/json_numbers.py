@@ -31,8 +31,6 @@ def pack(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from groupfs.report.json_numbers import pack
     >>> pack(np.array([[0.0, 0.5], [1.0, 0.25]]))
     {'shape': [2, 2], 'low': 0.0, 'high': 1.0, 'bits': 8, 'data': 'AID/QA=='}
     """
