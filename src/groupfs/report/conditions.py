@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from groupfs.report.json_numbers import Json, tidy, tidy_list
+from groupfs.report.schema import Json, tidy, tidy_list
 
 #: What is said of every group and condition, with an interval; scores of categories alone.
 QUANTITIES = ("score", "cohesion", "correlation", "mean")

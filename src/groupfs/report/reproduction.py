@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.report.json_numbers import Json, tidy
+from groupfs.report.schema import Json, tidy
 from groupfs.utils.packages import installed_version
 
 #: Numbers that a fit chooses; all but the first are of the joint method.

@@ -2,8 +2,8 @@
 
 The dict is the contract: the page, the csv files and other programs read it and nothing else. What
 was found comes from :class:`groupfs.result.Result`; the other parts are written next door:
-``other_budgets`` (what other budgets would select), ``figure_data`` (arrays behind the figures),
-``sentences``, ``reproduction`` (how to do it again).
+``figure_data`` (what figures and the slider show), ``sentences``, ``reproduction`` (how to do it
+again).
 """
 
 import datetime
@@ -16,10 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from groupfs.plotting.correlations import read_some_rows
 from groupfs.report import figure_data
 from groupfs.report.conditions import summarize_conditions
-from groupfs.report.json_numbers import Json, tidy, tidy_list
-from groupfs.report.other_budgets import explained_curve, other_budgets
 from groupfs.report.reproduction import reproduction
-from groupfs.report.schema import FORMAT, VERSION
+from groupfs.report.schema import FORMAT, VERSION, Json, tidy, tidy_list
 from groupfs.report.sentences import headline, how_sure, selected_sentence, sentences
 from groupfs.result import Result
 
@@ -78,7 +76,7 @@ def summarize(
         raise ValueError(f'image_order={image_order!r} must be "F" (down the columns) or "C".')
     Z, n_samples, rows = read_some_rows(selector, X)
     values = None if labels is None else _check_labels(labels, n_samples)[rows]
-    halves, budgets = getattr(selector, "replication_", None), other_budgets(result)
+    halves, budgets = getattr(selector, "replication_", None), figure_data.other_budgets(result)
     reasons = {text: i for i, text in enumerate(dict.fromkeys(result.reasons))}
     summary: Json = {
         "format": FORMAT,
@@ -108,7 +106,7 @@ def summarize(
             "limit": result.limit,
             **budgets,
         },
-        "explained": explained_curve(result, budgets),
+        "explained": figure_data.explained_curve(result, budgets),
         "replication": halves and _replication(halves),
         "embedding": figure_data.embeddings(result, Z, budgets, values, label_name),
         "agreement": figure_data.agreement(Z, result.support, values, label_name),

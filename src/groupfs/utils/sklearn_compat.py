@@ -2,30 +2,15 @@
 
 from numbers import Integral, Real
 
-from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import (
-    HasMethods,
-    Interval,
-    RealNotInt,
-    StrOptions,
-    validate_parameter_constraints,
-)
-from sklearn.utils.validation import _check_feature_names as check_feature_names
-from sklearn.utils.validation import _check_feature_names_in as check_feature_names_in
+from sklearn import base
+from sklearn.utils import _param_validation, validation
 
-__all__ = [
-    "COUNT",
-    "HasMethods",
-    "Interval",
-    "NOT_NEGATIVE",
-    "POSITIVE",
-    "RealNotInt",
-    "StrOptions",
-    "check_feature_names",
-    "check_feature_names_in",
-    "fit_context",
-    "validate_parameter_constraints",
-]
+fit_context = base._fit_context
+check_feature_names = validation._check_feature_names
+check_feature_names_in = validation._check_feature_names_in
+validate_parameter_constraints = _param_validation.validate_parameter_constraints
+HasMethods, Interval = _param_validation.HasMethods, _param_validation.Interval
+RealNotInt, StrOptions = _param_validation.RealNotInt, _param_validation.StrOptions
 
 #: Usual constraints of parameters.
 COUNT = Interval(Integral, 1, None, closed="left")
