@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 
 def test_pictures_follow_the_slider(show):
     browser = show()
-    canvases = ("after", "correlation-map", "pixel-map")
+    canvases = ("after", "correlation-map")
     fitted_pictures = [picture(browser, canvas) for canvas in canvases]
     put(browser, "by-features", 0)
     for canvas, before in zip(canvases, fitted_pictures, strict=True):

@@ -6,7 +6,6 @@ import numpy as np
 
 from groupfs.plotting import style
 from groupfs.result import Result
-from groupfs.utils.types import FloatArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,8 +45,13 @@ def plot_image_groups(
     from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
-    result = Result.of(selector)
-    mean = mean_image(selector, image_shape)
+    result, n_features = Result.of(selector), selector.n_features_in_
+    if len(image_shape) != 2 or image_shape[0] * image_shape[1] != n_features:
+        raise ValueError(
+            f"image_shape={tuple(image_shape)} does not fit {n_features} features; give the height "
+            "and width of the images, whose product is that number."
+        )
+    mean = selector._columns().mean
     kept = np.flatnonzero(result.kept)
     colors, overlay = style.rank_colors(len(kept)), np.zeros((len(mean), 4))
     for j, color in zip(kept, colors, strict=True):
@@ -67,14 +71,3 @@ def plot_image_groups(
             numbers = [str(j + 1) for j in kept]
             ax.legend(patches, numbers, title="group", title_fontsize="small", **place, **look)
     return ax
-
-
-def mean_image(selector: Any, shape: tuple[int, int]) -> FloatArray:
-    """Return the mean of every pixel in the table of a fit, (d,); refuse a shape that differs."""
-    if len(shape) != 2 or shape[0] * shape[1] != selector.n_features_in_:
-        raise ValueError(
-            f"image_shape={tuple(shape)} does not fit {selector.n_features_in_} features; give the "
-            "height and width of the images, whose product is that number."
-        )
-    mean: FloatArray = selector._columns().mean
-    return mean

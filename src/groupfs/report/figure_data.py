@@ -1,4 +1,4 @@
-"""Compute what the figures and the slider show: other budgets, samples, correlations, pixels.
+"""Compute what the figures and the slider show: other budgets, samples, correlations.
 
 Selections grow with the budget, so one order of the features tells them all. Z is a sample of the
 standardised rows with the user's columns: constant ones zero, gaps NaN.
@@ -17,7 +17,6 @@ from sklearn.utils.extmath import randomized_svd
 from groupfs.groups import Selection
 from groupfs.metrics import clustering_accuracy
 from groupfs.plotting.correlations import correlate_features
-from groupfs.plotting.images import mean_image
 from groupfs.report.schema import Json, pack, tidy, tidy_list
 from groupfs.result import Result
 from groupfs.selection.row_scores import score_rows, score_weights
@@ -144,14 +143,6 @@ def correlations(selector: Any, Z: FloatArray) -> Json | None:
         "turned": shown.turned,
         "n_grouped": sum(map(len, selector.groups_)),
     }
-
-
-def image(selector: Any, shape: tuple[int, int] | None, order: str) -> Json | None:
-    """Return the shape, the order of the pixels and the mean image, for orientation."""
-    if shape is None:
-        return None
-    mean, (height, width) = mean_image(selector, shape), map(int, shape)
-    return {"height": height, "width": width, "order": order, "mean": pack(mean)}
 
 
 def _asked_for(result: Result, most: int) -> dict[str, list[int]]:

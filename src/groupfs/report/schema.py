@@ -22,11 +22,11 @@ Json = dict[str, Any]
 
 FORMAT, VERSION = "groupfs-result", 6
 
-#: The parts of a summary. Replication, agreement, correlations, image and seed may be null. One
+#: The parts of a summary. Replication, agreement, correlations and seed may be null. One
 #: part is there only if it was asked for: conditions.
 PARTS = (
     "created headline selected how_sure table groups ungrouped features reasons selection "
-    "explained replication embedding agreement correlations image "
+    "explained replication embedding agreement correlations "
     "estimator settings changed learned seed versions code sentences"
 )
 

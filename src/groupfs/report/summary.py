@@ -30,8 +30,6 @@ def summarize(
     labels: ArrayLike | None = None,
     label_name: str | None = None,
     conditions: Any = None,
-    image_shape: tuple[int, int] | None = None,
-    image_order: str = "F",
     source: str | None = None,
     notes: Sequence[str] = (),
 ) -> Json:
@@ -50,11 +48,6 @@ def summarize(
         Name of the labels.
     conditions : Comparison, Curves or None
         What :func:`groupfs.conditions.compare` or :func:`groupfs.conditions.curves` has found.
-    image_shape : (height, width) or None
-        For tables whose columns are the pixels of an image.
-    image_order : {"F", "C"}, default="F"
-        Whether pixels run down the columns of the image, as in ``fetch_dataset``, or along its
-        rows.
     source : str or None
         Name of the file the table came from.
     notes : sequence of str
@@ -72,8 +65,6 @@ def summarize(
     (5, 10)
     """
     result = Result.of(selector, feature_names)
-    if image_order not in ("F", "C"):
-        raise ValueError(f'image_order={image_order!r} must be "F" (down the columns) or "C".')
     Z, n_samples, rows = read_some_rows(selector, X)
     values = None if labels is None else _check_labels(labels, n_samples)[rows]
     halves, budgets = getattr(selector, "replication_", None), figure_data.other_budgets(result)
@@ -111,7 +102,6 @@ def summarize(
         "embedding": figure_data.embeddings(result, Z, budgets, values, label_name),
         "agreement": figure_data.agreement(Z, result.support, values, label_name),
         "correlations": figure_data.correlations(selector, Z),
-        "image": figure_data.image(selector, image_shape, image_order),
         **reproduction(selector, source),
     }
     if conditions is not None:
