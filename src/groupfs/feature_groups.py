@@ -41,10 +41,9 @@ class FeatureGroups(GroupSelector):
     r"""Find groups of features that belong together, and select features, without labels.
 
     Features that are related to no other beyond chance are left out. The others are divided into as
-    many groups as are found again in halves of the rows, and the groups are kept that are more
-    cohesive than groups found in shuffled columns, and that are found again themselves. A feature
-    and its negative say the same. Nothing is trained, and nothing needs to be set.
-    :class:`GroupFS` is the published method, which learns groups and gates.
+    many groups as are found again in halves of the rows; kept are those that are found again
+    themselves and cohere more than groups in shuffled columns. Nothing is trained or needs to be
+    set. :class:`GroupFS` is the published method, which learns groups and gates.
 
     Parameters
     ----------
@@ -71,21 +70,19 @@ class FeatureGroups(GroupSelector):
         last one cut to its most central features.
     n_groups_to_select : int, "significant" or None, default=None
         Keep this many groups, in rank order. "significant", as None, keeps every group whose
-        cohesion stands out from chance (``alpha``) and that is found again in halves of the rows,
-        where any number of groups is; if there is none, nothing is selected, with a warning. A
-        group of one feature never stands out.
+        cohesion stands out from chance (``alpha``), as that of one feature never does, and that is
+        found again in halves of the rows, where any number of groups is; if there is none, nothing
+        is selected, with a warning.
     output : {"features", "representatives", "scores"}, default="features"
         What ``transform`` gives: the selected features; the most central one of each kept group; or
-        a score for each kept group, the mean of all its features in units of their deviations,
-        weighted by centrality, reversed features turned. With "scores" ``get_support`` is as with
-        "features".
+        a score for each kept group, the mean of its standardised features, weighted by centrality,
+        reversed features turned (``get_support`` is as with "features").
     alpha : float, default=0.01
         The level at which p-values of groups stand out, with the false discovery rate over the
         groups in view (Benjamini-Hochberg).
     signed : bool, default=False
-        Whether a feature and its negative are different. False measures how alike features are by
-        abs(r), and a group stands for its first component; True by r, and a group stands for its
-        mean.
+        Whether a feature and its negative are different: alike by r in place of abs(r), and a group
+        stands for its mean in place of its first component.
     similarity : {"correlation", "rank", "distance"} or callable, default="correlation"
         How alike two features are, between 0 and 1. "correlation" is abs(r); of a number and a
         category the correlation ratio, of two categories the first canonical correlation, without
@@ -125,9 +122,8 @@ class FeatureGroups(GroupSelector):
     group_names_ : list or None
         What the groups were called in ``groups``, most important first; None without ``groups``.
     group_labels_ : ndarray of shape (n_features_in_,)
-        Place in ``groups_`` of each feature's group; -1 for features in none: constant columns,
-        features related to no other beyond chance, and those that share too little variance with
-        the group they were nearest to.
+        Place in ``groups_`` of each feature's group; -1 for features in none: constant or unrelated
+        ones, and those that share too little variance with the group they were nearest to.
     group_signs_ : ndarray of shape (n_features_in_,)
         -1 for features that are reversed, 1 for the others, 0 for features in no group. Multiply
         the columns with it before a mean of the group is taken.
@@ -138,10 +134,10 @@ class FeatureGroups(GroupSelector):
         How likely a group found the same way in shuffled columns is as cohesive: has a first
         component (with ``signed`` a mean) that explains as much of its features.
     group_replication_ : ndarray of shape (n_groups_,) or None
-        How well a group is found again in halves of the rows: the share of features that it and the
-        most alike group of a half have in common (Jaccard index), mean over halves, 1 at best. NaN
-        for a group without a feature among those looked at in halves, of which there are 640 at
-        most. None for groups known beforehand and for fewer than 20 rows or 4 related features.
+        How well a group is found again: mean overlap (Jaccard index) with the most alike group of a
+        half of the rows, 1 at best. NaN for a group without a feature among those looked at in
+        halves, 640 at most. None for groups known beforehand and for fewer than 20 rows or 4
+        related features.
     group_kept_ : ndarray of bool of shape (n_groups_,)
         Which groups are kept; with a budget, which have selected features.
     relatedness_pvalues_ : ndarray of shape (n_features_in_,) or None

@@ -62,12 +62,11 @@ def save(
 
 def dumps(selector: Any, *, preparation: Preparation | None = None) -> bytes:
     """Return what :func:`save` writes, for files of other formats that hold a selector."""
-    skops = _skops()
     _check_selector(selector)
     # one string of json: thousands of columns would be thousands of entries otherwise
     columns = None if preparation is None else json.dumps(preparation.to_dict())
     model = {"format": FORMAT, "version": VERSION, "selector": selector, "columns": columns}
-    data: bytes = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    data: bytes = _skops().dumps(model, compression=zipfile.ZIP_DEFLATED)
     if untrusted := _untrusted_types(data):
         raise ModelError(
             f"the selector holds {join_names(untrusted)}, which a model file may not; give its "

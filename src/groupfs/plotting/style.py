@@ -23,21 +23,12 @@ CYCLE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E
 COLUMN_WIDTH = 3.3  #: inches
 #: Of figures made here. Sizes of text within them are relative to these.
 COLUMN_STYLE: dict[Any, float] = {
-    "font.size": 8.0,
-    "axes.titlesize": 8.0,
-    "axes.labelsize": 8.0,
-    "xtick.labelsize": 7.0,
-    "ytick.labelsize": 7.0,
-    "legend.fontsize": 7.0,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "figure.dpi": 150.0,
-    "savefig.dpi": 300.0,
+    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 8.0),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 7.0),
+    **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.6),
+    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 2.5),
+    **{"figure.dpi": 150.0, "savefig.dpi": 300.0},
 }
-
 NEEDS_MATPLOTLIB = 'Figures need matplotlib; install it with pip install "groupfs[plot]".'
 
 #: What the docstrings of all figures say, by the word that stands for it.
@@ -106,13 +97,7 @@ def legend_below(ax: "Axes", *others: "Line2D") -> None:
     """Write the legend below the Axes, where it covers no line."""
     handles = [*ax.get_legend_handles_labels()[0], *others]
     n_rows = -(-len(handles) // 4)
-    ax.legend(
-        handles=handles,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0),
-        borderaxespad=4.0,  # in letters: the labels of the axis lie between
-        ncols=-(-len(handles) // n_rows),
-        frameon=False,
-        handlelength=1.4,
-        columnspacing=1.0,
-    )
+    # the pad is in letters: the labels of the axis lie between
+    place: Keywords = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": 4.0}
+    look: Keywords = {"frameon": False, "handlelength": 1.4, "columnspacing": 1.0}
+    ax.legend(handles=handles, ncols=-(-len(handles) // n_rows), **place, **look)
