@@ -12,8 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 
 from benchmarks.tables import TablesMissing
-from groupfs import FeatureGroups, GroupFS, persistence
-from groupfs.report import summarize
+from groupfs import FeatureGroups, GroupFS
 from groupfs.utils.warn import ConstantColumnsWarning
 from tests.support.mixed_kinds import as_codes, judged, mixed_table, students
 
@@ -230,15 +229,6 @@ def test_known_groups_of_all_kinds(drawn):
     assert selector.group_pvalues_[noise] > 0.05 and not selector.group_kept_[noise]
 
 
-def test_reports_and_files_know_all_kinds(drawn, fitted, tmp_path):
-    frame, _ = drawn
-    summary = summarize(fitted, frame)
-    assert len(summary["features"]["group"]) == frame.shape[1]
-    persistence.save(fitted, tmp_path / "model.skops")
-    again = persistence.load(tmp_path / "model.skops")
-    pd.testing.assert_frame_equal(again.transform(frame), fitted.transform(frame))
-
-
 @pytest.mark.slow
 def test_groups_of_the_students_read_like_the_papers():
     try:
@@ -254,27 +244,6 @@ def test_groups_of_the_students_read_like_the_papers():
     ):
         assert any(together <= group for group in groups), together
     assert selector.group_kept_.all() and selector.group_replication_.min() > 0.5
-
-
-@pytest.mark.parametrize(
-    ("column", "words"),
-    [
-        ([[1, 2]] * 40, ["[1, 2]"]),
-        ([{"a": 1}] * 40, ["{'a': 1}"]),
-        ([f"text {i}" for i in range(40)], ["text", "id"]),
-        ([1 + 2j] * 40, ["complex"]),
-        ([1, "two"] * 20, ["mixes"]),
-    ],
-)
-def test_bad_columns_are_refused_by_name_with_a_remedy(column, words):
-    frame = pd.DataFrame({"a": np.arange(40.0), "strange": column, "b": np.arange(40.0) ** 2})
-    with pytest.raises(ValueError, match="strange") as caught:
-        FeatureGroups(**QUICK).fit(frame)
-    message = str(caught.value)
-    assert any(word in message for word in words), message
-    assert any(word in message for word in ("drop", "make it", "cut", "columns of their own")), (
-        message
-    )
 
 
 def test_ten_thousand_levels_are_refused():

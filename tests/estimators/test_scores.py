@@ -130,10 +130,8 @@ def test_models_of_mixed_kinds_come_back_from_files(mixed, fitted_mixed, tmp_pat
     pytest.importorskip("skops")
     persistence.save(fitted_mixed, tmp_path / "m.skops")
     expected = fitted_mixed.transform(mixed)
-    for again in (
-        persistence.load(tmp_path / "m.skops"),
-        pickle.loads(pickle.dumps(fitted_mixed)),
-    ):
+    loaded = persistence.load(tmp_path / "m.skops")
+    for again in (loaded, pickle.loads(pickle.dumps(fitted_mixed))):
         np.testing.assert_array_equal(again.transform(mixed), expected)
 
 

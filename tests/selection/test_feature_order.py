@@ -171,17 +171,6 @@ def test_what_cannot_be_asked_for_is_refused_in_a_sentence(wanted, words, rng):
         fitted.select(**wanted)
 
 
-def test_shares_of_features_and_of_what_they_say_become_numbers(rng):
-    X = correlated(rng, 60, 12)
-    fitted = FeatureGroups(random_state=0, explain=0.8).fit(X)
-    n_selected = int(fitted.get_support().sum())
-    assert fitted.explained_[n_selected - 1] >= 0.8 > fitted.explained_[n_selected - 2]
-    assert len(fitted.select(n_features_to_select=0.3).features) == 3
-    assert len(fitted.select(n_features_to_select=0.01).features) == 1
-    same = fitted.select(explain=0.8).features
-    assert same.tolist() == np.flatnonzero(fitted.get_support()).tolist()
-
-
 class Empty:
     """Stands for an estimator, which learns the columns of the table."""
 
