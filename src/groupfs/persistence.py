@@ -124,9 +124,8 @@ def _read_model(data: bytes, name: str) -> tuple[Any, Preparation | None]:
         raise
     except Exception as reason:  # a damaged file may fail in any way
         what = str(reason).strip().rstrip(".") or type(reason).__name__
-        raise ModelError(
-            f"{name} is broken or not a model that groupfs wrote ({what})."
-        ) from reason
+        sentence = f"{name} is broken or not a model that groupfs wrote ({what})."
+        raise ModelError(sentence) from reason
 
 
 def _untrusted_types(data: bytes) -> list[str]:

@@ -170,7 +170,7 @@ class GroupSelector(GroupTransform, NotebookRepr):
 
     def _set_groups(self, found: Groups) -> None:
         """Set the fitted attributes that speak of groups."""
-        self.n_groups_, self.groups_ = len(found.members), found.members
+        self.n_groups_, self.groups_ = len(found), found.members
         self.group_labels_, self.group_signs_ = found.labels, found.signs
         self.centrality_, self.representatives_ = found.centrality, found.representatives
         self.group_scores_ = found.smoothness
