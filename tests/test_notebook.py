@@ -9,7 +9,8 @@ from sklearn.base import clone
 from groupfs import FeatureGroups, GroupFS, GroupFSPath
 from groupfs.datasets import load_two_moons
 from groupfs.notebook import MOST_ROWS
-from groupfs.utils.text import write_p, write_share
+from groupfs.result import Result
+from groupfs.utils.text import write_p
 from tests.support.report_tables import mixed_table, noise_table
 
 NASTY = "<script>alert('x')</script>"
@@ -65,30 +66,20 @@ def test_every_group_has_a_row_with_its_figures(selector):
         assert row[6].startswith(representative[:20])
 
 
-def test_what_a_budget_explains_is_told_and_how_many_are_enough_without_one(selector):
-    X = mixed_table()
-    fitted = FeatureGroups(n_features_to_select=3, random_state=0).fit(X)
-    share = write_share(fitted.explained_[2])
-    assert f"3 of 15 features explain {share} of the variance of the 10" in groups_part(fitted)
-    enough = 1 + int(np.searchsorted(selector.explained_, 0.9))
-    assert f"<div>{enough} of 20 features explain 9" in groups_part(selector)
-
-
-def test_reversed_features_have_a_minus_and_those_in_no_group_a_sentence():
-    X = mixed_table()
-    fitted = FeatureGroups(random_state=0).fit(X)
-    assert "2 of 2 groups kept, 10 of 15 features selected." in groups_part(fitted)
-    sentence = "In no group: 4 features are unrelated, 1 is constant."
-    assert sentence in groups_part(fitted)
-    names = ", ".join(row[-1] for row in rows_of(fitted)[1:])
-    shown = {name for name in names.split(", ") if name.startswith("−")}
-    assert shown and {name[1:] for name in shown} <= set(X.columns[fitted.group_signs_ < 0])
-
-
-def test_a_table_without_groups_is_told_in_words():
-    html = groups_part(FeatureGroups(random_state=0).fit(noise_table()))
-    assert "No groups, 0 of 8 features selected." in html and "<table" not in html
-    assert "In no group: 8 features are unrelated." in html
+@pytest.mark.parametrize("budget", [None, 3])
+@pytest.mark.filterwarnings("ignore:No feature goes with another")
+def test_the_sentences_of_the_result_come_first(budget):
+    for X in (mixed_table(), noise_table()):
+        fitted = FeatureGroups(n_features_to_select=budget, random_state=0).fit(X)
+        result, html = Result.of(fitted), groups_part(fitted)
+        for sentence in (f"{result.kept_sentence}.", result.in_no_group_sentence):
+            assert f"<div>{sentence}</div>" in html
+        assert (result.explained_sentence or "In no group: 8 features are unrelated.") in html
+        assert ("<table" in html) == (fitted.n_groups_ > 0)
+        names = ", ".join(row[-1] for row in rows_of(fitted)[1:]).split(", ")
+        shown = {name[1:] for name in names if name.startswith("−")}
+        assert shown <= set(X.columns[fitted.group_signs_ < 0])
+        assert bool(shown) == ("<table" in html)
 
 
 @pytest.mark.slow

@@ -27,6 +27,10 @@ ORDER = np.array([0, 3, 1, 2, 5, 4])
 EXPLAINED = np.array([0.5, 0.8, 0.9 - 1e-12, 0.95, 1.0, 1.0])
 RELATED = np.array([1e-9, 1e-9, 1e-9, 1e-9, 0.7, 1e-9, NAN])
 USUAL = Request(None, None, "explain", "features", 0.01)
+TWO_WHOLE, THREE_WHOLE = ({"n_features": n, "allocation": "whole"} for n in (2, 3))
+FIVE_SPREAD = {"n_features": 5, "allocation": "spread"}
+ONE_GROUP = {"output": "representatives", "n_groups": 1}
+TWO_EACH = {"output": "representatives", "n_features": 2}
 
 
 def result(groups=GROUPS, related=RELATED, weights=None, **asked):
@@ -122,37 +126,17 @@ def test_nothing_is_told_of_a_table_without_groups_unless_there_is_a_budget():
             "Unrelated to every other feature (adjusted p = 0.7); chosen 6th, explains nothing, as "
             "those before it explain all.",
         ),
+        (THREE_WHOLE, 2, "In group 2: not among the 1 of 2 features that the budget of 3 takes."),
+        (THREE_WHOLE, 3, "In group 2: among the 1 of 2 features that the budget of 3 takes."),
+        (TWO_WHOLE, 3, "In group 2: the budget of 2 goes to other groups."),
         (
-            {"n_features": 3, "allocation": "whole"},
-            2,
-            "In group 2: not among the 1 of 2 features that the budget of 3 takes.",
-        ),
-        (
-            {"n_features": 3, "allocation": "whole"},
-            3,
-            "In group 2: among the 1 of 2 features that the budget of 3 takes.",
-        ),
-        (
-            {"n_features": 2, "allocation": "whole"},
-            3,
-            "In group 2: the budget of 2 goes to other groups.",
-        ),
-        (
-            {"n_features": 5, "allocation": "spread"},
+            FIVE_SPREAD,
             5,
             "Between groups: related to others (adjusted p < 0.001), but near to no group; the "
             "budget of 5 takes it, as the groups have too few.",
         ),
-        (
-            {"output": "representatives", "n_groups": 1},
-            1,
-            "In group 1: x0 represents it; number 1 of the 1 asked for.",
-        ),
-        (
-            {"output": "representatives", "n_features": 2},
-            3,
-            "In group 2: represents it; the budget of 2 takes 1 of its 2 features.",
-        ),
+        (ONE_GROUP, 1, "In group 1: x0 represents it; number 1 of the 1 asked for."),
+        (TWO_EACH, 3, "In group 2: represents it; the budget of 2 takes 1 of its 2 features."),
     ],
 )
 def test_every_feature_has_the_reason_of_its_fate(asked, feature, reason):

@@ -85,12 +85,11 @@ class FeatureGroups(GroupSelector):
         stands for its mean in place of its first component.
     similarity : {"correlation", "rank", "distance"} or callable, default="correlation"
         How alike two features are, between 0 and 1. "correlation" is abs(r); of a number and a
-        category the correlation ratio, of two categories the first canonical correlation, without
-        what chance gives features of many levels more. "rank" is the same of ranks: bent lines, and
-        outliers do no harm. "distance" (distance correlation of ranks) finds any relation, in
-        tables of a few thousand features; it has no sign, and features are explained by the most
-        alike one. A callable takes the standardised columns, (n_samples, n_features), gaps as NaN,
-        and returns similarities, (n_features, n_features).
+        category the correlation ratio, of two categories the first canonical correlation, less what
+        chance gives features of many levels. "rank" is the same of ranks: bent lines and outliers
+        do no harm. "distance" (distance correlation of ranks) finds any relation, in tables of a
+        few thousand features, and has no sign. A callable takes the standardised columns,
+        (n_samples, n_features), gaps as NaN, and returns similarities, (n_features, n_features).
     metric : str, array, sparse matrix or fitted neighbours of the samples, default="euclidean"
         The geometry of the samples, in which groups and features are smooth or not. "cosine"
         compares angles of samples, "rank" the ranks of their values, which outliers do not move. Or
@@ -99,9 +98,9 @@ class FeatureGroups(GroupSelector):
         larger one of a pair counts; or a NearestNeighbors or KNeighborsTransformer that was fitted
         on the same samples.
     keep_unrelated : bool, default=False
-        Whether features that are related to no other beyond chance are put into groups, too. False
-        leaves them out first, except in tables of more than 20,000 features, and where ``n_groups``
-        asks for more groups than the related features can fill with four each (with a warning).
+        Whether features that are related to no other beyond chance are put into groups, too, as
+        they are in tables of more than 20,000 features, and where ``n_groups`` asks for more groups
+        than the related features can fill with four each (with a warning).
     standardize : bool, default=True
         Whether every column is brought to variance one. Columns are always centred, and without
         this the table as a whole is scaled.
@@ -117,16 +116,14 @@ class FeatureGroups(GroupSelector):
     Attributes
     ----------
     groups_ : list of ndarray
-        Indices of the features of each group, most important group first: the smoothest, of equally
-        smooth ones the largest.
+        Indices of the features of each group, smoothest group first, of equal ones the largest.
     group_names_ : list or None
         What the groups were called in ``groups``, most important first; None without ``groups``.
     group_labels_ : ndarray of shape (n_features_in_,)
         Place in ``groups_`` of each feature's group; -1 for features in none: constant or unrelated
         ones, and those that share too little variance with the group they were nearest to.
     group_signs_ : ndarray of shape (n_features_in_,)
-        -1 for features that are reversed, 1 for the others, 0 for features in no group. Multiply
-        the columns with it before a mean of the group is taken.
+        -1 for features that are reversed, 1 for the others, 0 for features in no group.
     group_scores_ : ndarray of shape (n_groups_,)
         What the groups are ranked by: smoothness of the group's features on the graph of the
         samples built from that group alone, beyond that of shuffled columns.
@@ -155,9 +152,9 @@ class FeatureGroups(GroupSelector):
         unrelated features were not left out, those in kept groups), then other related ones, then
         the rest.
     explained_ : ndarray of float
-        Share of the weighted variance of the related features that the first 1, 2, ... features of
-        ``feature_order_`` explain: the mean of R squared, weighted by ``feature_weights_``. In very
-        large tables it is estimated, from a sketch of the rows, after the first features.
+        Mean R squared of the related features, weighted by ``feature_weights_``, given the first 1,
+        2, ... features of ``feature_order_``; estimated from a sketch of the rows after the first
+        ones in very large tables.
     feature_weights_ : ndarray of shape (n_features_in_,)
         How much each feature counts in ``explained_``, in proportion to how smoothly it varies over
         the graph of the samples; 0 for unrelated features, all together 1. Duplicates of a feature,

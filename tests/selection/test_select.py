@@ -27,6 +27,9 @@ def found(p_values=(1e-6, 1e-6, 0.5), scores=(3.0, 2.0, 1.0), gates=None):
     )
 
 
+CLOSED = found(gates=(0, 0, 0))
+
+
 def request(n_features=None, n_groups=None, allocation="spread", output="features", alpha=0.01):
     return Request(n_features, n_groups, allocation, output, alpha)
 
@@ -49,21 +52,11 @@ def request(n_features=None, n_groups=None, allocation="spread", output="feature
         (found(), request(output="representatives", n_features=3), [1, 4, 6], [1, 1, 1]),
         # gates decide where there are any
         (found(gates=(1, 0, 1)), request(), [0, 1, 2, 5, 6, 7, 8], [1, 0, 1]),
-        (
-            found(gates=(0, 0, 0)),
-            request(n_features=4, allocation="whole"),
-            [0, 1, 2, 4],
-            [1, 1, 0],
-        ),
+        (CLOSED, request(n_features=4, allocation="whole"), [0, 1, 2, 4], [1, 1, 0]),
         (found(), request(n_groups="significant"), [0, 1, 2, 3, 4], [1, 1, 0]),
         (found(), request(alpha=0.6), list(range(9)), [1, 1, 1]),
         # nothing stands out: a budget goes to the groups with any score
-        (
-            found(p_values=(1.0, 1.0, 1.0), scores=(2, 1, -1)),
-            request(n_features=2),
-            [1, 4],
-            [1, 1, 0],
-        ),
+        (found((1.0, 1.0, 1.0), scores=(2, 1, -1)), request(n_features=2), [1, 4], [1, 1, 0]),
     ],
 )
 def test_what_is_selected(groups, wanted, features, kept):
@@ -77,7 +70,7 @@ def test_what_is_selected(groups, wanted, features, kept):
 @pytest.mark.parametrize(
     ("groups", "wanted", "note"),
     [
-        (found(gates=(0, 0, 0)), request(), "All gates are closed"),
+        (CLOSED, request(), "All gates are closed"),
         (found(p_values=(1.0, 1.0, 1.0)), request(), "No group stands out"),
         (found(p_values=(1.0, 1.0, 1.0)), request(n_groups="significant"), "stands out"),
         (found(), request(n_groups=1, n_features=7), "n_features_to_select=7, but .* only 3"),

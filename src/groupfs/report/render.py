@@ -123,6 +123,7 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
     kind_of = {i: kind for kind, found in summary["ungrouped"].items() for i in found}
     order = indices(chosen["order"])
     known = order.index(-1) if -1 in order else len(order)
+    n_first = sum(j == number for j, number in enumerate(shown))  # these have scores
     return {
         "n_features": len(features["name"]),
         "features": {
@@ -153,7 +154,7 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
         "levels": [level for level in chosen["levels"] if level <= known],
         "explained": _curve(summary["explained"]),
         "correlations": drawn and {**drawn, "features": indices(drawn["features"])},
-        "embedding": {**summary["embedding"], "scores": _scores(summary, shown)},
+        "embedding": {**summary["embedding"], "scores": summary["embedding"]["scores"][:n_first]},
         "replication": summary["replication"],
     }
 
@@ -236,13 +237,6 @@ def _curve(explained: Json) -> Json:
     n_steps = steps.index(STEPS) + 1 if STEPS in steps else len(steps)
     names = ("n_enough", "n_selected", "is_of_budgets")
     return {**{name: explained[name] for name in names}, "steps": steps[:n_steps]}
-
-
-def _scores(summary: Json, shown: list[int]) -> list[Json]:
-    """Take the scores of the first groups, as many as the page shows of them."""
-    n_first = sum(j == number for j, number in enumerate(shown))
-    scores: list[Json] = summary["embedding"]["scores"]
-    return scores[:n_first]
 
 
 def _as_json(data: Json) -> str:
