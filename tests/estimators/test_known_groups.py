@@ -61,14 +61,6 @@ def test_shuffled_groups_do_not_stand_out(rng):
 
 
 @pytest.mark.slow
-def test_order_of_columns_does_not_matter(moons, fitted, rng):
-    order = rng.permutation(20)
-    other = FeatureGroups(groups=LABELS[order], random_state=0).fit(moons.data[:, order])
-    assert other.group_names_ == fitted.group_names_
-    np.testing.assert_allclose(other.group_scores_, fitted.group_scores_, atol=1e-4)
-
-
-@pytest.mark.slow
 def test_constant_columns_leave_their_groups(moons):
     X = moons.data.copy()
     X[:, 15:] = 1.0
