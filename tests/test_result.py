@@ -8,7 +8,7 @@ import pytest
 from groupfs.groups import Groups, Request, Why
 from groupfs.result import Result
 from groupfs.selection.select import select
-from groupfs.sentences import REASONS, in_no_group_sentence
+from groupfs.sentences import REASONS
 
 NAN = float("nan")
 #: Two groups of two; x4 is unrelated, x5 between groups, x6 constant.
@@ -27,6 +27,10 @@ ORDER = np.array([0, 3, 1, 2, 5, 4])
 EXPLAINED = np.array([0.5, 0.8, 0.9 - 1e-12, 0.95, 1.0, 1.0])
 RELATED = np.array([1e-9, 1e-9, 1e-9, 1e-9, 0.7, 1e-9, NAN])
 USUAL = Request(None, None, "explain", "features", 0.01)
+TWO_WHOLE, THREE_WHOLE = ({"n_features": n, "allocation": "whole"} for n in (2, 3))
+FIVE_SPREAD = {"n_features": 5, "allocation": "spread"}
+ONE_GROUP = {"output": "representatives", "n_groups": 1}
+TWO_EACH = {"output": "representatives", "n_features": 2}
 
 
 def result(groups=GROUPS, related=RELATED, weights=None, **asked):
@@ -57,8 +61,9 @@ def test_features_in_no_group_are_unrelated_between_groups_or_constant():
     ],
 )
 def test_features_in_no_group_are_told_in_one_sentence(counts, words):
-    kinds = ("unrelated", "between", "constant")
-    assert in_no_group_sentence(dict(zip(kinds, counts, strict=True))) == words
+    found, kinds = result(), ("unrelated", "between", "constant")
+    vars(found)["in_no_group"] = dict(zip(kinds, map(range, counts), strict=True))
+    assert found.in_no_group_sentence == words
 
 
 def test_enough_is_the_smallest_number_that_explains_90_percent():
@@ -121,37 +126,17 @@ def test_nothing_is_told_of_a_table_without_groups_unless_there_is_a_budget():
             "Unrelated to every other feature (adjusted p = 0.7); chosen 6th, explains nothing, as "
             "those before it explain all.",
         ),
+        (THREE_WHOLE, 2, "In group 2: not among the 1 of 2 features that the budget of 3 takes."),
+        (THREE_WHOLE, 3, "In group 2: among the 1 of 2 features that the budget of 3 takes."),
+        (TWO_WHOLE, 3, "In group 2: the budget of 2 goes to other groups."),
         (
-            {"n_features": 3, "allocation": "whole"},
-            2,
-            "In group 2: not among the 1 of 2 features that the budget of 3 takes.",
-        ),
-        (
-            {"n_features": 3, "allocation": "whole"},
-            3,
-            "In group 2: among the 1 of 2 features that the budget of 3 takes.",
-        ),
-        (
-            {"n_features": 2, "allocation": "whole"},
-            3,
-            "In group 2: the budget of 2 goes to other groups.",
-        ),
-        (
-            {"n_features": 5, "allocation": "spread"},
+            FIVE_SPREAD,
             5,
             "Between groups: related to others (adjusted p < 0.001), but near to no group; the "
             "budget of 5 takes it, as the groups have too few.",
         ),
-        (
-            {"output": "representatives", "n_groups": 1},
-            1,
-            "In group 1: x0 represents it; number 1 of the 1 asked for.",
-        ),
-        (
-            {"output": "representatives", "n_features": 2},
-            3,
-            "In group 2: represents it; the budget of 2 takes 1 of its 2 features.",
-        ),
+        (ONE_GROUP, 1, "In group 1: x0 represents it; number 1 of the 1 asked for."),
+        (TWO_EACH, 3, "In group 2: represents it; the budget of 2 takes 1 of its 2 features."),
     ],
 )
 def test_every_feature_has_the_reason_of_its_fate(asked, feature, reason):

@@ -30,7 +30,7 @@ _ENDED = {
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        from groupfs.utils.versions import installed_version
+        from groupfs.utils.packages import installed_version
 
         return installed_version("groupfs") or "0+unknown"  # a folder that was never installed
     if name not in _ROOMS:

@@ -18,6 +18,8 @@ from groupfs.selection.budget import refuse_conflicts, refuse_too_many
 from groupfs.selector import GroupSelector, derive_seeds
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import (
+    COUNT,
+    POSITIVE,
     HasMethods,
     Interval,
     RealNotInt,
@@ -39,19 +41,18 @@ class FeatureGroups(GroupSelector):
     r"""Find groups of features that belong together, and select features, without labels.
 
     Features that are related to no other beyond chance are left out. The others are divided into as
-    many groups as are found again in halves of the rows, and the groups are kept that are more
-    cohesive than groups found in shuffled columns, and that are found again themselves. A feature
-    and its negative say the same. Nothing is trained, and nothing needs to be set.
-    :class:`GroupFS` is the published method, which learns groups and gates.
+    many groups as are found again in halves of the rows; kept are those that are found again
+    themselves and cohere more than groups in shuffled columns. Nothing is trained or needs to be
+    set. :class:`GroupFS` is the published method, which learns groups and gates.
 
     Parameters
     ----------
     n_groups : int or "auto", default="auto"
-        Number of groups. "auto" divides the rows into random halves, looks for 2, 3, ... and at
-        most 45 groups in each, and takes the number at which the halves share the most information
+        Number of groups. "auto" looks for 2, 3, ... and at most 45 groups in random halves of the
+        rows, and takes the number at which the halves share the most information
         (``replication_``); groups whose parts are found again and share little variance are divided
-        further. Where halves agree on no number, the eigenvalues of the feature graph and the
-        distortion of its eigenvectors decide.
+        further. Where halves agree on no number, eigenvalues and eigenvectors of the feature graph
+        decide.
     groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
         Groups known beforehand: a label for every feature (in the order of the columns, or a
         Series indexed by their names), or the features of every group by name or place. Every
@@ -63,74 +64,66 @@ class FeatureGroups(GroupSelector):
         Select as many features as explain this share of the variance of the related features, in
         place of a number: 0.9 takes the first features of ``feature_order_`` that explain 90 %.
     allocation : {"explain", "spread", "whole"} or None, default=None
-        How a budget is spent. "explain" takes the first features of ``feature_order_``: those that
-        explain most of the variance of all related features, smooth ones counting more. "spread"
-        shares it among the groups whose cohesion stands out from chance, in proportion to their
-        smoothness, most central features first. "whole" takes whole groups in rank order, the last
-        one cut to its most central features. None is "explain".
+        How a budget is spent. "explain", as None, takes the first features of ``feature_order_``.
+        "spread" shares it among the groups whose cohesion stands out from chance, in proportion to
+        their smoothness, most central features first. "whole" takes whole groups in rank order, the
+        last one cut to its most central features.
     n_groups_to_select : int, "significant" or None, default=None
         Keep this many groups, in rank order. "significant", as None, keeps every group whose
-        cohesion stands out from chance (``alpha``) and that is found again in halves of the rows,
-        where any number of groups is; if there is none, nothing is selected, with a warning. A
-        group of one feature never stands out.
+        cohesion stands out from chance (``alpha``), as that of one feature never does, and that is
+        found again in halves of the rows, where any number of groups is; if there is none, nothing
+        is selected, with a warning.
     output : {"features", "representatives", "scores"}, default="features"
         What ``transform`` gives: the selected features; the most central one of each kept group; or
-        a score for each kept group, the mean of all its features in units of their deviations,
-        weighted by centrality, reversed features turned. With "scores" ``get_support`` is as with
-        "features".
+        a score for each kept group, the mean of its standardised features, weighted by centrality,
+        reversed features turned (``get_support`` is as with "features").
     alpha : float, default=0.01
         The level at which p-values of groups stand out, with the false discovery rate over the
         groups in view (Benjamini-Hochberg).
     signed : bool, default=False
-        Whether a feature and its negative are different. False measures how alike features are by
-        abs(r), and a group stands for its first component; True by r, and a group stands for its
-        mean.
+        Whether a feature and its negative are different: alike by r in place of abs(r), and a group
+        stands for its mean in place of its first component.
     similarity : {"correlation", "rank", "distance"} or callable, default="correlation"
         How alike two features are, between 0 and 1. "correlation" is abs(r); of a number and a
-        category the correlation ratio, of two categories the first canonical correlation, without
-        what chance gives features of many levels more. "rank" is the same of ranks: bent lines, and
-        outliers do no harm. "distance" (distance correlation of ranks) finds any relation, in
-        tables of a few thousand features; it has no sign, and features are explained by the most
-        alike one. A callable takes the standardised columns, (n_samples, n_features), gaps as NaN,
-        and returns similarities, (n_features, n_features).
+        category the correlation ratio, of two categories the first canonical correlation, less what
+        chance gives features of many levels. "rank" is the same of ranks: bent lines and outliers
+        do no harm. "distance" (distance correlation of ranks) finds any relation, in tables of a
+        few thousand features, and has no sign. A callable takes the standardised columns,
+        (n_samples, n_features), gaps as NaN, and returns similarities, (n_features, n_features).
     metric : str, array, sparse matrix or fitted neighbours of the samples, default="euclidean"
         The geometry of the samples, in which groups and features are smooth or not. "cosine"
         compares angles of samples, "rank" the ranks of their values, which outliers do not move. Or
         a graph of the samples that is known: affinities of all pairs, (n_samples, n_samples),
-        larger for nearer samples and 0 for none, as ``adata.obsp["connectivities"]``, or a
-        NearestNeighbors or KNeighborsTransformer that was fitted on the same samples. Where the
-        affinities of a pair differ the larger one counts; the diagonal does not count.
+        larger for nearer samples and 0 for none, as ``adata.obsp["connectivities"]``, of which the
+        larger one of a pair counts; or a NearestNeighbors or KNeighborsTransformer that was fitted
+        on the same samples.
     keep_unrelated : bool, default=False
-        Whether features that are related to no other beyond chance are put into groups, too. False
-        leaves them out first, except in tables of more than 20,000 features, and where ``n_groups``
-        asks for more groups than the related features can fill with four each (with a warning).
+        Whether features that are related to no other beyond chance are put into groups, too, as
+        they are in tables of more than 20,000 features, and where ``n_groups`` asks for more groups
+        than the related features can fill with four each (with a warning).
     standardize : bool, default=True
         Whether every column is brought to variance one. Columns are always centred, and without
         this the table as a whole is scaled.
     device : str or torch.device, default="auto"
         "auto" is CUDA where there is one, else the CPU.
     max_memory : int, str or None, default=None
-        Memory the process may hold, in bytes or as in "4GB"; None is three quarters of what is free
-        when ``fit`` begins. Tables that would need more are read in blocks, several times, and
-        neither they nor their standardised values are ever in memory as a whole. Memory of a GPU is
-        not counted.
+        Memory the process may hold, in bytes or as in "4GB", that of a GPU not counted; None is
+        three quarters of what is free when ``fit`` begins. Tables that would need more are read in
+        blocks, several times, and are never in memory as a whole.
     random_state : int, RandomState instance or None, default=None
         Seed of the halves, the shuffles and the samples of rows.
 
     Attributes
     ----------
     groups_ : list of ndarray
-        Indices of the features of each group, most important group first: the smoothest, of equally
-        smooth ones the largest.
+        Indices of the features of each group, smoothest group first, of equal ones the largest.
     group_names_ : list or None
         What the groups were called in ``groups``, most important first; None without ``groups``.
     group_labels_ : ndarray of shape (n_features_in_,)
-        Place in ``groups_`` of each feature's group; -1 for features in none: constant columns,
-        features related to no other beyond chance, and those that share too little variance with
-        the group they were nearest to.
+        Place in ``groups_`` of each feature's group; -1 for features in none: constant or unrelated
+        ones, and those that share too little variance with the group they were nearest to.
     group_signs_ : ndarray of shape (n_features_in_,)
-        -1 for features that are reversed, 1 for the others, 0 for features in no group. Multiply
-        the columns with it before a mean of the group is taken.
+        -1 for features that are reversed, 1 for the others, 0 for features in no group.
     group_scores_ : ndarray of shape (n_groups_,)
         What the groups are ranked by: smoothness of the group's features on the graph of the
         samples built from that group alone, beyond that of shuffled columns.
@@ -138,10 +131,10 @@ class FeatureGroups(GroupSelector):
         How likely a group found the same way in shuffled columns is as cohesive: has a first
         component (with ``signed`` a mean) that explains as much of its features.
     group_replication_ : ndarray of shape (n_groups_,) or None
-        How well a group is found again in halves of the rows: the share of features that it and the
-        most alike group of a half have in common (Jaccard index), mean over halves, 1 at best. NaN
-        for a group without a feature among those looked at in halves, of which there are 640 at
-        most. None for groups known beforehand and for fewer than 20 rows or 4 related features.
+        How well a group is found again: mean overlap (Jaccard index) with the most alike group of a
+        half of the rows, 1 at best. NaN for a group without a feature among those looked at in
+        halves, 640 at most. None for groups known beforehand and for fewer than 20 rows or 4
+        related features.
     group_kept_ : ndarray of bool of shape (n_groups_,)
         Which groups are kept; with a budget, which have selected features.
     relatedness_pvalues_ : ndarray of shape (n_features_in_,) or None
@@ -157,21 +150,20 @@ class FeatureGroups(GroupSelector):
         explains most of the variance of the related features on top of those before it; once all
         is explained, the one that most features are like. Features in groups come first (where
         unrelated features were not left out, those in kept groups), then other related ones, then
-        the rest. Duplicates of a feature, up to scale and sign, share its weight.
+        the rest.
     explained_ : ndarray of float
-        Share of the weighted variance of the related features that the first 1, 2, ... features of
-        ``feature_order_`` explain: the mean of R squared, weighted by ``feature_weights_``. In very
-        large tables it is estimated, from a sketch of the rows, after the first features.
+        Mean R squared of the related features, weighted by ``feature_weights_``, given the first 1,
+        2, ... features of ``feature_order_``; estimated from a sketch of the rows after the first
+        ones in very large tables.
     feature_weights_ : ndarray of shape (n_features_in_,)
         How much each feature counts in ``explained_``, in proportion to how smoothly it varies over
-        the graph of the samples; 0 for unrelated features, all together 1.
+        the graph of the samples; 0 for unrelated features, all together 1. Duplicates of a feature,
+        up to scale and sign, share its weight.
     n_groups_ : int
         Number of groups; 0 if no feature is related to another.
     replication_ : Replication or None
-        How far the groups of two halves of the rows agree, for every number of groups:
-        ``n_groups``, ``agreement`` and ``information`` are arrays, ``best`` is the number with the
-        most information (None if halves agree on none), ``others`` are peaks nearly as high. None
-        if the number was given, and where rows or related features are too few.
+        How far the groups of two halves of the rows agree, for every number of groups. None if the
+        number was given, and where rows or related features are too few.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -185,10 +177,6 @@ class FeatureGroups(GroupSelector):
     weight, and have variance one together. Gaps: features are compared by the rows that both have;
     in the graph of the samples a gap is the mean, and as far from other rows as rows are on
     average.
-
-    Columns that are equal but for scale and shift share a group, and so do a column and its
-    negative; ``group_signs_`` tells them apart. With ``signed=True`` the two are as far apart as
-    columns can be.
 
     Columns of zeros and ones that are never one together, as those made from one variable with
     several values, count as uncorrelated: that they exclude each other says nothing.
@@ -227,18 +215,10 @@ class FeatureGroups(GroupSelector):
     _parameter_constraints = {
         "n_groups": [Integral, StrOptions({"auto"})],
         "groups": ["array-like", Mapping, None],
-        "n_features_to_select": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
-            None,
-        ],
+        "n_features_to_select": [COUNT, Interval(RealNotInt, 0, 1, closed="neither"), None],
         "explain": [Interval(Real, 0, 1, closed="right"), None],
         "allocation": [StrOptions({"explain", "spread", "whole"}), None],
-        "n_groups_to_select": [
-            Interval(Integral, 1, None, closed="left"),
-            StrOptions({"significant"}),
-            None,
-        ],
+        "n_groups_to_select": [COUNT, StrOptions({"significant"}), None],
         "output": [StrOptions({"features", "representatives", "scores"})],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "signed": ["boolean"],
@@ -252,7 +232,7 @@ class FeatureGroups(GroupSelector):
         "keep_unrelated": ["boolean"],
         "standardize": ["boolean"],
         "device": [str, TorchDevice],
-        "max_memory": [Interval(Real, 0, None, closed="neither"), str, None],
+        "max_memory": [POSITIVE, str, None],
         "random_state": ["random_state"],
     }
     _selection_parameters = (
@@ -322,21 +302,14 @@ class FeatureGroups(GroupSelector):
                 f"similarity={self.similarity!r} has no sign; leave signed at False.", "signed"
             )
         device = resolve_device(self.device)
-        table = open_table(
-            self,
-            X,
-            self.standardize,
-            self.max_memory,
-            similarity=self.similarity,
-        )
+        table = open_table(self, X, self.standardize, self.max_memory, similarity=self.similarity)
         table.rows.to(device, DTYPE)
         n_samples, n_features = table.rows.shape
         refuse_n_groups(self.n_groups, n_features)
         refuse_conflicts(self.get_params(deep=False))
         refuse_too_many(self.n_features_to_select, n_features)
-        metric = self.metric
-        if not isinstance(metric, str):
-            metric = check_metric(metric, n_samples)
+        is_named = isinstance(self.metric, str)
+        metric = self.metric if is_named else check_metric(self.metric, n_samples)
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
         return table, Options(
             n_groups=self.n_groups,

@@ -1,8 +1,4 @@
-"""Show selectors in notebooks: scikit-learn's diagram, and the groups once there are any.
-
-Alone, a selector has its groups below the diagram. As a step of a pipeline or of a grid search it
-says under its name how much is kept, and the groups unfold with its parameters.
-"""
+"""Show selectors in notebooks: scikit-learn's diagram, and the groups once there are any."""
 
 import copy
 from html import escape
@@ -12,7 +8,6 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from groupfs.result import Result
-from groupfs.utils.sklearn_compat import single_block
 from groupfs.utils.text import shorten, write_p
 
 #: Rows that are seen at once; the others unfold.
@@ -37,13 +32,14 @@ class NotebookRepr(BaseEstimator):
     """The HTML that notebooks show of a selector."""
 
     metric: Any
-    _is_drawn_alone = False
 
     def _repr_html_inner(self) -> str:
-        """Draw scikit-learn's diagram, and below it the groups."""
-        drawn = copy.copy(self)
-        drawn._is_drawn_alone = True
-        return str(super(NotebookRepr, drawn)._repr_html_inner()) + self._groups_html()
+        """Draw scikit-learn's diagram, and below it the groups.
+
+        No groups before a fit, nor while parameters contradict each other.
+        """
+        groups = groups_html(Result.of(self)) if hasattr(self, "group_kept_") else ""
+        return str(super()._repr_html_inner()) + groups
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
@@ -51,33 +47,12 @@ class NotebookRepr(BaseEstimator):
             bundle["text/html"] = self._repr_html_inner()
         return bundle
 
-    def _sk_visual_block_(self) -> Any:
-        """Tell scikit-learn's diagram what to write on the box of a step."""
-        is_step = not self._is_drawn_alone and hasattr(self, "group_kept_")
-        return single_block(self, Result.of(self).kept_sentence if is_step else None)
-
     def _get_params_html(self, *args: Any, **kwargs: Any) -> Any:
-        """List the parameters for the diagram, after the groups where the selector is a step."""
         drawn = self
         if issparse(getattr(self, "metric", None)):  # scipy refuses to compare it with the default
             drawn = copy.copy(self)
             drawn.metric = repr(self.metric)
-        listed = super(NotebookRepr, drawn)._get_params_html(*args, **kwargs)
-        return listed if self._is_drawn_alone else _AfterGroups(self._groups_html(), listed)
-
-    def _groups_html(self) -> str:
-        """Draw the groups; nothing before a fit, or while parameters contradict each other."""
-        return groups_html(Result.of(self)) if hasattr(self, "group_kept_") else ""
-
-
-class _AfterGroups:
-    """Parameters as the diagram asks for them, the groups before them."""
-
-    def __init__(self, groups: str, listed: Any) -> None:
-        self.groups, self.listed = groups, listed
-
-    def _repr_html_inner(self) -> str:
-        return self.groups + str(self.listed._repr_html_inner())
+        return super(NotebookRepr, drawn)._get_params_html(*args, **kwargs)
 
 
 def groups_html(result: Result) -> str:

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from groupfs.files.columns import Preparation
+from groupfs.utils.packages import import_optional
 from groupfs.utils.text import join_names, one_line
 
 FORMAT, VERSION = "groupfs-model", 6
+NEEDS_SKOPS = 'Model files need skops; install it with pip install "groupfs[io]".'
 #: Names in ``groupfs`` of the estimators that a model may be.
 SELECTORS = ("FeatureGroups", "GroupFS", "GroupFSPath")
 #: Besides the types of numpy, scipy and scikit-learn that skops trusts, a model may hold these.
@@ -60,12 +62,11 @@ def save(
 
 def dumps(selector: Any, *, preparation: Preparation | None = None) -> bytes:
     """Return what :func:`save` writes, for files of other formats that hold a selector."""
-    skops = _import_skops()
     _check_selector(selector)
     # one string of json: thousands of columns would be thousands of entries otherwise
     columns = None if preparation is None else json.dumps(preparation.to_dict())
     model = {"format": FORMAT, "version": VERSION, "selector": selector, "columns": columns}
-    data: bytes = skops.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    data: bytes = _skops().dumps(model, compression=zipfile.ZIP_DEFLATED)
     if untrusted := _untrusted_types(data):
         raise ModelError(
             f"the selector holds {join_names(untrusted)}, which a model file may not; give its "
@@ -101,7 +102,7 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
 
 def _read_model(data: bytes, name: str) -> tuple[Any, Preparation | None]:
     """Read a model, or say in one sentence why it cannot be read."""
-    skops = _import_skops()
+    skops = _skops()
     try:
         if untrusted := _untrusted_types(data):
             raise ModelError(
@@ -123,14 +124,13 @@ def _read_model(data: bytes, name: str) -> tuple[Any, Preparation | None]:
         raise
     except Exception as reason:  # a damaged file may fail in any way
         what = str(reason).strip().rstrip(".") or type(reason).__name__
-        raise ModelError(
-            f"{name} is broken or not a model that groupfs wrote ({what})."
-        ) from reason
+        sentence = f"{name} is broken or not a model that groupfs wrote ({what})."
+        raise ModelError(sentence) from reason
 
 
 def _untrusted_types(data: bytes) -> list[str]:
     """Return the names of types in a file that neither skops nor we trust; none is imported."""
-    return sorted(set(_import_skops().get_untrusted_types(data=data)) - set(TRUSTED))
+    return sorted(set(_skops().get_untrusted_types(data=data)) - set(TRUSTED))
 
 
 def _check_selector(selector: Any) -> None:
@@ -145,11 +145,5 @@ def _check_selector(selector: Any) -> None:
     check_is_fitted(selector)
 
 
-def _import_skops() -> Any:
-    try:
-        import skops.io
-    except ImportError as reason:
-        raise ImportError(
-            'Model files need skops; install it with pip install "groupfs[io]".'
-        ) from reason
-    return skops.io
+def _skops() -> Any:
+    return import_optional("skops.io", NEEDS_SKOPS)

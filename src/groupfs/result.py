@@ -10,20 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from groupfs import sentences
 from groupfs.groups import Groups, Selection, Why, feature_names
-from groupfs.sentences import (
-    LIMITS,
-    PLACES,
-    REASONS,
-    explained_sentence,
-    gain_words,
-    in_no_group_sentence,
-    kept_sentence,
-    p_words,
-    written,
-)
 from groupfs.utils.false_discovery import adjust_p_values, related_features
-from groupfs.utils.text import SAME_SHARE, count, ordinal, whole_steps, write_share
+from groupfs.utils.packages import import_optional
+from groupfs.utils.text import SAME_SHARE, STEPS, count, ordinal, whole_steps, write_share
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -31,6 +22,10 @@ if TYPE_CHECKING:
 
 #: The share that is told of where nobody has asked for another.
 ENOUGH = 0.9
+NEEDS_PANDAS = (
+    "needs pandas; install it with pip install pandas, or read the attributes groups_, centrality_ "
+    "and group_replication_."
+)
 
 
 @dataclass(frozen=True)
@@ -130,7 +125,7 @@ class Result:
         """Name the features whose variance is explained: ``10 related features``."""
         if self.n_related < len(self.order):
             return count(self.n_related, "related feature")
-        varying = "" if len(self.order) == len(self.names) else " that vary"
+        varying = " that vary" if len(self.order) < len(self.names) else ""
         return count(self.n_related, "feature") + varying
 
     @property
@@ -143,8 +138,9 @@ class Result:
         if not len(self.groups) and not self.support.any():
             return None
         n = (self.n_first if self.selection.asked.n_features else None) or self.n_enough
-        share = float(self.explained[n - 1])
-        return explained_sentence(n, len(self.names), share, self.explained_words)
+        share = write_share(float(self.explained[n - 1]))
+        who = f"{n:,} of {count(len(self.names), 'feature')} {'explains' if n == 1 else 'explain'}"
+        return f"{who} {share} of the variance of the {self.explained_words}."
 
     # features in no group
 
@@ -159,8 +155,8 @@ class Result:
     def in_no_group(self) -> dict[str, IntArray]:
         """Features in no group by why: "unrelated", "between" groups, or "constant"."""
         outside, p_values = self.groups.labels < 0, self.relatedness_p_values
-        varies, related = ~outside, ~outside
-        if p_values is not None:  # else all features that vary were taken into groups
+        varies = related = ~outside  # without p-values all that vary were taken into groups
+        if p_values is not None:
             varies, related = np.isfinite(p_values), related_features(p_values)
         return {
             "unrelated": np.flatnonzero(outside & varies & ~related),
@@ -171,70 +167,83 @@ class Result:
     @property
     def in_no_group_sentence(self) -> str | None:
         """Say how many features are in no group, and why; None if there are none."""
-        return in_no_group_sentence({kind: len(of) for kind, of in self.in_no_group.items()})
+        there = [(kind, len(of)) for kind, of in self.in_no_group.items() if len(of)]
+        if not there:
+            return None
+        (kind, n), *others = there
+        words = [f"{count(n, 'feature')} {sentences.IN_NO_GROUP[kind][n != 1]}"]
+        words += [sentences.in_no_group_words(*other) for other in others]
+        return f"In no group: {', '.join(words)}."
 
     # why
 
     @property
     def kept_sentence(self) -> str:
         """Say how much is kept, without the full stop."""
-        n_selected = int(self.support.sum())
-        return kept_sentence(int(self.kept.sum()), len(self.groups), n_selected, len(self.names))
+        n_groups = len(self.groups)
+        kept = f"{self.kept.sum()} of {count(n_groups, 'group')} kept" if n_groups else "No groups"
+        return f"{kept}, {self.support.sum():,} of {count(len(self.names), 'feature')} selected"
 
     @property
     def limit(self) -> str:
         """Say why a budget that follows the order takes no more."""
         asked = self.selection.asked
-        how = "budget" if asked.explain is None else "explain"
-        return LIMITS[how].format(
-            budget=f"{asked.n_features or 0:,}", share=write_share(asked.explain)
-        )
+        words = sentences.LIMITS["budget" if asked.explain is None else "explain"]
+        return words.format(budget=f"{asked.n_features or 0:,}", share=write_share(asked.explain))
 
     @cached_property
     def group_reasons(self) -> list[str]:
         """Why every group is kept or not, without the full stop, (C,)."""
-        return [
-            REASONS[Why(code)].format(**self._group_facts(j))
-            for j, code in enumerate(self.selection.group_why.tolist())
-        ]
+        codes = enumerate(self.selection.group_why.tolist())
+        return [sentences.REASONS[Why(code)].format(**self._facts(j)) for j, code in codes]
 
-    def _group_facts(self, j: int) -> dict[str, object]:
-        groups, again = self.groups, self.groups.replication
+    def _facts(self, j: int) -> dict[str, object]:
+        """Return what reasons speak of: what was asked for, and but for -1 a group."""
+        groups, asked = self.groups, self.selection.asked
+        facts: dict[str, object] = {"asked": asked.n_groups, "limit": self.limit}
+        facts["budget"] = f"{asked.n_features or 0:,}"
+        if j < 0:
+            return facts
+        again = "" if groups.replication is None else f", replication {groups.replication[j]:.2f}"
         return {
-            **self._asked_facts,
-            "p": p_words(None if groups.p_adjusted is None else float(groups.p_adjusted[j])),
-            "replication": "" if again is None else f", replication {again[j]:.2f}",
+            **facts,
+            "p": sentences.p_words(None if groups.p_adjusted is None else groups.p_adjusted[j]),
+            "replication": again,
             "rank": j + 1,
             "n": f"{self.n_selected_of[j]:,}",
             "size": count(int(groups.sizes[j]), "feature"),
             "representative": self.names[groups.representatives[j]],
         }
 
-    @property
-    def _asked_facts(self) -> dict[str, object]:
-        asked = self.selection.asked
-        budget = f"{asked.n_features or 0:,}"
-        return {"asked": asked.n_groups, "budget": budget, "limit": self.limit}
-
     @cached_property
     def reasons(self) -> list[str]:
         """Why every feature is selected or not, as a sentence, (d,)."""
-        facts, places = {-1: self._asked_facts}, [""] * len(self.names)
+        facts, places = {-1: self._facts(-1)}, [""] * len(self.names)
         for j, members in enumerate(self.groups.members):
-            facts[j] = self._group_facts(j) | {"why": self.group_reasons[j]}
+            facts[j] = self._facts(j) | {"why": self.group_reasons[j]}
             for i in members.tolist():
-                places[i] = PLACES["group"].format(group=self.groups.title(j))
+                places[i] = sentences.PLACES["group"].format(group=self.groups.title(j))
         for kind, features in self.in_no_group.items():
             for i in features.tolist():
-                places[i] = PLACES[kind].format(p=p_words(float(self.relatedness_p_adjusted[i])))
-        steps = [0, *self.steps]
+                p = sentences.p_words(self.relatedness_p_adjusted[i])
+                places[i] = sentences.PLACES[kind].format(p=p)
         texts = []
         for i, j in enumerate(self.groups.labels.tolist()):
-            k = int(self.positions[i])
-            gain = gain_words(steps[k - 1], steps[k], k == 1) if k else ""
-            reason = REASONS[Why(self.selection.why[i])]
-            texts.append(written(places[i], reason.format(**facts[j], nth=ordinal(k), gain=gain)))
+            k, words = int(self.positions[i]), sentences.REASONS[Why(self.selection.why[i])]
+            reason = words.format(**facts[j], nth=ordinal(k), gain=self._gain(k))
+            between = "; " if reason and not places[i].endswith(": ") else ""
+            texts.append(f"{places[i]}{between}{reason}.")
         return texts
+
+    def _gain(self, k: int) -> str:
+        """Say what the k-th feature of the order explains on top of those before it."""
+        if k == 0:
+            return ""
+        before = self.steps[k - 2] if k > 1 else 0
+        if before == STEPS:
+            return sentences.GAINS["nothing"]
+        share = write_share((self.steps[k - 1] - before) / STEPS)
+        return sentences.GAINS["first" if k == 1 else "more"].format(share=share)
 
     # tables
 
@@ -242,16 +251,17 @@ class Result:
     def _figures(self) -> dict[str, FloatArray]:
         """Return what is known of every group, NaN where it was not looked at, (C,) each."""
         groups, unknown = self.groups, np.full(len(self.groups), np.nan)
-        figures = {name: getattr(groups, name) for name in ("replication", "p_adjusted")}
-        known = {name: unknown if of is None else of for name, of in figures.items()}
-        ranked_by_gates = groups.gates is not None and np.array_equal(
-            groups.smoothness, groups.gates
-        )
-        return {**known, "smoothness": unknown if ranked_by_gates else groups.smoothness}
+        by_gates = groups.gates is not None and np.array_equal(groups.smoothness, groups.gates)
+        known = {
+            "replication": groups.replication,
+            "p_adjusted": groups.p_adjusted,
+            "smoothness": None if by_gates else groups.smoothness,
+        }
+        return {name: unknown if of is None else of for name, of in known.items()}
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return one row for every feature, best group first, most central feature first."""
-        pd = _import_pandas("to_frame")
+        pd = import_optional("pandas", f"to_frame {NEEDS_PANDAS}")
         groups, labels, inside = self.groups, self.groups.labels, self.groups.labels >= 0
         central = groups.signs * np.abs(groups.centrality)
         called = [groups.label(j) if j >= 0 else None for j in labels.tolist()]
@@ -273,8 +283,7 @@ class Result:
 
     def groups_frame(self) -> "pandas.DataFrame":
         """Return one row for every group, best first."""
-        pd = _import_pandas("groups_frame")
-        groups = self.groups
+        pd, groups = import_optional("pandas", f"groups_frame {NEEDS_PANDAS}"), self.groups
         columns = {
             "group": [groups.label(j) for j in range(len(groups))],
             "size": groups.sizes,
@@ -282,18 +291,6 @@ class Result:
             "kept": self.kept,
             **self._figures,
             "why": self.group_reasons,
+            **({} if groups.gates is None else {"gate": groups.gates}),
         }
-        if groups.gates is not None:
-            columns["gate"] = groups.gates
         return pd.DataFrame(columns)
-
-
-def _import_pandas(what: str) -> Any:
-    try:
-        import pandas
-    except ImportError as reason:
-        raise ImportError(
-            f"{what} needs pandas; install it with pip install pandas, or read the attributes "
-            "groups_, centrality_ and group_replication_."
-        ) from reason
-    return pandas

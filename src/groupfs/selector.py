@@ -8,11 +8,12 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.data.columns import has_kinds
 from groupfs.groups import Groups, Request, Selection
 from groupfs.notebook import NotebookRepr
+from groupfs.result import Result
 from groupfs.selection.budget import features_asked_for, refuse_conflicts, refuse_too_many
 from groupfs.selection.select import select
 from groupfs.transform import GroupTransform
 from groupfs.utils.removed import ATTRIBUTES, refuse_removed
-from groupfs.utils.sklearn_compat import check_feature_names_in, validate_parameter_constraints
+from groupfs.utils.sklearn_compat import validate_parameter_constraints
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     import pandas
 
     from groupfs.data.table import Table
-    from groupfs.result import Result
 
 #: Two ways to say how many features.
 BUDGETS = ("n_features_to_select", "explain")
@@ -105,13 +105,8 @@ class GroupSelector(GroupTransform, NotebookRepr):
             explain=explain,
         )
 
-    def to_frame(self, input_features: Any = None) -> "pandas.DataFrame":
+    def to_frame(self) -> "pandas.DataFrame":
         """Return what was found as a table, one row for each feature.
-
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the features; None takes those that ``fit`` has seen, else x0, x1, ...
 
         Returns
         -------
@@ -131,15 +126,10 @@ class GroupSelector(GroupTransform, NotebookRepr):
         >>> FeatureGroups(random_state=0).fit(X).to_frame().columns[:4].tolist()
         ['feature', 'group', 'rank', 'representative']
         """
-        return self._result(input_features).to_frame()
+        return Result.of(self).to_frame()
 
-    def groups_frame(self, input_features: Any = None) -> "pandas.DataFrame":
+    def groups_frame(self) -> "pandas.DataFrame":
         """Return what was found as a table, one row for each group.
-
-        Parameters
-        ----------
-        input_features : array-like of str or None, default=None
-            Names of the features; None takes those that ``fit`` has seen, else x0, x1, ...
 
         Returns
         -------
@@ -147,13 +137,7 @@ class GroupSelector(GroupTransform, NotebookRepr):
             Most important group first: ``size``, ``representative``, whether it is ``kept`` and
             ``why``, ``replication`` in halves of the rows, ``p_adjusted`` and ``smoothness``.
         """
-        return self._result(input_features).groups_frame()
-
-    def _result(self, input_features: Any) -> "Result":
-        from groupfs.result import Result
-
-        check_is_fitted(self)
-        return Result.of(self, check_feature_names_in(self, input_features).tolist())
+        return Result.of(self).groups_frame()
 
     @property
     def group_kept_(self) -> BoolArray:  # type: ignore[override]
@@ -186,7 +170,7 @@ class GroupSelector(GroupTransform, NotebookRepr):
 
     def _set_groups(self, found: Groups) -> None:
         """Set the fitted attributes that speak of groups."""
-        self.n_groups_, self.groups_ = len(found.members), found.members
+        self.n_groups_, self.groups_ = len(found), found.members
         self.group_labels_, self.group_signs_ = found.labels, found.signs
         self.centrality_, self.representatives_ = found.centrality, found.representatives
         self.group_scores_ = found.smoothness

@@ -1,13 +1,11 @@
-"""Words for what was found: one reason for every decision, and sentences on the whole.
+"""Words for what was found: one reason for every decision.
 
-Everything is a function of plain facts. The scripts of the report fill in the same templates, so
-that a reason reads the same in a frame, in a file and on the page.
+:class:`groupfs.result.Result` fills them in, and so do the scripts of the report: a reason reads
+the same in a frame, in a file and on the page.
 """
 
-from collections.abc import Mapping
-
 from groupfs.groups import Why
-from groupfs.utils.text import STEPS, count, write_p, write_share
+from groupfs.utils.text import write_p
 
 #: Why a group is kept or not, and why a feature is selected or not, without the full stop.
 REASONS = {
@@ -64,20 +62,6 @@ REPLICATION = (
 )
 
 
-def written(place: str, reason: str) -> str:
-    """Join where a feature is and the reason it has, as one sentence."""
-    between = "; " if reason and not place.endswith(": ") else ""
-    return f"{place}{between}{reason}."
-
-
-def gain_words(before: int, after: int, is_first: bool) -> str:
-    """Say what a feature explains on top of those before it, from shares in whole steps."""
-    if before == STEPS:
-        return GAINS["nothing"]
-    share = write_share((after - before) / STEPS)
-    return GAINS["first" if is_first else "more"].format(share=share)
-
-
 def p_words(p_value: float | None) -> str:
     """Write a p-value behind what it is of: ``= 0.03``, ``< 0.001``."""
     text = write_p(p_value)
@@ -87,29 +71,3 @@ def p_words(p_value: float | None) -> str:
 def in_no_group_words(kind: str, number: int) -> str:
     """Say how many features are in no group for one reason: ``4 are unrelated``."""
     return f"{number:,} {IN_NO_GROUP[kind][number != 1]}"
-
-
-def in_no_group_sentence(counts: Mapping[str, int]) -> str | None:
-    """Say how many features are in no group, and why; None if there are none."""
-    there = [(kind, counts[kind]) for kind in IN_NO_GROUP if counts[kind]]
-    if not there:
-        return None
-    (kind, number), *others = there
-    words = [f"{count(number, 'feature')} {IN_NO_GROUP[kind][number != 1]}"]
-    words += [in_no_group_words(kind, number) for kind, number in others]
-    return f"In no group: {', '.join(words)}."
-
-
-def kept_sentence(n_kept: int, n_groups: int, n_selected: int, n_features: int) -> str:
-    """Say how much is kept, without the full stop."""
-    kept = f"{n_kept} of {count(n_groups, 'group')} kept" if n_groups else "No groups"
-    return f"{kept}, {n_selected:,} of {count(n_features, 'feature')} selected"
-
-
-def explained_sentence(n_first: int, n_features: int, share: float, related: str) -> str:
-    """Say how much of the variance the first features of the order explain."""
-    explain = "explains" if n_first == 1 else "explain"
-    return (
-        f"{n_first:,} of {count(n_features, 'feature')} {explain} {write_share(share)} of the "
-        f"variance of the {related}."
-    )

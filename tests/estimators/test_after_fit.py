@@ -34,6 +34,7 @@ def selector(fitted):
     [
         {"n_features_to_select": 3},
         {"n_features_to_select": 4, "allocation": "spread"},
+        {"n_features_to_select": 6, "allocation": "whole"},
         {"n_groups_to_select": 1},
         {"output": "representatives"},
         {"explain": 0.8},
@@ -46,6 +47,10 @@ def test_a_parameter_of_the_selection_is_heeded_without_a_refit(changes, selecto
         pytest.skip(f"{type(selector).__name__} has no {', '.join(changes)}")
     before = selector.get_support()
     refitted = clone(selector).set_params(**changes).fit(table)
+    selection = selector.select(**changes)
+    np.testing.assert_array_equal(selector.get_support(), before)  # it stays as it is
+    np.testing.assert_array_equal(selection.support, refitted.get_support())
+    np.testing.assert_array_equal(selection.groups, refitted.group_kept_)
     selector.set_params(**changes)
     np.testing.assert_array_equal(selector.get_support(), refitted.get_support())
     np.testing.assert_array_equal(selector.group_kept_, refitted.group_kept_)
@@ -74,6 +79,8 @@ def test_a_wrong_parameter_is_refused_when_it_is_used(selector):
         with pytest.raises(ValueError, match="are both given"):
             selector.set_params(n_features_to_select=3, explain=0.5).get_support()
     assert not hasattr(selector, "group_kept_")
+    with pytest.raises(AttributeError, match="n_features_to_select|are both given"):
+        selector.group_kept_  # noqa: B018
     assert "groupfs-groups" not in selector._repr_html_()  # and yet it can be looked at
 
 
@@ -96,47 +103,14 @@ def test_an_unfitted_selector_has_no_selection():
         FeatureGroups().to_frame()
 
 
-def test_every_feature_has_a_row_with_what_is_known_of_it(selector, table):
-    frame = selector.to_frame()
-    assert {"feature", "group", "centrality", "replication", "p_adjusted"} < set(frame)
-    assert sorted(frame["feature"]) == sorted(table.columns)
+def test_the_table_follows_the_fit_and_a_budget(selector, table):
+    frame = selector.set_params(n_features_to_select=3).to_frame()
     place = [list(table.columns).index(name) for name in frame["feature"]]
+    assert sorted(place) == list(range(table.shape[1])) and frame["selected"].sum() == 3
     np.testing.assert_array_equal(frame["selected"], selector.get_support()[place])
     labels = frame["group"].fillna(0).to_numpy(dtype=int) - 1
     np.testing.assert_array_equal(labels, selector.group_labels_[place])
-    reversed_ones = set(frame["feature"][frame["centrality"] < 0])
-    assert reversed_ones == set(table.columns[selector.group_signs_ < 0])
-    assert reversed_ones or isinstance(selector, GroupFSPath)  # which has groups of one sign
-    first = frame.groupby("group").head(1)
-    assert first["representative"].all() and frame["representative"].sum() == selector.n_groups_
-    assert frame["why"].str.startswith("In group 1: ").sum() == len(selector.groups_[0])
-    without = frame[frame["group"].isna()]
-    assert without[["centrality", "replication", "p_adjusted"]].isna().all(axis=None)
-    assert frame["group"].isna().is_monotonic_increasing
-
-
-def test_every_group_has_a_row_with_what_is_known_of_it(selector):
-    frame = selector.groups_frame()
-    assert frame["size"].tolist() == [len(group) for group in selector.groups_]
-    assert frame["kept"].tolist() == selector.group_kept_.tolist()
-    names = selector.feature_names_in_[selector.representatives_]
-    assert frame["representative"].tolist() == names.tolist()
-    np.testing.assert_array_equal(frame["smoothness"], selector.group_scores_)
-    if hasattr(selector, "group_replication_"):
-        np.testing.assert_array_equal(frame["replication"], selector.group_replication_)
-        assert frame["why"].str.startswith("coheres (adjusted p").all()
-    else:
-        np.testing.assert_array_equal(frame["gate"], selector.group_gates_)
-        assert frame["why"].str.startswith("gate ").all()
-
-
-def test_the_table_follows_a_budget_and_takes_other_names(selector, table):
-    frame = selector.set_params(n_features_to_select=3).to_frame()
-    assert frame["selected"].sum() == 3
-    array = FeatureGroups(n_features_to_select=2, **QUICK).fit(table.to_numpy())
-    assert set(array.to_frame()["feature"]) == {f"x{i}" for i in range(table.shape[1])}
-    named = array.to_frame(table.columns)
-    assert set(named["feature"]) == set(table.columns)
+    assert frame["representative"].sum() == len(selector.groups_frame()) == selector.n_groups_
 
 
 def test_known_groups_and_tables_without_groups_have_tables_too(table):
@@ -152,9 +126,3 @@ def test_without_pandas_a_sentence_says_what_to_do(selector, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ImportError, match="to_frame needs pandas"):
         selector.to_frame()
-
-
-def test_what_cannot_be_selected_says_why_where_it_is_asked_for(selector):
-    selector.set_params(n_features_to_select=300)
-    with pytest.raises(AttributeError, match="n_features_to_select=300 but X has 14 features"):
-        selector.group_kept_  # noqa: B018

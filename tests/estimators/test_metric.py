@@ -14,6 +14,7 @@ from tests.support.sliced import Sliced, streaming
 QUICK = {"random_state": 0}
 X = load_two_moons(400, random_state=0).data
 GRAPH = kneighbors_graph(X[:, :10], 10)
+MOONS = [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
 
 
 def fitted(X=X, **parameters):
@@ -23,18 +24,12 @@ def fitted(X=X, **parameters):
 @pytest.mark.parametrize("metric", [*METRICS, GRAPH], ids=[*METRICS, "graph"])
 def test_the_moons_are_found_by_every_metric(metric):
     selector = fitted(metric=metric)
-    assert sorted(group.tolist() for group in selector.groups_) == [
-        [0, 1, 2, 3, 4],
-        [5, 6, 7, 8, 9],
-    ]
+    assert sorted(group.tolist() for group in selector.groups_) == MOONS
     assert (selector.group_scores_ > 0.1).all() and selector.get_support().sum() == 10
-
-
-@pytest.mark.parametrize("metric", [*METRICS[1:], GRAPH], ids=[*METRICS[1:], "graph"])
-def test_scores_and_weights_of_features_depend_on_the_metric(metric):
-    one, other = fitted(), fitted(metric=metric)
-    assert not np.allclose(np.sort(one.group_scores_), np.sort(other.group_scores_), rtol=1e-3)
-    assert not np.allclose(one.feature_weights_, other.feature_weights_, rtol=1e-3)
+    if metric is not METRICS[0]:  # scores and weights of features depend on it
+        usual = fitted()
+        assert not np.allclose(usual.group_scores_, selector.group_scores_, rtol=1e-3)
+        assert not np.allclose(usual.feature_weights_, selector.feature_weights_, rtol=1e-3)
 
 
 def test_the_graph_belongs_to_the_rows_whatever_their_order(rng):

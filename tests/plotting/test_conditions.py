@@ -2,10 +2,6 @@
 
 from dataclasses import replace
 
-import matplotlib
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_rgba
@@ -44,12 +40,6 @@ def followed():
     time = np.random.default_rng(1).uniform(0, 1, len(X))
     X[:, :SIZE] += 3 * time[:, None]
     return curves(known(X), X, time, **QUICK)
-
-
-@pytest.fixture(autouse=True)
-def closed():
-    yield
-    plt.close("all")
 
 
 def overlaps(ax):

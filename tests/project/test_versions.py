@@ -33,7 +33,7 @@ def test_the_version_is_the_installed_one():
 
 
 def test_a_folder_that_was_never_installed_has_a_version(tmp_path):
-    for name in ("__init__.py", "utils/__init__.py", "utils/versions.py"):
+    for name in ("__init__.py", "utils/__init__.py", "utils/packages.py"):
         copy = tmp_path / "groupfs" / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "src/groupfs" / name, copy)

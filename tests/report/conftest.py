@@ -62,13 +62,12 @@ def nothing():
 
 @pytest.fixture(scope="package")
 def moons():
-    """Hostile names, labels and an image."""
+    """Hostile names and labels."""
     X, labels = moons_table()
     X = X.rename(columns=dict(zip(X.columns, HOSTILE, strict=False)))
     selector = fitted(X)
-    notes = [HOSTILE[0]]
-    shape = {"image_shape": (4, 5), "label_name": "moon"}
-    return selector, summarize(selector, X, labels=labels, source="moons.csv", notes=notes, **shape)
+    told = {"label_name": "moon", "source": "moons.csv", "notes": [HOSTILE[0]]}
+    return selector, summarize(selector, X, labels=labels, **told)
 
 
 @pytest.fixture(scope="package")

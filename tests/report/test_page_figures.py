@@ -1,17 +1,21 @@
-"""The figures in a real browser: the map of correlations, the samples, the curves."""
+"""Figures and sliders in a real browser: the whole page follows at once."""
 
 import re
 
+import numpy as np
 import pytest
 
-from tests.support.browser import click, number_of, picture, put, text
+from groupfs.report import selected_table
+from groupfs.report.render import TEMPLATES
+from groupfs.utils.text import write_p, write_share
+from tests.support.browser import click, listed, number_of, picture, put, text, texts
 
 pytestmark = pytest.mark.browser
 
 
 def test_pictures_follow_the_slider(show):
     browser = show()
-    canvases = ("after", "correlation-map", "pixel-map")
+    canvases = ("after", "correlation-map")
     fitted_pictures = [picture(browser, canvas) for canvas in canvases]
     put(browser, "by-features", 0)
     for canvas, before in zip(canvases, fitted_pictures, strict=True):
@@ -70,3 +74,86 @@ def test_the_curve_over_the_number_of_groups_has_a_mark_at_the_chosen_one(show, 
     chosen = mixed[0].replication_.best
     assert text(browser, "#replication-chart circle title").startswith(f"{chosen} groups")
     assert number_of(show("moons"), "#replication-chart") == 0  # the number was given
+
+
+def test_the_slider_selects_features_and_a_button_leads_back_to_the_fit(show, moons):
+    chosen, names = moons[1]["selection"], moons[1]["features"]["name"]
+    browser = show()
+    for budget in (1, 3, 7, 20):
+        put(browser, "by-features", chosen["levels"].index(budget))
+        assert set(listed(browser)) == {names[i] for i in chosen["order"][:budget]}
+        assert text(browser, "#status").startswith(f"{budget} feature")
+    click(browser, "#fitted")
+    assert set(listed(browser)) == {row["feature"] for row in selected_table(moons[1])}
+
+
+def test_the_other_slider_selects_groups(show, moons):
+    selector, summary = moons
+    browser = show()
+    put(browser, "by-groups", 3)
+    expected = {
+        summary["features"]["name"][i]
+        for i in selector.select(n_groups_to_select=3, n_features_to_select=None).features
+    }
+    assert set(listed(browser)) == expected
+    assert number_of(browser, ".group.kept") == 3
+
+
+def test_the_slider_answers_within_20_ms_at_20000_features(show, genes):
+    browser = show("genes")
+    last = len(genes["selection"]["levels"]) - 1
+    places = np.linspace(0, last, 15).round().astype(int).tolist()
+    # the quickest of three: what other processes take is not the page's
+    times = [min(put(browser, "by-features", place) for _ in range(3)) for place in places]
+    assert text(browser, "#n-features") == f"{genes['selection']['levels'][-1]:,}"
+    assert np.median(times) < 20, times
+
+
+def test_the_slider_runs_along_the_curve_and_groups_light_up_as_they_enter(show, mixed):
+    selector, explained = mixed[0], mixed[0].explained_
+    browser = show("mixed")
+    entry = [np.isin(selector.feature_order_, group).argmax() + 1 for group in selector.groups_]
+    for k in (1, 2, 4, 12):
+        put(browser, "by-features", k - 1)
+        told = f"{k} feature{'' if k == 1 else 's'} explain{'s' if k == 1 else ''}"
+        share = write_share(explained[k - 1]).replace(" %", "\xa0%")
+        assert text(browser, "#explained-readout") == f"{told} {share}"
+        assert f"explain{'s' if k == 1 else ''} {share}" in text(browser, "#status")
+        lit = sum(first <= k for first in entry)
+        assert number_of(browser, "#explained-chart .entry.lit") == lit
+        assert number_of(browser, ".group.kept") == lit
+    put(browser, "by-groups", 1)
+    assert text(browser, "#explained-readout") == ""  # what whole groups explain is not known
+
+
+def test_the_curve_can_be_dragged_and_has_a_button_for_90_percent(show, mixed):
+    browser = show("mixed")
+    click(browser, "#enough")
+    enough = 1 + int(np.searchsorted(mixed[0].explained_, 0.9))
+    assert text(browser, "#status").startswith(f"{enough} features")
+    assert texts(browser, "#explained-chart .halo") == [f"90\xa0%: {enough} features"]
+    chart = browser.find_element("id", "explained-chart")
+    webdriver = pytest.importorskip("selenium.webdriver")
+    webdriver.ActionChains(browser).click_and_hold(chart).move_by_offset(400, 0).release().perform()
+    assert text(browser, "#status").startswith("14 features")  # beyond its end is its end
+
+
+def test_without_budgets_in_its_order_there_is_no_curve(show):
+    browser = show("spread")
+    assert number_of(browser, "#explained-chart") == 0
+    put(browser, "by-features", 3)
+    assert text(browser, "#status").startswith("4 features")
+    assert browser.get_log("browser") == []
+
+
+SHARES = [0, 1e-6, 0.004, 0.00501, 0.125, 0.134996, 0.135, 0.285, 0.5, 0.976, 0.9951, 0.9999999, 1]
+P_VALUES = [0, 0.00099, 0.001, 0.0312, 0.05, 0.4, 0.999, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "python", "values"),
+    [("writeShare", write_share, SHARES), ("writeP", write_p, P_VALUES)],
+)
+def test_the_page_writes_shares_and_p_values_as_python_does(browser, name, python, values):
+    script = (TEMPLATES / "format.js").read_text() + f"return arguments[0].map({name});"
+    assert browser.execute_script(script, values) == [python(value) for value in values]

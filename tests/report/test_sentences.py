@@ -9,7 +9,7 @@ import pytest
 
 from groupfs import Replication
 from groupfs.report import render, summarize
-from groupfs.report.cards import outside_cards
+from groupfs.report.render import outside_cards
 from groupfs.utils.warn import SelectionWarning
 from tests.support.report_tables import blocks, fitted
 

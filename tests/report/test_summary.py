@@ -152,8 +152,6 @@ def test_samples_without_a_label_are_no_class_of_the_agreement(selector, table, 
     [
         ({"labels": [1, 2]}, "one label per sample"),
         ({"feature_names": ["a"]}, "one name per column"),
-        ({"image_shape": (3, 3)}, "height and width"),
-        ({"image_order": "K"}, "image_order='K'"),
         ({"X": np.eye(9)}, "give the table it was fitted on"),
     ],
 )

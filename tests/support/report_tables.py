@@ -72,7 +72,7 @@ def many_groups(n_groups=2000):
 
 
 def unpack(packed):
-    """Read back what ``groupfs.report.json_numbers.pack`` wrote, up to the rounding."""
+    """Read back what ``groupfs.report.schema.pack`` wrote, up to the rounding."""
     kind = "<u2" if packed["bits"] == 16 else "u1"
     steps = np.frombuffer(base64.b64decode(packed["data"]), kind).reshape(packed["shape"])
     span = packed["high"] - packed["low"]

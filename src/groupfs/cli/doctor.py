@@ -6,7 +6,7 @@ import re
 import sys
 from importlib.metadata import PackageNotFoundError, requires
 
-from groupfs.utils.versions import installed_version
+from groupfs.utils.packages import installed_version
 
 CORE = ("groupfs", "numpy", "scipy", "scikit-learn", "torch", "joblib")
 

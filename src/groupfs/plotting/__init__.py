@@ -4,13 +4,9 @@ Without an Axes a new figure as wide as a journal column (3.3 in) is made; on an
 follow your own matplotlib settings. Colours are those of Okabe and Ito, or go from dark to light.
 """
 
-from typing import Any
-
 from groupfs.plotting.conditions import plot_conditions, plot_curves
 from groupfs.plotting.correlations import plot_correlations
-from groupfs.plotting.explained import plot_explained
-from groupfs.plotting.groups import plot_groups
-from groupfs.plotting.halves import plot_replication
+from groupfs.plotting.groups import plot_explained, plot_groups, plot_replication
 from groupfs.plotting.images import plot_image_groups
 from groupfs.plotting.joint import plot_history, plot_path
 from groupfs.plotting.style import ACCENT, CYCLE, DROPPED, KEPT
@@ -30,10 +26,3 @@ __all__ = [
     "plot_path",
     "plot_replication",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    hint = ""
-    if name == "plot_embedding":
-        hint = ": draw PCA of what transform gives, or look at the samples in a report"
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")

@@ -8,7 +8,7 @@ from groupfs.conditions.compare import Comparison
 from groupfs.conditions.curves import Curves
 from groupfs.conditions.estimates import Change, Estimate
 from groupfs.plotting import style
-from groupfs.utils.text import shorten
+from groupfs.utils.text import count, shorten
 from groupfs.utils.types import FloatArray
 
 if TYPE_CHECKING:
@@ -37,11 +37,8 @@ def plot_conditions(
         Groups to show.
     <ax>
 
-    Examples
-    --------
-    <fitted>
+    <examples>
     >>> from groupfs.conditions import compare
-    >>> from groupfs.plotting import plot_conditions
     >>> ax = plot_conditions(compare(selector, X, X[:, 0] > 0, n_permutations=99))
     >>> ax.images[0].get_array().shape  # groups, conditions
     (2, 2)
@@ -65,7 +62,10 @@ def plot_conditions(
         ax.spines[:].set_visible(False)
         if values.size <= MOST_NUMBERS:
             _write_values(ax, values, image)
-        _mark_changes(ax, change.found(comparison.alpha)[:n])
+        rows = np.flatnonzero(change.found(comparison.alpha)[:n])
+        look = {"color": style.ACCENT, "clip_on": False, "zorder": 3}
+        beside = ax.get_yaxis_transform()
+        ax.scatter(np.full(len(rows), 1.03), rows, s=10, transform=beside, **look)
         ax.set_title(_title(comparison, change, what, n))
     return ax
 
@@ -85,11 +85,8 @@ def plot_curves(
         Groups to draw in colour, those that change most surely; all others are grey.
     <ax>
 
-    Examples
-    --------
-    <fitted>
+    <examples>
     >>> from groupfs.conditions import curves
-    >>> from groupfs.plotting import plot_curves
     >>> plot_curves(curves(selector, X, X[:, 0], n_permutations=99)).get_ylabel()
     'mean score'
     """
@@ -107,8 +104,7 @@ def plot_curves(
             ax.plot(curves.places, estimate.value[j], color=color, label=shorten(titles[j], 18))
             band = estimate.low[j], estimate.high[j]
             ax.fill_between(curves.places, *band, color=color, alpha=0.15, linewidth=0)
-        ax.set_xlabel(curves.name)
-        ax.set_ylabel(QUANTITIES[what])
+        ax.set(xlabel=curves.name, ylabel=QUANTITIES[what])
         ax.margins(x=0)
         if what == "cohesion":
             ax.set_ylim(min(0, float(np.nanmin(estimate.low))), None)
@@ -151,16 +147,9 @@ def _write_values(ax: "Axes", values: FloatArray, image: Any) -> None:
         ax.text(column, row, text, color="white" if dark else "black", **look)
 
 
-def _mark_changes(ax: "Axes", changes: Any) -> None:
-    """Draw a dot at the right of the groups that change."""
-    rows = np.flatnonzero(changes)
-    look: style.Keywords = {"color": style.ACCENT, "clip_on": False, "zorder": 3}
-    ax.scatter(np.full(len(rows), 1.03), rows, s=10, transform=ax.get_yaxis_transform(), **look)
-
-
 def _title(result: Any, change: Change, what: str, n: int) -> str:
     n_groups, n_changing = len(result.groups), int(change.found(result.alpha).sum())
-    of = f"{n_changing} of {n_groups} group{'' if n_groups == 1 else 's'}"
+    of = f"{n_changing} of {count(n_groups, 'group')}"
     verb = "changes" if n_changing == 1 else "change"
     dots = " (dots)" if n_changing and isinstance(result, Comparison) else ""
     first = f"\nthe first {n} shown" if n < n_groups else ""

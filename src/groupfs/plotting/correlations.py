@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from groupfs.data.open_table import read_rows
 from groupfs.groups import Groups
 from groupfs.plotting import style
-from groupfs.plotting.inputs import read_some_rows
 from groupfs.result import Result
 from groupfs.utils.text import shorten
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -18,6 +18,8 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+#: Rows that pictures are drawn from, at most, and numbers that these rows may hold.
+MOST_ROWS, MOST_NUMBERS = 1500, 30_000_000
 #: Features are named beside the map if there are no more than this.
 NAMED_FEATURES = 25
 #: Features of a group that are shown at least, if it has so many.
@@ -45,10 +47,7 @@ def plot_correlations(
         to its least central feature.
     <ax>
 
-    Examples
-    --------
-    <fitted>
-    >>> from groupfs.plotting import plot_correlations
+    <examples>
     >>> plot_correlations(selector, X).images[0].get_array().shape
     (10, 10)
     """
@@ -76,6 +75,15 @@ def plot_correlations(
         part = "" if n_shown == n_grouped else f"{n_shown} of {n_grouped:,} "
         ax.set_title(f"Correlations of {part}features, by group\n(kept groups framed)")
     return ax
+
+
+def read_some_rows(selector: Any, X: Any) -> tuple[FloatArray, int, IntArray]:
+    """Read standardised rows for a picture, at random if too many; gaps are NaN.
+
+    Returns what :func:`~groupfs.data.open_table.read_rows` does.
+    """
+    most_rows = min(MOST_ROWS, max(100, MOST_NUMBERS // selector.n_features_in_))
+    return read_rows(selector, X, most_rows, keep_gaps=True)
 
 
 def _frame_kept(ax: "Axes", sizes: IntArray, kept: BoolArray) -> None:
@@ -137,8 +145,6 @@ def share_out(sizes: IntArray, most: int) -> IntArray:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from groupfs.plotting.correlations import share_out
     >>> share_out(np.array([400, 4, 100]), 50)
     array([38,  3,  9])
     """

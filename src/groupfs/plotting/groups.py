@@ -1,15 +1,19 @@
-"""Draw the groups as bars: their smoothness, and what else is known of them."""
+"""Draw what was found: groups as bars, what features explain, how many groups halves agree on."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from groupfs.plotting import style
-from groupfs.result import Result
-from groupfs.utils.text import count, shorten, write_p
+from groupfs.result import ENOUGH, Result
+from groupfs.utils.text import count, shorten, write_p, write_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+#: Tables with more features are drawn on a log scale: what matters happens among the first.
+MOST_LINEAR = 100
 
 
 @style.documented
@@ -26,42 +30,128 @@ def plot_groups(selector: Any, *, most: int = 20, ax: "Axes | None" = None) -> "
         Groups to show.
     <ax>
 
-    Examples
-    --------
-    <fitted>
-    >>> from groupfs.plotting import plot_groups
+    <examples>
     >>> plot_groups(selector).get_xlabel()
     'smoothness'
     """
     result = Result.of(selector)
-    groups = result.groups
-    if not len(groups):
+    groups, n_groups, n_kept = result.groups, len(result.groups), int(result.kept.sum())
+    if not n_groups:
         return style.note("The table shows no groups", ax)
-    n = min(most, len(groups))
+    n = min(most, n_groups)
     with style.drawing(ax, height=0.9 + 0.15 * n) as ax:
         colors = np.where(result.kept[:n], style.KEPT, style.DROPPED)
         ax.barh(range(n), np.asarray(groups.smoothness[:n], float), color=colors, height=0.75)
-        ax.set_ylim(n - 0.4, -0.6)
         names = groups.names or [result.names[i] for i in groups.representatives]
         ax.set_yticks(range(n), [f"{j + 1}  {shorten(names[j], 16)}" for j in range(n)])
         ax.tick_params(axis="y", length=0)
         ax.axvline(0, color="black", linewidth=0.6)
-        ax.set_xlabel("smoothness")
+        ax.set(xlabel="smoothness", ylim=(n - 0.4, -0.6))
         _write_column(ax, 1.6, "size", [str(size) for size in groups.sizes[:n]])
         if groups.p_adjusted is not None:
             _write_column(ax, 5.5, "adj. p", [write_p(p) for p in groups.p_adjusted[:n]])
         if groups.replication is not None:
             again = [f"{share:.2f}" for share in groups.replication[:n]]
             _write_column(ax, 10.5, "replication", again)
-        ax.set_title(_title(result, n), pad=2 * _em())  # above the headings of the columns
+        which = f"First {n} of {n_groups} groups" if n < n_groups else count(n_groups, "group")
+        title = f"{which}, best first ({n_kept} kept, in blue)"
+        ax.set_title(title, pad=2 * _em())  # above the headings of the columns
         ax.spines["left"].set_visible(False)
     return ax
 
 
-def _title(result: Result, n: int) -> str:
-    n_groups, n_kept = len(result.groups), int(result.kept.sum())
-    which = f"First {n} of {n_groups} groups" if n < n_groups else count(n_groups, "group")
-    return f"{which}, best first ({n_kept} kept, in blue)"
+@style.documented
+def plot_explained(selector: Any, *, ax: "Axes | None" = None) -> "Axes":
+    """Draw how much of the variance of the related features the first features explain.
+
+    Features come in the order in which a budget takes them (``feature_order_``). The dashed line
+    marks 90 %, the circle the selected features where these are the first. Dots are the first
+    features of kept groups, in the groups' colours, where these are few.
+
+    Parameters
+    ----------
+    <selector>
+    <ax>
+
+    <examples>
+    >>> plot_explained(selector).get_xlabel()
+    'number of features'
+    """
+    result = Result.of(selector)
+    explained, n_features = result.explained, len(result.explained)
+    n_first, n_enough = result.n_first, result.n_enough
+    is_long = n_features > MOST_LINEAR
+    with style.drawing(ax) as ax:
+        start = [] if is_long else [0]
+        ax.plot([*start, *range(1, n_features + 1)], [*start, *explained], color=style.KEPT)
+        look: style.Keywords = {"color": style.DROPPED, "linewidth": 0.9, "linestyle": "--"}
+        reach = [1 - len(start), n_enough, n_enough], [ENOUGH, ENOUGH, 0]
+        ax.plot(*reach, label=f"{write_share(ENOUGH)}: {n_enough:,}", zorder=1.9, **look)
+        _mark_groups(ax, result)
+        if n_first is not None:
+            look = {"facecolors": "none", "edgecolors": "black", "zorder": 4, "clip_on": False}
+            at = n_first, explained[n_first - 1]
+            ax.scatter(*at, s=40, label=f"selected: {n_first:,}", **look)
+        if is_long:
+            ax.set_xscale("log")
+        else:
+            ax.locator_params(axis="x", integer=True)
+        ax.set(xlabel="number of features", xlim=(1 - len(start), n_features))
+        ax.set(ylabel="share explained", ylim=(0, 1.03))
+        ax.xaxis.set_major_formatter(lambda number, _: f"{number:,.0f}")
+        ax.yaxis.set_major_formatter(lambda share, _: f"{100 * share:.0f} %")
+        n_told = n_first or n_enough
+        explain = "explains" if n_told == 1 else "explain"
+        share = write_share(float(explained[n_told - 1]))
+        ax.set_title(f"{n_told:,} of {count(len(result.names), 'feature')} {explain} {share}")
+        style.legend_below(ax)
+    return ax
+
+
+@style.documented
+def plot_replication(selector: Any, *, ax: "Axes | None" = None) -> "Axes":
+    """Draw how far groups found in two halves of the rows agree, by the number of groups.
+
+    Agreement is 1 where both halves find the same groups, 0 where they agree as by chance. The
+    number is chosen where the information that is found again is highest (dashed, its highest as
+    1); the dotted line marks it, circles mark other numbers with nearly as much.
+
+    Parameters
+    ----------
+    <selector>
+        One that looked for the number of groups by replication, as by default.
+    <ax>
+
+    <examples>
+    >>> plot_replication(selector).get_xlabel()
+    'number of groups'
+    """
+    check_is_fitted(selector)
+    halves = getattr(selector, "replication_", None)
+    if halves is None:
+        raise ValueError(
+            "the selector has no replication to draw: its number of groups was given or found "
+            'otherwise, or its table is too small or shows no groups; n_groups="auto" looks at it.'
+        )
+    numbers, agreement = halves.n_groups, halves.agreement
+    with style.drawing(ax) as ax:
+        marker = "o" if len(numbers) == 1 else None
+        ax.plot(numbers, agreement, color=style.KEPT, label="agreement", marker=marker)
+        if halves.best is not None:
+            share = halves.information / halves.information.max()
+            look: style.Keywords = {"color": style.DROPPED, "linewidth": 1.2, "linestyle": "--"}
+            ax.plot(numbers, share, label="information", zorder=1.9, **look)
+            ax.axvline(halves.best, color="black", linewidth=0.8, linestyle=":", label="chosen")
+            others = np.isin(numbers, halves.others)
+            if others.any():
+                look = {"facecolors": "white", "edgecolors": style.KEPT, "zorder": 3}
+                ax.scatter(numbers[others], agreement[others], s=22, label="as well", **look)
+        ax.set(xlabel="number of groups", ylabel="agreement", ylim=(0, 1.03))
+        ax.locator_params(axis="x", integer=True)
+        what = "no number of groups" if halves.best is None else f"{halves.best} groups"
+        ax.set_title(f"Halves of the rows agree on {what}")
+        style.legend_below(ax)
+    return ax
 
 
 def _write_column(ax: "Axes", right: float, heading: str, entries: list[str]) -> None:
@@ -82,3 +172,13 @@ def _em() -> float:
     import matplotlib
 
     return float(matplotlib.rcParams["font.size"])
+
+
+def _mark_groups(ax: "Axes", result: Result) -> None:
+    """Draw a dot where the first feature of every kept group comes, if colours tell them apart."""
+    kept = np.flatnonzero(result.kept)
+    if not 0 < len(kept) <= len(style.CYCLE):
+        return
+    first = [int(result.positions[result.groups.members[j]].min()) for j in kept]
+    look: style.Keywords = {"c": style.rank_colors(len(kept)), "zorder": 3, "clip_on": False}
+    ax.scatter(first, result.explained[np.array(first) - 1], s=14, label="first of a group", **look)

@@ -5,9 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from groupfs.plotting import style
-from groupfs.plotting.inputs import mean_image
 from groupfs.result import Result
-from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -39,45 +37,37 @@ def plot_image_groups(
         or row after row.
     <ax>
 
-    Examples
-    --------
-    <fitted>
-    >>> from groupfs.plotting import plot_image_groups
+    <examples>
     >>> ax = plot_image_groups(selector, (4, 5), order="C")
     >>> ax.images[0].get_array().shape
     (4, 5)
     """
-    result = Result.of(selector)
-    mean = mean_image(selector, image_shape)
+    from matplotlib.colors import to_rgba
+    from matplotlib.patches import Patch
+
+    result, n_features = Result.of(selector), selector.n_features_in_
+    if len(image_shape) != 2 or image_shape[0] * image_shape[1] != n_features:
+        raise ValueError(
+            f"image_shape={tuple(image_shape)} does not fit {n_features} features; give the height "
+            "and width of the images, whose product is that number."
+        )
+    mean = selector._columns().mean
     kept = np.flatnonzero(result.kept)
+    colors, overlay = style.rank_colors(len(kept)), np.zeros((len(mean), 4))
+    for j, color in zip(kept, colors, strict=True):
+        pixels = result.groups.members[j]
+        overlay[pixels] = to_rgba(color)
+        overlay[pixels, 3] = np.where(result.support[pixels], SELECTED, IN_GROUP)
     with style.drawing(ax, height=2.8) as ax:
         ax.imshow(mean.reshape(image_shape, order=order), cmap="gray")
-        ax.imshow(_overlay(result, kept).reshape((*image_shape, 4), order=order))
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.imshow(overlay.reshape((*image_shape, 4), order=order))
+        ax.set(xticks=[], yticks=[])
         ax.spines[:].set_visible(False)
         ax.set_title(f"{result.support.sum()} of {len(mean)} pixels selected, by group")
         if 0 < len(kept) <= len(style.CYCLE):
-            _legend(ax, kept)
+            patches = [Patch(color=color, alpha=SELECTED) for color in colors]
+            place: style.Keywords = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02)}
+            look: style.Keywords = {"frameon": False, "handlelength": 1.0, "handleheight": 1.0}
+            numbers = [str(j + 1) for j in kept]
+            ax.legend(patches, numbers, title="group", title_fontsize="small", **place, **look)
     return ax
-
-
-def _overlay(result: Result, kept: IntArray) -> FloatArray:
-    """Return colour and opacity of every pixel, (d, 4)."""
-    from matplotlib.colors import to_rgb
-
-    overlay = np.zeros((len(result.names), 4))
-    for j, color in zip(kept, style.rank_colors(len(kept)), strict=True):
-        pixels = result.groups.members[j]
-        overlay[pixels, :3] = to_rgb(color)
-        overlay[pixels, 3] = np.where(result.support[pixels], SELECTED, IN_GROUP)
-    return overlay
-
-
-def _legend(ax: "Axes", kept: IntArray) -> None:
-    from matplotlib.patches import Patch
-
-    colors, numbers = style.rank_colors(len(kept)), [str(j + 1) for j in kept]
-    square: style.Keywords = {"handlelength": 1.0, "handleheight": 1.0}
-    patches = [Patch(color=color, alpha=SELECTED) for color in colors]
-    style.legend_beside(ax, "group", handles=patches, labels=numbers, **square)

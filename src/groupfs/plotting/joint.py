@@ -38,8 +38,7 @@ def plot_history(selector: Any, *, ax: "Axes | None" = None) -> "Axes":
     with style.drawing(ax) as ax:
         ax.axhline(0.5, color="black", linewidth=0.6, linestyle=":", zorder=1.8)
         _draw_groups(ax, epochs, gates, selector.group_kept_)
-        ax.set_xlabel("epoch")
-        ax.set_ylabel("gate mean")
+        ax.set(xlabel="epoch", ylabel="gate mean")
         right = ax.twinx()
         (line,) = right.plot(epochs, loss, "k--", linewidth=1, label="loss")
         right.set_ylabel("loss")
@@ -83,8 +82,7 @@ def plot_path(path: Any, *, ax: "Axes | None" = None) -> "Axes":
         ticks = [t for t in (0.1, 0.25, 0.5, 1, 2, 3, 5, 10) if low <= t <= high]
         ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
         ax.minorticks_off()
-        ax.set_xlabel("sparsity, relative to the critical weight")
-        ax.set_ylabel("gate x score")
+        ax.set(xlabel="sparsity, relative to the critical weight", ylabel="gate x score")
         ax.set_ylim(bottom=0)
         ax.set_title("Groups close as sparsity grows")
         style.legend_below(ax)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from groupfs.utils.packages import import_optional
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
@@ -21,21 +23,13 @@ CYCLE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E
 COLUMN_WIDTH = 3.3  #: inches
 #: Of figures made here. Sizes of text within them are relative to these.
 COLUMN_STYLE: dict[Any, float] = {
-    "font.size": 8.0,
-    "axes.titlesize": 8.0,
-    "axes.labelsize": 8.0,
-    "xtick.labelsize": 7.0,
-    "ytick.labelsize": 7.0,
-    "legend.fontsize": 7.0,
-    "axes.linewidth": 0.6,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "figure.dpi": 150.0,
-    "savefig.dpi": 300.0,
+    **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 8.0),
+    **dict.fromkeys(("xtick.labelsize", "ytick.labelsize", "legend.fontsize"), 7.0),
+    **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.6),
+    **dict.fromkeys(("xtick.major.size", "ytick.major.size"), 2.5),
+    **{"figure.dpi": 150.0, "savefig.dpi": 300.0},
 }
-
+NEEDS_MATPLOTLIB = 'Figures need matplotlib; install it with pip install "groupfs[plot]".'
 
 #: What the docstrings of all figures say, by the word that stands for it.
 SHARED = {
@@ -46,8 +40,10 @@ SHARED = {
     "        The mean score of samples, or how far a group coheres, as a correlation.",
     "<ax>": "ax : Axes or None, default=None\n"
     "        Where to draw; a new figure of column width if None.",
-    "<fitted>": ">>> from groupfs import FeatureGroups\n"
+    "<examples>": "Examples\n    --------\n"
+    "    >>> from groupfs import FeatureGroups\n"
     "    >>> from groupfs.datasets import load_two_moons\n"
+    "    >>> from groupfs.plotting import <name>\n"
     "    >>> X = load_two_moons(200, random_state=0).data\n"
     "    >>> selector = FeatureGroups(random_state=0).fit(X)",
 }
@@ -55,7 +51,7 @@ SHARED = {
 
 def documented(figure: Figure) -> Figure:
     """Fill in what the docstrings of all figures say."""
-    for word, text in SHARED.items():
+    for word, text in {**SHARED, "<name>": figure.__name__}.items():
         figure.__doc__ = (figure.__doc__ or "").replace(word, text)
     return figure
 
@@ -63,13 +59,7 @@ def documented(figure: Figure) -> Figure:
 @contextmanager
 def drawing(ax: "Axes | None", height: float = 2.4) -> "Iterator[Axes]":
     """Give the Axes to draw on: the user's, or one in a new figure of column width."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as reason:
-        raise ImportError(
-            'Figures need matplotlib; install it with pip install "groupfs[plot]".'
-        ) from reason
-
+    plt = import_optional("matplotlib.pyplot", NEEDS_MATPLOTLIB)
     with nullcontext() if ax is not None else plt.rc_context(COLUMN_STYLE):
         if ax is None:
             ax = plt.subplots(figsize=(COLUMN_WIDTH, height), layout="constrained")[1]
@@ -107,19 +97,7 @@ def legend_below(ax: "Axes", *others: "Line2D") -> None:
     """Write the legend below the Axes, where it covers no line."""
     handles = [*ax.get_legend_handles_labels()[0], *others]
     n_rows = -(-len(handles) // 4)
-    ax.legend(
-        handles=handles,
-        loc="upper center",
-        bbox_to_anchor=(0.5, 0),
-        borderaxespad=4.0,  # in letters: the labels of the axis lie between
-        ncols=-(-len(handles) // n_rows),
-        frameon=False,
-        handlelength=1.4,
-        columnspacing=1.0,
-    )
-
-
-def legend_beside(ax: "Axes", title: str, **more: Any) -> None:
-    """Write the legend at the right of the Axes."""
-    place: Keywords = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.02), "frameon": False}
-    ax.legend(title=title, title_fontsize="small", **place, **more)
+    # the pad is in letters: the labels of the axis lie between
+    place: Keywords = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": 4.0}
+    look: Keywords = {"frameon": False, "handlelength": 1.4, "columnspacing": 1.0}
+    ax.legend(handles=handles, ncols=-(-len(handles) // n_rows), **place, **look)

@@ -8,7 +8,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from groupfs.report.json_numbers import Json, tidy, tidy_list
+from groupfs.report.schema import Json, tidy, tidy_list
+from groupfs.utils.text import count
 
 #: What is said of every group and condition, with an interval; scores of categories alone.
 QUANTITIES = ("score", "cohesion", "correlation", "mean")
@@ -59,12 +60,9 @@ def conditions_table(summary: Json) -> list[Json]:
     rows = []
     for group in part["groups"]:
         for k, condition in enumerate(part["conditions"]):
-            row = {name: group.get(name) for name in CONDITIONS_COLUMNS}
-            of_condition = {
-                name: values[k] for name, values in row.items() if isinstance(values, list)
-            }
-            known = {"condition": condition, "n_samples": part["n_samples"][k]}
-            rows.append({**row, **of_condition, **known})
+            of = {**group, "condition": condition, "n_samples": part["n_samples"][k]}
+            row = {name: of.get(name) for name in CONDITIONS_COLUMNS}
+            rows.append({name: v[k] if isinstance(v, list) else v for name, v in row.items()})
     return rows
 
 
@@ -95,6 +93,5 @@ def _sentence(name: str, groups: Sequence[Json], alpha: float) -> str:
         plural = "group" if len(changing) == 1 else "groups"
         few = f" ({plural} {', '.join(changing)})" if 0 < len(changing) <= 5 else ""
         told.append(f"{len(changing) or 'none'} in {what}{few}")
-    count = f"{len(groups)} group{'' if len(groups) == 1 else 's'}"
-    rate = f"false discovery rate {100 * alpha:g} %"
-    return f"Groups that change with {name}, of {count}: {told[0]}, {told[1]} ({rate})."
+    every = f"Groups that change with {name}, of {count(len(groups), 'group')}"
+    return f"{every}: {told[0]}, {told[1]} (false discovery rate {100 * alpha:g} %)."

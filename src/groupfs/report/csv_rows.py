@@ -1,6 +1,6 @@
 """List the rows of groups.csv and selected.csv, from a summary."""
 
-from groupfs.report.json_numbers import Json
+from groupfs.report.schema import Json
 
 #: The columns of selected.csv; groups.csv has two more, as ``to_frame`` has them.
 SELECTED_COLUMNS = (

@@ -1,9 +1,11 @@
-"""Compute the arrays behind the figures: samples in two dimensions, correlations, pixels.
+"""Compute what the figures and the slider show: other budgets, samples, correlations.
 
-Z is a sample of the standardised rows with the user's columns: constant ones zero, gaps NaN.
+Selections grow with the budget, so one order of the features tells them all. Z is a sample of the
+standardised rows with the user's columns: constant ones zero, gaps NaN.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,16 +14,22 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.extmath import randomized_svd
 
+from groupfs.groups import Selection
 from groupfs.metrics import clustering_accuracy
 from groupfs.plotting.correlations import correlate_features
-from groupfs.plotting.inputs import mean_image
-from groupfs.report.json_numbers import Json, pack, tidy, tidy_list
-from groupfs.report.other_budgets import select_again
+from groupfs.report.schema import Json, pack, tidy, tidy_list
 from groupfs.result import Result
 from groupfs.selection.row_scores import score_rows, score_weights
+from groupfs.selection.select import select
+from groupfs.utils.text import STEPS
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 Labels = NDArray[Any] | None
+
+#: Every budget up to the first number is on the slider, and so many above it.
+DENSE, SPARSE = 60, 80
+#: The largest budget on the slider; nobody chooses so many.
+LARGEST = 10_000
 
 #: Embeddings drawn along each of the two sliders: so many, or so many points in all.
 FEWEST_EMBEDDINGS, MOST_EMBEDDINGS, MOST_POINTS = 16, 60, 30_000
@@ -29,6 +37,39 @@ FEWEST_EMBEDDINGS, MOST_EMBEDDINGS, MOST_POINTS = 16, 60, 30_000
 MOST_FEATURES, MOST_SCORES = 200, 120_000
 #: Labels with more values than this are numbers to be coloured by size, or names too many to tell.
 MOST_CLASSES = 28
+
+
+def _select_again(result: Result, **changes: Any) -> Selection:
+    """Select as the selector would if something else were asked for."""
+    asked = replace(result.selection.asked, **changes)
+    return select(result.groups, result.order, asked)
+
+
+def other_budgets(result: Result) -> dict[str, list[int]]:
+    """Return ``order`` and ``levels``: for k in levels, k selects the first k of the order."""
+    order, every = result.order, _select_again(result, n_features=len(result.order))
+    if not result.selection.asked.follows_order:
+        return _asked_for(result, min(len(every.features), LARGEST))
+    order = order[every.support[order]][:LARGEST]
+    marks = [result.n_enough, int(result.support.sum())]
+    levels = {*_levels(len(order)), *(k for k in marks if 0 < k <= len(order))}
+    return {"levels": sorted(levels), "order": order.tolist()}
+
+
+def explained_curve(result: Result, budgets: dict[str, list[int]]) -> Json:
+    """Return the curve of what the first features explain, and where the selection is on it."""
+    order = result.order.tolist()
+    is_first = budgets["order"] == order[: len(budgets["order"])]
+    return {
+        "sentence": result.explained_sentence,
+        "what": result.explained_words,
+        "n_related": result.n_related,
+        "n_enough": result.n_enough,
+        "n_selected": result.n_first,
+        "is_of_budgets": result.selection.asked.follows_order and is_first,
+        "order": order,
+        "share": [step / STEPS for step in result.steps],
+    }
 
 
 def embeddings(
@@ -48,7 +89,7 @@ def embeddings(
         return {"xy": pack(xy, bits=16), "variance": tidy_list(variance, 3)}
 
     def of_groups(n_groups: int) -> IntArray:
-        return select_again(result, n_groups=n_groups, n_features=None).features
+        return _select_again(result, n_groups=n_groups, n_features=None).features
 
     return {
         "n_points": len(Z),
@@ -104,12 +145,27 @@ def correlations(selector: Any, Z: FloatArray) -> Json | None:
     }
 
 
-def image(selector: Any, shape: tuple[int, int] | None, order: str) -> Json | None:
-    """Return the shape, the order of the pixels and the mean image, for orientation."""
-    if shape is None:
-        return None
-    mean, (height, width) = mean_image(selector, shape), map(int, shape)
-    return {"height": height, "width": width, "order": order, "mean": pack(mean)}
+def _asked_for(result: Result, most: int) -> dict[str, list[int]]:
+    """Ask for one budget after the other."""
+    labels, ranks = result.groups.labels, result.groups.ranks
+    last = np.where(labels < 0, len(result.groups), labels)
+    levels = _levels(most)
+    order: list[int] = []
+    seen = np.zeros(len(labels), dtype=bool)
+    for budget in levels:
+        chosen = _select_again(result, n_features=budget).features
+        new = chosen[~seen[chosen]]
+        order.extend(new[np.lexsort((ranks[new], last[new]))].tolist())
+        seen[new] = True
+        assert len(order) == len(chosen), "a larger budget dropped a feature"
+    return {"levels": levels, "order": order}
+
+
+def _levels(most: int) -> list[int]:
+    """List budgets: all small ones, then steps of a few percent up to the largest."""
+    small = np.arange(1, min(most, DENSE) + 1)
+    large = np.geomspace(DENSE, most, SPARSE).round() if most > DENSE else np.empty(0)
+    return np.unique(np.concatenate([small, large]).astype(int)).tolist()
 
 
 def _principal_components(

@@ -9,25 +9,23 @@ import base64
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from groupfs.groups import Why
-from groupfs.report.cards import group_cards, outside_cards
 from groupfs.report.conditions import line_points, strongest
 from groupfs.report.csv_rows import GROUPS_COLUMNS
-from groupfs.report.json_numbers import Json
-from groupfs.report.schema import check
-from groupfs.sentences import GAINS, LIMITS, PLACES, REASONS, REPLICATION
+from groupfs.report.schema import Json, check
+from groupfs.sentences import GAINS, LIMITS, PLACES, REASONS, REPLICATION, in_no_group_words
+from groupfs.utils.packages import import_optional
 from groupfs.utils.text import STEPS, count, write_p, write_share
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
+NEEDS_JINJA = 'The report needs jinja2: pip install "groupfs[report]" installs it.'
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
 SCRIPTS = (
-    "format data selection reasons groups correlations samples lines replication explained pixels "
+    "format data selection reasons groups correlations samples lines replication explained "
     "features downloads main"
 )
 #: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
@@ -40,6 +38,12 @@ REMEDY = re.compile(r"may stand for no answer|use[-_]raw|if these have an order"
 MOST_OPEN = 40
 #: Groups shown beyond the first ones, at most, since their features are selected or come soon.
 MOST_OTHER_GROUPS = 240
+#: Letters of names that a group shows, of which each name takes some more for its frame.
+MOST_LETTERS, FRAME = 170, 4
+#: Names a group shows at least, and names so few that they are shown rather than counted.
+FEWEST_NAMES, FEW_MORE = 4, 2
+#: Features in no group that are named, of each kind.
+MOST_OUTSIDE = 150
 #: What the scripts need to know of a group and of a feature; the rest is in the rows.
 OF_A_GROUP = (
     "rank name title is_given size smoothness p_adjusted replication n_selected why "
@@ -119,6 +123,7 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
     kind_of = {i: kind for kind, found in summary["ungrouped"].items() for i in found}
     order = indices(chosen["order"])
     known = order.index(-1) if -1 in order else len(order)
+    n_first = sum(j == number for j, number in enumerate(shown))  # these have scores
     return {
         "n_features": len(features["name"]),
         "features": {
@@ -149,8 +154,8 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
         "levels": [level for level in chosen["levels"] if level <= known],
         "explained": _curve(summary["explained"]),
         "correlations": drawn and {**drawn, "features": indices(drawn["features"])},
-        "embedding": {**summary["embedding"], "scores": _scores(summary, shown)},
-        **{part: summary[part] for part in ("replication", "image")},
+        "embedding": {**summary["embedding"], "scores": summary["embedding"]["scores"][:n_first]},
+        "replication": summary["replication"],
     }
 
 
@@ -176,6 +181,56 @@ def _listed(summary: Json, most: int, shown: list[int]) -> list[int]:
     return sorted(first[:most])
 
 
+def group_cards(summary: Json, shown: Sequence[int], index: dict[int, int]) -> list[Json]:
+    """Give every group shown its place on the page, its first names, and the number of others.
+
+    ``index`` is where listed features are on the page.
+    """
+    ranks = summary["features"]["rank"]
+    cards = []
+    for j, number in enumerate(shown):
+        group = summary["groups"][number]
+        members = sorted(group["features"], key=lambda i: ranks[i])
+        n_fit = _n_fit([summary["features"]["name"][i] for i in members])
+        chips = [_chip(summary, i, index, group) for i in members[:n_fit]]
+        cards.append({"j": j, "group": group, "chips": chips, "n_more": len(members) - n_fit})
+    return cards
+
+
+def outside_cards(summary: Json, index: dict[int, int], most: int = MOST_OUTSIDE) -> list[Json]:
+    """List the features in no group by why they are in none, cut where they are many."""
+    cards = []
+    for kind, features in summary["ungrouped"].items():
+        if features:
+            chips = [_chip(summary, i, index) for i in features[:most]]
+            words = in_no_group_words(kind, len(features))
+            n_more = max(0, len(features) - most)
+            cards.append({"kind": kind, "words": words, "chips": chips, "n_more": n_more})
+    return cards
+
+
+def _chip(summary: Json, i: int, index: dict[int, int], group: Json | None = None) -> Json:
+    features = summary["features"]
+    return {
+        "name": features["name"][i],
+        "index": index.get(i, -1),
+        "selected": bool(features["selected"][i]),
+        "centrality": features["centrality"][i] if group else None,
+        "is_representative": group is not None and group["representative"] == i,
+        "is_reversed": group is not None and features["sign"][i] < 0,
+    }
+
+
+def _n_fit(names: Sequence[str]) -> int:
+    """Count the names that fit; a few more than that are shown as well."""
+    letters = 0
+    for n, name in enumerate(names):
+        letters += len(name) + FRAME
+        if letters > MOST_LETTERS and n >= FEWEST_NAMES and len(names) - n > FEW_MORE:
+            return n
+    return len(names)
+
+
 def _curve(explained: Json) -> Json:
     """Return the curve as whole steps until all is explained; the page has the order already."""
     steps = [round(STEPS * share) for share in explained["share"]]
@@ -184,26 +239,15 @@ def _curve(explained: Json) -> Json:
     return {**{name: explained[name] for name in names}, "steps": steps[:n_steps]}
 
 
-def _scores(summary: Json, shown: list[int]) -> list[Json]:
-    """Take the scores of the first groups, as many as the page shows of them."""
-    n_first = sum(j == number for j, number in enumerate(shown))
-    scores: list[Json] = summary["embedding"]["scores"]
-    return scores[:n_first]
-
-
 def _as_json(data: Json) -> str:
     """Write the json block so that no character of it can end the element or start a tag."""
     text = json.dumps(data, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _environment() -> "Environment":
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            'The report needs jinja2: pip install "groupfs[report]" installs it.'
-        ) from error
+def _environment() -> Any:
+    """Return what reads the templates, with the ways numbers are written."""
+    jinja2 = import_optional("jinja2", NEEDS_JINJA)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=True,
@@ -212,8 +256,7 @@ def _environment() -> "Environment":
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(count=count, number=_number, percent=_percent, spaced=_spaced)
-    environment.filters.update(p=write_p)
-    environment.filters.update(strongest=strongest, line_points=line_points)
+    environment.filters.update(p=write_p, strongest=strongest, line_points=line_points)
     return environment
 
 

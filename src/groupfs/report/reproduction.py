@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.report.json_numbers import Json, tidy
-from groupfs.utils.versions import installed_version
+from groupfs.report.schema import Json, tidy
+from groupfs.utils.packages import installed_version
 
 #: Numbers that a fit chooses; all but the first are of the joint method.
 LEARNED = (

@@ -2,23 +2,22 @@
 
 The dict is the contract: the page, the csv files and other programs read it and nothing else. What
 was found comes from :class:`groupfs.result.Result`; the other parts are written next door:
-``other_budgets`` (what other budgets would select), ``figure_data`` (arrays behind the figures),
-``sentences``, ``reproduction`` (how to do it again).
+``figure_data`` (what figures and the slider show), ``sentences``, ``reproduction`` (how to do it
+again).
 """
 
 import datetime
 from collections.abc import Sequence
 from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from groupfs.plotting.inputs import check_labels, read_some_rows
+from groupfs.plotting.correlations import read_some_rows
 from groupfs.report import figure_data
 from groupfs.report.conditions import summarize_conditions
-from groupfs.report.json_numbers import Json, tidy, tidy_list
-from groupfs.report.other_budgets import explained_curve, other_budgets
 from groupfs.report.reproduction import reproduction
-from groupfs.report.schema import FORMAT, VERSION
+from groupfs.report.schema import FORMAT, VERSION, Json, tidy, tidy_list
 from groupfs.report.sentences import headline, how_sure, selected_sentence, sentences
 from groupfs.result import Result
 
@@ -31,8 +30,6 @@ def summarize(
     labels: ArrayLike | None = None,
     label_name: str | None = None,
     conditions: Any = None,
-    image_shape: tuple[int, int] | None = None,
-    image_order: str = "F",
     source: str | None = None,
     notes: Sequence[str] = (),
 ) -> Json:
@@ -51,11 +48,6 @@ def summarize(
         Name of the labels.
     conditions : Comparison, Curves or None
         What :func:`groupfs.conditions.compare` or :func:`groupfs.conditions.curves` has found.
-    image_shape : (height, width) or None
-        For tables whose columns are the pixels of an image.
-    image_order : {"F", "C"}, default="F"
-        Whether pixels run down the columns of the image, as in ``fetch_dataset``, or along its
-        rows.
     source : str or None
         Name of the file the table came from.
     notes : sequence of str
@@ -73,11 +65,9 @@ def summarize(
     (5, 10)
     """
     result = Result.of(selector, feature_names)
-    if image_order not in ("F", "C"):
-        raise ValueError(f'image_order={image_order!r} must be "F" (down the columns) or "C".')
     Z, n_samples, rows = read_some_rows(selector, X)
-    labels = None if labels is None else check_labels(labels, n_samples)[rows]
-    halves, budgets = getattr(selector, "replication_", None), other_budgets(result)
+    values = None if labels is None else _check_labels(labels, n_samples)[rows]
+    halves, budgets = getattr(selector, "replication_", None), figure_data.other_budgets(result)
     reasons = {text: i for i, text in enumerate(dict.fromkeys(result.reasons))}
     summary: Json = {
         "format": FORMAT,
@@ -107,17 +97,27 @@ def summarize(
             "limit": result.limit,
             **budgets,
         },
-        "explained": explained_curve(result, budgets),
+        "explained": figure_data.explained_curve(result, budgets),
         "replication": halves and _replication(halves),
-        "embedding": figure_data.embeddings(result, Z, budgets, labels, label_name),
-        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
+        "embedding": figure_data.embeddings(result, Z, budgets, values, label_name),
+        "agreement": figure_data.agreement(Z, result.support, values, label_name),
         "correlations": figure_data.correlations(selector, Z),
-        "image": figure_data.image(selector, image_shape, image_order),
         **reproduction(selector, source),
     }
     if conditions is not None:
         summary["conditions"] = summarize_conditions(conditions)
     return summary
+
+
+def _check_labels(labels: ArrayLike, n_samples: int) -> NDArray[Any]:
+    """Check that there is one label per sample, and return them as an array."""
+    values = np.asarray(labels)
+    if values.shape != (n_samples,):
+        raise ValueError(
+            f"labels has shape {values.shape} but X has {n_samples} samples; give one label per "
+            "sample."
+        )
+    return values
 
 
 def _features(result: Result) -> Json:

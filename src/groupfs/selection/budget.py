@@ -23,20 +23,15 @@ def spend_budget(
     ``"spread"`` shares the budget among the groups ``kept`` in proportion to their smoothness, most
     central features first; what they cannot hold goes to the next groups in rank order.
     """
-    by_centrality = [groups.by_centrality(j) for j in range(len(groups))]
-    if allocation == "whole":
-        return _joined([by_centrality[j] for j in ranked])[:n_features]
-    weights = np.where(kept, np.maximum(groups.smoothness, 0), 0)
-    if not weights.any():
-        weights = kept.astype(float)
-    quota = _proportional(weights, groups.sizes, n_features)
-    taken = [by_centrality[j][: quota[j]] for j in ranked]
-    left = [by_centrality[j][quota[j] :] for j in ranked]
-    return _joined(taken + left)[:n_features]
-
-
-def _joined(parts: list[IntArray]) -> IntArray:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts])
+    quota = groups.sizes
+    if allocation == "spread":
+        weights = np.where(kept, np.maximum(groups.smoothness, 0), 0)
+        weights = weights if weights.any() else kept.astype(float)
+        quota = _proportional(weights, groups.sizes, n_features)
+    by_centrality = {j: groups.by_centrality(j) for j in ranked.tolist()}
+    taken = [features[: quota[j]] for j, features in by_centrality.items()]
+    left = [features[quota[j] :] for j, features in by_centrality.items()]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *taken, *left])[:n_features]
 
 
 def _proportional(weights: FloatArray, capacity: IntArray, total: int) -> IntArray:
@@ -62,9 +57,10 @@ def features_asked_for(
     """
     if explain is not None:
         return 1 + int(np.searchsorted(explained, explain - SAME_SHARE))
-    if n_features is None or isinstance(n_features, Integral):
-        return None if n_features is None else int(n_features)
-    return max(1, int(n_features * len(explained) + SAME_SHARE))
+    if n_features is None:
+        return None
+    is_share = not isinstance(n_features, Integral)
+    return max(1, int(n_features * len(explained) + SAME_SHARE)) if is_share else int(n_features)
 
 
 def refuse_too_many(wanted: float | None, n_features: int) -> None:
@@ -81,14 +77,8 @@ def refuse_conflicts(values: dict[str, Any]) -> None:
     """Refuse a share of variance to explain beside what would set the number in another way."""
     if values.get("explain") is None:
         return
-    clashes = {
-        "n_features_to_select": None,
-        "n_groups_to_select": None,
-        "output": "features",
-        "allocation": "explain",
-    }
-    for name, neutral in clashes.items():
-        if values[name] not in (None, neutral, "scores"):
+    for name in ("n_features_to_select", "n_groups_to_select", "output", "allocation"):
+        if values[name] not in (None, "features", "scores", "explain"):
             raise ParameterError(
                 f"explain={values['explain']} and {name}={values[name]!r} are both given; explain "
                 f"chooses as many features of all groups as it takes, so leave {name} out.",

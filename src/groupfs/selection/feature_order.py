@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, cholesky
+from groupfs.data.coordinates import DEFAULT, Limits, cholesky
 from groupfs.data.similarity import Similarity
 from groupfs.data.table import Table
 from groupfs.selection.coverage import Coverage
@@ -81,7 +81,10 @@ def order_features(
     found = similarity.coordinates(limits)
     weights = weights / found.n_duplicates
     weights = weights / weights.sum()
-    state = _explained(found, weights)
+    state = None  # similarities other than correlation know no residuals
+    if found.F is not None:
+        each = torch.as_tensor(np.repeat(weights / found.sizes, found.sizes), device=found.F.device)
+        state = ExplainedVariance(found.F, weighted_targets(found.F, each), found.sizes)
     order, gains = _greedy(state, Coverage.of(found, weights), stages, limits.most_picks)
     if state is None and found.squared is not None:
         reached = np.maximum.accumulate(found.squared.numpy()[order], axis=0) @ weights
@@ -93,14 +96,6 @@ def order_features(
     explained = np.minimum(np.cumsum(np.append(gains, np.zeros(len(last)))) / gains.sum(), 1.0)
     explained[len(order) - 1 :] = 1.0
     return FeatureOrder(np.append(order, last), explained, weights)
-
-
-def _explained(found: Coordinates, weights: FloatArray) -> ExplainedVariance | None:
-    """Begin a choice of features by what they explain; None where similarity knows no residuals."""
-    if found.F is None:
-        return None
-    each = torch.as_tensor(np.repeat(weights / found.sizes, found.sizes), device=found.F.device)
-    return ExplainedVariance(found.F, weighted_targets(found.F, each), found.sizes)
 
 
 def _greedy(

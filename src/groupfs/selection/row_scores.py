@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import FloatArray, IntArray
 
 #: Centralities that sum to less are none: features that cancel out have no middle.
 NO_CENTER = 1e-9
@@ -37,12 +37,7 @@ def score_weights(groups: list[IntArray], centrality: FloatArray, signs: IntArra
 
 
 def score_rows(
-    X: Any,
-    weights: FloatArray,
-    mean: FloatArray | None = None,
-    spread: FloatArray | None = None,
-    *,
-    least_weight: float = LEAST_WEIGHT,
+    X: Any, weights: FloatArray, mean: FloatArray | None = None, spread: FloatArray | None = None
 ) -> FloatArray:
     """Score rows of numbers, dense with NaN in gaps, or sparse, whose zeros are numbers, (n, C).
 
@@ -53,8 +48,6 @@ def score_rows(
         Made by :func:`score_weights`.
     mean, spread : (d,) or None
         Units of the columns; one that does not vary counts as its mean. None if X is standardised.
-    least_weight : float, default=0.5
-        Share of a group's weight that a row must have, or its score is NaN.
     """
     used = np.flatnonzero(weights.any(axis=1))
     weights = weights[used]
@@ -69,8 +62,9 @@ def score_rows(
     gaps = np.isnan(away)
     scores: FloatArray = np.where(gaps, 0, away) @ combine
     some = gaps.any(axis=1)
-    if some.any():
-        scores[some] = _renormalized(scores[some], ~gaps[some], weights, least_weight)
+    weight = ~gaps[some] @ np.abs(weights)  # of the features that are there
+    enough = weight > LEAST_WEIGHT - ROUNDING
+    scores[some] = np.divide(scores[some], weight, np.full_like(weight, np.nan), where=enough)
     return scores
 
 
@@ -80,12 +74,3 @@ def score_blocks(
     """Score a table that comes in blocks of rows, (n, C)."""
     scores = [score_rows(block, weights, mean, spread) for block in blocks]
     return np.concatenate([np.zeros((0, weights.shape[1])), *scores])
-
-
-def _renormalized(
-    sums: FloatArray, there: BoolArray, weights: FloatArray, least_weight: float
-) -> FloatArray:
-    """Divide sums by the weight of the features that are there; NaN where that is too little."""
-    total = there.astype(float) @ np.abs(weights)
-    enough = total > max(least_weight - ROUNDING, ROUNDING)
-    return np.divide(sums, total, out=np.full_like(sums, np.nan), where=enough)

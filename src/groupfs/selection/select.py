@@ -1,10 +1,12 @@
-"""Select features from groups, and say why: a pure function of them and of what is asked for."""
+"""Keep groups and select features from them, and say why: a pure function of what is asked for.
+
+Axes: d features, C groups. Nothing but numpy here.
+"""
 
 import numpy as np
 
-from groupfs.groups import Groups, Request, Selection, Why
+from groupfs.groups import OPEN, Groups, Request, Selection, Why
 from groupfs.selection.budget import spend_budget
-from groupfs.selection.keep import keep_groups
 from groupfs.utils.types import BoolArray, IntArray
 
 NOTHING_TO_EXPLAIN = (
@@ -19,6 +21,18 @@ NOTHING_RELATED = (
     "selected. Set n_features_to_select for a budget all the same, or keep_unrelated=True to look "
     "for groups among all features."
 )
+ALL_CLOSED = (
+    "All gates are closed at this sparsity; only the group ranked first was kept. Choose a lower "
+    "sparsity."
+)
+ALL_THE_SAME = (
+    "so nothing is selected. Ask for a number of groups or features (n_groups_to_select, "
+    "n_features_to_select) to have the first of them all the same"
+)
+NONE_STANDS_OUT = f"No group stands out from chance, {ALL_THE_SAME}, or raise alpha."
+NOT_FOUND_AGAIN = (
+    f"No group that stands out from chance is found again in halves of the rows, {ALL_THE_SAME}."
+)
 
 
 def select(found: Groups, order: IntArray, asked: Request) -> Selection:
@@ -26,15 +40,10 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
 
     ``order`` are the features that vary, those that explain most of the others first.
     """
-    significant = found.stand_out(asked.alpha)
-    note: str | None = NOTHING_RELATED
-    groups, group_why = np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64)
-    if len(found):
-        groups, group_why, note = keep_groups(found, asked.n_groups, asked.alpha)
-    notes = [] if note is None or asked.n_features is not None else [note]
-    ranked, labels = np.arange(len(found)), found.labels
+    groups, group_why, note = keep_groups(found, asked.n_groups, asked.alpha)
+    budget, ranked, labels = asked.n_features, np.arange(len(found)), found.labels
+    notes = [note] if note and budget is None else []
     within = ranked[groups] if asked.n_groups else ranked
-    budget = asked.n_features
     if asked.output == "representatives":
         chosen = found.representatives[within[:budget] if budget else np.flatnonzero(groups)]
     elif budget is None:
@@ -43,7 +52,9 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
         allowed = asked.n_groups is None or np.isin(labels[order], within)
         chosen = order[np.broadcast_to(allowed, order.shape)][:budget]
     else:
-        shared = _groups_with_a_share(found, asked.n_groups, significant, groups)
+        shared, significant = groups, found.stand_out(asked.alpha)
+        if asked.n_groups is None and significant is not None:
+            shared = significant if significant.any() else found.smoothness > 0
         chosen = spend_budget(found, within, shared, budget, asked.allocation)
         if asked.n_groups is None:
             chosen = np.concatenate([chosen, order[labels[order] < 0]])[:budget]
@@ -68,6 +79,35 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
     return Selection(support, groups, why, group_why, asked, notes)
 
 
+def keep_groups(
+    found: Groups, rule: int | str | None, alpha: float
+) -> tuple[BoolArray, IntArray, str | None]:
+    """Choose the groups to keep, (C,), with a :class:`Why` of each, and a note where none is.
+
+    ``rule`` is a number of groups. Else gates decide, where there are any (the first group is kept
+    if none is open), or what stands out from chance and is found again in halves of the rows, where
+    that was looked at.
+    """
+    if not len(found):
+        return np.zeros(0, dtype=bool), np.zeros(0, dtype=np.int64), NOTHING_RELATED
+    if rule is not None and not isinstance(rule, str):
+        first = np.arange(len(found)) < int(rule)
+        return first, np.where(first, Why.AMONG_FIRST, Why.AFTER_FIRST), None
+    if found.gates is not None:
+        kept = found.gates > OPEN
+        why = np.where(kept, Why.GATE_OPEN, Why.GATE_CLOSED)
+        if kept.any():
+            return kept, why, None
+        kept[0], why[0] = True, Why.FIRST_OF_CLOSED
+        return kept, why, ALL_CLOSED
+    significant = found.stand_out(alpha)
+    assert significant is not None  # without gates groups are tested
+    kept = significant if found.replicates is None else significant & found.replicates
+    doubt = np.where(significant, Why.NOT_REPLICATED, Why.NOT_BEYOND_CHANCE)
+    note = NOT_FOUND_AGAIN if significant.any() else NONE_STANDS_OUT
+    return kept, np.where(kept, Why.BEYOND_CHANCE, doubt), None if kept.any() else note
+
+
 def _why_features(
     labels: IntArray,
     groups: BoolArray,
@@ -89,15 +129,3 @@ def _why_features(
         why[of_kept] = np.where(support[of_kept], Why.SHARE, Why.NO_SHARE)
     why[support & ~inside] = Why.SPARE
     return why
-
-
-def _groups_with_a_share(
-    found: Groups,
-    n_groups: int | str | None,
-    significant: BoolArray | None,
-    groups: BoolArray,
-) -> BoolArray:
-    """Choose the groups a budget is spread over: those asked for, else those that stand out."""
-    if n_groups is not None or significant is None:
-        return groups
-    return significant if significant.any() else found.smoothness > 0

@@ -13,8 +13,6 @@ def adjust_p_values(p_values: FloatArray) -> FloatArray:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from groupfs.utils.false_discovery import adjust_p_values
     >>> adjust_p_values(np.array([0.01, np.nan, 0.04, 0.5])).round(2).tolist()
     [0.03, nan, 0.06, 0.5]
     """

@@ -2,49 +2,21 @@
 
 from typing import Any
 
-LEARNED = "GroupFS always learns memberships; FeatureGroups finds groups without training"
-FOUND = "use FeatureGroups, which finds groups by comparing them with chance"
-TRAINED = "use GroupFS, which learns gates; FeatureGroups trains nothing"
-HALVES = "FeatureGroups compares halves of the rows in every fit"
 ENDED = "a fit takes seconds, so leave it out"
-
-PATH = "use GroupFSPath, which trains many sparsities"
-
-OF_GATES = (
-    *("sparsity", "sparsity_weight", "smoothness_weight", "preset", "gate_noise", "n_init"),
-    *("bandwidth_gradient", "start_temperature", "end_temperature", "batch_size", "max_epochs"),
-    *("early_stopping", "learning_rate", "verbose", "gate_start", "ranking", "learn_memberships"),
-)
-OF_DISCOVERY = (
-    *("groups", "explain", "allocation", "alpha", "signed", "similarity", "metric"),
-    *("keep_unrelated", "max_memory"),
-)
-
-#: Parameters of before, by estimator.
-PARAMETERS: dict[str, dict[str, str]] = {
-    "FeatureGroups": {
-        **dict.fromkeys(OF_GATES, TRAINED),
-        **dict.fromkeys(("memory", "n_jobs", "checkpoint"), ENDED),
-        **dict.fromkeys(("n_resamples", "resample"), HALVES),
-        "sparsities": PATH,
-        "n_neighbors": "graphs use 7 neighbours, as the paper does; leave it out",
-        "feature_neighbors": "it follows from the number of features; leave it out",
-        "diffusion_steps": "walks take 2 steps, as the paper's do; leave it out",
-    },
-    "GroupFS": {
-        "learn_memberships": LEARNED,
-        **dict.fromkeys(OF_DISCOVERY, FOUND),
-        **dict.fromkeys(("ranking", "gate_start"), "it is part of the preset"),
-        **dict.fromkeys(("memory", "n_jobs", "checkpoint"), ENDED),
-        **dict.fromkeys(("n_resamples", "resample"), HALVES),
-        "sparsities": PATH,
-    },
+HALVES = "FeatureGroups compares halves of the rows in every fit"
+#: What to use an estimator for, where a parameter is one of its own.
+USES = {
+    "FeatureGroups": "which finds groups by comparing them with chance",
+    "GroupFS": "which learns gates",
+    "GroupFSPath": "which trains many sparsities",
 }
-PARAMETERS["GroupFSPath"] = PARAMETERS["GroupFS"] | {
-    "sparsity": "give sparsities, of which the one with the largest gain is taken",
+#: Parameters of before that no estimator has.
+PARAMETERS = {
+    **dict.fromkeys(("memory", "n_jobs", "checkpoint"), ENDED),
+    **dict.fromkeys(("n_resamples", "resample"), HALVES),
+    **dict.fromkeys(("ranking", "gate_start"), "it is part of the preset of GroupFS"),
+    "learn_memberships": "GroupFS always learns them; FeatureGroups finds groups without training",
 }
-del PARAMETERS["GroupFSPath"]["sparsities"]
-
 #: Attributes of before.
 ATTRIBUTES = {
     "group_selected_": "it is called group_kept_ now",
@@ -54,14 +26,25 @@ ATTRIBUTES = {
 }
 
 
-def refuse_removed(estimator: str, args: tuple[Any, ...], parameters: dict[str, Any]) -> None:
-    """Refuse parameters given by place, and those that ended, in a sentence."""
+def refuse_removed(called: str, args: tuple[Any, ...], parameters: dict[str, Any]) -> None:
+    """Refuse parameters given by place, and those that ended or are another's, in a sentence."""
     if args:
         raise TypeError(
-            f"{estimator}({args[0]!r}) does not say what {args[0]!r} is; parameters are given by "
+            f"{called}({args[0]!r}) does not say what {args[0]!r} is; parameters are given by "
             f"name: n_groups={args[0]!r} looks for as many groups, "
             f"n_features_to_select={args[0]!r} selects as many features."
         )
+    if called not in USES:  # somebody's own class
+        return
     for name in parameters:
-        if name in PARAMETERS.get(estimator, {}):
-            raise TypeError(f"{estimator} has no parameter {name}: {PARAMETERS[estimator][name]}.")
+        if not _has(called, name):
+            moved = (f"use {other}, {use}" for other, use in USES.items() if _has(other, name))
+            hint = next(moved, PARAMETERS.get(name))
+            if hint is not None:
+                raise TypeError(f"{called} has no parameter {name}: {hint}.")
+
+
+def _has(estimator: str, parameter: str) -> bool:
+    import groupfs
+
+    return parameter in getattr(groupfs, estimator).__dataclass_fields__

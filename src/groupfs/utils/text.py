@@ -15,7 +15,6 @@ def join_names(names: Iterable[Any], most: int = 5) -> str:
 
     Examples
     --------
-    >>> from groupfs.utils.text import join_names
     >>> join_names("abcd", most=2)
     'a, b and 2 more'
     """
@@ -29,7 +28,6 @@ def format_bytes(n_bytes: float) -> str:
 
     Examples
     --------
-    >>> from groupfs.utils.text import format_bytes
     >>> format_bytes(2_500_000)
     '2.5 MB'
     """
@@ -44,7 +42,6 @@ def whole_steps(share: float) -> int:
 
     Examples
     --------
-    >>> from groupfs.utils.text import whole_steps
     >>> whole_steps(0.123456), whole_steps(0.9999999), whole_steps(1 - 1e-12)
     (12346, 99999, 100000)
     """
@@ -61,7 +58,6 @@ def write_share(share: float | None) -> str:
 
     Examples
     --------
-    >>> from groupfs.utils.text import write_share
     >>> write_share(0.973), write_share(0.125), write_share(0.996), write_share(0.001)
     ('97 %', '12 %', '> 99 %', '< 1 %')
     """
@@ -79,7 +75,6 @@ def write_p(p_value: float | None) -> str:
 
     Examples
     --------
-    >>> from groupfs.utils.text import write_p
     >>> write_p(0.0312), write_p(0.0004), write_p(None)
     ('0.031', '< 0.001', '–')
     """
@@ -93,7 +88,6 @@ def ordinal(number: int) -> str:
 
     Examples
     --------
-    >>> from groupfs.utils.text import ordinal
     >>> [ordinal(n) for n in (1, 2, 3, 11, 1022)]
     ['1st', '2nd', '3rd', '11th', '1,022nd']
     """
@@ -106,7 +100,6 @@ def count(number: int, thing: str) -> str:
 
     Examples
     --------
-    >>> from groupfs.utils.text import count
     >>> count(1, "group"), count(7129, "feature")
     ('1 group', '7,129 features')
     """
@@ -129,7 +122,6 @@ def shorten(text: str, longest: int) -> str:
 
     Examples
     --------
-    >>> from groupfs.utils.text import shorten
     >>> shorten("long-winded", 5)
     'long…'
     """

@@ -32,11 +32,7 @@ def _find_stack_level() -> int:
     """Count the frames from :func:`warn` to the first one outside the packages passed over."""
     frame = inspect.currentframe()
     level = 0  # this frame does not count, but the one that is looked for does
-    while frame is not None and _package(frame.f_globals) in PASSED_OVER:
+    while frame and frame.f_globals.get("__name__", "").split(".")[0] in PASSED_OVER:
         frame = frame.f_back
         level += 1
     return level
-
-
-def _package(names: dict[str, object]) -> str:
-    return str(names.get("__name__", "")).split(".")[0]

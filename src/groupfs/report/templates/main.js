@@ -14,7 +14,6 @@ function update(mode, n) {
   showGroups();
   if (map) showCorrelations();
   showAfter();
-  if (DATA.image) showPixels();
   showFeatures();
   showDownloads();
 }
@@ -58,7 +57,6 @@ function repaint() {
   showClasses();
   if (DATA.replication) drawReplication();
   if (curveIsDrawn) drawExplained();
-  if (DATA.image) paintMean();
   update(current.mode, current.n);
 }
 
@@ -74,7 +72,6 @@ setUpSliders();
 if (curveIsDrawn) setUpExplained();
 setUpFeatures();
 setUpDownloads();
-if (DATA.image) setUpPixels();
 repaint();
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 window.addEventListener("beforeprint", () => onPaper(true));
