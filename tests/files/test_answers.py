@@ -168,14 +168,6 @@ def test_a_long_code_in_one_column_alone_is_named_and_infinite_values_are_none()
     assert answer_levels(np.array([np.inf, 1, 2, 3, -np.inf, np.nan, 99])).codes == [99]
 
 
-@pytest.mark.parametrize("missing", [{"C1": 99}, "C1=99", ["7", "C1 = 99"]])
-def test_codes_for_one_column_are_refused(missing):
-    says = r"names a column, but .* in all columns; give the values alone, such as missing=\[99\]"
-    with pytest.raises(ColumnsError, match=says) as caught:
-        decide_columns(pd.DataFrame({"C1": [1, 2, 99, 1], "C2": [2, 1, 2, 2]}), missing=missing)
-    assert caught.value.parameter == "missing"
-
-
 def test_codes_are_found_as_numbers_and_as_text_and_in_other_files():
     frame = pd.DataFrame(
         {"n": [2, 2, 99, 3], "t": ["2", "2", "99", "3"], "w": ["p", "q", "Refused", "p"]}

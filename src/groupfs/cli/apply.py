@@ -11,7 +11,7 @@ from groupfs.cli.prepare import find_column
 from groupfs.cli.result_folder import check_file
 from groupfs.files import read_table
 from groupfs.files.columns import ColumnsError, numeric_columns
-from groupfs.files.file_content import find_path
+from groupfs.files.file_content import find_content
 from groupfs.files.file_table import numbered
 from groupfs.utils.atomic_files import OutputError, write_file
 
@@ -42,7 +42,7 @@ def apply(
     support = selector.get_support()
     if not support.any():
         raise ColumnsError(f"{model} selects no feature, so there is nothing to apply.")
-    is_h5ad = path != "-" and find_path(path)[1] == "h5ad"  # another file may be csv
+    is_h5ad = find_content(path).format == "h5ad"  # another file may be csv
     table = read_table(
         path,
         header=preparation.header if header is None else header,

@@ -8,13 +8,7 @@ from groupfs.cli.errors import translate
 from groupfs.cli.prepare import find_column
 from groupfs.cli.request import SelectRequest
 from groupfs.files import FileTable
-from groupfs.files.column_values import (
-    ColumnsError,
-    are_dates,
-    read_codes,
-    to_dates,
-    without_codes,
-)
+from groupfs.files.column_values import ColumnsError, read_codes, to_dates, without_codes
 
 
 def set_aside(table: FileTable, request: SelectRequest) -> tuple[FileTable, Any]:
@@ -25,9 +19,11 @@ def set_aside(table: FileTable, request: SelectRequest) -> tuple[FileTable, Any]
     name = request.by
     if name is None:
         return table, None
-    from groupfs.conditions.inputs import FEWEST_SAMPLES, is_number
+    from groupfs.conditions.inputs import FEWEST_SAMPLES, dates_as_days, is_number
 
-    column = _followed(without_codes(find_column(table, name, "--by"), read_codes(request.missing)))
+    column = without_codes(find_column(table, name, "--by"), read_codes(request.missing))
+    if (dates := to_dates(column)) is not None:
+        column = dates_as_days(dates)
     counts = column.value_counts()
     n_frequent = int((counts >= FEWEST_SAMPLES).sum())
     if n_frequent < 2 and not is_number(column):
@@ -59,10 +55,3 @@ def compare_by(estimator: Any, X: Any, names: list[str], column: Any) -> tuple[A
     # a sparse table has no names of its own
     compared = replace(compared, representatives=[names[i] for i in estimator.representatives_])
     return compared, [translate(str(w.message)) for w in caught if w.category is UserWarning]
-
-
-def _followed(column: Any) -> Any:
-    """Return dates, also those written as text, as days; other columns as they are."""
-    from groupfs.conditions.inputs import dates_as_days
-
-    return dates_as_days(to_dates(column)) if are_dates(column) else column

@@ -1,12 +1,10 @@
 """From a file to a table for the estimator: the label set aside, every column given its kind."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from groupfs.cli.errors import translate
 from groupfs.cli.request import SelectRequest
-from groupfs.data.memory import memory_budget, parse_memory
 from groupfs.files import FileTable, read_table
 from groupfs.files.column_values import read_codes, without_codes
 from groupfs.files.columns import (
@@ -15,16 +13,14 @@ from groupfs.files.columns import (
     decide_columns,
     no_such_column,
     numeric_columns,
+    refuse_few,
 )
 from groupfs.files.large_text import is_too_large, map_text
 from groupfs.files.read import refuse_h5ad_options
-from groupfs.utils.errors import ParameterError
-from groupfs.utils.text import format_bytes, join_names
+from groupfs.utils.text import join_names
 
 #: Labels of numbers with more values than this are cut into two halves to report agreement.
 MOST_CLASSES = 10
-#: Bytes that must be left to read a table with.
-LEAST_BYTES = 10**7
 
 
 @dataclass(frozen=True)
@@ -37,38 +33,23 @@ class Prepared:
     notes: list[str]
 
 
-def read_file(
-    path: str, request: SelectRequest, make_folder: Callable[[], str]
-) -> tuple[FileTable, Preparation | None]:
+def read_file(request: SelectRequest, folder: str) -> tuple[FileTable, Preparation | None]:
     """Read a file; one too large for memory in parts, which prepares its columns as well.
 
-    The numbers of such a file are mapped from the folder that ``make_folder`` makes.
+    The numbers of such a file are mapped from the folder.
     """
-    if request.max_memory is not None:
-        _refuse_too_little(request.max_memory)
+    path = str(request.table)
     if not is_too_large(path, request.max_memory):
         return read_table(path, **request.reading), None
     refuse_h5ad_options(path, request.layer, request.use_raw)
     aside = {"--label": request.label, "--by": request.by}
     return map_text(
         path,
-        make_folder(),
+        folder,
         header=request.reading["header"],
-        max_memory=request.max_memory,
         aside={option: name for option, name in aside.items() if name is not None},
         **request.columns,
     )
-
-
-def _refuse_too_little(max_memory: str) -> None:
-    """Refuse a limit that leaves no bytes for a table."""
-    left = memory_budget(max_memory)
-    if left < LEAST_BYTES:
-        least = format_bytes(parse_memory(max_memory) - left + LEAST_BYTES)
-        raise ParameterError(
-            f"max_memory={max_memory!r} leaves nothing for the table; give {least} or more.",
-            "max_memory",
-        )
 
 
 def prepare(
@@ -87,12 +68,7 @@ def prepare(
     else:
         X, preparation = _take_numbers(table, request)
     notes = [translate(note) for note in [*table.notes, *notes, *preparation.notes]]
-    n_features = len(preparation.names)
-    if n_features < 2:
-        raise ColumnsError(
-            f"{table.source} has {n_features} usable column{'' if n_features == 1 else 's'} left, "
-            f"and a choice needs at least 2{': ' if notes else '.'}{' '.join(notes)}"
-        )
+    refuse_few(preparation.names, table.source, notes)
     if table.n_rows < 2:
         raise ColumnsError(f"{table.source} has only one row; groups show in many.")
     return Prepared(X, replace(preparation, **request.reading), labels, notes)
@@ -106,7 +82,7 @@ def _take_numbers(table: FileTable, request: SelectRequest) -> tuple[Any, Prepar
                 f"{option} {given[0]}: {table.source} is a sparse table of numbers, which has no "
                 "answers; leave it out."
             )
-    preparation = numeric_columns(table.names, drop=request.drop or (), label=request.label)
+    preparation = numeric_columns(table.names, drop=request.drop, label=request.label)
     kept = [i for i, column in enumerate(preparation.columns) if column.kind == "number"]
     X = table.values if len(kept) == len(table.names) else table.values[:, kept]
     return X, preparation

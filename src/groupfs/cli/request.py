@@ -64,8 +64,7 @@ class SelectRequest:
     @property
     def columns(self) -> dict[str, Any]:
         """Return what was said of columns, as ``decide_columns`` takes it."""
-        names = {"drop": self.drop or (), "use": self.use or ()}
-        return {**names, "missing": self.missing, "order": self.order}
+        return {name: getattr(self, name) for name in ("drop", "use", "missing", "order")}
 
     @property
     def parameters(self) -> dict[str, Any]:

@@ -1,6 +1,5 @@
 """``groupfs select`` and ``groupfs demo``: read, prepare, fit, summarise, write."""
 
-import contextlib
 import tempfile
 import warnings
 from collections.abc import Callable
@@ -12,7 +11,6 @@ from groupfs.cli.prepare import prepare, read_file
 from groupfs.cli.request import SelectRequest, command_line
 from groupfs.cli.result_folder import check_folder, write_results
 from groupfs.files import FileTable
-from groupfs.files.columns import Preparation
 
 Say = Callable[[str], None]
 
@@ -23,58 +21,45 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     ``report_progress`` takes the steps, ``note`` the decisions on columns.
     """
     check_folder(request.folder, request.force)
-    if request.table is None:
-        return _select_from(two_moons(), None, request, report_progress, note)
-    with contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory(prefix="groupfs-") as folder:  # of a table read in parts
+        if request.table is None:
+            table, learned = two_moons(), None
+        else:
+            name = "standard input" if request.table == "-" else request.table
+            report_progress(f"Reading {name}")
+            table, learned = read_file(request, folder)
+            report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
+        table, condition = set_aside(table, request)
+        prepared = prepare(table, request, learned)
+        for sentence in prepared.notes:
+            note(sentence)
+        names = prepared.preparation.names
 
-        def make_folder() -> str:
-            return stack.enter_context(tempfile.TemporaryDirectory(prefix="groupfs-"))
+        from groupfs import report  # slow, so not before the table is sound
 
-        name = "standard input" if request.table == "-" else request.table
-        report_progress(f"Reading {name}")
-        table, learned = read_file(request.table, request, make_folder)
-        report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
-        return _select_from(table, learned, request, report_progress, note)
-
-
-def _select_from(
-    table: FileTable,
-    learned: Preparation | None,
-    request: SelectRequest,
-    report_progress: Say,
-    note: Say,
-) -> dict[str, Any]:
-    table, condition = set_aside(table, request)
-    prepared = prepare(table, request, learned)
-    for sentence in prepared.notes:
-        note(sentence)
-    names = prepared.preparation.names
-
-    from groupfs import report  # slow, so not before the table is sound
-
-    report_progress(f"Looking for groups among {len(names)} features")
-    selector, said = _fit(request, prepared.X)
-    compared = None
-    if condition is not None:
-        report_progress(f"Comparing groups by {request.by}")
-        compared, more = compare_by(selector, prepared.X, names, condition)
-        said += more
-    for sentence in said:
-        note(sentence)
-    report_progress("Writing the report")
-    summary = report.summarize(
-        selector,
-        prepared.X,
-        feature_names=names,
-        labels=prepared.labels,
-        label_name=request.label,
-        conditions=compared,
-        source=table.source,
-        notes=[*prepared.notes, *said],
-    )
-    summary["code"] = [command_line(request, table.source)]
-    write_results(request.folder, request.force, summary, selector, prepared.preparation)
-    return summary
+        report_progress(f"Looking for groups among {len(names)} features")
+        selector, said = _fit(request, prepared.X)
+        compared = None
+        if condition is not None:
+            report_progress(f"Comparing groups by {request.by}")
+            compared, more = compare_by(selector, prepared.X, names, condition)
+            said += more
+        for sentence in said:
+            note(sentence)
+        report_progress("Writing the report")
+        summary = report.summarize(
+            selector,
+            prepared.X,
+            feature_names=names,
+            labels=prepared.labels,
+            label_name=request.label,
+            conditions=compared,
+            source=table.source,
+            notes=[*prepared.notes, *said],
+        )
+        summary["code"] = [command_line(request, table.source)]
+        write_results(request.folder, request.force, summary, selector, prepared.preparation)
+        return summary
 
 
 def _fit(request: SelectRequest, X: Any) -> tuple[Any, list[str]]:

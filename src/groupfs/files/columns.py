@@ -20,10 +20,7 @@ from groupfs.files.answers import (
 )
 from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
 from groupfs.files.column_values import ColumnsError, read_codes, to_numbers, without_codes
-from groupfs.utils.text import join_names
-
-#: Whole numbers from here on are not told apart as floats.
-EXACT = 2**53
+from groupfs.utils.text import count, join_names
 
 __all__ = ["Column", "ColumnsError", "Preparation", "decide_columns", "matching", "numeric_columns"]
 
@@ -101,9 +98,7 @@ class Preparation:
                 values, n_unknown = convert(by_name[name], values)
                 log.add_count("unknown", name, n_unknown)
             if values is not stored and values.dtype.kind == "f":
-                present = values.dropna()
-                whole = bool((present % 1 == 0).all() and (present.abs() < EXACT).all())
-                values = values.astype("Int64") if whole else values  # 3 rather than 3.0
+                values = values.convert_dtypes()  # 3 rather than 3.0
             selected[name] = values
         return selected, log.sentences()
 
@@ -132,8 +127,8 @@ class Preparation:
 def decide_columns(
     frame: Any,
     *,
-    drop: Sequence[str] = (),
-    use: Sequence[str] = (),
+    drop: str | Sequence[str] | None = None,
+    use: str | Sequence[str] | None = None,
     label: str | None = None,
     missing: Any = None,
     order: Any = None,
@@ -149,9 +144,9 @@ def decide_columns(
     ----------
     frame : DataFrame
         The table as its file has it.
-    drop : sequence of str
+    drop : str, sequence of str or None
         Names or patterns (``*_mut``) of columns to leave out.
-    use : sequence of str
+    use : str, sequence of str or None
         Names or patterns of columns to use although they look like ids or free text.
     label : str or None
         Name of the column to leave out because it is the label.
@@ -171,7 +166,7 @@ def decide_columns(
     """
     names = list(frame.columns)
     used, dropped = matching(use, names, "use"), matching(drop, names, "drop")
-    codes = read_codes(missing, names)
+    codes = read_codes(missing)
     answers = {
         name: without_codes(frame[name], codes)
         for name in names
@@ -198,7 +193,7 @@ def decide_columns(
 
 
 def numeric_columns(
-    names: Sequence[str], *, drop: Sequence[str] = (), label: str | None = None
+    names: Sequence[str], *, drop: str | Sequence[str] | None = None, label: str | None = None
 ) -> Preparation:
     """Return the preparation of a table that holds numbers already and is taken as it is.
 
@@ -221,14 +216,26 @@ def _left_out(name: str, label: str | None, log: DecisionLog) -> Column:
     return log.ignore(name, "dropped")
 
 
-def matching(patterns: Sequence[str], names: Sequence[str], parameter: str) -> set[str]:
+def refuse_few(names: Sequence[str], source: str, notes: Sequence[str]) -> None:
+    """Refuse to choose from fewer than two columns, with the reasons why others are not used."""
+    if len(names) < 2:
+        raise ColumnsError(
+            f"{source} has {count(len(names), 'usable column')} left, and a choice needs at least 2"
+            f"{': ' if notes else '.'}{' '.join(notes)}"
+        )
+
+
+def matching(
+    patterns: str | Sequence[str] | None, names: Sequence[str], parameter: str
+) -> set[str]:
     """Find the names that patterns such as ``*_mut`` stand for.
 
     ``a,b`` stands for both a and b, unless there is a column of that very name. An error names the
     parameter that a pattern was given as.
     """
     matches: set[str] = set()
-    split = [[p] if p in names else p.split(",") for p in patterns]
+    given = [patterns] if isinstance(patterns, str) else patterns or ()
+    split = [[p] if p in names else p.split(",") for p in given]
     for pattern in [part.strip() for parts in split for part in parts]:
         hits = [pattern] if pattern in names else fnmatch.filter(names, pattern)
         if not hits:

@@ -5,8 +5,13 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from groupfs.files.delimited_text import read_text
+from groupfs.files.excel_and_spss import read_excel, read_spss
 from groupfs.files.file_content import Content, find_content
 from groupfs.files.file_table import FileTable, TableError, refuse_duplicates, refuse_no_values
+from groupfs.files.h5ad import read_h5ad
+from groupfs.files.numpy_and_matlab import read_mat, read_numpy
+from groupfs.files.parquet_and_feather import read_frame
 from groupfs.utils.errors import ParameterError
 
 #: Packages that read files, and the extra of groupfs that brings each.
@@ -75,33 +80,23 @@ def read_table(
     content = find_content(path)
     if content.format != "h5ad":
         refuse_h5ad_options(content.source, layer, use_raw)
+    readers: dict[str, Callable[[], FileTable]] = {
+        "text": lambda: read_text(content, header),
+        "xlsx": lambda: read_excel(content, header),
+        "sav": lambda: read_spss(content),
+        "parquet": lambda: read_frame(content),
+        "feather": lambda: read_frame(content),
+        "npy": lambda: read_numpy(content),
+        "npz": lambda: read_numpy(content),
+        "mat": lambda: read_mat(content),
+        "h5ad": lambda: read_h5ad(content, layer, use_raw),
+    }
     with refuse_broken(content), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of other packages, on layouts and styles
-        table = _read(content, header, layer, use_raw)
+        table = readers[content.format]()
     refuse_duplicates(table.names, table.source)
     refuse_no_values(table)
     return table
-
-
-def _read(content: Content, header: bool | None, layer: str | None, use_raw: bool) -> FileTable:
-    # imported only now, as they import much
-    from groupfs.files import excel_and_spss, numpy_and_matlab
-    from groupfs.files.delimited_text import read_text
-    from groupfs.files.h5ad import read_h5ad
-    from groupfs.files.parquet_and_feather import read_frame
-
-    readers: dict[str, Callable[[], FileTable]] = {
-        "text": lambda: read_text(content, header),
-        "xlsx": lambda: excel_and_spss.read_excel(content, header),
-        "sav": lambda: excel_and_spss.read_spss(content),
-        "parquet": lambda: read_frame(content),
-        "feather": lambda: read_frame(content),
-        "npy": lambda: numpy_and_matlab.read_numpy(content),
-        "npz": lambda: numpy_and_matlab.read_numpy(content),
-        "mat": lambda: numpy_and_matlab.read_mat(content),
-        "h5ad": lambda: read_h5ad(content, layer, use_raw),
-    }
-    return readers[content.format]()
 
 
 @contextlib.contextmanager
