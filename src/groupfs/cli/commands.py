@@ -146,7 +146,8 @@ def doctor() -> None:
     with exit_codes():
         from groupfs.cli.doctor import examine
 
-        printing.print_lines(examine())
+        for name, text in examine():
+            typer.echo(f"{name:<18}{text}")
 
 
 def _select_and_print(request: SelectRequest) -> None:

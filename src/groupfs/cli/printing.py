@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +39,6 @@ def progress_and_notes(quiet: bool) -> tuple[Callable[[str], None], Callable[[st
         lambda text: console.print(text, style="bold", soft_wrap=True),
         lambda text: console.print(f"- {text}"),
     )
-
-
-def print_lines(lines: Iterable[tuple[str, str]]) -> None:
-    """Print names and what there is of each, one below the other."""
-    for name, text in lines:
-        typer.echo(f"{name:<18}{text}")
 
 
 def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: bool) -> None:

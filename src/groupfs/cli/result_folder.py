@@ -1,9 +1,7 @@
 """The folder of results: the files in it, and that nothing is replaced unasked."""
 
-import csv
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,16 +45,23 @@ def write_results(
     folder: Path, force: bool, summary: dict[str, Any], selector: Any, preparation: "Preparation"
 ) -> None:
     """Write all files of a result, or none."""
+    import pandas as pd
+
     from groupfs import persistence, report
     from groupfs.report.conditions import CONDITIONS_COLUMNS
     from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
 
+    tables = {
+        "selected.csv": (SELECTED_COLUMNS, report.selected_table(summary)),
+        "groups.csv": (GROUPS_COLUMNS, report.groups_table(summary)),
+    }
+    if summary.get("conditions"):
+        tables[CONDITIONS] = CONDITIONS_COLUMNS, report.conditions_table(summary)
+
     def write(aside: Path) -> None:
-        write_rows(aside / "selected.csv", SELECTED_COLUMNS, report.selected_table(summary))
-        write_rows(aside / "groups.csv", GROUPS_COLUMNS, report.groups_table(summary))
-        if summary.get("conditions"):
-            rows = report.conditions_table(summary)
-            write_rows(aside / CONDITIONS, CONDITIONS_COLUMNS, rows)
+        for name, (columns, rows) in tables.items():
+            frame = pd.DataFrame(rows, columns=columns, dtype=object)  # whole numbers stay whole
+            frame.to_csv(aside / name, index=False, lineterminator="\n")
         text = json.dumps(summary, ensure_ascii=False, allow_nan=False)
         (aside / "result.json").write_text(text, encoding="utf-8")
         (aside / "report.html").write_text(report.render(summary), encoding="utf-8")
@@ -69,11 +74,3 @@ def write_results(
 def files_of(summary: dict[str, Any]) -> list[str]:
     """Name the files of a result."""
     return [*FILES, *[CONDITIONS] * bool(summary.get("conditions"))]
-
-
-def write_rows(path: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
-    """Write records to a csv file, its header alone if there are none."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

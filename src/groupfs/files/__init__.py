@@ -7,20 +7,8 @@ columns are used and as what: ``column_kinds`` looks at one, ``column_values`` a
 ``answers`` knows scales in words. ``ColumnPreparer`` does the same in pipelines.
 """
 
-from typing import TYPE_CHECKING, Any
-
+from groupfs.files.column_preparer import ColumnPreparer
 from groupfs.files.file_table import FileTable, TableError
 from groupfs.files.read import read_table
 
-if TYPE_CHECKING:
-    from groupfs.files.column_preparer import ColumnPreparer
-
 __all__ = ["ColumnPreparer", "FileTable", "TableError", "read_table"]
-
-
-def __getattr__(name: str) -> Any:
-    if name != "ColumnPreparer":  # it alone needs scikit-learn
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from groupfs.files.column_preparer import ColumnPreparer
-
-    return ColumnPreparer

@@ -6,13 +6,13 @@ Answers in words are the steps of a scale. Common English wordings are known; ot
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from groupfs.files.column_values import ColumnsError, plain_spelling, to_text
 from groupfs.files.wordings import WORDINGS, Scale
-from groupfs.utils.text import join_names
+from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray
 
 #: What people say in place of an answer.
@@ -37,13 +37,6 @@ MOST_CODES = 3
 SHARED, FEWEST_COLUMNS = 0.1, 2
 #: Share that suffices for codes that can hardly be answers: 77, 99, -99 and longer ones.
 SHARED_IF_LONG = 0.001
-
-
-class Levels(NamedTuple):
-    """The different values of a column of answers."""
-
-    steps: list[float]
-    codes: list[float]  #: known ones, far from the steps
 
 
 def plain_word(text: str) -> str:
@@ -152,69 +145,55 @@ def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
     ]
 
 
-def suspected_codes(answers: Mapping[str, Levels]) -> list[str]:
-    """Name codes that enough columns have, of those found by :func:`answer_levels`.
+def suspected_codes(columns: Mapping[str, FloatArray]) -> list[str]:
+    """Name numbers that may stand for no answer in columns of numbers, if enough have them.
 
     Short ones must not be steps of as many columns: of -3 to 3, some may lack -3.
     """
-    by_code: dict[float, list[str]] = {}
-    for name, levels in answers.items():
-        for code in levels.codes:
-            by_code.setdefault(code, []).append(name)
-    steps = Counter(step for levels in answers.values() for step in levels.steps)
+    answers = {name: own for name, values in columns.items() if (own := steps_and_codes(values))}
+    times = Counter(step for steps, _ in answers.values() for step in steps)
     few, some = SHARED_IF_LONG * len(answers), max(FEWEST_COLUMNS, SHARED * len(answers))
-    shared = {
-        code: names
-        for code, names in sorted(by_code.items())
-        if len(names) >= (few if abs(code) > 9 else max(some, steps[code] + 1))
-    }
+    shared = {}
+    for code in sorted({code for _, codes in answers.values() for code in codes}):
+        names = [name for name, (_, codes) in answers.items() if code in codes]
+        if len(names) >= (few if abs(code) > 9 else max(some, times[code] + 1)):
+            shared[f"{code:g}"] = names
     if not shared:
         return []
     where = "; ".join(
-        f"{code:g} in {len(names)} column{'s' * (len(names) > 1)} ({join_names(names)})"
+        f"{code} in {count(len(names), 'column')} ({join_names(names)})"
         for code, names in shared.items()
     )
-    which = ",".join(f"{code:g}" for code in shared)
-    stand = "They may" if len(shared) > 1 else "It may"
+    they, them = ("They", "them") if len(shared) > 1 else ("It", "it")
     return [
-        f"Found a number far from the other answers: {where}. {stand} stand for no answer: "
-        f"missing=[{which}] takes {'them' if len(shared) > 1 else 'it'} for gaps."
+        f"Found a number far from the other answers: {where}. {they} may stand for no answer: "
+        f"missing=[{','.join(shared)}] takes {them} for gaps."
     ]
 
 
-def answer_levels(values: FloatArray) -> Levels | None:
-    """Tell codes from the few whole numbers of a column of answers; None if it is none."""
+def steps_and_codes(values: FloatArray) -> tuple[list[float], list[float]] | None:
+    """Tell codes from the steps of a column of answers; None if it is none.
+
+    High codes are further off than a step would be: by 2, long ones three times the highest step.
+    Negative ones are below steps that are not, and a scale from -2 to 2 has none.
+    """
     first = values[:100]
     if (first[np.isfinite(first)] % 1 > 0).any():
         return None
-    levels = np.unique(values[np.isfinite(values)])
-    if not 2 <= len(levels) <= MOST_STEPS + 2 * MOST_CODES or (levels != np.floor(levels)).any():
+    levels = np.unique(values[np.isfinite(values)]).tolist()
+    if not 2 <= len(levels) <= MOST_STEPS + 2 * MOST_CODES or any(level % 1 for level in levels):
         return None
-    high = next((k for k in range(MOST_CODES, 0, -1) if _are_above(levels, k)), 0)
-    levels, above = levels[: len(levels) - high], levels[len(levels) - high :]
-    low = next((k for k in range(MOST_CODES, 0, -1) if _are_below(levels, k)), 0)
-    steps, below = levels[low:], levels[:low]
-    if len(steps) < 2 or np.ptp(steps) >= MOST_STEPS:
+    below, above = [level for level in levels if level < 0], list[float]()
+    steps = [level for level in levels if level >= 0 and level not in CODES]
+    for code in [level for level in levels if level >= 0 and level in CODES]:
+        highest = max(steps, default=code)
+        is_far = code >= (highest + 2 if code < 10 else 3 * max(highest, 5))
+        (above if is_far else steps).append(code)
+    if not set(below) <= CODES or len(steps) < 3 or below[:1] == [-max(steps)]:
+        steps, below = below + steps, []
+    if len(steps) < 2 or max(steps) - min(steps) >= MOST_STEPS:
         return None
-    return Levels(steps.tolist(), [*below.tolist(), *above.tolist()])
-
-
-def _are_above(levels: FloatArray, k: int) -> bool:
-    """Tell whether the k highest are codes: known ones, and further off than steps would be."""
-    if len(levels) < k + 2 or not set(levels[-k:].tolist()) <= CODES:
-        return False
-    first, last = levels[-k], levels[-k - 1]
-    return bool(first - last >= 2 if first < 10 else first >= 3 * max(last, 5))
-
-
-def _are_below(levels: FloatArray, k: int) -> bool:
-    """Tell whether the k lowest are codes: negative ones, below steps that are not.
-
-    A scale from -2 to 2 has steps on both sides of 0.
-    """
-    if len(levels) < k + 3 or not set(levels[:k].tolist()) <= CODES or levels[0] == -levels[-1]:
-        return False
-    return bool(levels[k - 1] < 0 <= levels[k])
+    return None if max(len(above), len(below)) > MOST_CODES else (steps, below + above)
 
 
 def _answers(series: Any) -> Counter[str]:

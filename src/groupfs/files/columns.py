@@ -11,13 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from groupfs.files.answers import (
-    answer_levels,
-    find_scales,
-    read_orders,
-    suspected_codes,
-    unordered_answers,
-)
+from groupfs.files.answers import find_scales, read_orders, suspected_codes, unordered_answers
 from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
 from groupfs.files.column_values import ColumnsError, read_codes, to_numbers, without_codes
 from groupfs.utils.text import count, join_names
@@ -173,7 +167,7 @@ def decide_columns(
         if name != label and name not in dropped
     }
     scales = find_scales(answers, read_orders(order))
-    log, columns, levels, n_coded = DecisionLog(), [], {}, 0
+    log, columns, n_coded = DecisionLog(), [], 0
     for name in names:
         if name not in answers:
             columns.append(_left_out(name, label, log))
@@ -182,10 +176,9 @@ def decide_columns(
         n_coded += n_missing
         log.add_count("missing", name, n_missing, join_names(codes))
         columns.append(decide(name, answers[name], name in used, log, scales.get(name)))
-        if columns[-1].kind == "number" and (own := answer_levels(to_numbers(answers[name]))):
-            levels[name] = own
     categories = {c.name: c.values for c in columns if c.kind == "category"}
-    advice = [*unordered_answers(categories), *suspected_codes(levels)]
+    numbers = {c.name: to_numbers(answers[c.name]) for c in columns if c.kind == "number"}
+    advice = [*unordered_answers(categories), *suspected_codes(numbers)]
     if codes and not n_coded:
         advice.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
     notes = (*log.sentences(), *advice)

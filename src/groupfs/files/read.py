@@ -8,7 +8,7 @@ from pathlib import Path
 from groupfs.files.delimited_text import read_text
 from groupfs.files.excel_and_spss import read_excel, read_spss
 from groupfs.files.file_content import Content, find_content
-from groupfs.files.file_table import FileTable, TableError, refuse_duplicates, refuse_no_values
+from groupfs.files.file_table import FileTable, TableError, refuse_duplicates, refuse_no_rows
 from groupfs.files.h5ad import read_h5ad
 from groupfs.files.numpy_and_matlab import read_mat, read_numpy
 from groupfs.files.parquet_and_feather import read_frame
@@ -95,7 +95,7 @@ def read_table(
         warnings.simplefilter("ignore")  # of other packages, on layouts and styles
         table = readers[content.format]()
     refuse_duplicates(table.names, table.source)
-    refuse_no_values(table)
+    refuse_no_rows(table)
     return table
 
 
