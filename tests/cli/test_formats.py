@@ -11,8 +11,8 @@ import pytest
 import scipy.io
 
 from groupfs.cli import prepare as cli_prepare
+from groupfs.cli.options import SelectRequest
 from groupfs.cli.prepare import prepare, read_file
-from groupfs.cli.request import SelectRequest
 from groupfs.files import read_table
 from tests.support.command import CHOSEN, everything, people, run
 

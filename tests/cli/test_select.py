@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from groupfs.cli.options import SelectRequest, command_line
 from groupfs.cli.prepare import prepare
-from groupfs.cli.request import SelectRequest, command_line
 from groupfs.cli.result_folder import CONDITIONS, FILES
 from groupfs.files import read_table
 from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS

@@ -13,7 +13,7 @@ import typer
 
 from groupfs.cli import options, printing
 from groupfs.cli.errors import CODES_HELP, exit_codes
-from groupfs.cli.request import SelectRequest, takes_request
+from groupfs.cli.options import SelectRequest, takes_request
 
 app = typer.Typer(
     name="groupfs",

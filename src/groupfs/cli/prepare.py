@@ -1,12 +1,12 @@
-"""From a file to a table for the estimator: the label set aside, every column given its kind."""
+"""From a file to a table for the estimator: label and condition set aside, columns given a kind."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 from groupfs.cli.errors import translate
-from groupfs.cli.request import SelectRequest
+from groupfs.cli.options import SelectRequest
 from groupfs.files import FileTable, read_table
-from groupfs.files.column_values import read_codes, without_codes
+from groupfs.files.column_values import read_codes, to_dates, without_codes
 from groupfs.files.columns import (
     ColumnsError,
     Preparation,
@@ -50,6 +50,37 @@ def read_file(request: SelectRequest, folder: str) -> tuple[FileTable, Preparati
         aside={option: name for option, name in aside.items() if name is not None},
         **request.columns,
     )
+
+
+def set_aside(table: FileTable, request: SelectRequest) -> tuple[FileTable, Any]:
+    """Return the table without the column that groups are compared by, and the column, or None.
+
+    A column that they cannot be compared by is refused.
+    """
+    name = request.by
+    if name is None:
+        return table, None
+    from groupfs.conditions.inputs import FEWEST_SAMPLES, dates_as_days, is_number
+
+    column = without_codes(find_column(table, name, "--by"), read_codes(request.missing))
+    if (dates := to_dates(column)) is not None:
+        column = dates_as_days(dates)
+    counts = column.value_counts()
+    n_frequent = int((counts >= FEWEST_SAMPLES).sum())
+    if n_frequent < 2 and not is_number(column):
+        raise ColumnsError(
+            f"--by {name}: {len(counts)} values, of which {n_frequent} occur {FEWEST_SAMPLES} "
+            "times or more; groups are compared between two such values, or along a column of "
+            "numbers or dates."
+        )
+    note = f"Set {name} aside to compare groups by: it plays no part in the selection."
+    table = replace(table, notes=[*table.notes, note])
+    if name not in table.names or name == request.label:  # the label is set aside anyway
+        return table, column
+    others = [other for other in table.names if other != name]
+    kept = others if table.is_frame else [table.names.index(other) for other in others]
+    values = table.values[kept] if table.is_frame else table.values[:, kept]
+    return replace(table, values=values, names=others), column
 
 
 def prepare(

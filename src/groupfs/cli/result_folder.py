@@ -16,29 +16,23 @@ CONDITIONS = "conditions.csv"
 
 
 def check_folder(folder: Path, force: bool) -> None:
-    """Refuse, before any work, a folder that may not or cannot be written in the end."""
+    """Refuse, before any work, a folder that may not be written in the end."""
     if os.path.lexists(folder) and not folder.is_dir():
         raise OutputError(f"{folder} is a file; name a folder for the results.")
-    _check(folder, folder.is_dir() and any(folder.iterdir()), force)
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise _exists(folder)
 
 
 def check_file(file: Path, force: bool) -> None:
-    """Refuse, before any work, a file that may not or cannot be written in the end."""
+    """Refuse, before any work, a file that may not be written in the end."""
     if file.is_dir():
         raise OutputError(f"{file} is a folder; name a file to write.")
-    _check(file, os.path.lexists(file), force)
+    if os.path.lexists(file) and not force:
+        raise _exists(file)
 
 
-def _check(target: Path, exists: bool, force: bool) -> None:
-    if exists and not force:
-        raise OutputError(f"{target} exists; add --force to replace it, or name another --out.")
-    way = [target, *target.absolute().parents]
-    folder = next(path for path in way if path.is_dir() or path.exists() and path != target)
-    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-        raise OutputError(
-            f"{target} cannot be written, as {folder} is no folder you may write to; name another "
-            "--out."
-        )
+def _exists(target: Path) -> OutputError:
+    return OutputError(f"{target} exists; add --force to replace it, or name another --out.")
 
 
 def write_results(

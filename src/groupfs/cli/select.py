@@ -3,12 +3,12 @@
 import tempfile
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from groupfs.cli.conditions import compare_by, set_aside
 from groupfs.cli.errors import translate
-from groupfs.cli.prepare import prepare, read_file
-from groupfs.cli.request import SelectRequest, command_line
+from groupfs.cli.options import SelectRequest, command_line
+from groupfs.cli.prepare import prepare, read_file, set_aside
 from groupfs.cli.result_folder import check_folder, write_results
 from groupfs.files import FileTable
 
@@ -42,7 +42,7 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
         compared = None
         if condition is not None:
             report_progress(f"Comparing groups by {request.by}")
-            compared, more = compare_by(selector, prepared.X, names, condition)
+            compared, more = _compare_by(selector, prepared.X, names, condition)
             said += more
         for sentence in said:
             note(sentence)
@@ -72,6 +72,21 @@ def _fit(request: SelectRequest, X: Any) -> tuple[Any, list[str]]:
     # those of other packages have classes of their own, and are not for users of a command
     ours = [w for w in caught if w.category is UserWarning or "groupfs" in w.category.__module__]
     return selector, [translate(str(w.message)) for w in ours]
+
+
+def _compare_by(estimator: Any, X: Any, names: list[str], column: Any) -> tuple[Any, list[str]]:
+    """Compare the groups of a fit by a column; return what was found, and what to say of it."""
+    from groupfs.conditions import compare, curves
+    from groupfs.conditions.inputs import is_number
+
+    if not estimator.n_groups_:
+        return None, [f"There are no groups to compare by {column.name}."]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compared = (curves if is_number(column) else compare)(estimator, X, column)
+    # a sparse table has no names of its own
+    compared = replace(compared, representatives=[names[i] for i in estimator.representatives_])
+    return compared, [translate(str(w.message)) for w in caught if w.category is UserWarning]
 
 
 def two_moons() -> FileTable:

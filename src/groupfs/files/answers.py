@@ -124,11 +124,13 @@ def find_scales(columns: Mapping[str, Any], orders: Sequence[Scale]) -> dict[str
             known = _wording(own, distinct)
         if known is not None:
             used[name] = known, frozenset(steps_of(known)[word] for word in own)
-    frequent = Counter(used.values())
+    frequent, in_file = Counter(used.values()), sorted(set().union(*answers.values()))
     for name, (scale, steps_used) in used.items():
         larger = [s for s in frequent if s[0] == scale and s[1] >= steps_used]
         _, most = max(larger, key=lambda s: (len(s[1]), frequent[s]))
-        scales[name] = _steps_in_use(scale, most, answers)
+        # the steps that are used, by the words that the file has for them
+        by_step = {step: [w for w in in_file if steps_of(scale).get(w) == step] for step in most}
+        scales[name] = tuple("|".join(by_step[step]) for step in sorted(most))
     return scales
 
 
@@ -199,18 +201,16 @@ def steps_and_codes(values: FloatArray) -> tuple[list[float], list[float]] | Non
 def _answers(series: Any) -> Counter[str]:
     """Count the different answers of a column of text; none of one that holds something else."""
     counts: Counter[str] = Counter()
-    if series.dtype.kind in "biufcmM" or hasattr(series.dtype, "tz"):
-        return counts
-    present = to_text(series).dropna()
-    if present.nunique() <= MOST_ANSWERS:
-        for word, n_rows in present.value_counts().items():
+    if series.dtype.kind not in "biufcmM" and not hasattr(series.dtype, "tz"):
+        words = to_text(series).value_counts()
+        for word, n_rows in words.items() if len(words) <= MOST_ANSWERS else ():
             counts[plain_word(word)] += int(n_rows)
     return counts
 
 
 def _fits(counts: Counter[str], steps: Mapping[str, int]) -> bool:
-    known = {word: n for word, n in counts.items() if word in steps}
-    return len(known) >= 2 and sum(known.values()) >= counts.total() / 2
+    known = [n for word, n in counts.items() if word in steps]
+    return len(known) >= 2 and sum(known) >= counts.total() / 2
 
 
 def _wording(words: set[str], columns: Collection[Set[str]] = ()) -> Scale | None:
@@ -256,15 +256,6 @@ def _is_scale(numbered: Scale, others: Collection[Scale]) -> bool:
         return len(set(steps)) == len(steps) and sorted(steps) in (steps, steps[::-1])
     words = set(numbered)
     return sum(words <= set(other) or words > set(other) for other in others) >= FEWEST_SHARING
-
-
-def _steps_in_use(scale: Scale, steps: frozenset[int], answers: Mapping[str, Any]) -> Scale:
-    """Return the steps that are used, by the words that the file has for them."""
-    words = {word for counts in answers.values() for word in counts}
-    known = steps_of(scale)
-    return tuple(
-        "|".join(sorted(w for w in words if known.get(w) == step)) for step in sorted(steps)
-    )
 
 
 def _no_such_answers(order: Scale, answers: Mapping[str, Counter[str]]) -> str:

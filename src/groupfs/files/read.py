@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from groupfs.files.delimited_text import read_text
-from groupfs.files.excel_and_spss import read_excel, read_spss
 from groupfs.files.file_content import Content, find_content
 from groupfs.files.file_table import FileTable, TableError, refuse_duplicates, refuse_no_rows
 from groupfs.files.h5ad import read_h5ad
+from groupfs.files.named_columns import read_excel, read_frame, read_spss
 from groupfs.files.numpy_and_matlab import read_mat, read_numpy
-from groupfs.files.parquet_and_feather import read_frame
 from groupfs.utils.errors import ParameterError
 
 #: Packages that read files, and the extra of groupfs that brings each.

@@ -1,4 +1,4 @@
-"""Workbooks of Excel (xlsx) and files of SPSS (sav, zsav), read with packages that are extras."""
+"""Files with named columns: of Excel (xlsx), SPSS (sav, zsav), parquet and feather."""
 
 from typing import Any
 
@@ -74,6 +74,25 @@ def read_spss(content: Content) -> FileTable:
         )
     names = [str(name) for name in frame.columns]
     return FileTable(frame, names, content.source, notes=notes)
+
+
+def read_frame(content: Content) -> FileTable:
+    """Read the columns of a parquet or feather file, and its index if it has one of its own."""
+    import pandas as pd
+    from pyarrow.feather import read_table
+    from pyarrow.parquet import ParquetFile
+
+    with content.open() as file:
+        is_parquet = file.read(4) == b"PAR1"
+        file.seek(0)
+        stored = ParquetFile(file).read() if is_parquet else read_table(file, memory_map=False)
+    # offsets of texts and codes come from the file, and Arrow would follow them anywhere
+    stored.validate(full=True)
+    frame = stored.to_pandas()
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index()
+    frame.columns = names = [str(name) for name in frame.columns]
+    return FileTable(frame, names, content.source)
 
 
 def _without_blanks(cells: Any) -> Any:
