@@ -95,12 +95,6 @@ def refused(result, code, says):
     assert "Traceback" not in result.output
 
 
-def test_a_file_that_is_no_table_ends_the_command_in_a_sentence(tmp_path):
-    (tmp_path / "survey.xls").write_bytes(b"\xd0\xcf\x11\xe0")
-    result = run("select", tmp_path / "survey.xls", "-o", tmp_path / "out")
-    refused(result, 3, "seems to be an Office document of before 2007; tables are read from csv, ")
-
-
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:::anndata")
 def test_cells_of_an_old_layout_are_read_with_a_remark_on_raw(tmp_path):

@@ -21,13 +21,10 @@ def summary_of(out):
     return json.loads((out / "result.json").read_text())
 
 
-def test_select_writes_all_its_files_and_nothing_else(selected, folder):
-    assert everything(selected[1]) == sorted(FILES)
-    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
-
-
-def test_select_finds_the_groups_and_has_a_row_for_every_feature(selected):
+def test_select_finds_the_groups_and_writes_all_its_files_and_nothing_else(selected, folder):
     _, out = selected
+    assert everything(out) == sorted(FILES)
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
     assert set(pd.read_csv(out / "selected.csv")["feature"]) == set(CHOSEN)
     groups = pd.read_csv(out / "groups.csv")
     assert tuple(groups.columns) == GROUPS_COLUMNS and len(groups) == 15

@@ -167,11 +167,6 @@ def test_names_and_separators_are_found_out(text, columns, tmp_path):
     assert found == columns and table.names[: len(columns)] == list(columns)
 
 
-def test_the_header_can_be_denied(tmp_path):
-    (tmp_path / "t.csv").write_text("u,1\nv,2\n")
-    assert read_table(tmp_path / "t.csv", header=False).values.shape == (2, 2)
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 def test_encodings_of_spreadsheets_are_read(encoding, tmp_path):
     assert read_text(tmp_path, "t.csv", "größe,b\n1,2\n".encode(encoding)).names == ["größe", "b"]

@@ -75,7 +75,8 @@ def _as_option(parameter: str, value: str) -> str:
 @contextlib.contextmanager
 def exit_codes() -> Iterator[None]:
     """End the command with a sentence and a code, whatever happens inside."""
-    terminate = signal.signal(signal.SIGTERM, _interrupt)
+    # a polite kill undoes what is unfinished, as Ctrl-C does
+    terminate = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
         sys.stdout.flush()
@@ -92,11 +93,6 @@ def exit_codes() -> Iterator[None]:
         _exit(*_sentence_and_code(error))
     finally:
         signal.signal(signal.SIGTERM, terminate)
-
-
-def _interrupt(number: int, frame: object) -> None:
-    """Have a polite kill undo what is unfinished, as Ctrl-C does."""
-    raise KeyboardInterrupt
 
 
 def _is_of_stdout(error: Exception) -> bool:

@@ -35,15 +35,22 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
             note(sentence)
         names = prepared.preparation.names
 
-        from groupfs import report  # slow, so not before the table is sound
+        from groupfs import FeatureGroups, report  # slow, so not before the table is sound
 
         report_progress(f"Looking for groups among {len(names)} features")
-        selector, said = _fit(request, prepared.X)
         compared = None
-        if condition is not None:
-            report_progress(f"Comparing groups by {request.by}")
-            compared, more = _compare_by(selector, prepared.X, names, condition)
-            said += more
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            selector = FeatureGroups(**request.parameters).fit(prepared.X)
+            if condition is not None:
+                report_progress(f"Comparing groups by {request.by}")
+                compared = _compare_by(selector, prepared.X, names, condition)
+        # those of other packages have classes of their own, and are not for users of a command
+        said = [
+            translate(str(w.message))
+            for w in caught
+            if w.category is UserWarning or "groupfs" in w.category.__module__
+        ]
         for sentence in said:
             note(sentence)
         report_progress("Writing the report")
@@ -62,31 +69,17 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
         return summary
 
 
-def _fit(request: SelectRequest, X: Any) -> tuple[Any, list[str]]:
-    """Fit the estimator that was asked for, and return its warnings as sentences."""
-    from groupfs import FeatureGroups
-
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        selector = FeatureGroups(**request.parameters).fit(X)
-    # those of other packages have classes of their own, and are not for users of a command
-    ours = [w for w in caught if w.category is UserWarning or "groupfs" in w.category.__module__]
-    return selector, [translate(str(w.message)) for w in ours]
-
-
-def _compare_by(estimator: Any, X: Any, names: list[str], column: Any) -> tuple[Any, list[str]]:
-    """Compare the groups of a fit by a column; return what was found, and what to say of it."""
+def _compare_by(selector: Any, X: Any, names: list[str], column: Any) -> Any:
+    """Compare the groups of a fit by a column; return what was found, None without groups."""
     from groupfs.conditions import compare, curves
     from groupfs.conditions.inputs import is_number
 
-    if not estimator.n_groups_:
-        return None, [f"There are no groups to compare by {column.name}."]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        compared = (curves if is_number(column) else compare)(estimator, X, column)
+    if not selector.n_groups_:
+        warnings.warn(f"There are no groups to compare by {column.name}.", stacklevel=2)
+        return None
+    compared = (curves if is_number(column) else compare)(selector, X, column)
     # a sparse table has no names of its own
-    compared = replace(compared, representatives=[names[i] for i in estimator.representatives_])
-    return compared, [translate(str(w.message)) for w in caught if w.category is UserWarning]
+    return replace(compared, representatives=[names[i] for i in selector.representatives_])
 
 
 def two_moons() -> FileTable:

@@ -71,7 +71,7 @@ class DecisionLog:
             self.add(decision, f"{column} ({n_rows})", detail)
 
     def ignore(self, name: str, why: str) -> Column:
-        """Log that a column is ignored, and return it as such."""
+        """Log that a column is ignored, and return it as such; of the label others speak."""
         self.add(why, name)
         return Column(name, "ignored", why=why)
 

@@ -29,8 +29,6 @@ def to_numbers(series: Any) -> FloatArray:
     """Return numbers, also of True and False, of which one gap in a file makes words."""
     import pandas as pd
 
-    if series.dtype.kind == "m":
-        return (series / pd.Timedelta(seconds=1)).to_numpy(dtype=np.float64)
     if not is_numeric(series):
         truth = {"true": "1", "false": "0"}
         text = to_text(series).map(lambda v: truth.get(v.lower(), v), na_action="ignore")
@@ -72,10 +70,10 @@ def plain_spelling(word: str) -> str:
 
 
 def is_numeric(series: Any) -> bool:
-    """Return whether a column holds real numbers, truth values or durations."""
+    """Return whether a column holds real numbers or truth values."""
     from pandas.api.types import is_numeric_dtype
 
-    return series.dtype.kind == "m" or is_numeric_dtype(series.dtype) and series.dtype.kind != "c"
+    return is_numeric_dtype(series.dtype) and series.dtype.kind != "c"
 
 
 def is_id(name: str, present: FloatArray) -> bool:
@@ -107,7 +105,7 @@ def without_codes(series: Any, codes: Sequence[str]) -> Any:
 
     if not codes:
         return series
-    if is_numeric(series) and series.dtype.kind != "m":
+    if is_numeric(series):
         known = pd.to_numeric(np.array(codes, dtype=object), errors="coerce")
         is_code = np.isin(series.to_numpy(dtype=np.float64, na_value=np.nan), known)
     else:

@@ -50,11 +50,7 @@ class Preparation:
     @property
     def names(self) -> list[str]:
         """Names of the columns that are used, in order."""
-        return [column.name for column in self._used]
-
-    @property
-    def _used(self) -> list[Column]:
-        return [column for column in self.columns if column.kind != "ignored"]
+        return [column.name for column in self.columns if column.kind != "ignored"]
 
     def apply(self, frame: Any) -> tuple[Any, list[str]]:
         """Return the columns that are used as the kinds they have, and notes on new gaps.
@@ -70,12 +66,12 @@ class Preparation:
         import pandas as pd
 
         self.refuse_missing(frame.columns, self.names)
-        converted: dict[str, Any] = {}
-        log = DecisionLog()
-        for column in self._used:
-            values = without_codes(frame[column.name], self.missing)
-            converted[column.name], n_unknown = convert(column, values)
-            log.add_count("unknown", column.name, n_unknown)
+        converted, log = {}, DecisionLog()
+        for column in self.columns:
+            if column.kind != "ignored":
+                values = without_codes(frame[column.name], self.missing)
+                converted[column.name], n_unknown = convert(column, values)
+                log.add_count("unknown", column.name, n_unknown)
         return pd.DataFrame(converted, index=frame.index), log.sentences()
 
     def as_selected(self, frame: Any) -> tuple[Any, list[str]]:
@@ -170,7 +166,7 @@ def decide_columns(
     log, columns, n_coded = DecisionLog(), [], 0
     for name in names:
         if name not in answers:
-            columns.append(_left_out(name, label, log))
+            columns.append(log.ignore(name, "label" if name == label else "dropped"))
             continue
         n_missing = int(answers[name].isna().sum() - frame[name].isna().sum())
         n_coded += n_missing
@@ -194,19 +190,11 @@ def numeric_columns(
     """
     names = [str(name) for name in names]
     dropped = matching(drop, names, "drop")
-    log = DecisionLog()
-    columns = [
-        _left_out(name, label, log) if name == label or name in dropped else Column(name, "number")
-        for name in names
-    ]
+    log, columns = DecisionLog(), [Column(name, "number") for name in names]
+    for place, name in enumerate(names):
+        if name == label or name in dropped:
+            columns[place] = log.ignore(name, "label" if name == label else "dropped")
     return Preparation(tuple(columns), tuple(log.sentences()))
-
-
-def _left_out(name: str, label: str | None, log: DecisionLog) -> Column:
-    """Return a column that is ignored as the label, or because that was asked."""
-    if name == label:
-        return Column(name, "ignored", why="label")
-    return log.ignore(name, "dropped")
 
 
 def refuse_few(names: Sequence[str], source: str, notes: Sequence[str]) -> None:

@@ -36,15 +36,9 @@ CUT_OFF = (OSError, EOFError, RuntimeError, lzma.LZMAError, zipfile.BadZipFile, 
 NO_TEXT = {
     b"PK\x03\x04": "an Office document (xlsx) or an archive",
     b"\xd0\xcf\x11\xe0": "an Office document of before 2007",
-    b"$FL": "an SPSS file (sav)",
-    b"<stata_dta>": "a Stata file",
     b"%PDF": "a PDF document",
     b"\x89HDF": "an HDF5 file (h5ad, if it holds cells)",
     b"%%MatrixMarket": "a Matrix Market file",
-    b"PAR1": "a parquet file",
-    b"ARROW1": "a feather file",
-    b"\x93NUMPY": "a numpy file (npy)",
-    b"MATLAB 5": "a Matlab file (mat)",
     b"<": "a web page or XML",
     b"{": "JSON",
     b"[{": "JSON",
@@ -67,16 +61,15 @@ class Content:
             with self.path.open("rb") as file:
                 yield file
             return
-        with self.path.open("rb") if self.path else _standard_input() as file:
-            try:
-                with _unpacked(file, self.source) as opened:
-                    # those who read other formats look for the end first
-                    yield opened if self.format == "text" else io.BytesIO(opened.read())
-            except CUT_OFF as reason:
-                why = getattr(reason, "strerror", None) or reason
-                raise TableError(
-                    f"{self.source} cannot be read ({why}); it may be cut off."
-                ) from reason
+        raw: IO[bytes] = self.path.open("rb") if self.path else io.BytesIO(sys.stdin.buffer.read())
+        try:
+            with raw, _unpacked(raw, self.source) as opened:
+                # those who read other formats look for the end first
+                yield opened if self.format == "text" else io.BytesIO(opened.read())
+        except CUT_OFF as reason:
+            why = getattr(reason, "strerror", None) or reason
+            sentence = f"{self.source} cannot be read ({why}); it may be cut off."
+            raise TableError(sentence) from reason
 
     @contextlib.contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -118,16 +111,6 @@ def refuse_no_text(beginning: bytes, source: str) -> None:
             "tables are read from csv, tsv, txt, data, xlsx, sav, parquet, feather, npy, npz, mat "
             "and h5ad files with these endings, so rename it, or save it as one of them."
         )
-
-
-def _standard_input() -> IO[bytes]:
-    data = sys.stdin.buffer.read()
-    if not data:
-        raise TableError(
-            "Nothing came in on standard input; pipe a csv into it, e.g. "
-            "groupfs select - < data.csv."
-        )
-    return io.BytesIO(data)
 
 
 def _unpacked(file: IO[bytes], source: str) -> IO[bytes]:

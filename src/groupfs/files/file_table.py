@@ -65,12 +65,3 @@ def refuse_duplicates(names: Sequence[str], source: str) -> None:
             f"{'occurs' if len(twice) == 1 else 'occur'} more than once: {join_names(twice)}; "
             "rename these columns."
         )
-
-
-def refuse_no_rows(table: FileTable) -> None:
-    """Refuse a table without a row."""
-    if table.n_rows == 0:
-        raise TableError(
-            f"{table.source} has {count(len(table.names), 'column')} ({join_names(table.names)}) "
-            "but not one row."
-        )

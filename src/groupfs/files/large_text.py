@@ -56,18 +56,9 @@ def map_text(
 ) -> tuple[FileTable, Preparation]:
     """Write the numbers of a text file into a folder, and return the table that is mapped from it.
 
-    Parameters
-    ----------
-    path, header
-        As of :func:`groupfs.files.read_table`.
-    folder : str or Path
-        Where the numbers go; whoever made it removes it.
-    aside : mapping of str to str, or None
-        Columns to keep as row metadata, under what they were asked for with, such as ``--label``.
-    part_rows : int
-        Rows that are read at a time, at most.
-    **columns
-        What :func:`groupfs.files.columns.decide_columns` takes.
+    Whoever made the folder removes it. Columns set ``aside``, named under what they were asked for
+    with, such as ``--label``, are kept as row metadata. ``columns`` are what
+    :func:`groupfs.files.columns.decide_columns` takes.
     """
     import pandas as pd
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 from groupfs.files.delimited_text import read_text
 from groupfs.files.file_content import Content, find_content
-from groupfs.files.file_table import FileTable, TableError, refuse_duplicates, refuse_no_rows
+from groupfs.files.file_table import FileTable, TableError, refuse_duplicates
 from groupfs.files.h5ad import read_h5ad
 from groupfs.files.named_columns import read_excel, read_frame, read_spss
 from groupfs.files.numpy_and_matlab import read_mat, read_numpy
 from groupfs.utils.errors import ParameterError
+from groupfs.utils.text import count, join_names
 
 #: Packages that read files, and the extra of groupfs that brings each.
 EXTRAS = {
@@ -94,7 +95,11 @@ def read_table(
         warnings.simplefilter("ignore")  # of other packages, on layouts and styles
         table = readers[content.format]()
     refuse_duplicates(table.names, table.source)
-    refuse_no_rows(table)
+    if table.n_rows == 0:
+        raise TableError(
+            f"{table.source} has {count(len(table.names), 'column')} ({join_names(table.names)}) "
+            "but not one row."
+        )
     return table
 
 
