@@ -77,8 +77,8 @@ def test_every_kind_of_file_gives_the_same_features(name, rng, tmp_path):
     frame.iloc[3, 3] = frame.iloc[8, 5] = np.nan
     READ[name](frame, tmp_path / name)
     request = SelectRequest(str(tmp_path / name))
-    table, learned = read_file(request, str(tmp_path))
-    prepared = prepare(table, request, learned)
+    table = read_file(request, str(tmp_path))
+    prepared = prepare(table, request)
     X = pd.DataFrame(prepared.X)
     if name.endswith("sav"):
         assert set(X.pop("kind")) == set("uvw")
@@ -102,7 +102,7 @@ def test_cells_of_an_old_layout_are_read_with_a_remark_on_raw(tmp_path):
         pytest.skip("needs single-cell/10x_pbmc68k_reduced.h5ad in GROUPFS_DATA")
     cells = pytest.importorskip("anndata").read_h5ad(CELLS)
     request = SelectRequest(str(CELLS), label="bulk_labels")
-    prepared = prepare(read_file(request, "")[0], request)
+    prepared = prepare(read_file(request, ""), request)
     np.testing.assert_allclose(prepared.X, cells.X, rtol=1e-6)
     assert prepared.preparation.names == list(cells.var_names)
     assert list(prepared.labels) == list(cells.obs["bulk_labels"])

@@ -33,7 +33,7 @@ def map_parts(frame, folder, options=None, **how):
     path = folder / "t.csv"
     frame.to_csv(path, index=False, **how)
     (folder / "numbers").unlink(missing_ok=True)
-    return map_text(path, folder, part_rows=100, **(options or {}))[0]
+    return map_text(path, folder, part_rows=100, **(options or {}))
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -41,9 +41,9 @@ def test_the_parts_are_the_table(packed, survey, tmp_path):
     text = survey.to_csv(index=False, sep=";", decimal=",").encode()
     path = tmp_path / ("t.csv.gz" if packed else "t.csv")
     path.write_bytes(gzip.compress(text) if packed else text)
-    table, preparation = map_text(path, tmp_path, aside={"--label": "outcome"}, part_rows=100)
+    table = map_text(path, tmp_path, aside={"--label": "outcome"}, part_rows=100)
     assert isinstance(table.values, np.memmap)
-    assert table.names == preparation.names == ["a", "b", "c", "sex"]
+    assert table.names == table.preparation.names == ["a", "b", "c", "sex"]
     expected = survey[["a", "b"]].assign(
         c=survey["c"].map({"never": 1, "sometimes": 2, "always": 3}), sex=survey["sex"] == "m"
     )

@@ -159,6 +159,11 @@ class SelectRequest:
         return {"header": header, "layer": self.layer, "use_raw": self.use_raw}
 
     @property
+    def aside(self) -> list[str]:
+        """Name the columns that are no features."""
+        return [name for name in (self.label, self.by) if name is not None]
+
+    @property
     def columns(self) -> dict[str, Any]:
         """Return what was said of columns, as ``decide_columns`` takes it."""
         return {name: getattr(self, name) for name in ("drop", "use", "missing", "order")}

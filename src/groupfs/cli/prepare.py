@@ -30,17 +30,15 @@ class Prepared:
     X: Any
     preparation: Preparation
     labels: Any
+    condition: Any  #: the column that groups are compared by, or None
     notes: list[str]
 
 
-def read_file(request: SelectRequest, folder: str) -> tuple[FileTable, Preparation | None]:
-    """Read a file; one too large for memory in parts, which prepares its columns as well.
-
-    The numbers of such a file are mapped from the folder.
-    """
+def read_file(request: SelectRequest, folder: str) -> FileTable:
+    """Read a file; one too large for memory in parts, its numbers mapped from the folder."""
     path = str(request.table)
     if not is_too_large(path, request.max_memory):
-        return read_table(path, **request.reading), None
+        return read_table(path, **request.reading)
     refuse_h5ad_options(path, request.layer, request.use_raw)
     aside = {"--label": request.label, "--by": request.by}
     return map_text(
@@ -52,17 +50,13 @@ def read_file(request: SelectRequest, folder: str) -> tuple[FileTable, Preparati
     )
 
 
-def set_aside(table: FileTable, request: SelectRequest) -> tuple[FileTable, Any]:
-    """Return the table without the column that groups are compared by, and the column, or None.
-
-    A column that they cannot be compared by is refused.
-    """
-    name = request.by
+def find_condition(table: FileTable, name: str | None, missing: Any) -> Any:
+    """Return the column that groups are compared by, or None; refuse one that tells nothing."""
     if name is None:
-        return table, None
+        return None
     from groupfs.conditions.inputs import FEWEST_SAMPLES, dates_as_days, is_number
 
-    column = without_codes(find_column(table, name, "--by"), read_codes(request.missing))
+    column = without_codes(find_column(table, name, "--by"), read_codes(missing))
     if (dates := to_dates(column)) is not None:
         column = dates_as_days(dates)
     counts = column.value_counts()
@@ -73,36 +67,27 @@ def set_aside(table: FileTable, request: SelectRequest) -> tuple[FileTable, Any]
             "times or more; groups are compared between two such values, or along a column of "
             "numbers or dates."
         )
-    note = f"Set {name} aside to compare groups by: it plays no part in the selection."
-    table = replace(table, notes=[*table.notes, note])
-    if name not in table.names or name == request.label:  # the label is set aside anyway
-        return table, column
-    others = [other for other in table.names if other != name]
-    kept = others if table.is_frame else [table.names.index(other) for other in others]
-    values = table.values[kept] if table.is_frame else table.values[:, kept]
-    return replace(table, values=values, names=others), column
+    return column
 
 
-def prepare(
-    table: FileTable, request: SelectRequest, learned: Preparation | None = None
-) -> Prepared:
-    """Set the label aside before anything else, then give every column its kind.
-
-    The columns of a table that was read in parts have learned it already.
-    """
-    labels, notes = _labels(table, request)
-    if learned is not None:
-        X, preparation = table.values, replace(learned, notes=())  # the table has said them
+def prepare(table: FileTable, request: SelectRequest) -> Prepared:
+    """Set label and condition aside before anything else, then give every column its kind."""
+    condition, notes = find_condition(table, request.by, request.missing), []
+    if condition is not None:
+        notes = [f"Set {request.by} aside to compare groups by: it plays no part in the selection."]
+    labels, more = _labels(table, request)
+    if table.preparation is not None:
+        X, preparation = table.values, table.preparation
     elif table.is_frame:
-        preparation = decide_columns(table.values, label=request.label, **request.columns)
+        preparation = decide_columns(table.values, label=request.aside, **request.columns)
         X = preparation.apply(table.values)[0]
     else:
         X, preparation = _take_numbers(table, request)
-    notes = [translate(note) for note in [*table.notes, *notes, *preparation.notes]]
+    notes = [translate(note) for note in [*table.notes, *notes, *more, *preparation.notes]]
     refuse_few(preparation.names, table.source, notes)
     if table.n_rows < 2:
         raise ColumnsError(f"{table.source} has only one row; groups show in many.")
-    return Prepared(X, replace(preparation, **request.reading), labels, notes)
+    return Prepared(X, replace(preparation, **request.reading), labels, condition, notes)
 
 
 def _take_numbers(table: FileTable, request: SelectRequest) -> tuple[Any, Preparation]:
@@ -113,7 +98,7 @@ def _take_numbers(table: FileTable, request: SelectRequest) -> tuple[Any, Prepar
                 f"{option} {given[0]}: {table.source} is a sparse table of numbers, which has no "
                 "answers; leave it out."
             )
-    preparation = numeric_columns(table.names, drop=request.drop, label=request.label)
+    preparation = numeric_columns(table.names, drop=request.drop, label=request.aside)
     kept = [i for i, column in enumerate(preparation.columns) if column.kind == "number"]
     X = table.values if len(kept) == len(table.names) else table.values[:, kept]
     return X, preparation

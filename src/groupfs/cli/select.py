@@ -8,7 +8,7 @@ from typing import Any
 
 from groupfs.cli.errors import translate
 from groupfs.cli.options import SelectRequest, command_line
-from groupfs.cli.prepare import prepare, read_file, set_aside
+from groupfs.cli.prepare import prepare, read_file
 from groupfs.cli.result_folder import check_folder, write_results
 from groupfs.files import FileTable
 
@@ -23,14 +23,13 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     check_folder(request.folder, request.force)
     with tempfile.TemporaryDirectory(prefix="groupfs-") as folder:  # of a table read in parts
         if request.table is None:
-            table, learned = two_moons(), None
+            table = two_moons()
         else:
             name = "standard input" if request.table == "-" else request.table
             report_progress(f"Reading {name}")
-            table, learned = read_file(request, folder)
+            table = read_file(request, folder)
             report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
-        table, condition = set_aside(table, request)
-        prepared = prepare(table, request, learned)
+        prepared = prepare(table, request)
         for sentence in prepared.notes:
             note(sentence)
         names = prepared.preparation.names
@@ -42,9 +41,9 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             selector = FeatureGroups(**request.parameters).fit(prepared.X)
-            if condition is not None:
+            if prepared.condition is not None:
                 report_progress(f"Comparing groups by {request.by}")
-                compared = _compare_by(selector, prepared.X, names, condition)
+                compared = _compare_by(selector, prepared.X, names, prepared.condition)
         # those of other packages have classes of their own, and are not for users of a command
         said = [
             translate(str(w.message))

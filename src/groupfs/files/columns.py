@@ -119,7 +119,7 @@ def decide_columns(
     *,
     drop: str | Sequence[str] | None = None,
     use: str | Sequence[str] | None = None,
-    label: str | None = None,
+    label: str | Sequence[str] | None = None,
     missing: Any = None,
     order: Any = None,
 ) -> Preparation:
@@ -138,8 +138,8 @@ def decide_columns(
         Names or patterns (``*_mut``) of columns to leave out.
     use : str, sequence of str or None
         Names or patterns of columns to use although they look like ids or free text.
-    label : str or None
-        Name of the column to leave out because it is the label.
+    label : str, sequence of str or None
+        Names of columns to leave out without a word, such as that of the label.
     missing : value, sequence of values or None
         Numbers and words that stand for no answer, in every column.
     order : str, sequence of str, sequence of sequences or None
@@ -157,16 +157,15 @@ def decide_columns(
     names = list(frame.columns)
     used, dropped = matching(use, names, "use"), matching(drop, names, "drop")
     codes = read_codes(missing)
+    labels = {label} if isinstance(label, str) else set(label or ())
     answers = {
-        name: without_codes(frame[name], codes)
-        for name in names
-        if name != label and name not in dropped
+        name: without_codes(frame[name], codes) for name in names if name not in labels | dropped
     }
     scales = find_scales(answers, read_orders(order))
     log, columns, n_coded = DecisionLog(), [], 0
     for name in names:
         if name not in answers:
-            columns.append(log.ignore(name, "label" if name == label else "dropped"))
+            columns.append(log.ignore(name, "label" if name in labels else "dropped"))
             continue
         n_missing = int(answers[name].isna().sum() - frame[name].isna().sum())
         n_coded += n_missing
@@ -182,7 +181,10 @@ def decide_columns(
 
 
 def numeric_columns(
-    names: Sequence[str], *, drop: str | Sequence[str] | None = None, label: str | None = None
+    names: Sequence[str],
+    *,
+    drop: str | Sequence[str] | None = None,
+    label: str | Sequence[str] | None = None,
 ) -> Preparation:
     """Return the preparation of a table that holds numbers already and is taken as it is.
 
@@ -190,10 +192,11 @@ def numeric_columns(
     """
     names = [str(name) for name in names]
     dropped = matching(drop, names, "drop")
+    labels = {label} if isinstance(label, str) else set(label or ())
     log, columns = DecisionLog(), [Column(name, "number") for name in names]
     for place, name in enumerate(names):
-        if name == label or name in dropped:
-            columns[place] = log.ignore(name, "label" if name == label else "dropped")
+        if name in labels | dropped:
+            columns[place] = log.ignore(name, "label" if name in labels else "dropped")
     return Preparation(tuple(columns), tuple(log.sentences()))
 
 

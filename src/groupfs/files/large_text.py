@@ -53,7 +53,7 @@ def map_text(
     aside: Mapping[str, str] | None = None,
     part_rows: int = PART_ROWS,
     **columns: Any,
-) -> tuple[FileTable, Preparation]:
+) -> FileTable:
     """Write the numbers of a text file into a folder, and return the table that is mapped from it.
 
     Whoever made the folder removes it. Columns set ``aside``, named under what they were asked for
@@ -106,8 +106,10 @@ def map_text(
             f"read in parts (how many): {filled}."
         )
     row_metadata = metadata.apply(_plain) if as_text else None
-    read = FileTable(table, names, content.source, row_metadata, layout.has_header, notes)
-    return read, replace(preparation, notes=tuple(notes), header=header)
+    preparation = replace(preparation, notes=(), header=header)  # the table says them
+    return FileTable(
+        table, names, content.source, row_metadata, layout.has_header, notes, preparation
+    )
 
 
 def _numbers_alone(decided: Preparation) -> Preparation:
