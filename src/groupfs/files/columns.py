@@ -8,7 +8,7 @@ column that is used is one feature under its own name; nothing is filled in here
 import difflib
 import fnmatch
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from groupfs.files.answers import find_scales, read_orders, suspected_codes, unordered_answers
@@ -79,18 +79,12 @@ class Preparation:
 
         Codes for no answer become gaps, and answers in words the numbers of their steps.
         """
-        by_name = {column.name: column for column in self.columns}
-        selected, log = frame.copy(), DecisionLog()
-        for name in frame.columns:
-            stored = frame[name]
-            values = without_codes(stored, self.missing)
-            if by_name[name].kind == "answers":
-                values, n_unknown = convert(by_name[name], values)
-                log.add_count("unknown", name, n_unknown)
-            if values is not stored and values.dtype.kind == "f":
-                values = values.convert_dtypes()  # 3 rather than 3.0
-            selected[name] = values
-        return selected, log.sentences()
+        answers = [c for c in self.columns if c.kind == "answers" and c.name in frame]
+        steps, notes = replace(self, columns=tuple(answers)).apply(frame)
+        selected = frame.apply(without_codes, codes=self.missing).assign(**steps)
+        changed = [name for name in frame if not selected[name].equals(frame[name])]
+        selected[changed] = selected[changed].convert_dtypes()  # 3 rather than 3.0
+        return selected, notes
 
     def refuse_missing(self, names: Iterable[str], needed: Sequence[str]) -> None:
         """Raise an error that names the columns that are needed but not among ``names``."""

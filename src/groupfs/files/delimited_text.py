@@ -55,8 +55,7 @@ def read_text(content: Content, header: bool | None) -> FileTable:
     """Read separated text; ``header=None`` takes a first line of numbers for data."""
     with content.open() as file:
         data = file.read()
-    encoding = find_encoding(data, content.source)
-    layout = find_layout(io.BytesIO(data), content.source, encoding, header)
+    layout = find_layout(io.BytesIO(data), content.source, header)
     with refuse_unparsed(layout):
         values = next(parse(io.BytesIO(data), layout))
     return FileTable(
@@ -64,8 +63,13 @@ def read_text(content: Content, header: bool | None) -> FileTable:
     )
 
 
-def find_layout(file: IO[bytes], source: str, encoding: str, header: bool | None) -> Layout:
-    """Find separator, decimal sign, header and names from the first lines of a file."""
+def find_layout(file: IO[bytes], source: str, header: bool | None, n_bytes: int = -1) -> Layout:
+    """Find separator, decimal sign, header and names from the first lines of a file.
+
+    Its encoding is found from so many bytes, or from all of them.
+    """
+    encoding = _find_encoding(file.read(n_bytes), source)
+    file.seek(0)
     # newline="": some computers end lines with \r alone
     lines = io.TextIOWrapper(file, encoding, errors="replace", newline="")
     sample = list(islice((line for line in lines if line.strip()), 50))
@@ -153,8 +157,8 @@ def refuse_unparsed(layout: Layout) -> Iterator[None]:
         ) from reason
 
 
-def find_encoding(data: bytes, source: str) -> str:
-    """Find the encoding of a text from all of it, or from its beginning; refuse other files."""
+def _find_encoding(data: bytes, source: str) -> str:
+    """Find the encoding of a text, or of its beginning; refuse other files."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     refuse_no_text(data[:65536], source)

@@ -21,7 +21,7 @@ from groupfs.files.columns import (
     no_such_column,
     refuse_few,
 )
-from groupfs.files.delimited_text import find_encoding, find_layout, parse, refuse_unparsed
+from groupfs.files.delimited_text import find_layout, parse, refuse_unparsed
 from groupfs.files.file_content import find_content
 from groupfs.files.file_table import FileTable, TableError
 from groupfs.utils.text import count, join_names
@@ -64,9 +64,7 @@ def map_text(
 
     content, aside = find_content(path), aside or {}
     with content.open() as file:
-        encoding = find_encoding(file.read(2**22), content.source)
-    with content.open() as file:
-        layout = find_layout(file, content.source, encoding, header)
+        layout = find_layout(file, content.source, header, n_bytes=2**22)
     for option, name in aside.items():
         if name not in layout.names:
             raise ColumnsError(f"{option} {name}: {no_such_column(name, layout.names)}")
