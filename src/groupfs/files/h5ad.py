@@ -17,6 +17,7 @@ def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
     import h5py
     import pandas as pd
     from anndata import read_h5ad as read
+    from anndata.utils import make_index_unique
 
     with content.on_disk() as path:
         with h5py.File(path, "r") as file:
@@ -35,7 +36,11 @@ def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
     obs, variables = cells.obs, (cells.raw if use_raw else cells).var_names
     if values.shape != (len(obs), len(variables)):
         raise ValueError(f"X of shape {values.shape} for {len(obs)} obs, {len(variables)} var")
-    names, notes = _unique([str(name) for name in variables])
+    names = [str(name) for name in make_index_unique(variables.astype(str))]  # as scanpy does
+    again = [new for new, name in zip(names, variables, strict=True) if new != str(name)]
+    notes = []
+    if again:
+        notes.append(f"Names of variables that occur again were numbered: {join_names(again)}.")
     stored: Any = values.data if sp.issparse(values) else values
     if layer is None and not use_raw and cells.raw is not None and (stored < 0).any():
         notes.append(
@@ -64,15 +69,3 @@ def _check_choice(source: str, cells: Any, layer: str | None, use_raw: bool) -> 
         others = ["layer=NAME takes one"] * bool(layers)
         others += ["use_raw=True takes raw"] * (cells.raw is not None)
         raise TableError(f"{source} has no X; {', '.join([there, *others])}.")
-
-
-def _unique(names: list[str]) -> tuple[list[str], list[str]]:
-    """Number names that occur more than once, as scanpy does."""
-    if len(set(names)) == len(names):
-        return names, []
-    import pandas as pd
-    from anndata.utils import make_index_unique
-
-    changed = [str(name) for name in make_index_unique(pd.Index(names))]
-    new = [name for name, old in zip(changed, names, strict=True) if name != old]
-    return changed, [f"Names of variables that occur again were numbered: {join_names(new)}."]
