@@ -40,16 +40,6 @@ def test_answers_in_words_are_numbers_here_and_when_applied(questionnaire, tmp_p
     pd.testing.assert_frame_equal(written.astype("Int64"), expected[written.columns])
 
 
-@pytest.mark.parametrize("options", [("--missing", "-9", "--missing", "99"), ("--missing=-9,99",)])
-def test_codes_are_given_one_by_one_or_together(options, questionnaire, tmp_path):
-    steps = questionnaire[1].copy()
-    steps.iloc[0, 0], steps.iloc[1, 1] = -9, 99
-    steps.to_csv(tmp_path / "t.csv", index=False)
-    result = run("select", tmp_path / "t.csv", *options, "--groups", 2, "-o", tmp_path / "out")
-    assert result.exit_code == 0, result.output
-    assert "Took -9, 99 for gaps in 2 columns, as asked" in " ".join(result.stderr.split())
-
-
 def test_representatives_are_one_feature_of_each_group_printed_and_written(table, tmp_path):
     out = tmp_path / "out"
     options = ("--representatives", "--drop", "w*,sex,job,outcome")

@@ -26,14 +26,6 @@ def select_by(frame, column, folder, *options):
     return run("select", folder / "t.csv", *arguments)
 
 
-@pytest.fixture(scope="module")
-def by_outcome(frame, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("by")
-    result = select_by(frame, "outcome", folder, "--drop", "hours")
-    assert result.exit_code == 0, result.output
-    return result, folder / "out"
-
-
 def rows_of(out, kind):
     """Return what is said of the group of u or v."""
     groups = pd.read_csv(out / "groups.csv").dropna(subset="group")
@@ -42,26 +34,26 @@ def rows_of(out, kind):
     return rows[rows["group"] == group]
 
 
-def test_a_file_says_how_every_group_is_in_every_condition(by_outcome):
-    result, out = by_outcome
+def test_the_column_is_set_aside_and_a_file_says_how_every_group_is_in_its_conditions(
+    frame, tmp_path
+):
+    result = select_by(frame, "outcome", tmp_path, "--drop", "hours")
+    assert result.exit_code == 0, result.output
+    out = tmp_path / "out"
     assert everything(out) == sorted([*FILES, CONDITIONS])
     u, v = rows_of(out, "u"), rows_of(out, "v")
     assert sorted(u["condition"]) == ["ill", "well"]
     assert u["mean_changes"].all() and not v["mean_changes"].any()
     printed = " ".join(result.stdout.split())
     assert "Groups that change with outcome, of" in printed and CONDITIONS in printed
-
-
-def test_the_column_is_set_aside_and_its_gaps_are_left_out(by_outcome):
-    result, out = by_outcome
     assert "outcome" not in pd.read_csv(out / "groups.csv")["feature"].tolist()
-    summary = json.loads((out / "result.json").read_text())
     said = " ".join(result.stderr.split())
     for note in (
         "Set outcome aside to compare groups by: it plays no part in the selection.",
         "9 of 90 samples have no condition and were left out.",
     ):
-        assert note in summary["table"]["notes"] and note in said
+        assert note in json.loads((out / "result.json").read_text())["table"]["notes"]
+        assert note in said
 
 
 def test_numbers_are_followed_and_the_label_may_be_the_same_column(frame, tmp_path):

@@ -45,7 +45,7 @@ def test_parameters_become_options(sentence, translated):
         (("good.csv", "--budget", "9"), 4, "--budget 9 but the table has 3 features"),
         (("good.csv", "--device", "abacus"), 4, "--device abacus is not known"),
         (("good.csv", "-o", "good.csv"), 5, "good.csv is a file; name a folder"),
-        (("good.csv", "-o", "good.csv/out"), 5, "good.csv is no folder you may write to"),
+        (("good.csv", "-o", "good.csv/out"), 5, "good.csv/out cannot be written (file exists)"),
         (("good.csv", "--path"), 2, "No such option: --path"),
         (("good.csv", "--similarity", "odd"), 2, "Invalid value for '--similarity'"),
         (("good.csv", "--budget", "many"), 2, "many is no number of features, e.g. 50, nor"),
@@ -118,8 +118,7 @@ def test_ctrl_c_and_a_polite_kill_leave_nothing_behind(number, tmp_path):
     people(2000).to_csv(tmp_path / "t.csv", index=False)
     command = [*COMMAND, "select", "t.csv", "-o", "p/out"]
     running = subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE)
-    while not running.stderr.readline().startswith(b"Looking for groups"):
-        pass
+    assert any(line.startswith(b"Looking for groups") for line in running.stderr)
     running.send_signal(number)
     rest = running.stderr.read()
     assert running.wait(60) == 130

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
+from groupfs.cli.options import SelectRequest, command_line
 from groupfs.cli.prepare import prepare
-from groupfs.cli.request import SelectRequest, command_line
 from groupfs.cli.result_folder import CONDITIONS, FILES
 from groupfs.files import read_table
 from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
@@ -21,13 +21,10 @@ def summary_of(out):
     return json.loads((out / "result.json").read_text())
 
 
-def test_select_writes_all_its_files_and_nothing_else(selected, folder):
-    assert everything(selected[1]) == sorted(FILES)
-    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
-
-
-def test_select_finds_the_groups_and_has_a_row_for_every_feature(selected):
+def test_select_finds_the_groups_and_writes_all_its_files_and_nothing_else(selected, folder):
     _, out = selected
+    assert everything(out) == sorted(FILES)
+    assert not [path for path in folder.iterdir() if path.name.startswith(".")]
     assert set(pd.read_csv(out / "selected.csv")["feature"]) == set(CHOSEN)
     groups = pd.read_csv(out / "groups.csv")
     assert tuple(groups.columns) == GROUPS_COLUMNS and len(groups) == 15

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from groupfs.files.answers import answer_levels
+from groupfs.files.answers import steps_and_codes
 from groupfs.files.column_values import read_codes
 from groupfs.files.columns import ColumnsError, decide_columns
 
@@ -165,15 +165,7 @@ def test_numbers_that_are_values_are_not_suspected(columns):
 def test_a_long_code_in_one_column_alone_is_named_and_infinite_values_are_none():
     frame = pd.DataFrame({"a": [*range(1, 7)] * 19 + [99] * 6, "b": [*range(1, 7)] * 20})
     assert "99 in 1 column (a). It may stand for no answer" in decide_columns(frame).notes[-1]
-    assert answer_levels(np.array([np.inf, 1, 2, 3, -np.inf, np.nan, 99])).codes == [99]
-
-
-@pytest.mark.parametrize("missing", [{"C1": 99}, "C1=99", ["7", "C1 = 99"]])
-def test_codes_for_one_column_are_refused(missing):
-    says = r"names a column, but .* in all columns; give the values alone, such as missing=\[99\]"
-    with pytest.raises(ColumnsError, match=says) as caught:
-        decide_columns(pd.DataFrame({"C1": [1, 2, 99, 1], "C2": [2, 1, 2, 2]}), missing=missing)
-    assert caught.value.parameter == "missing"
+    assert steps_and_codes(np.array([np.inf, 1, 2, 3, -np.inf, np.nan, 99]))[1] == [99]
 
 
 def test_codes_are_found_as_numbers_and_as_text_and_in_other_files():

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import sys
 import zipfile
 
 import numpy as np
@@ -112,14 +111,6 @@ def test_a_table_that_memory_does_not_hold_is_refused(tmp_path):
     parts = {"data": np.ones(1), "shape": (10**15, 5), "row": index, "col": index}
     np.savez(tmp_path / "t.npz", format=b"coo", **parts)
     assert "needs more memory than there is" in refusal(tmp_path / "t.npz")
-
-
-def test_a_missing_package_is_named_with_its_extra(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    (tmp_path / "t.xlsx").write_bytes(b"anything")
-    says = r'needs openpyxl; install it with pip install "groupfs\[excel\]"\.$'
-    with pytest.raises(ImportError, match=says):
-        read_table(tmp_path / "t.xlsx")
 
 
 def test_an_h5ad_file_needs_a_table_and_names(tmp_path):

@@ -11,9 +11,12 @@ from groupfs.cli.prepare import find_column
 from groupfs.cli.result_folder import check_file
 from groupfs.files import read_table
 from groupfs.files.columns import ColumnsError, numeric_columns
-from groupfs.files.file_content import find_path
+from groupfs.files.file_content import find_content
 from groupfs.files.file_table import numbered
 from groupfs.utils.atomic_files import OutputError, write_file
+
+#: Endings of files that a selection can be written to.
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")
 
 
 def apply(
@@ -33,7 +36,11 @@ def apply(
     """
     if out is not None:
         check_file(out, force)
-        _writer(out)
+        if not out.name.lower().endswith(ENDINGS):
+            raise OutputError(
+                f"--out {out}: a selection is written as {', '.join(e[1:] for e in ENDINGS)}; "
+                "choose one of these endings."
+            )
     model = model / "model.skops" if model.is_dir() else model
     selector, preparation = persistence.load_model(model)
     if preparation is None:
@@ -42,7 +49,7 @@ def apply(
     support = selector.get_support()
     if not support.any():
         raise ColumnsError(f"{model} selects no feature, so there is nothing to apply.")
-    is_h5ad = path != "-" and find_path(path)[1] == "h5ad"  # another file may be csv
+    is_h5ad = find_content(path).format == "h5ad"  # another file may be csv
     table = read_table(
         path,
         header=preparation.header if header is None else header,
@@ -66,24 +73,13 @@ def apply(
         # the bytes that a file would get, whatever the terminal's encoding
         selected.to_csv(sys.stdout.buffer, index=False)
     else:
-        write_file(out, lambda aside: _writer(out)(selected, aside))
+        write_file(out, lambda aside: _write(selected, aside))
     return selected.shape
 
 
-#: Endings of files that a selection can be written to, and their writers; pandas packs by .gz.
-WRITERS: dict[str, Callable[[Any, Path], Any]] = {
-    ".csv": lambda frame, path: frame.to_csv(path, index=False),
-    ".csv.gz": lambda frame, path: frame.to_csv(path, index=False),
-    ".tsv": lambda frame, path: frame.to_csv(path, index=False, sep="\t"),
-    ".parquet": lambda frame, path: frame.to_parquet(path, index=False),
-}
-
-
-def _writer(out: Path) -> Callable[[Any, Path], Any]:
-    for ending, writer in WRITERS.items():
-        if out.name.lower().endswith(ending):
-            return writer
-    raise OutputError(
-        f"--out {out}: a selection is written as {', '.join(e[1:] for e in WRITERS)}; choose one "
-        "of these endings."
-    )
+def _write(frame: Any, path: Path) -> None:
+    """Write a table as the ending of its name says; pandas packs by .gz."""
+    if path.suffix.lower() == ".parquet":
+        frame.to_parquet(path, index=False)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if path.suffix.lower() == ".tsv" else ",")

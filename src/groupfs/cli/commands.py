@@ -13,7 +13,7 @@ import typer
 
 from groupfs.cli import options, printing
 from groupfs.cli.errors import CODES_HELP, exit_codes
-from groupfs.cli.request import SelectRequest, takes_request
+from groupfs.cli.options import SelectRequest, takes_request
 
 app = typer.Typer(
     name="groupfs",
@@ -146,7 +146,8 @@ def doctor() -> None:
     with exit_codes():
         from groupfs.cli.doctor import examine
 
-        printing.print_lines(examine())
+        for name, text in examine():
+            typer.echo(f"{name:<18}{text}")
 
 
 def _select_and_print(request: SelectRequest) -> None:

@@ -4,7 +4,7 @@ import os
 import platform
 import re
 import sys
-from importlib.metadata import PackageNotFoundError, requires
+from importlib.metadata import requires
 
 from groupfs.utils.packages import installed_version
 
@@ -35,12 +35,8 @@ def _device() -> str:
 
 def _extras() -> dict[str, list[str]]:
     """Return the packages of every extra for users."""
-    try:
-        lines = requires("groupfs") or []
-    except PackageNotFoundError:  # run from a folder that was never installed
-        lines = []
     extras: dict[str, list[str]] = {}
-    for line in lines:
+    for line in requires("groupfs") or []:
         named = re.match(r"([\w.-]+)[^;]*;.*extra == ['\"]([\w-]+)['\"]", line)
         if named and named[1] != "groupfs" and named[2] not in ("dev", "docs", "all"):
             extras.setdefault(named[2], []).append(named[1])

@@ -33,25 +33,15 @@ CODES_HELP = (
     "4 its table does not fit what was asked; 5 results exist already or cannot be written; "
     "6 a package is missing; 130 interrupted."
 )
+#: Parameters that have an option of the same name.
+SAME_NAME = (
+    *("explain", "signed", "similarity", "keep_unrelated", "device", "max_memory"),
+    *("drop", "use", "missing", "order", "layer", "use_raw"),
+)
 #: Parameters of the library, and the options that set them.
-OPTIONS = {
-    "n_features_to_select": "--budget",
-    "explain": "--explain",
-    "n_groups": "--groups",
-    "output": "--representatives",
-    "signed": "--signed",
-    "similarity": "--similarity",
-    "keep_unrelated": "--keep-unrelated",
-    "random_state": "--seed",
-    "device": "--device",
-    "max_memory": "--max-memory",
-    "drop": "--drop",
-    "use": "--use",
-    "missing": "--missing",
-    "order": "--order",
-    "layer": "--layer",
-    "use_raw": "--use-raw",
-}
+OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME_NAME}
+OPTIONS |= {"n_features_to_select": "--budget", "n_groups": "--groups", "random_state": "--seed"}
+OPTIONS["output"] = "--representatives"
 _SETTING = re.compile(rf"""\b({"|".join(OPTIONS)})=(".*?"|'.*?'|\[.*?\]|[^\s,;:)]+)""")
 #: Alone, only names that are no words of English are surely parameters.
 _NAME = re.compile(
@@ -85,7 +75,8 @@ def _as_option(parameter: str, value: str) -> str:
 @contextlib.contextmanager
 def exit_codes() -> Iterator[None]:
     """End the command with a sentence and a code, whatever happens inside."""
-    terminate = signal.signal(signal.SIGTERM, _interrupt)
+    # a polite kill undoes what is unfinished, as Ctrl-C does
+    terminate = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
         sys.stdout.flush()
@@ -102,11 +93,6 @@ def exit_codes() -> Iterator[None]:
         _exit(*_sentence_and_code(error))
     finally:
         signal.signal(signal.SIGTERM, terminate)
-
-
-def _interrupt(number: int, frame: object) -> None:
-    """Have a polite kill undo what is unfinished, as Ctrl-C does."""
-    raise KeyboardInterrupt
 
 
 def _is_of_stdout(error: Exception) -> bool:

@@ -1,30 +1,26 @@
-"""From a file to a table for the estimator: the label set aside, every column given its kind."""
+"""From a file to a table for the estimator: label and condition set aside, columns given a kind."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from groupfs.cli.errors import translate
-from groupfs.cli.request import SelectRequest
-from groupfs.data.memory import memory_budget, parse_memory
+from groupfs.cli.options import SelectRequest
 from groupfs.files import FileTable, read_table
-from groupfs.files.column_values import read_codes, without_codes
+from groupfs.files.column_values import read_codes, to_dates, without_codes
 from groupfs.files.columns import (
     ColumnsError,
     Preparation,
     decide_columns,
     no_such_column,
     numeric_columns,
+    refuse_few,
 )
 from groupfs.files.large_text import is_too_large, map_text
 from groupfs.files.read import refuse_h5ad_options
-from groupfs.utils.errors import ParameterError
-from groupfs.utils.text import format_bytes, join_names
+from groupfs.utils.text import join_names
 
 #: Labels of numbers with more values than this are cut into two halves to report agreement.
 MOST_CLASSES = 10
-#: Bytes that must be left to read a table with.
-LEAST_BYTES = 10**7
 
 
 @dataclass(frozen=True)
@@ -34,68 +30,64 @@ class Prepared:
     X: Any
     preparation: Preparation
     labels: Any
+    condition: Any  #: the column that groups are compared by, or None
     notes: list[str]
 
 
-def read_file(
-    path: str, request: SelectRequest, make_folder: Callable[[], str]
-) -> tuple[FileTable, Preparation | None]:
-    """Read a file; one too large for memory in parts, which prepares its columns as well.
-
-    The numbers of such a file are mapped from the folder that ``make_folder`` makes.
-    """
-    if request.max_memory is not None:
-        _refuse_too_little(request.max_memory)
+def read_file(request: SelectRequest, folder: str) -> FileTable:
+    """Read a file; one too large for memory in parts, its numbers mapped from the folder."""
+    path = str(request.table)
     if not is_too_large(path, request.max_memory):
-        return read_table(path, **request.reading), None
+        return read_table(path, **request.reading)
     refuse_h5ad_options(path, request.layer, request.use_raw)
     aside = {"--label": request.label, "--by": request.by}
     return map_text(
         path,
-        make_folder(),
+        folder,
         header=request.reading["header"],
-        max_memory=request.max_memory,
         aside={option: name for option, name in aside.items() if name is not None},
         **request.columns,
     )
 
 
-def _refuse_too_little(max_memory: str) -> None:
-    """Refuse a limit that leaves no bytes for a table."""
-    left = memory_budget(max_memory)
-    if left < LEAST_BYTES:
-        least = format_bytes(parse_memory(max_memory) - left + LEAST_BYTES)
-        raise ParameterError(
-            f"max_memory={max_memory!r} leaves nothing for the table; give {least} or more.",
-            "max_memory",
+def find_condition(table: FileTable, name: str | None, missing: Any) -> Any:
+    """Return the column that groups are compared by, or None; refuse one that tells nothing."""
+    if name is None:
+        return None
+    from groupfs.conditions.inputs import FEWEST_SAMPLES, dates_as_days, is_number
+
+    column = without_codes(find_column(table, name, "--by"), read_codes(missing))
+    if (dates := to_dates(column)) is not None:
+        column = dates_as_days(dates)
+    counts = column.value_counts()
+    n_frequent = int((counts >= FEWEST_SAMPLES).sum())
+    if n_frequent < 2 and not is_number(column):
+        raise ColumnsError(
+            f"--by {name}: {len(counts)} values, of which {n_frequent} occur {FEWEST_SAMPLES} "
+            "times or more; groups are compared between two such values, or along a column of "
+            "numbers or dates."
         )
+    return column
 
 
-def prepare(
-    table: FileTable, request: SelectRequest, learned: Preparation | None = None
-) -> Prepared:
-    """Set the label aside before anything else, then give every column its kind.
-
-    The columns of a table that was read in parts have learned it already.
-    """
-    labels, notes = _labels(table, request)
-    if learned is not None:
-        X, preparation = table.values, replace(learned, notes=())  # the table has said them
+def prepare(table: FileTable, request: SelectRequest) -> Prepared:
+    """Set label and condition aside before anything else, then give every column its kind."""
+    condition, notes = find_condition(table, request.by, request.missing), []
+    if condition is not None:
+        notes = [f"Set {request.by} aside to compare groups by: it plays no part in the selection."]
+    labels, more = _labels(table, request)
+    if table.preparation is not None:
+        X, preparation = table.values, table.preparation
     elif table.is_frame:
-        preparation = decide_columns(table.values, label=request.label, **request.columns)
+        preparation = decide_columns(table.values, label=request.aside, **request.columns)
         X = preparation.apply(table.values)[0]
     else:
         X, preparation = _take_numbers(table, request)
-    notes = [translate(note) for note in [*table.notes, *notes, *preparation.notes]]
-    n_features = len(preparation.names)
-    if n_features < 2:
-        raise ColumnsError(
-            f"{table.source} has {n_features} usable column{'' if n_features == 1 else 's'} left, "
-            f"and a choice needs at least 2{': ' if notes else '.'}{' '.join(notes)}"
-        )
+    notes = [translate(note) for note in [*table.notes, *notes, *more, *preparation.notes]]
+    refuse_few(preparation.names, table.source, notes)
     if table.n_rows < 2:
         raise ColumnsError(f"{table.source} has only one row; groups show in many.")
-    return Prepared(X, replace(preparation, **request.reading), labels, notes)
+    return Prepared(X, replace(preparation, **request.reading), labels, condition, notes)
 
 
 def _take_numbers(table: FileTable, request: SelectRequest) -> tuple[Any, Preparation]:
@@ -106,7 +98,7 @@ def _take_numbers(table: FileTable, request: SelectRequest) -> tuple[Any, Prepar
                 f"{option} {given[0]}: {table.source} is a sparse table of numbers, which has no "
                 "answers; leave it out."
             )
-    preparation = numeric_columns(table.names, drop=request.drop or (), label=request.label)
+    preparation = numeric_columns(table.names, drop=request.drop, label=request.aside)
     kept = [i for i, column in enumerate(preparation.columns) if column.kind == "number"]
     X = table.values if len(kept) == len(table.names) else table.values[:, kept]
     return X, preparation

@@ -2,7 +2,7 @@
 
 import json
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +41,6 @@ def progress_and_notes(quiet: bool) -> tuple[Callable[[str], None], Callable[[st
     )
 
 
-def print_lines(lines: Iterable[tuple[str, str]]) -> None:
-    """Print names and what there is of each, one below the other."""
-    for name, text in lines:
-        typer.echo(f"{name:<18}{text}")
-
-
 def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: bool) -> None:
     """Print the groups, the selection and where the results are."""
     if as_json:
@@ -62,7 +56,13 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
         first = [group["representative_name"] for group in summary["groups"] if group["kept"]]
         console.print(f"One feature of each kept group: {', '.join(first)}.")
     if agreement := summary.get("agreement"):
-        console.print(_agreement_sentence(agreement))
+        console.print(
+            f"Agreement of k-means with {agreement['name']} ({agreement['n_classes']} classes, "
+            f"{agreement['n_samples']:,} samples): accuracy {agreement['accuracy_all']:.3f} on all "
+            f"features, {agreement['accuracy_selected']:.3f} on the selected ones; adjusted Rand "
+            f"index {agreement['adjusted_rand_all']:.3f} and "
+            f"{agreement['adjusted_rand_selected']:.3f}."
+        )
     if conditions := summary.get("conditions"):
         console.print(conditions["sentence"])
     for line in (
@@ -75,16 +75,6 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
         source = summary["table"]["source"]
         words = ["groupfs", "apply", str(out / "model.skops"), source, "-o", "selected-columns.csv"]
         console.print(f"The selected columns themselves: {shlex.join(words)}", soft_wrap=True)
-
-
-def _agreement_sentence(agreement: dict[str, Any]) -> str:
-    return (
-        f"Agreement of k-means with {agreement['name']} ({agreement['n_classes']} classes, "
-        f"{agreement['n_samples']:,} samples): "
-        f"accuracy {agreement['accuracy_all']:.3f} on all features, "
-        f"{agreement['accuracy_selected']:.3f} on the selected ones; adjusted Rand index "
-        f"{agreement['adjusted_rand_all']:.3f} and {agreement['adjusted_rand_selected']:.3f}."
-    )
 
 
 def _record(summary: dict[str, Any]) -> dict[str, Any]:
@@ -116,34 +106,28 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def _print_groups(console: Console, summary: dict[str, Any]) -> None:
-    groups, signs = summary["groups"], summary["features"]["sign"]
-    shown = groups[:MOST_GROUPS]
-    console.print("", _groups_table(summary), sep="\n")
+    """Lay out the groups; names take the room that is left, however many there are."""
+    groups, features = summary["groups"], summary["features"]
+    names, signs, ranks = features["name"], features["sign"], features["rank"]
+    table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
+    for heading in _figures(groups[0]):
+        table.add_column(heading, justify="right", no_wrap=True)
+    table.add_column("most central first", no_wrap=True, overflow="ellipsis", ratio=1)
+    for group in groups[:MOST_GROUPS]:
+        members = sorted(group["features"], key=lambda index: ranks[index] or 0)
+        first = ", ".join("-" * (signs[i] < 0) + names[i] for i in members[:30])
+        style = "bold" if group["kept"] else "dim"
+        table.add_row(*_figures(group).values(), first, style=style)
+    console.print("", table, sep="\n")
     if groups[MOST_GROUPS:]:
         console.print(f"... and {count(len(groups[MOST_GROUPS:]), 'more group')} in groups.csv")
-    if any(signs[index] < 0 for group in shown for index in group["features"]):
+    if any(signs[index] < 0 for group in groups[:MOST_GROUPS] for index in group["features"]):
         console.print(
             "-name: the feature is reversed, low where the first one of its group is high."
         )
     if groups[0]["replication"] is not None:
         console.print(f"replication: {REPLICATION}.")
     console.print("smoothness: of the rows along the group; groups are ordered by it.")
-
-
-def _groups_table(summary: dict[str, Any]) -> Table:
-    """Lay out the groups; names take the room that is left, however many there are."""
-    figures = [_figures(group) for group in summary["groups"]]
-    table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
-    for heading in figures[0]:
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("most central first", no_wrap=True, overflow="ellipsis", ratio=1)
-    features = summary["features"]
-    for group, cells in list(zip(summary["groups"], figures, strict=True))[:MOST_GROUPS]:
-        members = sorted(group["features"], key=lambda index: features["rank"][index] or 0)
-        names = ["-" * (features["sign"][i] < 0) + features["name"][i] for i in members[:30]]
-        style = "bold" if group["kept"] else "dim"
-        table.add_row(*cells.values(), ", ".join(names), style=style)
-    return table
 
 
 def _figures(group: dict[str, Any]) -> dict[str, str]:

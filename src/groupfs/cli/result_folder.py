@@ -1,9 +1,7 @@
 """The folder of results: the files in it, and that nothing is replaced unasked."""
 
-import csv
 import json
 import os
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,45 +16,46 @@ CONDITIONS = "conditions.csv"
 
 
 def check_folder(folder: Path, force: bool) -> None:
-    """Refuse, before any work, a folder that may not or cannot be written in the end."""
+    """Refuse, before any work, a folder that may not be written in the end."""
     if os.path.lexists(folder) and not folder.is_dir():
         raise OutputError(f"{folder} is a file; name a folder for the results.")
-    _check(folder, folder.is_dir() and any(folder.iterdir()), force)
+    if folder.is_dir() and any(folder.iterdir()) and not force:
+        raise _exists(folder)
 
 
 def check_file(file: Path, force: bool) -> None:
-    """Refuse, before any work, a file that may not or cannot be written in the end."""
+    """Refuse, before any work, a file that may not be written in the end."""
     if file.is_dir():
         raise OutputError(f"{file} is a folder; name a file to write.")
-    _check(file, os.path.lexists(file), force)
+    if os.path.lexists(file) and not force:
+        raise _exists(file)
 
 
-def _check(target: Path, exists: bool, force: bool) -> None:
-    if exists and not force:
-        raise OutputError(f"{target} exists; add --force to replace it, or name another --out.")
-    way = [target, *target.absolute().parents]
-    folder = next(path for path in way if path.is_dir() or path.exists() and path != target)
-    if not (folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)):
-        raise OutputError(
-            f"{target} cannot be written, as {folder} is no folder you may write to; name another "
-            "--out."
-        )
+def _exists(target: Path) -> OutputError:
+    return OutputError(f"{target} exists; add --force to replace it, or name another --out.")
 
 
 def write_results(
     folder: Path, force: bool, summary: dict[str, Any], selector: Any, preparation: "Preparation"
 ) -> None:
     """Write all files of a result, or none."""
+    import pandas as pd
+
     from groupfs import persistence, report
     from groupfs.report.conditions import CONDITIONS_COLUMNS
     from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
 
+    tables = {
+        "selected.csv": (SELECTED_COLUMNS, report.selected_table(summary)),
+        "groups.csv": (GROUPS_COLUMNS, report.groups_table(summary)),
+    }
+    if summary.get("conditions"):
+        tables[CONDITIONS] = CONDITIONS_COLUMNS, report.conditions_table(summary)
+
     def write(aside: Path) -> None:
-        write_rows(aside / "selected.csv", SELECTED_COLUMNS, report.selected_table(summary))
-        write_rows(aside / "groups.csv", GROUPS_COLUMNS, report.groups_table(summary))
-        if summary.get("conditions"):
-            rows = report.conditions_table(summary)
-            write_rows(aside / CONDITIONS, CONDITIONS_COLUMNS, rows)
+        for name, (columns, rows) in tables.items():
+            frame = pd.DataFrame(rows, columns=columns, dtype=object)  # whole numbers stay whole
+            frame.to_csv(aside / name, index=False, lineterminator="\n")
         text = json.dumps(summary, ensure_ascii=False, allow_nan=False)
         (aside / "result.json").write_text(text, encoding="utf-8")
         (aside / "report.html").write_text(report.render(summary), encoding="utf-8")
@@ -69,11 +68,3 @@ def write_results(
 def files_of(summary: dict[str, Any]) -> list[str]:
     """Name the files of a result."""
     return [*FILES, *[CONDITIONS] * bool(summary.get("conditions"))]
-
-
-def write_rows(path: Path, columns: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
-    """Write records to a csv file, its header alone if there are none."""
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)

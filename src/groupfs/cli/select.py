@@ -1,18 +1,16 @@
 """``groupfs select`` and ``groupfs demo``: read, prepare, fit, summarise, write."""
 
-import contextlib
 import tempfile
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from groupfs.cli.conditions import compare_by, set_aside
 from groupfs.cli.errors import translate
+from groupfs.cli.options import SelectRequest, command_line
 from groupfs.cli.prepare import prepare, read_file
-from groupfs.cli.request import SelectRequest, command_line
 from groupfs.cli.result_folder import check_folder, write_results
 from groupfs.files import FileTable
-from groupfs.files.columns import Preparation
 
 Say = Callable[[str], None]
 
@@ -23,70 +21,64 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     ``report_progress`` takes the steps, ``note`` the decisions on columns.
     """
     check_folder(request.folder, request.force)
-    if request.table is None:
-        return _select_from(two_moons(), None, request, report_progress, note)
-    with contextlib.ExitStack() as stack:
+    with tempfile.TemporaryDirectory(prefix="groupfs-") as folder:  # of a table read in parts
+        if request.table is None:
+            table = two_moons()
+        else:
+            name = "standard input" if request.table == "-" else request.table
+            report_progress(f"Reading {name}")
+            table = read_file(request, folder)
+            report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
+        prepared = prepare(table, request)
+        for sentence in prepared.notes:
+            note(sentence)
+        names = prepared.preparation.names
 
-        def make_folder() -> str:
-            return stack.enter_context(tempfile.TemporaryDirectory(prefix="groupfs-"))
+        from groupfs import FeatureGroups, report  # slow, so not before the table is sound
 
-        name = "standard input" if request.table == "-" else request.table
-        report_progress(f"Reading {name}")
-        table, learned = read_file(request.table, request, make_folder)
-        report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
-        return _select_from(table, learned, request, report_progress, note)
-
-
-def _select_from(
-    table: FileTable,
-    learned: Preparation | None,
-    request: SelectRequest,
-    report_progress: Say,
-    note: Say,
-) -> dict[str, Any]:
-    table, condition = set_aside(table, request)
-    prepared = prepare(table, request, learned)
-    for sentence in prepared.notes:
-        note(sentence)
-    names = prepared.preparation.names
-
-    from groupfs import report  # slow, so not before the table is sound
-
-    report_progress(f"Looking for groups among {len(names)} features")
-    selector, said = _fit(request, prepared.X)
-    compared = None
-    if condition is not None:
-        report_progress(f"Comparing groups by {request.by}")
-        compared, more = compare_by(selector, prepared.X, names, condition)
-        said += more
-    for sentence in said:
-        note(sentence)
-    report_progress("Writing the report")
-    summary = report.summarize(
-        selector,
-        prepared.X,
-        feature_names=names,
-        labels=prepared.labels,
-        label_name=request.label,
-        conditions=compared,
-        source=table.source,
-        notes=[*prepared.notes, *said],
-    )
-    summary["code"] = [command_line(request, table.source)]
-    write_results(request.folder, request.force, summary, selector, prepared.preparation)
-    return summary
+        report_progress(f"Looking for groups among {len(names)} features")
+        compared = None
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            selector = FeatureGroups(**request.parameters).fit(prepared.X)
+            if prepared.condition is not None:
+                report_progress(f"Comparing groups by {request.by}")
+                compared = _compare_by(selector, prepared.X, names, prepared.condition)
+        # those of other packages have classes of their own, and are not for users of a command
+        said = [
+            translate(str(w.message))
+            for w in caught
+            if w.category is UserWarning or "groupfs" in w.category.__module__
+        ]
+        for sentence in said:
+            note(sentence)
+        report_progress("Writing the report")
+        summary = report.summarize(
+            selector,
+            prepared.X,
+            feature_names=names,
+            labels=prepared.labels,
+            label_name=request.label,
+            conditions=compared,
+            source=table.source,
+            notes=[*prepared.notes, *said],
+        )
+        summary["code"] = [command_line(request, table.source)]
+        write_results(request.folder, request.force, summary, selector, prepared.preparation)
+        return summary
 
 
-def _fit(request: SelectRequest, X: Any) -> tuple[Any, list[str]]:
-    """Fit the estimator that was asked for, and return its warnings as sentences."""
-    from groupfs import FeatureGroups
+def _compare_by(selector: Any, X: Any, names: list[str], column: Any) -> Any:
+    """Compare the groups of a fit by a column; return what was found, None without groups."""
+    from groupfs.conditions import compare, curves
+    from groupfs.conditions.inputs import is_number
 
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        selector = FeatureGroups(**request.parameters).fit(X)
-    # those of other packages have classes of their own, and are not for users of a command
-    ours = [w for w in caught if w.category is UserWarning or "groupfs" in w.category.__module__]
-    return selector, [translate(str(w.message)) for w in ours]
+    if not selector.n_groups_:
+        warnings.warn(f"There are no groups to compare by {column.name}.", stacklevel=2)
+        return None
+    compared = (curves if is_number(column) else compare)(selector, X, column)
+    # a sparse table has no names of its own
+    return replace(compared, representatives=[names[i] for i in selector.representatives_])
 
 
 def two_moons() -> FileTable:

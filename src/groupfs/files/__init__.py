@@ -1,26 +1,14 @@
 """Read files of many formats to a table with names, or say in one sentence why not.
 
 ``read_table`` does it all: ``file_content`` finds and decompresses a file; ``delimited_text`` (csv
-and its relatives), ``numpy_and_matlab``, ``parquet_and_feather``, ``excel_and_spss`` and ``h5ad``
-read their formats, and ``large_text`` a text that memory does not hold. ``columns`` decides which
-columns are used and as what: ``column_kinds`` looks at one, ``column_values`` at its values, and
-``answers`` knows scales in words. ``ColumnPreparer`` does the same in pipelines.
+and its relatives), ``numpy_and_matlab``, ``named_columns`` (Excel, SPSS, parquet, feather) and
+``h5ad`` read their formats, and ``large_text`` a text that memory does not hold. ``columns``
+decides which columns are used and as what: ``column_kinds`` looks at one, ``column_values`` at its
+values, and ``answers`` knows scales in words. ``ColumnPreparer`` does the same in pipelines.
 """
 
-from typing import TYPE_CHECKING, Any
-
+from groupfs.files.column_preparer import ColumnPreparer
 from groupfs.files.file_table import FileTable, TableError
 from groupfs.files.read import read_table
 
-if TYPE_CHECKING:
-    from groupfs.files.column_preparer import ColumnPreparer
-
 __all__ = ["ColumnPreparer", "FileTable", "TableError", "read_table"]
-
-
-def __getattr__(name: str) -> Any:
-    if name != "ColumnPreparer":  # it alone needs scikit-learn
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from groupfs.files.column_preparer import ColumnPreparer
-
-    return ColumnPreparer

@@ -6,13 +6,13 @@ Answers in words are the steps of a scale. Common English wordings are known; ot
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from groupfs.files.column_values import ColumnsError, plain_spelling, to_text
 from groupfs.files.wordings import WORDINGS, Scale
-from groupfs.utils.text import join_names
+from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray
 
 #: What people say in place of an answer.
@@ -37,13 +37,6 @@ MOST_CODES = 3
 SHARED, FEWEST_COLUMNS = 0.1, 2
 #: Share that suffices for codes that can hardly be answers: 77, 99, -99 and longer ones.
 SHARED_IF_LONG = 0.001
-
-
-class Levels(NamedTuple):
-    """The different values of a column of answers."""
-
-    steps: list[float]
-    codes: list[float]  #: known ones, far from the steps
 
 
 def plain_word(text: str) -> str:
@@ -131,11 +124,13 @@ def find_scales(columns: Mapping[str, Any], orders: Sequence[Scale]) -> dict[str
             known = _wording(own, distinct)
         if known is not None:
             used[name] = known, frozenset(steps_of(known)[word] for word in own)
-    frequent = Counter(used.values())
+    frequent, in_file = Counter(used.values()), sorted(set().union(*answers.values()))
     for name, (scale, steps_used) in used.items():
         larger = [s for s in frequent if s[0] == scale and s[1] >= steps_used]
         _, most = max(larger, key=lambda s: (len(s[1]), frequent[s]))
-        scales[name] = _steps_in_use(scale, most, answers)
+        # the steps that are used, by the words that the file has for them
+        by_step = {step: [w for w in in_file if steps_of(scale).get(w) == step] for step in most}
+        scales[name] = tuple("|".join(by_step[step]) for step in sorted(most))
     return scales
 
 
@@ -152,86 +147,70 @@ def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
     ]
 
 
-def suspected_codes(answers: Mapping[str, Levels]) -> list[str]:
-    """Name codes that enough columns have, of those found by :func:`answer_levels`.
+def suspected_codes(columns: Mapping[str, FloatArray]) -> list[str]:
+    """Name numbers that may stand for no answer in columns of numbers, if enough have them.
 
     Short ones must not be steps of as many columns: of -3 to 3, some may lack -3.
     """
-    by_code: dict[float, list[str]] = {}
-    for name, levels in answers.items():
-        for code in levels.codes:
-            by_code.setdefault(code, []).append(name)
-    steps = Counter(step for levels in answers.values() for step in levels.steps)
+    answers = {name: own for name, values in columns.items() if (own := steps_and_codes(values))}
+    times = Counter(step for steps, _ in answers.values() for step in steps)
     few, some = SHARED_IF_LONG * len(answers), max(FEWEST_COLUMNS, SHARED * len(answers))
-    shared = {
-        code: names
-        for code, names in sorted(by_code.items())
-        if len(names) >= (few if abs(code) > 9 else max(some, steps[code] + 1))
-    }
+    shared = {}
+    for code in sorted({code for _, codes in answers.values() for code in codes}):
+        names = [name for name, (_, codes) in answers.items() if code in codes]
+        if len(names) >= (few if abs(code) > 9 else max(some, times[code] + 1)):
+            shared[f"{code:g}"] = names
     if not shared:
         return []
     where = "; ".join(
-        f"{code:g} in {len(names)} column{'s' * (len(names) > 1)} ({join_names(names)})"
+        f"{code} in {count(len(names), 'column')} ({join_names(names)})"
         for code, names in shared.items()
     )
-    which = ",".join(f"{code:g}" for code in shared)
-    stand = "They may" if len(shared) > 1 else "It may"
+    they, them = ("They", "them") if len(shared) > 1 else ("It", "it")
     return [
-        f"Found a number far from the other answers: {where}. {stand} stand for no answer: "
-        f"missing=[{which}] takes {'them' if len(shared) > 1 else 'it'} for gaps."
+        f"Found a number far from the other answers: {where}. {they} may stand for no answer: "
+        f"missing=[{','.join(shared)}] takes {them} for gaps."
     ]
 
 
-def answer_levels(values: FloatArray) -> Levels | None:
-    """Tell codes from the few whole numbers of a column of answers; None if it is none."""
+def steps_and_codes(values: FloatArray) -> tuple[list[float], list[float]] | None:
+    """Tell codes from the steps of a column of answers; None if it is none.
+
+    High codes are further off than a step would be: by 2, long ones three times the highest step.
+    Negative ones are below steps that are not, and a scale from -2 to 2 has none.
+    """
     first = values[:100]
     if (first[np.isfinite(first)] % 1 > 0).any():
         return None
-    levels = np.unique(values[np.isfinite(values)])
-    if not 2 <= len(levels) <= MOST_STEPS + 2 * MOST_CODES or (levels != np.floor(levels)).any():
+    levels = np.unique(values[np.isfinite(values)]).tolist()
+    if not 2 <= len(levels) <= MOST_STEPS + 2 * MOST_CODES or any(level % 1 for level in levels):
         return None
-    high = next((k for k in range(MOST_CODES, 0, -1) if _are_above(levels, k)), 0)
-    levels, above = levels[: len(levels) - high], levels[len(levels) - high :]
-    low = next((k for k in range(MOST_CODES, 0, -1) if _are_below(levels, k)), 0)
-    steps, below = levels[low:], levels[:low]
-    if len(steps) < 2 or np.ptp(steps) >= MOST_STEPS:
+    below, above = [level for level in levels if level < 0], list[float]()
+    steps = [level for level in levels if level >= 0 and level not in CODES]
+    for code in [level for level in levels if level >= 0 and level in CODES]:
+        highest = max(steps, default=code)
+        is_far = code >= (highest + 2 if code < 10 else 3 * max(highest, 5))
+        (above if is_far else steps).append(code)
+    if not set(below) <= CODES or len(steps) < 3 or below[:1] == [-max(steps)]:
+        steps, below = below + steps, []
+    if len(steps) < 2 or max(steps) - min(steps) >= MOST_STEPS:
         return None
-    return Levels(steps.tolist(), [*below.tolist(), *above.tolist()])
-
-
-def _are_above(levels: FloatArray, k: int) -> bool:
-    """Tell whether the k highest are codes: known ones, and further off than steps would be."""
-    if len(levels) < k + 2 or not set(levels[-k:].tolist()) <= CODES:
-        return False
-    first, last = levels[-k], levels[-k - 1]
-    return bool(first - last >= 2 if first < 10 else first >= 3 * max(last, 5))
-
-
-def _are_below(levels: FloatArray, k: int) -> bool:
-    """Tell whether the k lowest are codes: negative ones, below steps that are not.
-
-    A scale from -2 to 2 has steps on both sides of 0.
-    """
-    if len(levels) < k + 3 or not set(levels[:k].tolist()) <= CODES or levels[0] == -levels[-1]:
-        return False
-    return bool(levels[k - 1] < 0 <= levels[k])
+    return None if max(len(above), len(below)) > MOST_CODES else (steps, below + above)
 
 
 def _answers(series: Any) -> Counter[str]:
     """Count the different answers of a column of text; none of one that holds something else."""
     counts: Counter[str] = Counter()
-    if series.dtype.kind in "biufcmM" or hasattr(series.dtype, "tz"):
-        return counts
-    present = to_text(series).dropna()
-    if present.nunique() <= MOST_ANSWERS:
-        for word, n_rows in present.value_counts().items():
+    if series.dtype.kind not in "biufcmM" and not hasattr(series.dtype, "tz"):
+        words = to_text(series).value_counts()
+        for word, n_rows in words.items() if len(words) <= MOST_ANSWERS else ():
             counts[plain_word(word)] += int(n_rows)
     return counts
 
 
 def _fits(counts: Counter[str], steps: Mapping[str, int]) -> bool:
-    known = {word: n for word, n in counts.items() if word in steps}
-    return len(known) >= 2 and sum(known.values()) >= counts.total() / 2
+    known = [n for word, n in counts.items() if word in steps]
+    return len(known) >= 2 and sum(known) >= counts.total() / 2
 
 
 def _wording(words: set[str], columns: Collection[Set[str]] = ()) -> Scale | None:
@@ -277,15 +256,6 @@ def _is_scale(numbered: Scale, others: Collection[Scale]) -> bool:
         return len(set(steps)) == len(steps) and sorted(steps) in (steps, steps[::-1])
     words = set(numbered)
     return sum(words <= set(other) or words > set(other) for other in others) >= FEWEST_SHARING
-
-
-def _steps_in_use(scale: Scale, steps: frozenset[int], answers: Mapping[str, Any]) -> Scale:
-    """Return the steps that are used, by the words that the file has for them."""
-    words = {word for counts in answers.values() for word in counts}
-    known = steps_of(scale)
-    return tuple(
-        "|".join(sorted(w for w in words if known.get(w) == step)) for step in sorted(steps)
-    )
 
 
 def _no_such_answers(order: Scale, answers: Mapping[str, Counter[str]]) -> str:

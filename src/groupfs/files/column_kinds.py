@@ -1,7 +1,7 @@
 """One column of a file: its kind, decided from its name and values, and its values as that kind."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,10 @@ from groupfs.data.columns import MOST_DIFFERENT, MOST_LEVELS
 from groupfs.files.answers import find_steps, plain_word
 from groupfs.files.column_values import (
     ColumnsError,
-    are_dates,
     is_id,
     is_numeric,
-    is_text,
     plain_spelling,
+    to_dates,
     to_numbers,
     to_text,
 )
@@ -24,6 +23,8 @@ from groupfs.utils.types import FloatArray
 
 #: A column of text is taken for numbers if at least this share of it reads as numbers.
 MOSTLY_NUMBERS = 0.95
+#: What cells of a file hold; other objects are looked for among so many values.
+CELLS, LOOKED_AT = (str, bytes, bool, int, float, Decimal, np.generic), 1000
 #: A sentence for each decision on columns, in the order in which they are reported.
 SENTENCES = {
     "dropped": "Left out {}, as asked",
@@ -70,7 +71,7 @@ class DecisionLog:
             self.add(decision, f"{column} ({n_rows})", detail)
 
     def ignore(self, name: str, why: str) -> Column:
-        """Log that a column is ignored, and return it as such."""
+        """Log that a column is ignored, and return it as such; of the label others speak."""
         self.add(why, name)
         return Column(name, "ignored", why=why)
 
@@ -99,18 +100,27 @@ def decide(
         return _answers(name, to_text(series), scale, log)
     if is_numeric(series):
         return _number(name, to_numbers(series), use, log)
-    if are_dates(series):
-        return _date(name, use, log)
-    if not is_text(series):
+    if to_dates(series) is not None:
+        if use:
+            raise ColumnsError(
+                f"use={name!r}: the column holds dates, which are no features; write what matters "
+                "of them as numbers, such as days since the first, or leave it out.",
+                "use",
+            )
+        return log.ignore(name, "date")
+    if not all(isinstance(cell, CELLS) for cell in series.dropna().astype(object).head(LOOKED_AT)):
         return log.ignore(name, "object")
     text = to_text(series)
     present = text.dropna()
     if not len(present):  # nothing but blanks
         return log.ignore(name, "empty")
     if series.dtype == "category":  # also one of numbers: somebody has said so
-        if series.dtype.ordered and len(series.dtype.categories) > 1:
-            return _ordered(name, text, series.dtype.categories, log)
-        return _category(name, text, use, log)
+        if not series.dtype.ordered or len(series.dtype.categories) < 2:
+            return _category(name, text, use, log)
+        values = [v for v in dict.fromkeys(str(v).strip() for v in series.dtype.categories) if v]
+        log.add("ordered", f"{name} ({' < '.join(values)})")
+        log.add_count("gaps", name, text.isna().sum())
+        return Column(name, "ordered", tuple(values))
     numbers = to_numbers(text)
     finite = np.isfinite(numbers)
     share = finite.sum() / len(present)
@@ -136,17 +146,14 @@ def convert(column: Column, series: Any) -> tuple[Any, int]:
     elif column.kind == "answers":
         converted = pd.to_numeric(find_steps(column.values, to_text(series))).astype(np.float64)
     else:
-        text = _spell_as_known(to_text(series), column.values)
+        # 007 may come as 7.0 from a file with nothing but numbers here
+        known = {plain_spelling(value): value for value in column.values}
+        known |= {value: value for value in column.values}
+        text = to_text(series).map(lambda v: known.get(v, known.get(plain_spelling(v))), "ignore")
         dtype = pd.CategoricalDtype(list(column.values), ordered=column.kind == "ordered")
-        converted = text.where(text.isin(column.values)).astype(dtype)
+        converted = text.astype(dtype)
     lost = to_text(series[converted.isna() & series.notna()])  # or blank before
     return converted, lost.count()
-
-
-def _spell_as_known(text: Any, known: Sequence[str]) -> Any:
-    """Undo other spellings: 007 may come as 7.0 from a file with nothing but numbers here."""
-    spelled = {plain_spelling(value): value for value in known} | {value: value for value in known}
-    return text.map(lambda v: spelled.get(v, spelled.get(plain_spelling(v), v)), na_action="ignore")
 
 
 def _number(name: str, numbers: FloatArray, use: bool, log: DecisionLog) -> Column:
@@ -157,16 +164,6 @@ def _number(name: str, numbers: FloatArray, use: bool, log: DecisionLog) -> Colu
     return Column(name, "number")
 
 
-def _date(name: str, use: bool, log: DecisionLog) -> Column:
-    if use:
-        raise ColumnsError(
-            f"use={name!r}: the column holds dates, which are no features; write what matters of "
-            "them as numbers, such as days since the first, or leave it out.",
-            "use",
-        )
-    return log.ignore(name, "date")
-
-
 def _answers(name: str, text: Any, scale: Scale, log: DecisionLog) -> Column:
     words = " < ".join(step.split("|")[0] for step in scale)
     log.add("answers", name, f"1 to {len(scale)}, {words}")
@@ -175,13 +172,6 @@ def _answers(name: str, text: Any, scale: Scale, log: DecisionLog) -> Column:
     log.add_count("no_step", name, len(outside), words)
     log.add_count("gaps", name, int(text.isna().sum()) + len(outside))
     return Column(name, "answers", scale)
-
-
-def _ordered(name: str, text: Any, order: Sequence[Any], log: DecisionLog) -> Column:
-    values = [v for v in dict.fromkeys(str(value).strip() for value in order) if v]
-    log.add("ordered", f"{name} ({' < '.join(values)})")
-    log.add_count("gaps", name, text.isna().sum())
-    return Column(name, "ordered", tuple(values))
 
 
 def _category(name: str, text: Any, use: bool, log: DecisionLog) -> Column:

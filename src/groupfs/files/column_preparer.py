@@ -82,13 +82,7 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
         Warns of numbers that may stand for no answer, and of answers that may have an order.
         """
         frame = _checked(X)
-        self.preparation_: Preparation = decide_columns(
-            frame,
-            drop=_listed(self.drop),
-            use=_listed(self.use),
-            missing=self.missing,
-            order=self.order,
-        )
+        self.preparation_: Preparation = decide_columns(frame, **self.get_params())
         self.notes_ = list(self.preparation_.notes)
         for sentence in self.preparation_.advice:
             warn(sentence, ColumnsWarning)
@@ -110,10 +104,6 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
         """Return the names of the columns that are used; ``input_features`` is not looked at."""
         check_is_fitted(self)
         return np.array(self.preparation_.names, dtype=object)
-
-
-def _listed(names: Any) -> list[str]:
-    return [] if names is None else [names] if isinstance(names, str) else list(names)
 
 
 def _checked(X: Any) -> Any:

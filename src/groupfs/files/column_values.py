@@ -1,8 +1,7 @@
 """The values of one column of a file as numbers, text or dates, and which of them are no answer."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,8 +29,6 @@ def to_numbers(series: Any) -> FloatArray:
     """Return numbers, also of True and False, of which one gap in a file makes words."""
     import pandas as pd
 
-    if series.dtype.kind == "m":
-        return (series / pd.Timedelta(seconds=1)).to_numpy(dtype=np.float64)
     if not is_numeric(series):
         truth = {"true": "1", "false": "0"}
         text = to_text(series).map(lambda v: truth.get(v.lower(), v), na_action="ignore")
@@ -47,12 +44,20 @@ def to_text(series: Any) -> Any:
 
 
 def to_dates(series: Any) -> Any:
-    """Return dates by their own clock, of text by Greenwich's where it says how far off that is."""
+    """Return dates, also those written as text, without a time zone; None if some are no dates.
+
+    Dates have their own clock, those of text Greenwich's where it says how far off that is.
+    """
     import pandas as pd
 
+    if is_numeric(series):
+        return None
+    text = to_text(series)
+    present = text.dropna()
+    if not len(present) or not all(map(ISO_DATE.fullmatch, present)):
+        return None
     if series.dtype.kind == "M":
         return series.dt.tz_localize(None)
-    text = to_text(series)
     return pd.to_datetime(text, errors="coerce", utc=True, format="ISO8601").dt.tz_localize(None)
 
 
@@ -65,25 +70,10 @@ def plain_spelling(word: str) -> str:
 
 
 def is_numeric(series: Any) -> bool:
-    """Return whether a column holds real numbers, truth values or durations."""
+    """Return whether a column holds real numbers or truth values."""
     from pandas.api.types import is_numeric_dtype
 
-    return series.dtype.kind == "m" or is_numeric_dtype(series.dtype) and series.dtype.kind != "c"
-
-
-def are_dates(series: Any) -> bool:
-    """Return whether a column holds nothing but dates, also dates written as text."""
-    if is_numeric(series):
-        return False
-    present = to_text(series).dropna()
-    return len(present) > 0 and all(map(ISO_DATE.fullmatch, present))
-
-
-def is_text(series: Any) -> bool:
-    """Return whether the first values of a column are such as cells of a file hold."""
-    simple = (str, bytes, bool, int, float, Decimal, np.generic)
-    first = series.dropna().astype(object).head(1000)
-    return all(isinstance(value, simple) for value in first)
+    return is_numeric_dtype(series.dtype) and series.dtype.kind != "c"
 
 
 def is_id(name: str, present: FloatArray) -> bool:
@@ -95,15 +85,10 @@ def is_id(name: str, present: FloatArray) -> bool:
     return counts or bool(ID_NAME.search(name))
 
 
-def read_codes(missing: Any, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Read codes for no answer: a value, or several, as numbers, words or text with commas.
-
-    Those for one of the columns with these ``names`` alone, such as C1=99, are refused.
-    """
+def read_codes(missing: Any) -> tuple[str, ...]:
+    """Read codes for no answer: a value, or several, as numbers, words or text with commas."""
     if missing is None:
         return ()
-    if isinstance(missing, Mapping):
-        raise _for_one_column(missing, [v for v in missing.values() if np.isscalar(v)])
     given = [missing] if isinstance(missing, str) or not isinstance(missing, Iterable) else missing
     codes = [part.strip() for value in given for part in str(value).split(",")]
     if not all(codes):
@@ -111,9 +96,6 @@ def read_codes(missing: Any, names: Sequence[str] = ()) -> tuple[str, ...]:
             f"missing={missing!r} has an empty value; give what stands for no answer, such as 99.",
             "missing",
         )
-    for name, equals, value in [code.partition("=") for code in codes]:
-        if equals and name.strip() in names:
-            raise _for_one_column(f"{name}={value}", [value.strip()])
     return tuple(dict.fromkeys(codes))
 
 
@@ -123,18 +105,10 @@ def without_codes(series: Any, codes: Sequence[str]) -> Any:
 
     if not codes:
         return series
-    if is_numeric(series) and series.dtype.kind != "m":
+    if is_numeric(series):
         known = pd.to_numeric(np.array(codes, dtype=object), errors="coerce")
         is_code = np.isin(series.to_numpy(dtype=np.float64, na_value=np.nan), known)
     else:
         text = to_text(series).map(lambda v: plain_spelling(v).casefold(), na_action="ignore")
         is_code = text.isin([plain_spelling(code).casefold() for code in codes])
     return series.mask(is_code) if is_code.any() else series
-
-
-def _for_one_column(given: Any, values: Sequence[Any]) -> ColumnsError:
-    return ColumnsError(
-        f"missing={given!r} names a column, but what stands for no answer does so in all columns; "
-        f"give the values alone, such as missing=[{','.join(map(str, values)) or 99}].",
-        "missing",
-    )

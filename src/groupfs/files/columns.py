@@ -8,22 +8,13 @@ column that is used is one feature under its own name; nothing is filled in here
 import difflib
 import fnmatch
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from groupfs.files.answers import (
-    answer_levels,
-    find_scales,
-    read_orders,
-    suspected_codes,
-    unordered_answers,
-)
+from groupfs.files.answers import find_scales, read_orders, suspected_codes, unordered_answers
 from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
 from groupfs.files.column_values import ColumnsError, read_codes, to_numbers, without_codes
-from groupfs.utils.text import join_names
-
-#: Whole numbers from here on are not told apart as floats.
-EXACT = 2**53
+from groupfs.utils.text import count, join_names
 
 __all__ = ["Column", "ColumnsError", "Preparation", "decide_columns", "matching", "numeric_columns"]
 
@@ -59,11 +50,7 @@ class Preparation:
     @property
     def names(self) -> list[str]:
         """Names of the columns that are used, in order."""
-        return [column.name for column in self._used]
-
-    @property
-    def _used(self) -> list[Column]:
-        return [column for column in self.columns if column.kind != "ignored"]
+        return [column.name for column in self.columns if column.kind != "ignored"]
 
     def apply(self, frame: Any) -> tuple[Any, list[str]]:
         """Return the columns that are used as the kinds they have, and notes on new gaps.
@@ -79,12 +66,12 @@ class Preparation:
         import pandas as pd
 
         self.refuse_missing(frame.columns, self.names)
-        converted: dict[str, Any] = {}
-        log = DecisionLog()
-        for column in self._used:
-            values = without_codes(frame[column.name], self.missing)
-            converted[column.name], n_unknown = convert(column, values)
-            log.add_count("unknown", column.name, n_unknown)
+        converted, log = {}, DecisionLog()
+        for column in self.columns:
+            if column.kind != "ignored":
+                values = without_codes(frame[column.name], self.missing)
+                converted[column.name], n_unknown = convert(column, values)
+                log.add_count("unknown", column.name, n_unknown)
         return pd.DataFrame(converted, index=frame.index), log.sentences()
 
     def as_selected(self, frame: Any) -> tuple[Any, list[str]]:
@@ -92,20 +79,12 @@ class Preparation:
 
         Codes for no answer become gaps, and answers in words the numbers of their steps.
         """
-        by_name = {column.name: column for column in self.columns}
-        selected, log = frame.copy(), DecisionLog()
-        for name in frame.columns:
-            stored = frame[name]
-            values = without_codes(stored, self.missing)
-            if by_name[name].kind == "answers":
-                values, n_unknown = convert(by_name[name], values)
-                log.add_count("unknown", name, n_unknown)
-            if values is not stored and values.dtype.kind == "f":
-                present = values.dropna()
-                whole = bool((present % 1 == 0).all() and (present.abs() < EXACT).all())
-                values = values.astype("Int64") if whole else values  # 3 rather than 3.0
-            selected[name] = values
-        return selected, log.sentences()
+        answers = [c for c in self.columns if c.kind == "answers" and c.name in frame]
+        steps, notes = replace(self, columns=tuple(answers)).apply(frame)
+        selected = frame.apply(without_codes, codes=self.missing).assign(**steps)
+        changed = [name for name in frame if not selected[name].equals(frame[name])]
+        selected[changed] = selected[changed].convert_dtypes()  # 3 rather than 3.0
+        return selected, notes
 
     def refuse_missing(self, names: Iterable[str], needed: Sequence[str]) -> None:
         """Raise an error that names the columns that are needed but not among ``names``."""
@@ -132,9 +111,9 @@ class Preparation:
 def decide_columns(
     frame: Any,
     *,
-    drop: Sequence[str] = (),
-    use: Sequence[str] = (),
-    label: str | None = None,
+    drop: str | Sequence[str] | None = None,
+    use: str | Sequence[str] | None = None,
+    label: str | Sequence[str] | None = None,
     missing: Any = None,
     order: Any = None,
 ) -> Preparation:
@@ -149,12 +128,12 @@ def decide_columns(
     ----------
     frame : DataFrame
         The table as its file has it.
-    drop : sequence of str
+    drop : str, sequence of str or None
         Names or patterns (``*_mut``) of columns to leave out.
-    use : sequence of str
+    use : str, sequence of str or None
         Names or patterns of columns to use although they look like ids or free text.
-    label : str or None
-        Name of the column to leave out because it is the label.
+    label : str, sequence of str or None
+        Names of columns to leave out without a word, such as that of the label.
     missing : value, sequence of values or None
         Numbers and words that stand for no answer, in every column.
     order : str, sequence of str, sequence of sequences or None
@@ -171,26 +150,24 @@ def decide_columns(
     """
     names = list(frame.columns)
     used, dropped = matching(use, names, "use"), matching(drop, names, "drop")
-    codes = read_codes(missing, names)
+    codes = read_codes(missing)
+    labels = {label} if isinstance(label, str) else set(label or ())
     answers = {
-        name: without_codes(frame[name], codes)
-        for name in names
-        if name != label and name not in dropped
+        name: without_codes(frame[name], codes) for name in names if name not in labels | dropped
     }
     scales = find_scales(answers, read_orders(order))
-    log, columns, levels, n_coded = DecisionLog(), [], {}, 0
+    log, columns, n_coded = DecisionLog(), [], 0
     for name in names:
         if name not in answers:
-            columns.append(_left_out(name, label, log))
+            columns.append(log.ignore(name, "label" if name in labels else "dropped"))
             continue
         n_missing = int(answers[name].isna().sum() - frame[name].isna().sum())
         n_coded += n_missing
         log.add_count("missing", name, n_missing, join_names(codes))
         columns.append(decide(name, answers[name], name in used, log, scales.get(name)))
-        if columns[-1].kind == "number" and (own := answer_levels(to_numbers(answers[name]))):
-            levels[name] = own
     categories = {c.name: c.values for c in columns if c.kind == "category"}
-    advice = [*unordered_answers(categories), *suspected_codes(levels)]
+    numbers = {c.name: to_numbers(answers[c.name]) for c in columns if c.kind == "number"}
+    advice = [*unordered_answers(categories), *suspected_codes(numbers)]
     if codes and not n_coded:
         advice.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
     notes = (*log.sentences(), *advice)
@@ -198,7 +175,10 @@ def decide_columns(
 
 
 def numeric_columns(
-    names: Sequence[str], *, drop: Sequence[str] = (), label: str | None = None
+    names: Sequence[str],
+    *,
+    drop: str | Sequence[str] | None = None,
+    label: str | Sequence[str] | None = None,
 ) -> Preparation:
     """Return the preparation of a table that holds numbers already and is taken as it is.
 
@@ -206,29 +186,34 @@ def numeric_columns(
     """
     names = [str(name) for name in names]
     dropped = matching(drop, names, "drop")
-    log = DecisionLog()
-    columns = [
-        _left_out(name, label, log) if name == label or name in dropped else Column(name, "number")
-        for name in names
-    ]
+    labels = {label} if isinstance(label, str) else set(label or ())
+    log, columns = DecisionLog(), [Column(name, "number") for name in names]
+    for place, name in enumerate(names):
+        if name in labels | dropped:
+            columns[place] = log.ignore(name, "label" if name in labels else "dropped")
     return Preparation(tuple(columns), tuple(log.sentences()))
 
 
-def _left_out(name: str, label: str | None, log: DecisionLog) -> Column:
-    """Return a column that is ignored as the label, or because that was asked."""
-    if name == label:
-        return Column(name, "ignored", why="label")
-    return log.ignore(name, "dropped")
+def refuse_few(names: Sequence[str], source: str, notes: Sequence[str]) -> None:
+    """Refuse to choose from fewer than two columns, with the reasons why others are not used."""
+    if len(names) < 2:
+        raise ColumnsError(
+            f"{source} has {count(len(names), 'usable column')} left, and a choice needs at least 2"
+            f"{': ' if notes else '.'}{' '.join(notes)}"
+        )
 
 
-def matching(patterns: Sequence[str], names: Sequence[str], parameter: str) -> set[str]:
+def matching(
+    patterns: str | Sequence[str] | None, names: Sequence[str], parameter: str
+) -> set[str]:
     """Find the names that patterns such as ``*_mut`` stand for.
 
     ``a,b`` stands for both a and b, unless there is a column of that very name. An error names the
     parameter that a pattern was given as.
     """
     matches: set[str] = set()
-    split = [[p] if p in names else p.split(",") for p in patterns]
+    given = [patterns] if isinstance(patterns, str) else patterns or ()
+    split = [[p] if p in names else p.split(",") for p in given]
     for pattern in [part.strip() for parts in split for part in parts]:
         hits = [pattern] if pattern in names else fnmatch.filter(names, pattern)
         if not hits:

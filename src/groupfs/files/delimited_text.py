@@ -13,11 +13,12 @@ from typing import IO, Any
 
 from groupfs.files.file_content import Content, refuse_no_text
 from groupfs.files.file_table import FileTable, TableError, numbered, refuse_duplicates
+from groupfs.utils.errors import ParameterError
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 #: Words for a missing value. "None" is not among them: to people it is an answer.
 MISSING_WORDS = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?", "."]
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
+DECIMAL_COMMA = re.compile(r"^\s*([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)\s*$")
 #: Several answers in one cell, such as 1,3,4.
 NUMBER_LIST = re.compile(r"\d+(,\d+){2,}")
 #: Could as well be thousands.
@@ -52,16 +53,23 @@ class Layout:
 
 def read_text(content: Content, header: bool | None) -> FileTable:
     """Read separated text; ``header=None`` takes a first line of numbers for data."""
-    source, data = content.source, content.data
-    encoding = find_encoding(data, source)
-    layout = find_layout(io.BytesIO(data), source, encoding, header)
+    with content.open() as file:
+        data = file.read()
+    layout = find_layout(io.BytesIO(data), content.source, header)
     with refuse_unparsed(layout):
-        values = parse(io.BytesIO(data), layout)
-    return FileTable(values, layout.names, source, named=layout.has_header, notes=layout.notes)
+        values = next(parse(io.BytesIO(data), layout))
+    return FileTable(
+        values, layout.names, layout.source, named=layout.has_header, notes=layout.notes
+    )
 
 
-def find_layout(file: IO[bytes], source: str, encoding: str, header: bool | None) -> Layout:
-    """Find separator, decimal sign, header and names from the first lines of a file."""
+def find_layout(file: IO[bytes], source: str, header: bool | None, n_bytes: int = -1) -> Layout:
+    """Find separator, decimal sign, header and names from the first lines of a file.
+
+    Its encoding is found from so many bytes, or from all of them.
+    """
+    encoding = _find_encoding(file.read(n_bytes), source)
+    file.seek(0)
     # newline="": some computers end lines with \r alone
     lines = io.TextIOWrapper(file, encoding, errors="replace", newline="")
     sample = list(islice((line for line in lines if line.strip()), 50))
@@ -82,44 +90,15 @@ def find_layout(file: IO[bytes], source: str, encoding: str, header: bool | None
     return Layout(source, encoding, separator, decimal, names, has_header)
 
 
-def parse(file: IO[bytes], layout: Layout, **more: Any) -> Any:
-    """Read a file to a DataFrame by its layout; ``more`` goes to ``pandas.read_csv``."""
-    frame = _read_csv(file, layout, **more)
-    return _with_points(frame, frame) if layout.decimal == "," else frame
+def parse(file: IO[bytes], layout: Layout, n_rows: int | None = None, **more: Any) -> Iterator[Any]:
+    """Read a file by its layout, as one DataFrame or as several of so many rows.
 
-
-def parse_parts(
-    file: IO[bytes], layout: Layout, n_rows: int, first: Any, **more: Any
-) -> Iterator[Any]:
-    """Read a file as :func:`parse` does, so many rows at a time, like its ``first`` rows."""
-    for part in _read_csv(file, layout, chunksize=n_rows, **more):
-        yield _with_points(part, first) if layout.decimal == "," else part
-
-
-def _with_points(frame: Any, first: Any) -> Any:
-    """Write decimal commas as points in columns of text, as pandas does in those without a word.
-
-    Commas stay where they separate answers in the ``first`` rows.
+    Decimal commas become points also in columns where a word stands among them, but not where
+    commas separate answers in the first rows. ``more`` goes to ``pandas.read_csv``.
     """
-    for name in [name for name, dtype in frame.dtypes.items() if dtype.kind == "O"]:
-        if not any(map(_is_list, first[name].dropna())):
-            frame[name] = frame[name].map(_with_point, na_action="ignore")
-    return frame
-
-
-def _with_point(cell: Any) -> Any:
-    is_number = isinstance(cell, str) and DECIMAL_COMMA.fullmatch(cell.strip())
-    return cell.replace(",", ".") if is_number else cell
-
-
-def _is_list(cell: Any) -> bool:
-    return isinstance(cell, str) and NUMBER_LIST.fullmatch(cell.strip()) is not None
-
-
-def _read_csv(file: IO[bytes], layout: Layout, **more: Any) -> Any:
     import pandas as pd
 
-    return pd.read_csv(
+    read = pd.read_csv(
         file,
         encoding=layout.encoding,
         encoding_errors="replace",
@@ -132,8 +111,22 @@ def _read_csv(file: IO[bytes], layout: Layout, **more: Any) -> Any:
         keep_default_na=False,
         skipinitialspace=True,
         low_memory=False,
+        chunksize=n_rows,
         **more,
     )
+    lists = None
+    for frame in [read] if n_rows is None else read:
+        if layout.decimal == ",":
+            words = frame.select_dtypes(object).columns
+            if lists is None:
+                lists = [name for name in words if frame[name].map(_is_list).any()]
+            words = words.difference(lists)
+            frame[words] = frame[words].replace(DECIMAL_COMMA, r"\1.\2", regex=True)
+        yield frame
+
+
+def _is_list(cell: Any) -> bool:
+    return NUMBER_LIST.fullmatch(str(cell).strip()) is not None
 
 
 @contextlib.contextmanager
@@ -151,21 +144,26 @@ def refuse_unparsed(layout: Layout) -> Iterator[None]:
             f"{layout.source} is not a table: it has {len(layout.names)} names of columns, but "
             "longer lines below them."
         ) from reason
-    except TableError:
+    except (TableError, ParameterError):
         raise
     except (ValueError, csv.Error) as reason:  # of pandas too
-        raise TableError(_parser_sentence(layout, str(reason))) from reason
+        why = str(reason).strip().rstrip(".")
+        if not (found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", why)):
+            raise TableError(f"{layout.source} cannot be read as csv: {why}.") from reason
+        expected, line, saw = found.groups()
+        raise TableError(
+            f"{layout.source} is not a table: line {line} has {saw} cells separated by "
+            f"{SEPARATORS[layout.separator]}, the lines before it {expected}."
+        ) from reason
 
 
-def find_encoding(data: bytes, source: str) -> str:
-    """Find the encoding of a text from all of it, or from its beginning; refuse other files."""
+def _find_encoding(data: bytes, source: str) -> str:
+    """Find the encoding of a text, or of its beginning; refuse other files."""
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16"
     refuse_no_text(data[:65536], source)
-    utf8 = codecs.getincrementaldecoder("utf-8")()  # the end may be in the middle of a letter
     try:
-        for start in range(0, len(data), 2**24):
-            utf8.decode(data[start : start + 2**24])
+        codecs.utf_8_decode(data)  # the end may be in the middle of a letter
     except UnicodeDecodeError:  # the other encoding that spreadsheets write
         return "cp1252"
     return "utf-8-sig"
@@ -245,14 +243,3 @@ def _has_decimal_commas(rows: list[list[str]], separator: str) -> bool:
     if separator != ";":  # those who write semicolons write no commas into thousands
         decimals = [cell for cell in decimals if not THOUSANDS.fullmatch(cell)]
     return bool(decimals) and not any(re.fullmatch(r"-?\d+\.\d+", cell) for cell in cells)
-
-
-def _parser_sentence(layout: Layout, reason: str) -> str:
-    match = re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", reason)
-    if match:
-        expected, line, saw = match.groups()
-        return (
-            f"{layout.source} is not a table: line {line} has {saw} cells separated by "
-            f"{SEPARATORS[layout.separator]}, the lines before it {expected}."
-        )
-    return f"{layout.source} cannot be read as csv: {reason.strip().rstrip('.')}."

@@ -36,15 +36,9 @@ CUT_OFF = (OSError, EOFError, RuntimeError, lzma.LZMAError, zipfile.BadZipFile, 
 NO_TEXT = {
     b"PK\x03\x04": "an Office document (xlsx) or an archive",
     b"\xd0\xcf\x11\xe0": "an Office document of before 2007",
-    b"$FL": "an SPSS file (sav)",
-    b"<stata_dta>": "a Stata file",
     b"%PDF": "a PDF document",
     b"\x89HDF": "an HDF5 file (h5ad, if it holds cells)",
     b"%%MatrixMarket": "a Matrix Market file",
-    b"PAR1": "a parquet file",
-    b"ARROW1": "a feather file",
-    b"\x93NUMPY": "a numpy file (npy)",
-    b"MATLAB 5": "a Matlab file (mat)",
     b"<": "a web page or XML",
     b"{": "JSON",
     b"[{": "JSON",
@@ -53,73 +47,57 @@ NO_TEXT = {
 
 @dataclass(frozen=True)
 class Content:
-    """A file that exists: what to call it, its format, and its bytes or where they are."""
+    """A file that exists: what to call it, its format, and where it is."""
 
     source: str
     format: str
-    path: Path | None = None  #: of a file to be read as it is; None if it was decompressed or piped
-    data: bytes = b""  #: of a file without a path
+    path: Path | None = None  #: None for standard input
+    is_packed: bool = False
 
-    def open(self) -> IO[bytes]:
-        """Open the file, or its bytes, to be read."""
-        return self.path.open("rb") if self.path else io.BytesIO(self.data)
+    @contextlib.contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Open the file to be read from its beginning, decompressed if it is compressed."""
+        if self.path and self.format != "text" and not self.is_packed:
+            with self.path.open("rb") as file:
+                yield file
+            return
+        raw: IO[bytes] = self.path.open("rb") if self.path else io.BytesIO(sys.stdin.buffer.read())
+        try:
+            with raw, _unpacked(raw, self.source) as opened:
+                # those who read other formats look for the end first
+                yield opened if self.format == "text" else io.BytesIO(opened.read())
+        except CUT_OFF as reason:
+            why = getattr(reason, "strerror", None) or reason
+            sentence = f"{self.source} cannot be read ({why}); it may be cut off."
+            raise TableError(sentence) from reason
 
     @contextlib.contextmanager
     def on_disk(self) -> Iterator[Path]:
-        """Give the path of the file, of a temporary one if it has none, to who asks for paths."""
-        if self.path:
+        """Give the path of the file, of a temporary one if it is packed, to who asks for paths."""
+        if self.path and not self.is_packed:
             yield self.path
             return
-        with tempfile.TemporaryDirectory(prefix="groupfs-") as folder:
+        with tempfile.TemporaryDirectory(prefix="groupfs-") as folder, self.open() as file:
             path = Path(folder, f"unpacked.{self.format}")
-            path.write_bytes(self.data)
+            path.write_bytes(file.read())
             yield path
 
 
 def find_content(path: str | Path) -> Content:
-    """Find a file and decompress it if it is compressed; ``-`` is standard input."""
+    """Find a file, and its format by its name; ``-`` is standard input."""
     if str(path) == "-":
-        data = sys.stdin.buffer.read()
-        if not data:
-            raise TableError(
-                "Nothing came in on standard input; pipe a csv into it, e.g. "
-                "groupfs select - < data.csv."
-            )
-        with _unpacked(io.BytesIO(data), "standard input") as file:
-            return Content("standard input", "text", data=file.read())
-    path, file_format, compressed = find_path(path)
-    if file_format != "text" and not compressed:
-        return Content(source_name(path), file_format, path)
-    with open_unpacked(path) as file:
-        return Content(source_name(path), file_format, data=file.read())
-
-
-def find_path(path: str | Path) -> tuple[Path, str, bool]:
-    """Find a file, its format by its name, and whether it is compressed."""
+        return Content("standard input", "text")
     path = Path(path)
-    _refuse_absent(path)
+    if path.is_dir():
+        raise TableError(f"{path} is a folder; name the file in it.")
+    if not path.exists():
+        raise TableError(f"There is no file {path}; {_meant(path)}")
     if path.is_file() and path.stat().st_size == 0:
         raise TableError(f"{path} is empty (0 bytes).")
-    compressed = path.suffix.lower() in (".gz", ".bz2", ".xz", ".zip")
-    ending = Path(path.stem).suffix if compressed else path.suffix
-    return path, FORMATS.get(ending.lower()[1:], "text"), compressed
-
-
-def source_name(path: Path) -> str:
-    """Return what to call a file; not all names are Unicode."""
-    return os.fsencode(path).decode("utf-8", errors="backslashreplace")
-
-
-@contextlib.contextmanager
-def open_unpacked(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file to be read from its beginning, decompressed if it is compressed."""
-    source = source_name(path)
-    try:
-        file = path.open("rb")
-    except OSError as reason:
-        raise TableError(f"{source} cannot be read: {reason.strerror}.") from reason
-    with file, _unpacked(file, source) as opened:
-        yield opened
+    is_packed = path.suffix.lower() in (".gz", ".bz2", ".xz", ".zip")
+    ending = Path(path.stem).suffix if is_packed else path.suffix
+    source = os.fsencode(path).decode("utf-8", errors="backslashreplace")  # not all are Unicode
+    return Content(source, FORMATS.get(ending.lower()[1:], "text"), path, is_packed)
 
 
 def refuse_no_text(beginning: bytes, source: str) -> None:
@@ -135,23 +113,14 @@ def refuse_no_text(beginning: bytes, source: str) -> None:
         )
 
 
-@contextlib.contextmanager
-def _unpacked(file: IO[bytes], source: str) -> Iterator[IO[bytes]]:
-    """Read a file decompressed if its first bytes tell that it is compressed."""
-    try:
-        beginning = file.read(6)
-        file.seek(0)
-        opened = file
-        if source.lower().endswith(".zip"):  # the beginning is that of an npz file too
-            opened = _only_member(file, source)
-        for start, decompress in DECOMPRESSORS.items():
-            if beginning.startswith(start):
-                opened = decompress(file)
-        with opened:
-            yield opened
-    except CUT_OFF as reason:
-        why = getattr(reason, "strerror", None) or reason
-        raise TableError(f"{source} cannot be read ({why}); it may be cut off.") from reason
+def _unpacked(file: IO[bytes], source: str) -> IO[bytes]:
+    """Open a file decompressed if its first bytes tell that it is compressed."""
+    beginning = file.read(6)
+    file.seek(0)
+    if source.lower().endswith(".zip"):  # the beginning is that of an npz file too
+        return _only_member(file, source)
+    known = [unpack for start, unpack in DECOMPRESSORS.items() if beginning.startswith(start)]
+    return known[0](file) if known else file
 
 
 def _only_member(file: IO[bytes], source: str) -> IO[bytes]:
@@ -165,18 +134,9 @@ def _only_member(file: IO[bytes], source: str) -> IO[bytes]:
     return archive.open(names[0])
 
 
-def _refuse_absent(path: Path) -> None:
-    try:
-        if path.is_dir():
-            raise TableError(f"{path} is a folder; name the file in it.")
-        if path.exists():
-            return
-        neighbours = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
-    except OSError as reason:
-        raise TableError(f"{path} cannot be opened: {reason.strerror}.") from reason
-    # the whole names alone would be close for their endings
-    stems = difflib.get_close_matches(path.stem, [Path(name).stem for name in neighbours])
-    likely = [name for name in neighbours if Path(name).stem in stems]
-    close = difflib.get_close_matches(path.name, likely, n=1)
-    hint = f"; did you mean {path.parent / close[0]}?" if close else "; check the spelling."
-    raise TableError(f"There is no file {path}{hint}")
+def _meant(path: Path) -> str:
+    """Write the end of a sentence on a file that is not there, with the one of the closest name."""
+    neighbours = list(path.parent.iterdir()) if path.parent.is_dir() else []
+    stems = {file.stem: file for file in neighbours}  # whole names are close for their endings
+    close = difflib.get_close_matches(path.stem, stems, n=1)
+    return f"did you mean {stems[close[0]]}?" if close else "check the spelling."

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from groupfs.utils.text import join_names, one_line
+from groupfs.utils.text import count, join_names, one_line
 
 
 class TableError(ValueError):
@@ -25,6 +25,7 @@ class FileTable:
     row_metadata: Any = None  #: DataFrame of what else the file says of the rows, or None
     named: bool = True  #: whether the names are the file's own
     notes: list[str] = field(default_factory=list)  #: sentences on how it was read
+    preparation: Any = None  #: of its columns, if it was read in parts and they have their kinds
 
     @property
     def n_rows(self) -> int:
@@ -60,20 +61,8 @@ def repeated_names(names: Iterable[str]) -> list[str]:
 def refuse_duplicates(names: Sequence[str], source: str) -> None:
     """Refuse columns of the same name: they are spoken of, and selected, by name."""
     if twice := repeated_names(names):
-        one = len(twice) == 1
         raise TableError(
-            f"{source} has {len(twice)} column name{'' if one else 's'} that occur"
-            f"{'s' if one else ''} more than once: {join_names(twice)}; rename these columns."
-        )
-
-
-def refuse_no_values(table: FileTable) -> None:
-    """Refuse a table without a column or a row."""
-    n_columns = len(table.names)
-    if n_columns == 0:
-        raise TableError(f"{table.source} has not one column.")
-    if table.n_rows == 0:
-        raise TableError(
-            f"{table.source} has {n_columns} column{'' if n_columns == 1 else 's'} "
-            f"({join_names(table.names)}) but not one row."
+            f"{source} has {count(len(twice), 'column name')} that "
+            f"{'occurs' if len(twice) == 1 else 'occur'} more than once: {join_names(twice)}; "
+            "rename these columns."
         )

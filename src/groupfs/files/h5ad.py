@@ -1,6 +1,5 @@
 """Read h5ad files of AnnData, of any layout that anndata reads."""
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,24 +14,40 @@ from groupfs.utils.text import join_names
 
 def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
     """Read X, a layer or ``raw``, its variables as columns and ``obs`` as row metadata."""
+    import h5py
     import pandas as pd
     from anndata import read_h5ad as read
+    from anndata.utils import make_index_unique
 
     with content.on_disk() as path:
+        with h5py.File(path, "r") as file:
+            if "var" not in file or "obs" not in file:
+                raise TableError(f"{content.source} is no h5ad file: it has no obs and var in it.")
+            has_X = "X" in file
         # X and raw stay in the file until they are asked for; without X, anndata reads it all
-        cells = read(path, backed="r" if _has_X(path, content.source) else None)
+        cells = read(path, backed="r" if has_X else None)
         try:
             _check_choice(content.source, cells, layer, use_raw)
             matrix = cells.layers[layer] if layer else cells.raw.X if use_raw else cells.X
-            values = _in_memory(matrix)
+            values = matrix.to_memory() if hasattr(matrix, "to_memory") else matrix
+            values = checked_csr(values) if sp.issparse(values) else np.asarray(values)
         finally:
             cells.file.close()
     obs, variables = cells.obs, (cells.raw if use_raw else cells).var_names
     if values.shape != (len(obs), len(variables)):
         raise ValueError(f"X of shape {values.shape} for {len(obs)} obs, {len(variables)} var")
-    names, notes = _unique([str(name) for name in variables])
-    if layer is None and not use_raw and cells.raw is not None:
-        notes += _scaled_note(values, cells.raw.shape[1])
+    names = [str(name) for name in make_index_unique(variables.astype(str))]  # as scanpy does
+    again = [new for new, name in zip(names, variables, strict=True) if new != str(name)]
+    notes = []
+    if again:
+        notes.append(f"Names of variables that occur again were numbered: {join_names(again)}.")
+    stored: Any = values.data if sp.issparse(values) else values
+    if layer is None and not use_raw and cells.raw is not None and (stored < 0).any():
+        notes.append(
+            "Values are negative in part, as scaled ones are; the file also has raw values of "
+            f"{cells.raw.shape[1]:,} variables, from before scaling, and use_raw=True selects from "
+            "these."
+        )
     return FileTable(
         values if sp.issparse(values) else pd.DataFrame(values, columns=names),
         names,
@@ -40,23 +55,6 @@ def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
         row_metadata=obs.reset_index(drop=True) if len(obs.columns) else None,
         notes=notes,
     )
-
-
-def _has_X(path: Path, source: str) -> bool:
-    """Tell whether a file has X; refuse one that is of another format."""
-    import h5py
-
-    with h5py.File(path, "r") as file:
-        if "var" not in file or "obs" not in file:
-            raise TableError(f"{source} is no h5ad file: it has no obs and var in it.")
-        return "X" in file
-
-
-def _in_memory(matrix: Any) -> Any:
-    """Return a matrix that may still be in the file as an array, or as a sparse one by rows."""
-    if hasattr(matrix, "to_memory"):
-        matrix = matrix.to_memory()
-    return checked_csr(matrix) if sp.issparse(matrix) else np.asarray(matrix)
 
 
 def _check_choice(source: str, cells: Any, layer: str | None, use_raw: bool) -> None:
@@ -71,26 +69,3 @@ def _check_choice(source: str, cells: Any, layer: str | None, use_raw: bool) -> 
         others = ["layer=NAME takes one"] * bool(layers)
         others += ["use_raw=True takes raw"] * (cells.raw is not None)
         raise TableError(f"{source} has no X; {', '.join([there, *others])}.")
-
-
-def _scaled_note(values: Any, n_raw: int) -> list[str]:
-    """Say that X looks scaled where the file also holds values from before."""
-    stored = values.data if sp.issparse(values) else values
-    if not stored.size or not (stored < 0).any():
-        return []
-    return [
-        f"Values are negative in part, as scaled ones are; the file also has raw values of "
-        f"{n_raw:,} variables, from before scaling, and use_raw=True selects from these."
-    ]
-
-
-def _unique(names: list[str]) -> tuple[list[str], list[str]]:
-    """Number names that occur more than once, as scanpy does."""
-    if len(set(names)) == len(names):
-        return names, []
-    import pandas as pd
-    from anndata.utils import make_index_unique
-
-    changed = [str(name) for name in make_index_unique(pd.Index(names))]
-    new = [name for name, old in zip(changed, names, strict=True) if name != old]
-    return changed, [f"Names of variables that occur again were numbered: {join_names(new)}."]

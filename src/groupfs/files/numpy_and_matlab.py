@@ -23,11 +23,12 @@ def read_numpy(content: Content) -> FileTable:
     try:
         with content.open() as file:
             stored = np.load(file, allow_pickle=False)
-            if not isinstance(stored, np.ndarray):
-                if not {"format", "shape", "data"} <= set(stored):
-                    return _from_variables(content.source, dict(stored))
-                file.seek(0)
-                stored = sp.load_npz(file)
+            if isinstance(stored, np.ndarray):
+                return _table(content.source, stored)
+            if not {"format", "shape", "data"} <= set(stored):
+                return _from_variables(content.source, dict(stored))
+            file.seek(0)
+            return _table(content.source, sp.load_npz(file))
     except ValueError as reason:
         if "Object arrays" not in str(reason):
             raise
@@ -35,12 +36,6 @@ def read_numpy(content: Content) -> FileTable:
             f"{content.source} holds Python objects, which are never unpickled here; save a "
             "plain array of numbers."
         ) from reason
-    if stored.ndim != 2 or not (sp.issparse(stored) or stored.size):
-        raise TableError(
-            f"{content.source} holds an array of shape {stored.shape}; a table has 2 axes, rows "
-            "and columns, with at least one value."
-        )
-    return _table(content.source, stored, None)
 
 
 def read_mat(content: Content) -> FileTable:
@@ -67,8 +62,6 @@ def checked_csr(matrix: Any) -> Any:
 
     scipy trusts the indices of a file, and writes to memory that is not its own if they lie.
     """
-    if len(matrix.shape) != 2 or matrix.dtype.kind not in "biuf":
-        raise ValueError(f"a sparse array of shape {matrix.shape} and type {matrix.dtype}")
     if hasattr(matrix, "check_format"):
         # scipy overlooks it in a matrix without values
         if (matrix.indptr[1:] < matrix.indptr[:-1]).any():
@@ -78,7 +71,12 @@ def checked_csr(matrix: Any) -> Any:
 
 
 def _from_variables(source: str, arrays: Mapping[str, Any]) -> FileTable:
-    """Build a table of the array that looks like one, with names and row metadata of others."""
+    """Build a table of the array that looks like one, with names and row metadata of others.
+
+    Row metadata are the arrays with one value per row, such as labels.
+    """
+    import pandas as pd
+
     tables = {
         name: array
         for name, array in arrays.items()
@@ -87,44 +85,39 @@ def _from_variables(source: str, arrays: Mapping[str, Any]) -> FileTable:
     if not tables:
         what = f"only {join_names(arrays)}" if arrays else "nothing"
         raise TableError(f"{source} holds no table of numbers, {what}.")
-    largest = max(tables, key=lambda name: tables[name].shape[0] * tables[name].shape[1])
+    largest = max(tables, key=lambda name: np.prod(tables[name].shape))
     chosen = next((name for name in TABLE_NAMES if name in tables), largest)
-    table = tables[chosen]
-    n_rows, n_columns = table.shape
-    names = [
-        [str(value).strip() for value in _as_text(arrays[name]).ravel()]
-        for name in COLUMN_NAMES
-        if name in arrays and arrays[name].dtype.kind in "US" and arrays[name].size == n_columns
-    ]
-    metadata = _row_metadata(arrays, chosen, n_rows)
-    notes = [f"The table of {source} is its array {chosen}."] if len(arrays) > 1 else []
-    return _table(source, table, names[0] if names else None, row_metadata=metadata, notes=notes)
-
-
-def _row_metadata(arrays: Mapping[str, Any], chosen: str, n_rows: int) -> Any:
-    """Return the arrays with one value per row, such as labels, as a DataFrame."""
-    import pandas as pd
-
+    n_rows, n_columns = tables[chosen].shape
     columns = {
         name: _as_text(array).ravel()
         for name, array in arrays.items()
-        if name != chosen
-        and not sp.issparse(array)
-        and array.size == n_rows
-        and array.dtype.kind in "biufUS"
-        and name not in COLUMN_NAMES
+        if name != chosen and not sp.issparse(array) and array.dtype.kind in "biufUS"
     }
-    return pd.DataFrame(columns) if columns else None
+    named = [columns.pop(name) for name in COLUMN_NAMES if name in columns]
+    names = [own for own in named if own.size == n_columns and own.dtype.kind == "U"]
+    metadata = {name: column for name, column in columns.items() if column.size == n_rows}
+    return _table(
+        source,
+        tables[chosen],
+        [str(name).strip() for name in names[0]] if names else None,
+        row_metadata=pd.DataFrame(metadata) if metadata else None,
+        notes=[f"The table of {source} is its array {chosen}."] if len(arrays) > 1 else [],
+    )
 
 
-def _table(source: str, array: Any, names: list[str] | None, **more: Any) -> FileTable:
+def _table(source: str, array: Any, names: list[str] | None = None, **more: Any) -> FileTable:
     """Build the table of an array, with numbered columns where there are no names."""
     import pandas as pd
 
+    is_sparse = sp.issparse(array)
+    if array.ndim != 2 or not (is_sparse or array.size):
+        raise TableError(
+            f"{source} holds an array of shape {array.shape}; a table has 2 axes, rows and "
+            "columns, with at least one value."
+        )
     if array.dtype.kind not in "biufUS":
         raise TableError(f"{source} holds values of type {array.dtype}; a table needs numbers.")
-    columns = numbered(array.shape[1]) if names is None else names
-    is_sparse = sp.issparse(array)
+    columns = names or numbered(array.shape[1])
     values = checked_csr(array) if is_sparse else pd.DataFrame(_as_text(array), columns=columns)
     return FileTable(values, columns, source, named=names is not None, **more)
 

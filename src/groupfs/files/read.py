@@ -5,9 +5,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from groupfs.files.delimited_text import read_text
 from groupfs.files.file_content import Content, find_content
-from groupfs.files.file_table import FileTable, TableError, refuse_duplicates, refuse_no_values
+from groupfs.files.file_table import FileTable, TableError, refuse_duplicates
+from groupfs.files.h5ad import read_h5ad
+from groupfs.files.named_columns import read_excel, read_frame, read_spss
+from groupfs.files.numpy_and_matlab import read_mat, read_numpy
 from groupfs.utils.errors import ParameterError
+from groupfs.utils.text import count, join_names
 
 #: Packages that read files, and the extra of groupfs that brings each.
 EXTRAS = {
@@ -75,33 +80,27 @@ def read_table(
     content = find_content(path)
     if content.format != "h5ad":
         refuse_h5ad_options(content.source, layer, use_raw)
-    with refuse_broken(content), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of other packages, on layouts and styles
-        table = _read(content, header, layer, use_raw)
-    refuse_duplicates(table.names, table.source)
-    refuse_no_values(table)
-    return table
-
-
-def _read(content: Content, header: bool | None, layer: str | None, use_raw: bool) -> FileTable:
-    # imported only now, as they import much
-    from groupfs.files import excel_and_spss, numpy_and_matlab
-    from groupfs.files.delimited_text import read_text
-    from groupfs.files.h5ad import read_h5ad
-    from groupfs.files.parquet_and_feather import read_frame
-
     readers: dict[str, Callable[[], FileTable]] = {
         "text": lambda: read_text(content, header),
-        "xlsx": lambda: excel_and_spss.read_excel(content, header),
-        "sav": lambda: excel_and_spss.read_spss(content),
+        "xlsx": lambda: read_excel(content, header),
+        "sav": lambda: read_spss(content),
         "parquet": lambda: read_frame(content),
         "feather": lambda: read_frame(content),
-        "npy": lambda: numpy_and_matlab.read_numpy(content),
-        "npz": lambda: numpy_and_matlab.read_numpy(content),
-        "mat": lambda: numpy_and_matlab.read_mat(content),
+        "npy": lambda: read_numpy(content),
+        "npz": lambda: read_numpy(content),
+        "mat": lambda: read_mat(content),
         "h5ad": lambda: read_h5ad(content, layer, use_raw),
     }
-    return readers[content.format]()
+    with refuse_broken(content), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of other packages, on layouts and styles
+        table = readers[content.format]()
+    refuse_duplicates(table.names, table.source)
+    if table.n_rows == 0:
+        raise TableError(
+            f"{table.source} has {count(len(table.names), 'column')} ({join_names(table.names)}) "
+            "but not one row."
+        )
+    return table
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ are used for it, separated by ``|``. Two of them in one column are different ans
 Scale = tuple[str, ...]
 
 
-def _both_ways(word: str, opposite: str, middle: str) -> Scale:
+def _both_ways(word: str, opposite: str) -> Scale:
     """Return the steps from extremely one way to extremely the other."""
     degrees = (
         "extremely|completely|totally|absolutely|fully|entirely|strongly",
@@ -23,24 +23,19 @@ def _both_ways(word: str, opposite: str, middle: str) -> Scale:
             steps.append("|".join(dict.fromkeys(form for d, *both in forms for form in both)))
         return steps
 
-    between = f"{middle}|neutral|neither|neutral/undecided|undecided"
+    neither = f"neither {word} nor {opposite}|neither {opposite} nor {word}|neither"
+    between = f"{neither}|neutral|neutral/undecided|undecided|no opinion"
     return (*side(word), between, *reversed(side(opposite)))
 
 
 #: The steps of common wordings; a file need not use all of them.
 WORDINGS: tuple[Scale, ...] = (
-    _both_ways(
-        "disagree", "agree", "neither agree nor disagree|neither disagree nor agree|no opinion"
-    ),
-    _both_ways(
-        "dissatisfied",
-        "satisfied",
-        "neither satisfied nor dissatisfied|neither dissatisfied nor satisfied",
-    ),
-    _both_ways("unlikely", "likely", "neither likely nor unlikely|neither unlikely nor likely"),
-    _both_ways("inaccurate", "accurate", "neither accurate nor inaccurate"),
-    _both_ways("untrue", "true", "neither true nor untrue"),
-    _both_ways("unimportant", "important", "neither important nor unimportant"),
+    _both_ways("disagree", "agree"),
+    _both_ways("dissatisfied", "satisfied"),
+    _both_ways("unlikely", "likely"),
+    _both_ways("inaccurate", "accurate"),
+    _both_ways("untrue", "true"),
+    _both_ways("unimportant", "important"),
     (
         "never|none of the time|not at any time",
         "almost never|hardly ever|very rarely|very seldom",

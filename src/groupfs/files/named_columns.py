@@ -1,4 +1,4 @@
-"""Workbooks of Excel (xlsx) and files of SPSS (sav, zsav), read with packages that are extras."""
+"""Files with named columns: of Excel (xlsx), SPSS (sav, zsav), parquet and feather."""
 
 from typing import Any
 
@@ -19,20 +19,28 @@ def read_excel(content: Content, header: bool | None) -> FileTable:
     import openpyxl
     import pandas as pd
 
-    sheets = {}
     with content.open() as file:
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        for sheet in book.worksheets:
-            sheet.reset_dimensions()  # some programs write that every sheet has one cell
-            cells = pd.DataFrame(list(sheet.iter_rows(values_only=True)), dtype=object)
-            sheets[sheet.title] = _without_blanks(cells)
-    largest = max(sheets, key=lambda title: sheets[title].size, default="")
-    if not largest or not sheets[largest].size:
+        words = [*MISSING_WORDS, *ERRORS]
+        every = pd.read_excel(
+            book,
+            None,
+            header=None,
+            dtype=object,
+            na_values=words,
+            engine="openpyxl",
+            keep_default_na=False,
+        )
+    sheets = {
+        title: cells.dropna(how="all").dropna(axis=1, how="all") for title, cells in every.items()
+    }
+    largest = max(sheets, key=lambda title: sheets[title].size)
+    if not sheets[largest].size:
         raise TableError(
             f"{content.source} is a workbook without a value; fill a sheet, or name another."
         )
     cells = sheets[largest]
-    first = ["" if value is None else str(value).strip() for value in cells.iloc[0]]
+    first = ["" if pd.isna(value) else str(value).strip() for value in cells.iloc[0]]
     has_header = not is_data(first) if header is None else header
     names = cell_names([first], has_header)
     frame = (cells.iloc[1:] if has_header else cells).reset_index(drop=True).apply(_typed)
@@ -76,13 +84,23 @@ def read_spss(content: Content) -> FileTable:
     return FileTable(frame, names, content.source, notes=notes)
 
 
-def _without_blanks(cells: Any) -> Any:
-    """Leave out rows and columns without a value, and take words for a missing one for gaps."""
-    words = {*MISSING_WORDS, *ERRORS}
-    blank = cells.map(lambda v: v is None or isinstance(v, str) and v.strip() in words)
-    cells = cells.mask(blank, None)
-    there = cells.notna()
-    return cells.loc[there.any(axis=1), there.any(axis=0)]
+def read_frame(content: Content) -> FileTable:
+    """Read the columns of a parquet or feather file, and its index if it has one of its own."""
+    import pandas as pd
+    from pyarrow.feather import read_table
+    from pyarrow.parquet import ParquetFile
+
+    with content.open() as file:
+        is_parquet = file.read(4) == b"PAR1"
+        file.seek(0)
+        stored = ParquetFile(file).read() if is_parquet else read_table(file, memory_map=False)
+    # offsets of texts and codes come from the file, and Arrow would follow them anywhere
+    stored.validate(full=True)
+    frame = stored.to_pandas()
+    if not isinstance(frame.index, pd.RangeIndex):
+        frame = frame.reset_index()
+    frame.columns = names = [str(name) for name in frame.columns]
+    return FileTable(frame, names, content.source)
 
 
 def _typed(column: Any) -> Any:
