@@ -22,50 +22,33 @@ from tests.support.any_table import (
     GROUP_SETTINGS,
     JOINT_SETTINGS,
     SHORT,
-    check_groups,
-    check_ranking,
+    check,
     examples,
     fitted,
 )
-from tests.support.strategies import (
-    DTYPES,
-    FORMS,
-    SEEDS,
-    TORCH_DTYPES,
-    build,
-    recipes,
-    tensor,
-)
+from tests.support.strategies import DTYPES, FORMS, SEEDS, TORCH_DTYPES, build, recipes, tensor
 
 
 @pytest.mark.slow
 @given(recipes(), GROUP_SETTINGS)
 @examples(25)
-def test_any_table_gives_groups_that_are_numbers_or_a_sentence(recipe, given_settings):
-    X = build(recipe)
-    selector = fitted(FeatureGroups(random_state=0, **given_settings), X)
-    if selector is not None:
-        check_groups(selector, X)
+def test_any_table_gives_groups_that_are_numbers_or_a_sentence(recipe, chosen):
+    check(FeatureGroups(random_state=0, **chosen), build(recipe))
 
 
 @pytest.mark.slow
 @given(recipes(), JOINT_SETTINGS)
 @examples(20)
-def test_any_table_is_learned_from_or_refused_in_a_sentence(recipe, given_settings):
+def test_any_table_is_learned_from_or_refused_in_a_sentence(recipe, chosen):
     X = build(recipe)
-    assume(len(X) / given_settings.get("batch_size", len(X)) < 20)
-    selector = fitted(GroupFS(**SHORT, **given_settings), X)
-    if selector is not None:
-        check_groups(selector, X)
+    assume(len(X) / chosen.get("batch_size", len(X)) < 20)
+    check(GroupFS(**SHORT, **chosen), X)
 
 
-@given(recipes(), st.fixed_dictionaries({}, optional={"standardize": BOTH}))
+@given(recipes(), BOTH)
 @examples(8)
-def test_any_table_gives_a_path_of_numbers_or_a_sentence(recipe, given_settings):
-    X = build(recipe)
-    path = GroupFSPath(**SHORT, **given_settings, sparsities=[0.5, 1])
-    if fitted(path, X) is not None:
-        check_groups(path, X)
+def test_any_table_gives_a_path_of_numbers_or_a_sentence(recipe, standardize):
+    check(GroupFSPath(**SHORT, standardize=standardize, sparsities=[0.5, 1]), build(recipe))
 
 
 @pytest.mark.slow
@@ -73,10 +56,7 @@ def test_any_table_gives_a_path_of_numbers_or_a_sentence(recipe, given_settings)
 @given(recipes(), st.data())
 @examples(12)
 def test_any_table_gives_a_ranking_by_numbers_or_a_sentence(name, recipe, data):
-    X = build(recipe)
-    selector = fitted(data.draw(BASELINES[name]), X)
-    if selector is not None:
-        check_ranking(selector, X)
+    check(data.draw(BASELINES[name]), build(recipe))
 
 
 PLAIN = ("normal", "groups", "clusters", "cauchy", "lognormal")
@@ -167,13 +147,12 @@ def test_kind_and_layout_of_equal_numbers_do_not_matter(recipe, estimator, dtype
 @pytest.mark.slow
 @given(SCALED, SEEDS, GROUP_SETTINGS)
 @examples(15)
-def test_columns_equal_but_for_unit_and_zero_share_a_group(recipe, seed, given_settings):
+def test_columns_equal_but_for_unit_and_zero_share_a_group(recipe, seed, chosen):
     X = build(recipe)
     rng = np.random.default_rng(seed)
     copies = rng.integers(X.shape[1], size=3)
     X = np.column_stack([X, X[:, copies] * 2.0 ** rng.integers(-30, 30, 3)])
-    plan = {**given_settings, "random_state": 0, "standardize": True}
-    selector = fitted(FeatureGroups(**plan), X)
+    selector = fitted(FeatureGroups(**{**chosen, "random_state": 0, "standardize": True}), X)
     if selector is not None:
         labels = selector.group_labels_
         np.testing.assert_array_equal(labels[-3:], labels[copies])
