@@ -37,13 +37,9 @@ FITS_IN_THREADS = """
 
 def imported_by_us(code):
     """Run code in a process of its own; the heavy packages beyond those of scikit-learn."""
-    program = [
-        "import sys, sklearn.datasets, sklearn.feature_selection",
-        "theirs = set(sys.modules)",
-        dedent(code),
-        "print(*sorted({'torch', 'pandas', 'matplotlib'} & (set(sys.modules) - theirs)))",
-    ]
-    command = [sys.executable, "-c", "\n".join(program)]
+    before = "import sys, sklearn.datasets, sklearn.feature_selection\ntheirs = set(sys.modules)\n"
+    after = "\nprint(*sorted({'torch', 'pandas', 'matplotlib'} & (set(sys.modules) - theirs)))"
+    command = [sys.executable, "-c", before + dedent(code) + after]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
     return done.stdout.splitlines()[-1].split()
 

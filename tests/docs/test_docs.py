@@ -21,6 +21,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 
+import groupfs
+
 pytestmark = pytest.mark.docs
 DOCS = Path(__file__).parents[2] / "docs"
 GENERATED = ("auto_gallery", "generated", "backreferences")
@@ -29,17 +31,8 @@ PAGES = sorted(
 )
 EXAMPLES = sorted((DOCS / "gallery").glob("plot_*.py"))
 PUBLIC_MODULES = (
-    "groupfs",
-    "groupfs.anndata",
-    "groupfs.baselines",
-    "groupfs.conditions",
-    "groupfs.files.columns",
-    "groupfs.datasets",
-    "groupfs.metrics",
-    "groupfs.persistence",
-    "groupfs.plotting",
-    "groupfs.report",
-    "groupfs.files",
+    *("anndata", "baselines", "conditions", "datasets", "files", "files.columns"),
+    *("metrics", "persistence", "plotting", "report"),
 )
 #: A directive with its options and its indented body.
 BLOCK = re.compile(
@@ -55,8 +48,7 @@ def blocks(page):
         yield found["kind"], found["language"], textwrap.dedent(found["body"]).strip() + "\n"
 
 
-def with_tests(pages):
-    return [page for page in pages if any(kind == "testcode" for kind, _, _ in blocks(page))]
+TESTED = [page for page in PAGES if any(kind == "testcode" for kind, _, _ in blocks(page))]
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +61,7 @@ def no_windows():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", with_tests(PAGES), ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize("page", TESTED, ids=lambda page: str(page.relative_to(DOCS)))
 def test_code_of_the_guide_prints_what_the_page_says(page):
     scope, printed = {}, ""
     for kind, _, body in blocks(page):
@@ -83,29 +75,27 @@ def test_code_of_the_guide_prints_what_the_page_says(page):
 
 
 def test_code_that_needs_more_than_this_machine_is_python_at_least():
-    parts = [(page, *block) for page in PAGES for block in blocks(page)]
-    codes = [(page, body) for page, kind, language, body in parts if language == "python"]
-    assert codes
-    for page, body in codes:
-        compile(body, str(page), "exec")
+    for page in PAGES:
+        for _, language, body in blocks(page):
+            if language == "python":
+                compile(body, str(page), "exec")
 
 
 def test_every_public_name_is_in_the_reference():
     listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api/index.rst").read_text(), re.MULTILINE))
+    offered = set(public_names(groupfs))
     for name in PUBLIC_MODULES:
-        for public in public_names(importlib.import_module(name)):
-            assert f"{name}.{public}".removeprefix("groupfs.") in listed
+        found = public_names(importlib.import_module(f"groupfs.{name}"))
+        assert found
+        offered |= {f"{name}.{public}" for public in found}
+    assert not offered - listed
 
 
 def public_names(module):
     """What a module offers: functions and classes of its list, or else those written in it."""
     things = {name: thing for name, thing in inspect.getmembers(module, callable) if name[0] != "_"}
-    offered = getattr(module, "__all__", None)
-    if offered is None:
-        offered = [name for name in things if things[name].__module__ == module.__name__]
-    found = [name for name in offered if name in things]
-    assert found
-    return found
+    written = [name for name in things if things[name].__module__ == module.__name__]
+    return [name for name in getattr(module, "__all__", written) if name in things]
 
 
 def scales_are_found(scope):
@@ -187,14 +177,9 @@ def site(tmp_path_factory):
     return folder / "html"
 
 
-def rendered(site):
-    """The pages of the site, without the parts of the theme that lie beside them."""
-    return [page for page in site.rglob("*.html") if "_static" not in page.parts]
-
-
 @pytest.mark.slow
 def test_links_between_the_pages_lead_somewhere(site):
-    pages = {page: Links(page) for page in rendered(site)}
+    pages = {page: Links(page) for page in site.rglob("*.html") if "_static" not in page.parts}
     broken = []
     for page, links in pages.items():
         for target in links.targets:
@@ -211,7 +196,7 @@ def test_links_between_the_pages_lead_somewhere(site):
 @pytest.mark.slow
 def test_pages_ask_nothing_of_anyone_and_formulas_are_drawn_without_a_script(site):
     elsewhere = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=\"(?:\w+:)?//")
-    for page in rendered(site):
+    for page in site.rglob("*.html"):
         assert not elsewhere.search(page.read_text()), page
     page = (site / "guide/method.html").read_text()
     assert page.count("<math") > 20 and "mathjax" not in page.lower()

@@ -10,14 +10,11 @@ import pytest
 README = (Path(__file__).parents[2] / "README.md").read_text()
 
 
-def test_readme_is_short():
-    assert len(README.splitlines()) <= 100
-
-
 @pytest.mark.docs
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
-def test_code_of_the_readme_runs(tmp_path, monkeypatch, capsys):
+def test_readme_is_short_and_its_code_runs(tmp_path, monkeypatch, capsys):
+    assert len(README.splitlines()) <= 100
     monkeypatch.chdir(tmp_path)
     matplotlib.use("Agg")
     plain, cells, published = re.findall(r"```python\n(.*?)```", README, re.DOTALL)

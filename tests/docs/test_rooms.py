@@ -23,16 +23,6 @@ def test_every_room_is_drawn(script):
     assert found == set(script["ROOMS"]), "name the rooms in docs/contributing/draw_rooms.py"
 
 
-def test_imports_shown_are_those_of_the_sources(script):
+def test_imports_and_modules_shown_are_those_of_the_sources(script):
     assert json.loads((PAGES / "rooms.json").read_text()) == script["room_imports"](), REDRAW
-
-
-def test_modules_listed_are_those_of_the_sources(script):
     assert (PAGES / "modules.inc").read_text().strip() == script["module_tables"]().strip(), REDRAW
-
-
-def test_rooms_import_from_rooms_above_them_unless_inside_a_function(script):
-    order = script["ROOMS"].index
-    for room, imported in script["room_imports"]().items():
-        below = [other for other, (n, _) in imported.items() if n and order(other) > order(room)]
-        assert not below, f"{room} imports from {below}, which are below it"
