@@ -65,13 +65,10 @@ def test_the_tests_run_on_every_python_that_is_promised():
 @pytest.mark.parametrize("tag", ["v0.1.0", "v9.9.9"])
 def test_a_release_has_notes_or_says_what_is_missing(tag, tmp_path):
     (tmp_path / ".github").mkdir()
-    script = tmp_path / ".github/release_notes.py"
-    script.write_text((ROOT / ".github/release_notes.py").read_text(encoding="utf-8"))
+    script = shutil.copy(ROOT / ".github/release_notes.py", tmp_path / ".github")
     (tmp_path / "CITATION.cff").write_text("cff-version: 1.2.0\nversion: 0.1.0\ntitle: x\n")
-    changelog = (
-        "# Changelog\n\n## 0.1.0 (2026-01-02)\n\n### New\n\n- one\n\n## 0.0.9 (x)\n\n- old\n"
-    )
-    (tmp_path / "CHANGELOG.md").write_text(changelog)
+    changes = "# Changelog\n\n## 0.1.0 (2026-01-02)\n\n### New\n\n- one\n\n## 0.0.9 (x)\n\n- old\n"
+    (tmp_path / "CHANGELOG.md").write_text(changes)
     done = subprocess.run([sys.executable, script, tag], capture_output=True, text=True)
     if tag == "v0.1.0":
         assert done.stdout == "### New\n\n- one\n"
