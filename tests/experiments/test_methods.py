@@ -3,7 +3,7 @@
 import pytest
 
 from experiments import methods, paper
-from tests.support.experiment_tables import small_table
+from tests.experiments.conftest import small_table
 
 ALL = (*methods.METHODS, *methods.GROUPFS, *methods.ALLOCATIONS)
 

@@ -9,7 +9,7 @@ import pytest
 from experiments import data, methods, pipeline, scenario0, scenario1, scenario2, student
 from experiments.protocol import judge
 from experiments.store import Store
-from tests.support.experiment_tables import small_table, stand_in  # noqa: F401
+from tests.experiments.conftest import small_table
 
 pytestmark = [
     pytest.mark.usefixtures("stand_in"),
