@@ -27,14 +27,8 @@ def test_components_are_the_oracle_s(X):
             r = np.corrcoef(X[:, i], component)[0, 1]
             assert found.centrality[i] == pytest.approx(abs(r))
             assert found.rest[i] == pytest.approx(reference.with_rest(X, group, i))
-
-
-def test_signs_are_relative_to_the_most_central_feature(X):
-    found = group_components(correlations(X), GROUPS)
-    for group in GROUPS:
-        first = group[found.centrality[group].argmax()]
-        expected = np.where((group - first) % 2, -1, 1)
-        np.testing.assert_array_equal(found.signs[group], expected)
+        first = group[found.centrality[group].argmax()]  # signs are relative to it
+        np.testing.assert_array_equal(found.signs[group], np.where((group - first) % 2, -1, 1))
 
 
 def test_a_single_feature_has_no_rest():
@@ -52,23 +46,17 @@ def test_very_many_features_need_no_matrix(X):
 
 
 def test_with_signs_means_count(X):
-    Z = standardised(X)
-    labels = np.repeat([0, 1, -1], [9, 4, 1])
-    groups = [np.flatnonzero(labels == j) for j in range(2)]
+    Z, groups = standardised(X), [np.arange(4), np.arange(4, 12), np.array([12])]
     found = group_components(correlations(X), groups, signed=True)
-    central, rest = found.centrality, found.rest
-    for j in range(2):
-        group = np.flatnonzero(labels == j)
+    for group in groups[:2]:
         for i in group:
-            others = [k for k in group if k != i]
-            assert central[i] == pytest.approx(np.corrcoef(Z[:, i], Z[:, group].sum(1))[0, 1])
-            assert rest[i] == pytest.approx(np.corrcoef(Z[:, i], Z[:, others].sum(1))[0, 1])
-    assert central[13] == rest[13] == 0
-    r = np.corrcoef(X[:, :4].T)
+            whole, rest = Z[:, group].sum(1), Z[:, group[group != i]].sum(1)
+            assert found.centrality[i] == pytest.approx(np.corrcoef(Z[:, i], whole)[0, 1])
+            assert found.rest[i] == pytest.approx(np.corrcoef(Z[:, i], rest)[0, 1])
+    assert found.centrality[13] == found.rest[13] == 0  # of no group
+    r = np.corrcoef(X[:, :4].T)[np.triu_indices(4, 1)].mean()
     edge = ((1 + np.sqrt(4 / 120)) ** 2 - 1) / 3
-    groups = [np.arange(4), np.array([5])]
-    found = group_components(correlations(X), groups, signed=True).cohesion
-    assert found[0] == pytest.approx(r[np.triu_indices(4, 1)].mean() / edge) and found[1] == 0
+    assert found.cohesion[0] == pytest.approx(r / edge) and found.cohesion[2] == 0
 
 
 def test_cohesion_of_noise_is_about_one(rng):
