@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import discovery
-from benchmarks.group_competitors import (
-    Found,
-    absolute_correlation,
-    everything,
-    scores,
-)
+from benchmarks.group_competitors import Found, absolute_correlation, everything, scores
 from benchmarks.planted_tables import LEVEL_KINDS, PlantedTable, planted_table, unstructured_table
 
 
@@ -44,12 +39,9 @@ def test_columns_without_structure_vary_and_are_correlated_by_chance_only(kind):
         assert np.median(squared[~np.eye(len(squared), dtype=bool)]) < 1
 
 
-def test_scores_of_what_was_planted_are_perfect(table):
+def test_what_was_planted_is_perfect_and_features_in_no_group_are_not_taken_for_a_group(table):
     perfect = scores(table, Found(table.groups, table.groups >= 0))
     assert perfect == {"ari": 1, "ari_all": 1, "surplus": 0, "noise_kept": 0, "lost": 0}
-
-
-def test_features_in_no_group_are_not_taken_for_a_group(table):
     half = np.where(table.groups == 1, -1, table.groups)
     partly = scores(table, Found(half, half >= 0))
     assert partly["surplus"] == -1 and partly["lost"] == 0.5 and 0 < partly["ari"] < 1

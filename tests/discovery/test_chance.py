@@ -36,7 +36,7 @@ def mixed_noise(rng):
 NOISE = {
     "few samples": lambda rng: rng.standard_normal((40, 60)),
     "heavy tails": lambda rng: rng.standard_cauchy((100, 20)),
-    "binary": lambda rng: (rng.random((120, 24)) < 0.1).astype(float),
+    "binary": lambda rng: (rng.random((120, 24)) < 0.05).astype(float),
     "mixed": mixed_noise,
 }
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import doctest
+import html
 import importlib
 import inspect
 import io
@@ -12,7 +13,6 @@ import subprocess
 import sys
 import textwrap
 import warnings
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
@@ -20,6 +20,8 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import torch
+from threadpoolctl import threadpool_limits
 
 import groupfs
 
@@ -52,9 +54,11 @@ TESTED = [page for page in PAGES if any(kind == "testcode" for kind, _, _ in blo
 
 
 @pytest.fixture(autouse=True)
-def no_windows():
+def as_found():
+    """Open no windows, and leave settings as they were: scanpy's numba raises OpenMP's threads."""
     matplotlib.use("Agg")
-    with warnings.catch_warnings(), matplotlib.rc_context():
+    threads = threadpool_limits(torch.get_num_threads(), "openmp")
+    with threads, warnings.catch_warnings(), matplotlib.rc_context():
         warnings.filterwarnings("ignore", message=".*non-interactive")
         yield
     plt.close("all")
@@ -149,18 +153,9 @@ def test_example_runs_draws_and_finds_what_it_says(example, capsys):
     CLAIMS[example.stem](scope)
 
 
-class Links(HTMLParser):
-    """Where a page leads to, and what on it can be led to."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.targets, self.anchors = set(), set()
-        self.feed(page.read_text())
-
-    def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        self.targets |= {values[name] for name in ("href", "src") if values.get(name)}
-        self.anchors |= {values[name] for name in ("id", "name") if values.get(name)}
+def attributes(page, names):
+    """What these attributes of the elements of a page are."""
+    return set(map(html.unescape, re.findall(rf'\b(?:{names})="([^"]+)"', page.read_text())))
 
 
 @pytest.fixture(scope="module")
@@ -179,16 +174,16 @@ def site(tmp_path_factory):
 
 @pytest.mark.slow
 def test_links_between_the_pages_lead_somewhere(site):
-    pages = {page: Links(page) for page in site.rglob("*.html") if "_static" not in page.parts}
+    pages = [page for page in site.rglob("*.html") if "_static" not in page.parts]
+    anchors = {page: attributes(page, "id|name") for page in pages}
     broken = []
-    for page, links in pages.items():
-        for target in links.targets:
+    for page in pages:
+        for target in attributes(page, "href|src"):
             if re.match(r"[a-z]+:", target):
                 continue
             path, anchor = urldefrag(target.partition("?")[0])
             goal = (page.parent / unquote(path)).resolve() if path else page
-            anchors = pages[goal].anchors if goal in pages else {anchor}
-            if not goal.exists() or (anchor and anchor not in anchors):
+            if not goal.exists() or (anchor and anchor not in anchors.get(goal, {anchor})):
                 broken.append(f"{page.relative_to(site)}: {target}")
     assert not broken
 

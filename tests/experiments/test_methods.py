@@ -44,8 +44,3 @@ def test_paper_settings_are_the_corrected_ones_and_what_they_leave_out_is_filled
     low, high = paper.settings("groupfs_as_printed", "nmnist")["lambda2_range"]
     assert low <= given["sparsity_weight"] <= high
     assert given["n_groups"] == paper.settings("groupfs_corrected", "nmnist38")["n_groups"]
-
-
-def test_unknown_methods_are_refused_by_name():
-    with pytest.raises(ValueError, match="'PCA' is not known; choose from ALL, RANDOM"):
-        methods.build("PCA", "yale", 10, 0)
