@@ -23,7 +23,7 @@ import pytest
 import torch
 from threadpoolctl import threadpool_limits
 
-import groupfs
+import groupfs.baselines
 
 pytestmark = pytest.mark.docs
 DOCS = Path(__file__).parents[2] / "docs"
@@ -76,6 +76,55 @@ def test_code_of_the_guide_prints_what_the_page_says(page):
         elif kind == "testoutput":
             same = doctest.OutputChecker().check_output(body, printed, 0)
             assert same, f"the page says\n{body}\nand the code prints\n{printed}"
+
+
+def docstrings():
+    """The examples of public classes with their methods, and of functions.
+
+    They name ``groupfs`` as their module, wherever they are written, so ``--doctest-modules``
+    passes over them.
+    """
+    for module in (groupfs, groupfs.baselines):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if callable(thing):
+                yield from doctest.DocTestFinder().find(thing, f"{module.__name__}.{name}", False)
+
+
+DOCSTRINGS = {test.name: test for test in docstrings() if test.examples}
+
+
+def test_the_estimators_have_examples():
+    assert DOCSTRINGS.keys() > {"groupfs.FeatureGroups", "groupfs.GroupFS", "groupfs.GroupFSPath"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DOCSTRINGS)
+def test_examples_of_public_classes_print_what_their_docstrings_say(name):
+    assert doctest.DocTestRunner(verbose=False).run(DOCSTRINGS[name]).failed == 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+def test_readme_is_short_and_its_code_runs(tmp_path, monkeypatch, capsys):
+    readme = (DOCS.parent / "README.md").read_text()
+    assert len(readme.splitlines()) <= 100
+    monkeypatch.chdir(tmp_path)
+    plain, cells, published = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    script = tmp_path / "readme.py"
+    script.write_text(plain + published)
+    found = runpy.run_path(str(script))
+    assert "worst radius" in capsys.readouterr().out
+    assert found["three"].shape == (569, 3)
+    assert found["scores"].shape == (569, found["selector"].n_groups_)
+    assert len(found["learned"].group_gates_) == found["learned"].n_groups_ > 1
+
+    sc = pytest.importorskip("scanpy")
+    adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    adata.obs["cell_type"] = adata.obs["bulk_labels"]
+    script.write_text(cells)
+    runpy.run_path(str(script), init_globals={"sc": sc, "adata": adata})
+    assert adata.var["groupfs_selected"].sum() > 100
 
 
 def test_code_that_needs_more_than_this_machine_is_python_at_least():

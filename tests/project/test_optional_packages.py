@@ -88,13 +88,8 @@ def said(tmp_path_factory):
     return dict(json.loads(line) for line in done.stdout.splitlines())
 
 
-@pytest.mark.slow
-def test_all_modules_are_imported_and_fit_without_optional_packages(said):
-    assert said.keys() == NEEDS.keys()
-
-
 @pytest.mark.parametrize("extra", NEEDS)
-def test_what_needs_an_extra_names_it(said, extra):
+def test_all_modules_are_imported_and_fit_and_what_needs_an_extra_names_it(said, extra):
     assert f"groupfs[{extra}]" in said[extra] or f'extra "{extra}"' in said[extra]
     assert "\n" not in said[extra]
 
