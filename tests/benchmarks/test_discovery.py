@@ -51,12 +51,9 @@ def test_what_was_planted_is_perfect_and_features_in_no_group_are_not_taken_for_
 
 def test_averages_leave_failures_and_unknown_shares_out():
     common = {"method": "a", "ari_all": 1.0, "lost": 0.0, "seconds": 1.0}
-    records = [
-        {**common, "ari": 0.5, "surplus": -2, "noise_kept": None},
-        {**common, "ari": 1.0, "surplus": 2, "noise_kept": 0.25},
-        {"method": "a", "failure": "ValueError: no"},
-    ]
-    means = discovery.averages(records)
+    half = {**common, "ari": 0.5, "surplus": -2, "noise_kept": None}
+    whole = {**common, "ari": 1.0, "surplus": 2, "noise_kept": 0.25}
+    means = discovery.averages([half, whole, {"method": "a", "failure": "ValueError: no"}])
     assert means["tables"] == 2 and means["Rand, planted"] == 0.75 and means["noise kept"] == 0.25
     assert means["groups too many"] == 0 and means["groups off"] == 2
 

@@ -29,15 +29,11 @@ def test_features_of_groups_are_related_and_noise_is_not(rng):
     assert (found.p_values > 0).all() and (found.p_values <= 1).all()
 
 
-def mixed_noise(rng):
-    return np.hstack([rng.standard_cauchy((90, 8)), rng.standard_normal((90, 30))])
-
-
 NOISE = {
     "few samples": lambda rng: rng.standard_normal((40, 60)),
     "heavy tails": lambda rng: rng.standard_cauchy((100, 20)),
     "binary": lambda rng: (rng.random((120, 24)) < 0.05).astype(float),
-    "mixed": mixed_noise,
+    "mixed": lambda rng: np.hstack([rng.standard_cauchy((90, 8)), rng.standard_normal((90, 30))]),
 }
 
 

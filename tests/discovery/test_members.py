@@ -1,6 +1,11 @@
+"""What is said of groups once they are found: of their members, their replication, their order."""
+
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from groupfs.discovery.describe_groups import _replication, rank_groups
 from groupfs.discovery.members import _first_of, group_components, strength_by_group
 from tests import reference
 from tests.support.walks import correlations, standardised
@@ -77,3 +82,24 @@ def test_strength_by_group_does_not_count_the_feature_itself(rng, signed):
             others = [k for k in np.flatnonzero(labels == j) if k != i]
             largest = np.sort(r[i, others])[::-1][:3]
             assert found[i, j] == pytest.approx(largest.mean() if len(others) else 0, abs=1e-6)
+
+
+def test_replication_of_a_group_outside_the_halves_is_not_known():
+    halves = SimpleNamespace(group_replication=lambda labels, n_groups: (np.array([0.9, 0.0]), 0.1))
+    table = SimpleNamespace(columns=np.arange(4), names=list("abcd"))
+    evidence = SimpleNamespace(halves=halves, halved=np.array([0, 1]), replication=None)
+    for labels, known, again in (
+        ([0, 0, 1, 1], [0.9, np.nan], [True, True]),
+        ([0, 1, 1, 1], [0.9, 0.0], [True, False]),
+    ):
+        division = SimpleNamespace(table=table, n_groups=2, labels=np.array(labels))
+        replication, replicates = _replication(division, evidence)
+        np.testing.assert_array_equal(replication, known)
+        assert replicates.tolist() == again
+
+
+def test_ties_are_broken_by_size_and_then_by_the_first_feature():
+    groups = [np.array([3]), np.array([0, 4]), np.array([1]), np.array([2]), np.array([], int)]
+    scores = np.array([0.0, 0.0, 0.0, 1.0, 2.0])
+    columns = np.array([9, 5, 6, 2, 7])
+    assert rank_groups(scores, groups, columns).tolist() == [3, 1, 0, 2]

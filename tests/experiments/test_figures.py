@@ -12,7 +12,6 @@ from groupfs.datasets.parsers import pixel_names
 SHAPE = (6, 5)
 #: Two blocks of the image that vary together, the rest of the pixels, and one that is constant.
 GROUPS = [[0, 1, 6, 7], [22, 23, 28], [i for i in range(29) if i not in (0, 1, 6, 7, 22, 23, 28)]]
-KEPT = [True, False, True]
 PRINTED = paper.results()["student"]
 
 

@@ -5,8 +5,6 @@ import pytest
 from experiments import methods, paper
 from tests.experiments.conftest import small_table
 
-ALL = (*methods.METHODS, *methods.GROUPFS, *methods.ALLOCATIONS)
-
 
 def fitted(method, n_features=4):
     table = small_table("heart_disease")
@@ -16,7 +14,7 @@ def fitted(method, n_features=4):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("method", [*methods.METHODS, *methods.GROUPFS, *methods.ALLOCATIONS])
 def test_a_fit_selects_what_was_asked_for_and_serves_all_budgets(method):
     four = fitted(method)
     (selected,) = methods.at_budgets(four, [4])

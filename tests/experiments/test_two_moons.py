@@ -17,11 +17,11 @@ def test_every_study_has_ten_seeds_of_every_variant():
     assert len({json.dumps(key, sort_keys=True) for key in keys}) == len(keys)
     counts = Counter((key["study"], key["variant"], key["n_groups"] == "auto") for key in keys)
     n_grid = sum(d - 2 for d in range(17, 25))  # C = 2, ..., d - 1
+    expected = {("grid", variant, False): 10 * n_grid for variant in ("default", "paper")}
     for study, n_tables in {"noise": 10, "correlation": 9}.items():
-        assert counts[study, "default", True] == counts[study, "default", False] == 10 * n_tables
-        assert counts[study, "paper", False] == 10 * n_tables
-    assert counts["grid", "default", False] == counts["grid", "paper", False] == 10 * n_grid
-    assert counts["grid", "default", True] == 0
+        for kind in (("default", True), ("default", False), ("paper", False)):
+            expected[study, *kind] = 10 * n_tables
+    assert counts == expected
 
 
 def test_settings_are_those_the_paper_prints_for_the_table():
