@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks import discovery
-from benchmarks.group_competitors import (
-    Found,
-    absolute_correlation,
-    everything,
-    scores,
-)
+from benchmarks.group_competitors import Found, absolute_correlation, everything, scores
 from benchmarks.planted_tables import LEVEL_KINDS, PlantedTable, planted_table, unstructured_table
 
 
@@ -44,12 +39,9 @@ def test_columns_without_structure_vary_and_are_correlated_by_chance_only(kind):
         assert np.median(squared[~np.eye(len(squared), dtype=bool)]) < 1
 
 
-def test_scores_of_what_was_planted_are_perfect(table):
+def test_what_was_planted_is_perfect_and_features_in_no_group_are_not_taken_for_a_group(table):
     perfect = scores(table, Found(table.groups, table.groups >= 0))
     assert perfect == {"ari": 1, "ari_all": 1, "surplus": 0, "noise_kept": 0, "lost": 0}
-
-
-def test_features_in_no_group_are_not_taken_for_a_group(table):
     half = np.where(table.groups == 1, -1, table.groups)
     partly = scores(table, Found(half, half >= 0))
     assert partly["surplus"] == -1 and partly["lost"] == 0.5 and 0 < partly["ari"] < 1
@@ -59,12 +51,9 @@ def test_features_in_no_group_are_not_taken_for_a_group(table):
 
 def test_averages_leave_failures_and_unknown_shares_out():
     common = {"method": "a", "ari_all": 1.0, "lost": 0.0, "seconds": 1.0}
-    records = [
-        {**common, "ari": 0.5, "surplus": -2, "noise_kept": None},
-        {**common, "ari": 1.0, "surplus": 2, "noise_kept": 0.25},
-        {"method": "a", "failure": "ValueError: no"},
-    ]
-    means = discovery.averages(records)
+    half = {**common, "ari": 0.5, "surplus": -2, "noise_kept": None}
+    whole = {**common, "ari": 1.0, "surplus": 2, "noise_kept": 0.25}
+    means = discovery.averages([half, whole, {"method": "a", "failure": "ValueError: no"}])
     assert means["tables"] == 2 and means["Rand, planted"] == 0.75 and means["noise kept"] == 0.25
     assert means["groups too many"] == 0 and means["groups off"] == 2
 

@@ -8,23 +8,20 @@ import pytest
 
 from tests.support.command import ENVIRONMENT
 
-WITHOUT_A_FIT = {
-    "estimators": """
-        import pickle
-        from sklearn.base import clone
-        from groupfs import FeatureGroups, GroupFSPath
-        for selector in (FeatureGroups(n_groups=4, device="cpu"), GroupFSPath()):
-            again = pickle.loads(pickle.dumps(clone(selector)))
-            assert again.get_params() == selector.get_params()
-            assert repr(again) == repr(selector) and "n_groups" in again._repr_html_()
-    """,
-    "dataset": "from groupfs.datasets import load_two_moons; load_two_moons(20)",
-    "help": """
-        from groupfs.cli import app
-        app(["--help"], standalone_mode=False)
-        app(["select", "--help"], standalone_mode=False)
-    """,
-}
+WITHOUT_A_FIT = """
+    import pickle
+    from sklearn.base import clone
+    from groupfs import FeatureGroups, GroupFSPath
+    from groupfs.cli import app
+    from groupfs.datasets import load_two_moons
+    for selector in (FeatureGroups(n_groups=4, device="cpu"), GroupFSPath()):
+        again = pickle.loads(pickle.dumps(clone(selector)))
+        assert again.get_params() == selector.get_params()
+        assert repr(again) == repr(selector) and "n_groups" in again._repr_html_()
+    load_two_moons(20)
+    app(["--help"], standalone_mode=False)
+    app(["select", "--help"], standalone_mode=False)
+"""
 FITS_IN_THREADS = """
     from concurrent.futures import ThreadPoolExecutor
     from groupfs import FeatureGroups
@@ -37,20 +34,15 @@ FITS_IN_THREADS = """
 
 def imported_by_us(code):
     """Run code in a process of its own; the heavy packages beyond those of scikit-learn."""
-    program = [
-        "import sys, sklearn.datasets, sklearn.feature_selection",
-        "theirs = set(sys.modules)",
-        dedent(code),
-        "print(*sorted({'torch', 'pandas', 'matplotlib'} & (set(sys.modules) - theirs)))",
-    ]
-    command = [sys.executable, "-c", "\n".join(program)]
+    before = "import sys, sklearn.datasets, sklearn.feature_selection\ntheirs = set(sys.modules)\n"
+    after = "\nprint(*sorted({'torch', 'pandas', 'matplotlib'} & (set(sys.modules) - theirs)))"
+    command = [sys.executable, "-c", before + dedent(code) + after]
     done = subprocess.run(command, capture_output=True, text=True, check=True, env=ENVIRONMENT)
     return done.stdout.splitlines()[-1].split()
 
 
-@pytest.mark.parametrize("what", WITHOUT_A_FIT)
-def test_without_a_fit_torch_is_not_imported(what):
-    assert imported_by_us(WITHOUT_A_FIT[what]) == []
+def test_estimators_datasets_and_help_import_no_torch_without_a_fit():
+    assert imported_by_us(WITHOUT_A_FIT) == []
 
 
 @pytest.mark.slow

@@ -41,11 +41,10 @@ def test_columns_that_share_an_outlier_are_told_apart(deviations, n_kept, rng):
     table = open_table(FeatureGroups(), X, True)
     affinity = feature_affinity(table.similarity, 7, n_kept)
     exact = self_tuning(table.rows.columns(0, 16).T, 7)
-    if n_kept is None:
-        np.testing.assert_allclose(affinity, exact, atol=1e-9)
-    else:
-        kept = affinity.toarray() > 0
-        np.testing.assert_allclose(affinity.toarray()[kept], exact[kept], atol=1e-9)
+    if n_kept is not None:
+        affinity = affinity.toarray()
+        exact = np.where(affinity > 0, exact, 0)
+    np.testing.assert_allclose(affinity, exact, atol=1e-9)
 
 
 def test_an_outlier_does_not_merge_the_groups(rng):
@@ -65,10 +64,8 @@ def outlier(X, deviations, rng):
 def test_close_rows_have_their_own_neighbours_beside_far_ones(size, rng):
     X = planted(rng)
     X = outlier(X, size, rng) if size > 1 else size * X + rng.choice([-1.0, 1.0], (200, 1))
-    rows = open_table(FeatureGroups(), X, True).rows
-    rows.to(CPU, torch.float64)
-    exact = self_tuning(rows.columns(0, 16), 7)
-    np.testing.assert_allclose(self_tuning_affinity(rows, 7, "all"), exact, atol=1e-6)
+    rows, affinity = affinity_of(X)
+    np.testing.assert_allclose(affinity, self_tuning(rows.columns(0, 16), 7), atol=1e-6)
     if size < 1:  # two clusters of close rows
         assert LaplacianScore(12).fit(X).get_support()[:12].all()
 
@@ -76,11 +73,15 @@ def test_close_rows_have_their_own_neighbours_beside_far_ones(size, rng):
 def test_copies_of_rows_are_at_distance_zero_beside_an_outlier(rng):
     X = np.tile(rng.standard_normal((20, 9)), (10, 1))
     X[0] = 1e6
-    rows = open_table(FeatureGroups(), X, True).rows
-    rows.to(CPU, torch.float64)
-    affinity = self_tuning_affinity(rows, 7, "all")
+    _, affinity = affinity_of(X)
     copies = np.equal.outer(np.arange(1, 200) % 20, np.arange(1, 200) % 20)
     assert (affinity[1:, 1:][copies] == 1).all()
+
+
+def affinity_of(X):
+    rows = open_table(FeatureGroups(), X, True).rows
+    rows.to(CPU, torch.float64)
+    return rows, self_tuning_affinity(rows, 7, "all")
 
 
 @pytest.mark.slow
@@ -88,18 +89,16 @@ def test_copies_of_rows_are_at_distance_zero_beside_an_outlier(rng):
 def test_single_precision_trains_the_groups_of_double_precision(name):
     X = load_two_moons(200, random_state=0).data if name == "two_moons" else real_table(name)[0]
     problem = prepared(X)
-    weights = np.array([0.7 * problem.critical_sparsity_weight])
-    single, double = (
-        trained_in(dtype, problem, weights) for dtype in (torch.float32, torch.float64)
-    )
+    single, double = (trained_in(dtype, problem) for dtype in (torch.float32, torch.float64))
     np.testing.assert_array_equal(single.labels(), double.labels())
     np.testing.assert_array_equal(single.mu > 0.5, double.mu > 0.5)
 
 
-def trained_in(dtype, problem, weights):
+def trained_in(dtype, problem):
     rows, seeds = problem.table.rows, problem.seeds
     rows.to(CPU, dtype)
     objective = replace(problem.objective, walk=problem.objective.walk.to(dtype))
+    weights = np.array([0.7 * problem.critical_sparsity_weight])
     model = GatedModel.start(problem.clusters, seeds, problem.gate_start, weights, CPU, dtype)
     schedule = Schedule(400, 640, 0.02, 1.0, 0.01, early_stopping=True)
     train(model, objective, rows, schedule, NoiseSource(seeds, 0.5, CPU), batch_seed=seeds[0])

@@ -18,10 +18,6 @@ from groupfs.utils.false_discovery import adjust_p_values
 from tests.support.walks import correlations
 
 
-def cohesion_of(similarity, groups, signed=False):
-    return group_components(similarity, groups, signed).cohesion
-
-
 def test_features_of_groups_are_related_and_noise_is_not(rng):
     factors = rng.standard_normal((150, 4))
     signs = rng.choice([-1, 1], 40)
@@ -33,21 +29,19 @@ def test_features_of_groups_are_related_and_noise_is_not(rng):
     assert (found.p_values > 0).all() and (found.p_values <= 1).all()
 
 
-@pytest.mark.parametrize(
-    "draw",
-    [
-        lambda rng: rng.standard_normal((60, 30)),
-        lambda rng: rng.standard_cauchy((80, 20)),
-        lambda rng: (rng.random((100, 40)) < 0.05).astype(float),
-        lambda rng: np.hstack([rng.standard_cauchy((90, 8)), rng.standard_normal((90, 30))]),
-    ],
-    ids=["normal", "heavy tails", "rare", "both"],
-)
-def test_in_noise_p_values_are_those_of_chance(draw):
+NOISE = {
+    "few samples": lambda rng: rng.standard_normal((40, 60)),
+    "heavy tails": lambda rng: rng.standard_cauchy((100, 20)),
+    "binary": lambda rng: (rng.random((120, 24)) < 0.05).astype(float),
+    "mixed": lambda rng: np.hstack([rng.standard_cauchy((90, 8)), rng.standard_normal((90, 30))]),
+}
+
+
+@pytest.mark.parametrize("kind", NOISE)
+def test_in_noise_p_values_are_those_of_chance(kind):
     p_values, any_related = [], 0
     for seed in range(10):
-        X = draw(np.random.default_rng(seed))
-        found = measure_relatedness(correlations(X[:, X.std(0) > 0]), seed)
+        found = measure_relatedness(correlations(NOISE[kind](np.random.default_rng(seed))), seed)
         p_values.extend(found.p_values)
         any_related += found.related.any()
     assert any_related <= 2
@@ -87,33 +81,14 @@ def test_tall_tables_lend_some_of_their_rows(rng):
     assert tables.similarity.shape == (FEWEST_SHUFFLED_ROWS, 5) and len(tables.seeds) == 60
 
 
-NOISE = {
-    "few samples": lambda rng: rng.standard_normal((40, 60)),
-    "heavy tails": lambda rng: rng.standard_cauchy((100, 20)),
-    "binary": lambda rng: (rng.random((120, 24)) < 0.3).astype(float),
-}
-
-
 def chance_groups(rows, n_groups, labels=None, seed=0, signed=False):
-    return chance_cohesion(
-        ChanceTables.of(rows, seed),
-        rows.shape[1],
-        n_groups,
-        labels,
-        n_neighbors=7,
-        n_kept=None,
-        signed=signed,
-    )
+    graph = {"n_neighbors": 7, "n_kept": None, "signed": signed}
+    return chance_cohesion(ChanceTables.of(rows, seed), rows.shape[1], n_groups, labels, **graph)
 
 
-def find_and_test_groups(X, seed, signed=False):
-    """Find 8 groups as a fit does; return their p-values and sizes."""
-    rows = correlations(X)
-    walk = feature_walk(rows, 7, None, signed)
-    groups = as_groups(cluster_features(leading_eigenvectors(walk, 8), 8), 8)
-    sizes = np.array([len(group) for group in groups])
-    chance = chance_groups(rows, 8, None, seed, signed)
-    return group_p_values(cohesion_of(rows, groups, signed), sizes, chance), sizes
+def p_values_of(rows, groups, chance, signed=False):
+    cohesion = group_components(rows, groups, signed).cohesion
+    return group_p_values(cohesion, np.array([len(group) for group in groups]), chance)
 
 
 @pytest.mark.slow
@@ -123,10 +98,12 @@ def test_p_values_are_not_fooled_by_looking_for_groups(kind, signed):
     # Compared with random sets of features, groups found in noise look far from chance.
     tables_with_discoveries, p_values = 0, []
     for seed in range(8):
-        X = NOISE[kind](np.random.default_rng(seed))
-        p, sizes = find_and_test_groups(X, seed, signed)
+        rows = correlations(NOISE[kind](np.random.default_rng(seed)))
+        walk = feature_walk(rows, 7, None, signed)
+        groups = as_groups(cluster_features(leading_eigenvectors(walk, 8), 8), 8)
+        p = p_values_of(rows, groups, chance_groups(rows, 8, None, seed, signed), signed)
         tables_with_discoveries += (adjust_p_values(p) <= 0.01).any()
-        p_values.extend(p[sizes > 1])
+        p_values.extend(p[[len(group) > 1 for group in groups]])
     assert tables_with_discoveries <= 1
     assert np.mean(np.array(p_values) < 0.05) < 0.12
 
@@ -139,9 +116,7 @@ def test_more_rows_and_few_answers_do_not_hide_a_group(rng, n_rows, levels):
     X[:, :3] += 1.1 * rng.standard_normal((n_rows, 1))  # r = 0.55
     X = np.digitize(X, np.quantile(X, np.arange(1, levels) / levels)).astype(float)
     rows = correlations(X)
-    chance = chance_groups(rows, 8)
-    groups = [np.arange(3), np.arange(2), np.arange(10, 13)]
-    p = group_p_values(cohesion_of(rows, groups), np.array([3, 2, 3]), chance)
+    p = p_values_of(rows, [np.arange(3), np.arange(2), np.arange(10, 13)], chance_groups(rows, 8))
     assert p[0] < 1e-5 and p[1] < 0.01 and p[2] > 0.05
 
 
@@ -150,9 +125,7 @@ def test_known_groups_are_compared_with_themselves(rng):
     X[:, :5] += rng.standard_normal((200, 1))
     labels = np.repeat([0, 1], [5, 25])
     rows = correlations(X)
-    chance = chance_groups(rows, 2, labels)
-    groups = as_groups(labels, 2)
-    p = group_p_values(cohesion_of(rows, groups), np.array([5, 25]), chance)
+    p = p_values_of(rows, as_groups(labels, 2), chance_groups(rows, 2, labels))
     assert p[0] < 1e-6 and p[1] > 0.01
 
 

@@ -1,6 +1,11 @@
+"""What is said of groups once they are found: of their members, their replication, their order."""
+
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from groupfs.discovery.describe_groups import _replication, rank_groups
 from groupfs.discovery.members import _first_of, group_components, strength_by_group
 from tests import reference
 from tests.support.walks import correlations, standardised
@@ -27,14 +32,8 @@ def test_components_are_the_oracle_s(X):
             r = np.corrcoef(X[:, i], component)[0, 1]
             assert found.centrality[i] == pytest.approx(abs(r))
             assert found.rest[i] == pytest.approx(reference.with_rest(X, group, i))
-
-
-def test_signs_are_relative_to_the_most_central_feature(X):
-    found = group_components(correlations(X), GROUPS)
-    for group in GROUPS:
-        first = group[found.centrality[group].argmax()]
-        expected = np.where((group - first) % 2, -1, 1)
-        np.testing.assert_array_equal(found.signs[group], expected)
+        first = group[found.centrality[group].argmax()]  # signs are relative to it
+        np.testing.assert_array_equal(found.signs[group], np.where((group - first) % 2, -1, 1))
 
 
 def test_a_single_feature_has_no_rest():
@@ -52,23 +51,17 @@ def test_very_many_features_need_no_matrix(X):
 
 
 def test_with_signs_means_count(X):
-    Z = standardised(X)
-    labels = np.repeat([0, 1, -1], [9, 4, 1])
-    groups = [np.flatnonzero(labels == j) for j in range(2)]
+    Z, groups = standardised(X), [np.arange(4), np.arange(4, 12), np.array([12])]
     found = group_components(correlations(X), groups, signed=True)
-    central, rest = found.centrality, found.rest
-    for j in range(2):
-        group = np.flatnonzero(labels == j)
+    for group in groups[:2]:
         for i in group:
-            others = [k for k in group if k != i]
-            assert central[i] == pytest.approx(np.corrcoef(Z[:, i], Z[:, group].sum(1))[0, 1])
-            assert rest[i] == pytest.approx(np.corrcoef(Z[:, i], Z[:, others].sum(1))[0, 1])
-    assert central[13] == rest[13] == 0
-    r = np.corrcoef(X[:, :4].T)
+            whole, rest = Z[:, group].sum(1), Z[:, group[group != i]].sum(1)
+            assert found.centrality[i] == pytest.approx(np.corrcoef(Z[:, i], whole)[0, 1])
+            assert found.rest[i] == pytest.approx(np.corrcoef(Z[:, i], rest)[0, 1])
+    assert found.centrality[13] == found.rest[13] == 0  # of no group
+    r = np.corrcoef(X[:, :4].T)[np.triu_indices(4, 1)].mean()
     edge = ((1 + np.sqrt(4 / 120)) ** 2 - 1) / 3
-    groups = [np.arange(4), np.array([5])]
-    found = group_components(correlations(X), groups, signed=True).cohesion
-    assert found[0] == pytest.approx(r[np.triu_indices(4, 1)].mean() / edge) and found[1] == 0
+    assert found.cohesion[0] == pytest.approx(r / edge) and found.cohesion[2] == 0
 
 
 def test_cohesion_of_noise_is_about_one(rng):
@@ -89,3 +82,24 @@ def test_strength_by_group_does_not_count_the_feature_itself(rng, signed):
             others = [k for k in np.flatnonzero(labels == j) if k != i]
             largest = np.sort(r[i, others])[::-1][:3]
             assert found[i, j] == pytest.approx(largest.mean() if len(others) else 0, abs=1e-6)
+
+
+def test_replication_of_a_group_outside_the_halves_is_not_known():
+    halves = SimpleNamespace(group_replication=lambda labels, n_groups: (np.array([0.9, 0.0]), 0.1))
+    table = SimpleNamespace(columns=np.arange(4), names=list("abcd"))
+    evidence = SimpleNamespace(halves=halves, halved=np.array([0, 1]), replication=None)
+    for labels, known, again in (
+        ([0, 0, 1, 1], [0.9, np.nan], [True, True]),
+        ([0, 1, 1, 1], [0.9, 0.0], [True, False]),
+    ):
+        division = SimpleNamespace(table=table, n_groups=2, labels=np.array(labels))
+        replication, replicates = _replication(division, evidence)
+        np.testing.assert_array_equal(replication, known)
+        assert replicates.tolist() == again
+
+
+def test_ties_are_broken_by_size_and_then_by_the_first_feature():
+    groups = [np.array([3]), np.array([0, 4]), np.array([1]), np.array([2]), np.array([], int)]
+    scores = np.array([0.0, 0.0, 0.0, 1.0, 2.0])
+    columns = np.array([9, 5, 6, 2, 7])
+    assert rank_groups(scores, groups, columns).tolist() == [3, 1, 0, 2]

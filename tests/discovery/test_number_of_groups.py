@@ -4,11 +4,7 @@ import torch
 
 from groupfs.datasets import load_two_moons
 from groupfs.discovery.clusters import cluster_features, embed, leading_eigenvectors
-from groupfs.discovery.number_of_groups import (
-    choose_n_groups,
-    distortion,
-    find_n_groups,
-)
+from groupfs.discovery.number_of_groups import choose_n_groups, distortion, find_n_groups
 from tests import reference
 from tests.support.walks import standardised, walk_of
 

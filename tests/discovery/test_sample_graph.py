@@ -36,9 +36,8 @@ def test_the_larger_affinity_of_a_pair_counts_and_the_diagonal_does_not():
 def test_a_sample_without_neighbours_is_smoothed_to_the_mean():
     graph = check_metric(np.array([[0, 1, 0], [1, 0, 0], [0, 0, 0]]), 3)
     X = np.array([[1.0], [2], [3]])
-    np.testing.assert_array_equal(
-        graph.smoothed(lambda i: X[i], np.arange(3), 1)[1], [[2], [1], [0]]
-    )
+    found = graph.smoothed(lambda rows: X[rows], np.arange(3), 1)[1]
+    np.testing.assert_array_equal(found, [[2], [1], [0]])
 
 
 @pytest.mark.parametrize("kind", [NearestNeighbors, KNeighborsTransformer])

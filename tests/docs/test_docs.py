@@ -2,6 +2,7 @@
 
 import contextlib
 import doctest
+import html
 import importlib
 import inspect
 import io
@@ -12,7 +13,6 @@ import subprocess
 import sys
 import textwrap
 import warnings
-from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag
 
@@ -20,6 +20,10 @@ import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+import torch
+from threadpoolctl import threadpool_limits
+
+import groupfs.baselines
 
 pytestmark = pytest.mark.docs
 DOCS = Path(__file__).parents[2] / "docs"
@@ -29,17 +33,8 @@ PAGES = sorted(
 )
 EXAMPLES = sorted((DOCS / "gallery").glob("plot_*.py"))
 PUBLIC_MODULES = (
-    "groupfs",
-    "groupfs.anndata",
-    "groupfs.baselines",
-    "groupfs.conditions",
-    "groupfs.files.columns",
-    "groupfs.datasets",
-    "groupfs.metrics",
-    "groupfs.persistence",
-    "groupfs.plotting",
-    "groupfs.report",
-    "groupfs.files",
+    *("anndata", "baselines", "conditions", "datasets", "files", "files.columns"),
+    *("metrics", "persistence", "plotting", "report"),
 )
 #: A directive with its options and its indented body.
 BLOCK = re.compile(
@@ -55,21 +50,22 @@ def blocks(page):
         yield found["kind"], found["language"], textwrap.dedent(found["body"]).strip() + "\n"
 
 
-def with_tests(pages):
-    return [page for page in pages if any(kind == "testcode" for kind, _, _ in blocks(page))]
+TESTED = [page for page in PAGES if any(kind == "testcode" for kind, _, _ in blocks(page))]
 
 
 @pytest.fixture(autouse=True)
-def no_windows():
+def as_found():
+    """Open no windows, and leave settings as they were: scanpy's numba raises OpenMP's threads."""
     matplotlib.use("Agg")
-    with warnings.catch_warnings(), matplotlib.rc_context():
+    threads = threadpool_limits(torch.get_num_threads(), "openmp")
+    with threads, warnings.catch_warnings(), matplotlib.rc_context():
         warnings.filterwarnings("ignore", message=".*non-interactive")
         yield
     plt.close("all")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", with_tests(PAGES), ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize("page", TESTED, ids=lambda page: str(page.relative_to(DOCS)))
 def test_code_of_the_guide_prints_what_the_page_says(page):
     scope, printed = {}, ""
     for kind, _, body in blocks(page):
@@ -82,30 +78,76 @@ def test_code_of_the_guide_prints_what_the_page_says(page):
             assert same, f"the page says\n{body}\nand the code prints\n{printed}"
 
 
+def docstrings():
+    """The examples of public classes with their methods, and of functions.
+
+    They name ``groupfs`` as their module, wherever they are written, so ``--doctest-modules``
+    passes over them.
+    """
+    for module in (groupfs, groupfs.baselines):
+        for name in module.__all__:
+            thing = getattr(module, name)
+            if callable(thing):
+                yield from doctest.DocTestFinder().find(thing, f"{module.__name__}.{name}", False)
+
+
+DOCSTRINGS = {test.name: test for test in docstrings() if test.examples}
+
+
+def test_the_estimators_have_examples():
+    assert DOCSTRINGS.keys() > {"groupfs.FeatureGroups", "groupfs.GroupFS", "groupfs.GroupFSPath"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DOCSTRINGS)
+def test_examples_of_public_classes_print_what_their_docstrings_say(name):
+    assert doctest.DocTestRunner(verbose=False).run(DOCSTRINGS[name]).failed == 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
+def test_readme_is_short_and_its_code_runs(tmp_path, monkeypatch, capsys):
+    readme = (DOCS.parent / "README.md").read_text()
+    assert len(readme.splitlines()) <= 100
+    monkeypatch.chdir(tmp_path)
+    plain, cells, published = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    script = tmp_path / "readme.py"
+    script.write_text(plain + published)
+    found = runpy.run_path(str(script))
+    assert "worst radius" in capsys.readouterr().out
+    assert found["three"].shape == (569, 3)
+    assert found["scores"].shape == (569, found["selector"].n_groups_)
+    assert len(found["learned"].group_gates_) == found["learned"].n_groups_ > 1
+    sc = pytest.importorskip("scanpy")
+    adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
+    adata.obs["cell_type"] = adata.obs["bulk_labels"]
+    script.write_text(cells)
+    runpy.run_path(str(script), init_globals={"sc": sc, "adata": adata})
+    assert adata.var["groupfs_selected"].sum() > 100
+
+
 def test_code_that_needs_more_than_this_machine_is_python_at_least():
-    parts = [(page, *block) for page in PAGES for block in blocks(page)]
-    codes = [(page, body) for page, kind, language, body in parts if language == "python"]
-    assert codes
-    for page, body in codes:
-        compile(body, str(page), "exec")
+    for page in PAGES:
+        for _, language, body in blocks(page):
+            if language == "python":
+                compile(body, str(page), "exec")
 
 
 def test_every_public_name_is_in_the_reference():
     listed = set(re.findall(r"^   ([\w.]+)$", (DOCS / "api/index.rst").read_text(), re.MULTILINE))
+    offered = set(public_names(groupfs))
     for name in PUBLIC_MODULES:
-        for public in public_names(importlib.import_module(name)):
-            assert f"{name}.{public}".removeprefix("groupfs.") in listed
+        found = public_names(importlib.import_module(f"groupfs.{name}"))
+        assert found
+        offered |= {f"{name}.{public}" for public in found}
+    assert not offered - listed
 
 
 def public_names(module):
     """What a module offers: functions and classes of its list, or else those written in it."""
     things = {name: thing for name, thing in inspect.getmembers(module, callable) if name[0] != "_"}
-    offered = getattr(module, "__all__", None)
-    if offered is None:
-        offered = [name for name in things if things[name].__module__ == module.__name__]
-    found = [name for name in offered if name in things]
-    assert found
-    return found
+    written = [name for name in things if things[name].__module__ == module.__name__]
+    return [name for name in getattr(module, "__all__", written) if name in things]
 
 
 def scales_are_found(scope):
@@ -159,18 +201,9 @@ def test_example_runs_draws_and_finds_what_it_says(example, capsys):
     CLAIMS[example.stem](scope)
 
 
-class Links(HTMLParser):
-    """Where a page leads to, and what on it can be led to."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.targets, self.anchors = set(), set()
-        self.feed(page.read_text())
-
-    def handle_starttag(self, tag, attributes):
-        values = dict(attributes)
-        self.targets |= {values[name] for name in ("href", "src") if values.get(name)}
-        self.anchors |= {values[name] for name in ("id", "name") if values.get(name)}
+def attributes(page, names):
+    """What these attributes of the elements of a page are."""
+    return set(map(html.unescape, re.findall(rf'\b(?:{names})="([^"]+)"', page.read_text())))
 
 
 @pytest.fixture(scope="module")
@@ -187,23 +220,18 @@ def site(tmp_path_factory):
     return folder / "html"
 
 
-def rendered(site):
-    """The pages of the site, without the parts of the theme that lie beside them."""
-    return [page for page in site.rglob("*.html") if "_static" not in page.parts]
-
-
 @pytest.mark.slow
 def test_links_between_the_pages_lead_somewhere(site):
-    pages = {page: Links(page) for page in rendered(site)}
+    pages = [page for page in site.rglob("*.html") if "_static" not in page.parts]
+    anchors = {page: attributes(page, "id|name") for page in pages}
     broken = []
-    for page, links in pages.items():
-        for target in links.targets:
+    for page in pages:
+        for target in attributes(page, "href|src"):
             if re.match(r"[a-z]+:", target):
                 continue
             path, anchor = urldefrag(target.partition("?")[0])
             goal = (page.parent / unquote(path)).resolve() if path else page
-            anchors = pages[goal].anchors if goal in pages else {anchor}
-            if not goal.exists() or (anchor and anchor not in anchors):
+            if not goal.exists() or (anchor and anchor not in anchors.get(goal, {anchor})):
                 broken.append(f"{page.relative_to(site)}: {target}")
     assert not broken
 
@@ -211,7 +239,7 @@ def test_links_between_the_pages_lead_somewhere(site):
 @pytest.mark.slow
 def test_pages_ask_nothing_of_anyone_and_formulas_are_drawn_without_a_script(site):
     elsewhere = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=\"(?:\w+:)?//")
-    for page in rendered(site):
+    for page in site.rglob("*.html"):
         assert not elsewhere.search(page.read_text()), page
     page = (site / "guide/method.html").read_text()
     assert page.count("<math") > 20 and "mathjax" not in page.lower()

@@ -12,7 +12,6 @@ from groupfs.datasets.parsers import pixel_names
 SHAPE = (6, 5)
 #: Two blocks of the image that vary together, the rest of the pixels, and one that is constant.
 GROUPS = [[0, 1, 6, 7], [22, 23, 28], [i for i in range(29) if i not in (0, 1, 6, 7, 22, 23, 28)]]
-KEPT = [True, False, True]
 PRINTED = paper.results()["student"]
 
 
@@ -55,20 +54,12 @@ def test_finished_fits_of_pixels_are_drawn_again_without_fitting(tmp_path, monke
 
 
 def test_columns_are_the_selections_and_the_papers_stands_last_of_each_method():
-    records = [
-        fit("GroupFS paper", ["Dalc", "sex"], [2, 1]),
-        fit("CAE", ["age", "paid", "sex"], seed=1),
-        fit("CAE", ["age", "sex", "school"]),
-        fit("RANDOM", ["age"]),
-        fit("GroupFS", ["Walc"], [1]),
-    ]
-    columns = student_figure.columns(records, PRINTED)
+    cae = [fit("CAE", ["age", "paid", "sex"], seed=1), fit("CAE", ["age", "sex", "school"])]
+    ours = [fit("GroupFS paper", ["Dalc", "sex"], [2, 1]), fit("GroupFS", ["Walc"], [1])]
+    columns = student_figure.columns([ours[0], *cae, fit("RANDOM", ["age"]), ours[1]], PRINTED)
     ours = {(c.method, c.label): (c.marks, c.shared) for c in columns if c.fit}
-    assert list(ours) == [
-        ("CAE", "here"),
-        ("GroupFS", "default"),
-        ("GroupFS", "paper's settings"),
-    ]
+    groupfs = [("GroupFS", "default"), ("GroupFS", "paper's settings")]
+    assert list(ours) == [("CAE", "here"), *groupfs]
     assert ours["CAE", "here"][1] == [1, 2]  # of the paper's features, seed after seed
     assert ours["GroupFS", "paper's settings"][0] == {"Dalc": 2, "sex": 1}
     printed = {c.method: set(c.marks) for c in columns if c.fit is None}

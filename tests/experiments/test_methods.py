@@ -3,9 +3,7 @@
 import pytest
 
 from experiments import methods, paper
-from tests.support.experiment_tables import small_table
-
-ALL = (*methods.METHODS, *methods.GROUPFS, *methods.ALLOCATIONS)
+from tests.experiments.conftest import small_table
 
 
 def fitted(method, n_features=4):
@@ -16,7 +14,7 @@ def fitted(method, n_features=4):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("method", [*methods.METHODS, *methods.GROUPFS, *methods.ALLOCATIONS])
 def test_a_fit_selects_what_was_asked_for_and_serves_all_budgets(method):
     four = fitted(method)
     (selected,) = methods.at_budgets(four, [4])
@@ -44,8 +42,3 @@ def test_paper_settings_are_the_corrected_ones_and_what_they_leave_out_is_filled
     low, high = paper.settings("groupfs_as_printed", "nmnist")["lambda2_range"]
     assert low <= given["sparsity_weight"] <= high
     assert given["n_groups"] == paper.settings("groupfs_corrected", "nmnist38")["n_groups"]
-
-
-def test_unknown_methods_are_refused_by_name():
-    with pytest.raises(ValueError, match="'PCA' is not known; choose from ALL, RANDOM"):
-        methods.build("PCA", "yale", 10, 0)

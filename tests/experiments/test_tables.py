@@ -5,16 +5,8 @@ import pytest
 from scipy.stats import friedmanchisquare, wilcoxon
 
 from experiments import paper, render, scenario0, scenario1, store, tables
-from experiments.aggregate import (
-    BEST_DRAW,
-    COMPARED,
-    Score,
-    at_levels,
-    best_choice,
-    compare,
-)
+from experiments.aggregate import BEST_DRAW, COMPARED, Score, at_levels, best_choice, compare
 from experiments.sections.scenario0 import scenario0_section
-from tests.support.experiment_tables import stand_in  # noqa: F401
 
 
 def row(method, accuracy, seed=0, table="yale", std=1.0, **more):
@@ -23,11 +15,11 @@ def row(method, accuracy, seed=0, table="yale", std=1.0, **more):
 
 
 def test_the_best_budget_is_chosen_by_the_mean_over_seeds():
+    accuracy = {"50 features": (50.0, 10.0), "100 features": (35.0, 35.0)}
     rows = [
-        row("RANDOM", 50.0, 0, choice="50 features"),
-        row("RANDOM", 10.0, 1, choice="50 features"),
-        row("RANDOM", 35.0, 0, choice="100 features"),
-        row("RANDOM", 35.0, 1, choice="100 features"),
+        row("RANDOM", value, seed, choice=choice)
+        for choice, values in accuracy.items()
+        for seed, value in enumerate(values)
     ]
     scores = best_choice(rows)["yale"]
     assert (scores["RANDOM"].mean, scores["RANDOM"].choice) == (35.0, "100 features")
@@ -55,8 +47,7 @@ def test_own_level_takes_every_method_at_the_numbers_of_groupfs():
     assert set(levels["100"]["yale"]) == {"ALL"}
 
 
-def test_comparison_is_that_of_scipy():
-    rng = np.random.default_rng(0)
+def test_comparison_is_that_of_scipy(rng):
     names = ["GroupFS", "RANDOM", "LS"]
     values = rng.uniform(20, 90, (8, 3))
     scores = {
@@ -76,7 +67,7 @@ def test_comparison_is_that_of_scipy():
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
-def test_scenario_0_has_a_comparison_and_two_tables_at_every_level(tmp_path, stand_in):  # noqa: F811
+def test_scenario_0_has_a_comparison_and_two_tables_at_every_level(tmp_path, stand_in):
     wanted = ["--tables", "heart_disease,wine", "--methods", "ALL,GroupFS,LS,RANDOM"]
     scenario0.main(["--quick", "--results", str(tmp_path), *wanted])
     text = scenario0_section(tmp_path)
@@ -96,38 +87,26 @@ def test_a_misprint_of_the_paper_is_shown_but_is_not_the_mark_to_reach():
     assert "best of the paper's row on 1 of 1" in said
 
 
-@pytest.fixture
-def measured(tmp_path, stand_in):  # noqa: F811
+def test_tables_are_written_into_the_readme_and_agree_with_the_files(tmp_path, stand_in, capsys):
     wanted = ["--tables", "heart_disease", "--methods", "LS,VARIANCE,RANDOM"]
     scenario1.main(["--quick", "--results", str(tmp_path), *wanted])
     readme = tmp_path / "README.md"
     readme.write_text(f"by hand\n{tables.BEGIN}\n{tables.END}\nby hand too\n")
-    assert tables.main(["--results", str(tmp_path), "--readme", str(readme)]) == 0
-    return tmp_path
-
-
-def check(folder):
-    paths = ["--results", str(folder), "--readme", str(folder / "README.md")]
-    return tables.main([*paths, "--check", "10"])
-
-
-def test_tables_are_written_into_the_readme_and_agree_with_the_files(measured):
-    text = (measured / "README.md").read_text()
+    paths = ["--results", str(tmp_path), "--readme", str(readme)]
+    assert tables.main(paths) == 0
+    text = readme.read_text()
     assert text.startswith("by hand\n") and text.endswith("by hand too\n")
     assert "Scenario 1" in text and "| LS |" in text and "Scenario 2" not in text
-    assert check(measured) == 0
-
-
-def test_a_wrong_number_and_a_readme_edited_by_hand_are_found(measured, capsys):
-    readme = measured / "README.md"
-    text = readme.read_text()
+    check = [*paths, "--check", "10"]
+    assert tables.main(check) == 0
+    # a README edited by hand, and a wrong number
     readme.write_text(text.replace("| LS |", "| LS, improved |"))
-    assert check(measured) == 1
+    assert tables.main(check) == 1
     assert "is not what the results give" in capsys.readouterr().out
     readme.write_text(text)
-    judged = store.Store(measured / "scenario1_judged.npz")
+    judged = store.Store(tmp_path / "scenario1_judged.npz")
     records = list(judged)
     records[0]["accuracy"] += 1
     judged.rewrite(records)
-    assert check(measured) == 1
+    assert tables.main(check) == 1
     assert "wrong: scenario1 heart_disease" in capsys.readouterr().out

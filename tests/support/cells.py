@@ -1,6 +1,7 @@
 """Small made-up cells for tests of AnnData, the blood cells that scanpy ships, and comparisons."""
 
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -50,16 +51,11 @@ def blood_cells():
 
 
 def fields_equal(one, other):
-    pd.testing.assert_frame_equal(one.var, other.var, check_index_type=False)
-    pd.testing.assert_frame_equal(
-        one.obsm["groupfs_scores"], other.obsm["groupfs_scores"], check_index_type=False
-    )
-    pd.testing.assert_frame_equal(one.obs, other.obs, check_index_type=False)
-    pd.testing.assert_frame_equal(
-        one.uns["groupfs"]["groups"],
-        other.uns["groupfs"]["groups"],
-        check_dtype=False,
-        check_index_type=False,
-    )
-    np.testing.assert_allclose(one.uns["groupfs"]["explained"], other.uns["groupfs"]["explained"])
-    assert one.uns["groupfs"]["params"] == other.uns["groupfs"]["params"]
+    same = partial(pd.testing.assert_frame_equal, check_index_type=False)
+    same(one.var, other.var)
+    same(one.obs, other.obs)
+    same(one.obsm["groupfs_scores"], other.obsm["groupfs_scores"])
+    ours, theirs = one.uns["groupfs"], other.uns["groupfs"]
+    same(ours["groups"], theirs["groups"], check_dtype=False)
+    np.testing.assert_allclose(ours["explained"], theirs["explained"])
+    assert ours["params"] == theirs["params"]

@@ -1,5 +1,6 @@
 """Names that ended, and what to use instead."""
 
+import sys
 from typing import Any
 
 ENDED = "a fit takes seconds, so leave it out"
@@ -45,6 +46,4 @@ def refuse_removed(called: str, args: tuple[Any, ...], parameters: dict[str, Any
 
 
 def _has(estimator: str, parameter: str) -> bool:
-    import groupfs
-
-    return parameter in getattr(groupfs, estimator).__dataclass_fields__
+    return parameter in getattr(sys.modules["groupfs"], estimator).__dataclass_fields__
