@@ -8,8 +8,6 @@ from groupfs import FeatureGroups, GroupFS
 from groupfs.conditions import only_in
 from tests.support.planted_groups import SIZE, known, planted
 
-QUICK = {"random_state": 0}
-
 
 def table(seed=0, n=360):
     """Three groups and some noise; the third group is there in the last condition alone."""
@@ -24,7 +22,7 @@ def table(seed=0, n=360):
 @pytest.fixture(scope="module")
 def result():
     X, labels = table()
-    return only_in(FeatureGroups(**QUICK).fit(X), X, labels, n_permutations=199)
+    return only_in(FeatureGroups(random_state=0).fit(X), X, labels, n_permutations=199)
 
 
 def test_the_group_of_one_condition_is_found_there_and_no_other_is(result):
@@ -40,7 +38,7 @@ def test_the_group_of_one_condition_is_found_there_and_no_other_is(result):
 
 def test_groups_are_compared_with_those_of_all_rows(result):
     X, _ = table()
-    selector = FeatureGroups(**QUICK).fit(X)
+    selector = FeatureGroups(random_state=0).fit(X)
     for j, features in enumerate(result.features):
         index = [len({*features} & {*g}) / len({*features} | {*g}) for g in selector.groups_]
         assert result.jaccard[j] == pytest.approx(max(index))
@@ -49,7 +47,8 @@ def test_groups_are_compared_with_those_of_all_rows(result):
 
 def test_a_group_that_is_there_everywhere_is_in_no_condition_alone(rng):
     X = planted(np.full((200, 3), 0.5), rng)
-    result = only_in(FeatureGroups(**QUICK).fit(X), X, np.arange(200) % 2, n_permutations=199)
+    labels = np.arange(200) % 2
+    result = only_in(FeatureGroups(random_state=0).fit(X), X, labels, n_permutations=199)
     assert len(result.features) >= 4 and not result.is_only_here.any()
     elsewhere = result.absence_q_values[np.arange(len(result.features)), 1 - result.found_in]
     assert (elsewhere <= 0.05).all()
@@ -67,7 +66,7 @@ def test_selectors_that_find_no_groups_beyond_chance_are_refused(rng):
 @pytest.mark.filterwarnings("ignore:No feature goes with another")
 def test_conditions_without_any_group_give_an_empty_table(rng):
     X = planted(np.full((120, 2), 0.5), rng)
-    selector = FeatureGroups(**QUICK).fit(X)
+    selector = FeatureGroups(random_state=0).fit(X)
     noise = rng.standard_normal(X.shape)
     result = only_in(selector, noise, np.arange(120) % 2, n_permutations=99)
     assert result.to_frame().shape == (0, 12)

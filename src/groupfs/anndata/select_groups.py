@@ -73,13 +73,11 @@ def select_groups(
     check_values : bool, default=True
         Whether to refuse negative values and to warn of counts; set it to False for values that may
         be negative, e.g. of proteins or scaled ones.
-    random_state : int, RandomState instance or None, default=0
-        As in :class:`groupfs.FeatureGroups`; the same result every time, as in scanpy.
-    **settings
-        Parameters of :class:`groupfs.FeatureGroups`, e.g. ``n_groups`` or
-        ``n_features_to_select``. ``groups`` may be gene sets, from name to genes, that overlap and
-        do not have every gene: see the notes. ``metric`` may also name a graph of the cells in
-        ``adata.obsp``, e.g. "connectivities" after ``scanpy.pp.neighbors``.
+    random_state, **settings
+        Parameters of :class:`groupfs.FeatureGroups`, e.g. ``n_groups`` or ``n_features_to_select``;
+        the same result every time by default, as in scanpy. ``groups`` may be gene sets, from name
+        to genes, that overlap and do not have every gene: see the notes. ``metric`` may also name a
+        graph of the cells in ``adata.obsp``, e.g. "connectivities" after ``scanpy.pp.neighbors``.
 
     Returns
     -------
