@@ -184,10 +184,9 @@ def alone() -> None:
 
 def print_tables(result: Comparison | Curves) -> None:
     """Print both tables with few digits."""
-    shown = result.to_frame().drop(columns=["score_low", "score_high"], errors="ignore")
     with pd.option_context("display.width", 160, "display.max_columns", 30, "display.precision", 3):
         print(result.changes_frame().to_string(index=False, float_format="%.3f"))
-        print(shown.to_string(index=False, float_format="%.2f"))
+        print(result.to_frame().to_string(index=False, float_format="%.2f"))
 
 
 def heart() -> None:

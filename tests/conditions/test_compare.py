@@ -10,11 +10,9 @@ from scipy.stats import t as student
 
 from groupfs import FeatureGroups, GroupFS
 from groupfs.conditions import compare
-from groupfs.conditions.compare import SHUFFLES
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.discovery.members import group_components
-from groupfs.discovery.smoothness import beyond_chance
 from tests import reference
 from tests.support.planted_groups import SIZE, in_order, known, planted
 
@@ -78,19 +76,6 @@ def test_the_thirty_most_central_features_are_correlated_with_their_signs(size, 
     assert result.correlation.value[0, 0] == pytest.approx((first - 1) / (len(r) - 1))
 
 
-def test_scores_are_smoothness_beyond_chance_and_tell_a_group_that_is_there(
-    selector, table, result
-):
-    X, labels = table
-    Z = (X[labels == "b"] - X[labels == "b"].mean(0)) / X[labels == "b"].std(0)
-    settings = {"n_neighbors": 7, "n_shuffles": SHUFFLES, "seed": 1}
-    expected = beyond_chance(torch.from_numpy(Z), selector.groups_, **settings)
-    np.testing.assert_allclose(result.score.value[:, 1], expected, atol=0.02)  # by chance
-    score, low = (in_order(selector, v) for v in (result.score.value, result.score.low))
-    assert score[1, 1] > 0.1 > 0.05 > max(score[1, 0], score[1, 2])
-    assert low[0].min() > 0 and low[1, 0] < 0 and low[1, 2] < 0
-
-
 def test_intervals_are_about_as_wide_as_donors_differ(rng):
     blocks = np.repeat(np.arange(12), 15)
     X = planted(np.full((180, 2), 0.5), rng)
@@ -125,7 +110,7 @@ def test_frames_have_a_row_per_group_and_condition_and_intervals_hold_their_valu
     assert row["cohesion_high"] == result.cohesion.high[0, 1]
     assert changes["mean_q_value"].tolist() == result.mean_change.q_values.tolist()
     assert changes["cohesion_changes"].sum() == 1
-    for name in ("score", "cohesion", "correlation", "mean"):
+    for name in ("cohesion", "correlation", "mean"):
         assert frame[name].between(frame[f"{name}_low"], frame[f"{name}_high"]).all()
 
 

@@ -16,6 +16,7 @@ from groupfs.data.open_table import open_matrix
 from groupfs.data.table import TableInMemory
 from groupfs.selector import derive_seeds
 from groupfs.utils.sklearn_compat import COUNT, POSITIVE, fit_context
+from groupfs.utils.threads import threads_for
 from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
 from groupfs.utils.warn import warn
 
@@ -58,7 +59,9 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         y : ignored
             Labels are never looked at.
         """
-        self._fit_table(self._open_table(X))
+        table = self._open_table(X)
+        with threads_for(table.rows.shape):
+            self._fit_table(table)
         return self
 
     def _fit_table(self, table: Table) -> None:

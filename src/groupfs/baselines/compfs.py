@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 from torch import Tensor
 from tqdm import tqdm
 
-from groupfs.baselines.base import TrainedSelector
+from groupfs.baselines.base import Table, TrainedSelector
 from groupfs.baselines.learners import Learners, Split, prediction_loss, split_rows
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE
@@ -28,6 +28,7 @@ from groupfs.utils.sklearn_compat import (
     StrOptions,
     fit_context,
 )
+from groupfs.utils.threads import threads_for
 from groupfs.utils.types import IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
@@ -142,6 +143,11 @@ class CompFS(TrainedSelector):
         """Train the learners to predict ``y``, the class of every row; rank by their gates."""
         codes = encode_classes(X, y)
         table = self._open_table(X)
+        with threads_for(table.rows.shape):
+            self._fit_classes(table, codes)
+        return self
+
+    def _fit_classes(self, table: Table, codes: IntArray) -> None:
         device = self._place(table, DTYPE)
         d = table.rows.shape[1]
         given = self.sparsity_weight
@@ -172,7 +178,6 @@ class CompFS(TrainedSelector):
                 "sparsity_weight, more epochs, or n_features_to_select.",
                 SelectionWarning,
             )
-        return self
 
     def _train(
         self, learners: Learners, split: Split, orders: np.random.Generator, noise: CounterNoise

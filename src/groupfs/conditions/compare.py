@@ -1,31 +1,18 @@
 """Groups within categories of samples: what each is worth there, and which groups change.
 
 Axes: C groups, K conditions, n samples.
-
-A group's score in a condition is its smoothness there beyond chance. Duplicates are each other's
-nearest neighbours, so a bootstrap would make every graph smooth: its interval comes from random
-halves of the samples (or of the blocks), without replacement. What differs between halves of a
-sample has the variance that the whole sample has about the truth.
 """
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
-from scipy.stats import t as student
 
-from groupfs.conditions.estimates import Estimate, GroupChanges
-from groupfs.conditions.inputs import Samples, name_of, read_conditions
+from groupfs.conditions.estimates import GroupChanges
+from groupfs.conditions.inputs import name_of, read_conditions
 from groupfs.conditions.level import standardized_within
 from groupfs.conditions.measure import generator, measure
-from groupfs.discovery.smoothness import N_NEIGHBORS, SCORED_ROWS, beyond_chance
-from groupfs.utils.types import IntArray
-
-#: Pairs of halves, and shuffles that chance is seen in.
-PAIRS, SHUFFLES = 5, 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,7 +25,6 @@ class Comparison(GroupChanges):
     """
 
     conditions: list[Any]  #: (K,)
-    score: Estimate  #: smoothness on the group's own graph beyond chance
     _along = ("condition", "conditions")
 
 
@@ -95,8 +81,7 @@ def compare(
 
     Gaps (NaN) are left out: a sample that has less than half of a group's weight is left out of the
     group's mean, a correlation is that of the samples that have both features, and features that
-    fewer than 5 samples of a condition have are correlated in none. Scores alone fall with gaps;
-    where conditions have unequal gaps, compare correlations.
+    fewer than 5 samples of a condition have are correlated in none.
 
     Examples
     --------
@@ -127,37 +112,5 @@ def compare(
         name=name_of(conditions),
         conditions=levels,
         n_samples=np.bincount(codes),
-        score=_score_conditions(samples, confidence, rng),
         **measured,
     )
-
-
-def _score_conditions(samples: Samples, confidence: float, rng: np.random.Generator) -> Estimate:
-    """Score all groups on the samples of each condition, (C, K); no interval of a single unit."""
-    widening = float(student.ppf((1 + confidence) / 2, 2 * PAIRS - 1))
-    scores = []
-    for k in range(int(samples.labels.max()) + 1):
-        inside = rng.permutation(np.flatnonzero(samples.labels == k))[:SCORED_ROWS]
-        Z = standardized_within(samples.Z[inside], np.zeros(len(inside), np.int64))
-        X, halves = torch.from_numpy(Z), _draw_halves(samples.units[inside], rng)
-        score = partial(
-            beyond_chance,
-            groups=samples.groups.members,
-            n_neighbors=max(1, min([N_NEIGHBORS, len(X) - 2, *(len(half) - 2 for half in halves)])),
-            n_shuffles=SHUFFLES,
-            seed=int(rng.integers(2**31)),
-        )
-        value, reach = score(X), np.full(len(samples.groups), np.nan)
-        if halves:
-            reach = widening * np.std([score(X[half]) for half in halves], axis=0, ddof=1)
-        scores.append([value, value - reach, value + reach])
-    return Estimate(*np.moveaxis(np.array(scores), 0, 2))
-
-
-def _draw_halves(units: IntArray, rng: np.random.Generator) -> list[IntArray]:
-    """Draw pairs of halves of the units and return their rows; none of a single unit."""
-    every, halves = np.unique(units), []
-    for _ in range(PAIRS if len(every) > 1 else 0):
-        first = np.isin(units, rng.permutation(every)[: len(every) // 2])
-        halves += [np.flatnonzero(first), np.flatnonzero(~first)]
-    return halves

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: The estimates of a result, in the order of the columns.
-ESTIMATES = ("score", "cohesion", "correlation", "mean")
+ESTIMATES = ("cohesion", "correlation", "mean")
 #: Spread over arrangements that is none but for rounding.
 NO_SPREAD = 1e-12
 #: Relative difference below which two values of T are the same.
@@ -109,7 +109,7 @@ class GroupChanges:
             heading: list(places) * C,
             "n_samples": np.tile(self.n_samples, C),
         }
-        for name in filter(lambda name: hasattr(self, name), ESTIMATES):
+        for name in ESTIMATES:
             for end, values in vars(getattr(self, name)).items():
                 columns[name if end == "value" else f"{name}_{end}"] = values.ravel()
         return pd.DataFrame(columns).infer_objects()

@@ -11,8 +11,8 @@ from typing import Any
 from groupfs.report.schema import Json, tidy, tidy_list
 from groupfs.utils.text import count
 
-#: What is said of every group and condition, with an interval; scores of categories alone.
-QUANTITIES = ("score", "cohesion", "correlation", "mean")
+#: What is said of every group and condition, with an interval.
+QUANTITIES = ("cohesion", "correlation", "mean")
 #: What is said of every group.
 CHANGES = ("mean", "cohesion")
 CONDITIONS_COLUMNS = (
