@@ -71,7 +71,7 @@ def test_a_file_without_header_is_applied_as_it_was_selected_from(tmp_path):
     table, out = tmp_path / "headless.csv", tmp_path / "out"
     frame = people()[["sex", *CHOSEN]].round(6)
     frame.to_csv(table, index=False, header=False)
-    options = ("--no-header", "--groups", 3, "--budget", 1, "-q")
+    options = ("--no-header", "--by", "x0", "--groups", 3, "--budget", 1, "-q")
     assert run("select", table, *options, "-o", out).exit_code == 0
     name, *values = run("apply", out, table, "-q").stdout.split()
     column = frame.iloc[:, int(name.removeprefix("x"))]

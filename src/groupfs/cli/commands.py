@@ -14,6 +14,7 @@ import typer
 from groupfs.cli import options, printing
 from groupfs.cli.errors import CODES_HELP, exit_codes
 from groupfs.cli.options import SelectRequest, takes_request
+from groupfs.utils.text import count
 
 app = typer.Typer(
     name="groupfs",
@@ -115,8 +116,8 @@ def apply(
             force=force,
             note=note,
         )
-        columns = "1 column" if n_columns == 1 else f"{n_columns} columns"
-        report_progress(f"Wrote {n_rows} rows and {columns}{f' to {out}' if out else ''}")
+        where = f" to {out}" if out else ""
+        report_progress(f"Wrote {n_rows} rows and {count(n_columns, 'column')}{where}")
 
 
 @app.command(epilog=CODES_HELP)

@@ -57,9 +57,7 @@ def find_steps(scale: Scale, text: Any) -> Any:
     """
     steps = steps_of(scale)
     matches = {word: match for word in steps if (match := NUMBERED.fullmatch(word))}
-    numbers = {word: plain_spelling(match[1]) for word, match in matches.items()}
-    times = Counter(numbers.values())
-    known = {number: steps[word] for word, number in numbers.items() if times[number] == 1}
+    known = {plain_spelling(match[1]): steps[word] for word, match in matches.items()}
     known |= {plain_spelling(word): step for word, step in steps.items()}
     return text.map(lambda word: known.get(plain_spelling(plain_word(word))), na_action="ignore")
 
@@ -253,7 +251,7 @@ def _is_scale(numbered: Scale, others: Collection[Scale]) -> bool:
         return True
     if (known := _wording(set(labels))) is not None:
         steps = [steps_of(known)[label] for label in labels]
-        return len(set(steps)) == len(steps) and sorted(steps) in (steps, steps[::-1])
+        return sorted(steps) in (steps, steps[::-1])
     words = set(numbered)
     return sum(words <= set(other) or words > set(other) for other in others) >= FEWEST_SHARING
 

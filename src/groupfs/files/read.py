@@ -131,10 +131,10 @@ def refuse_broken(content: Content) -> Iterator[None]:
 
 def refuse_h5ad_options(source: str, layer: str | None, use_raw: bool) -> None:
     """Refuse options for h5ad files where a file is none."""
-    for parameter, given in (("layer", layer), ("use_raw", use_raw or None)):
-        if given is not None:
-            raise ParameterError(
-                f"{parameter}={given!r}: only h5ad files have layers and raw values, and {source} "
-                "is none; leave it out.",
-                parameter,
-            )
+    if layer is not None or use_raw:
+        given = "use_raw=True" if layer is None else f"layer={layer!r}"
+        raise ParameterError(
+            f"{given}: only h5ad files have layers and raw values, and {source} is none; leave it "
+            "out.",
+            given.partition("=")[0],
+        )

@@ -19,8 +19,8 @@ def _both_ways(word: str, opposite: str) -> Scale:
     def side(of: str) -> list[str]:
         steps = []
         for degree in degrees:
-            forms = [(d, f"{d} {of}".strip(), f"{of} {d}".strip()) for d in degree.split("|")]
-            steps.append("|".join(dict.fromkeys(form for d, *both in forms for form in both)))
+            forms = [form for d in degree.split("|") for form in (f"{d} {of}", f"{of} {d}")]
+            steps.append("|".join(dict.fromkeys(form.strip() for form in forms)))
         return steps
 
     neither = f"neither {word} nor {opposite}|neither {opposite} nor {word}|neither"
