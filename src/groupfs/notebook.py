@@ -15,6 +15,8 @@ MOST_ROWS = 12
 #: Features that are named of each group, most central first.
 MOST_NAMES = 3
 LONGEST_NAME = 24
+#: Columns that are text, and how these and rows of groups that are not kept are marked.
+TEXTS, AS_TEXT, DROPPED = ("name", "most central features"), ' class="text"', ' class="dropped"'
 
 #: The table inherits the notebook's colours, so that it is right on light and dark.
 STYLE = (
@@ -64,44 +66,40 @@ def groups_html(result: Result) -> str:
     body = "".join(f"<div>{escape(line)}</div>" for line in lines if line)
     rows = [_row(result, j) for j in range(len(result.groups))]
     if rows:
-        body += _table(result, rows[:MOST_ROWS])
+        body += _table(rows[:MOST_ROWS])
     if more := rows[MOST_ROWS:]:
-        body += (
-            f"<details><summary>{len(more)} more groups</summary>{_table(result, more)}</details>"
-        )
+        body += f"<details><summary>{len(more)} more groups</summary>{_table(more)}</details>"
     return f'<style>{STYLE}</style><div class="groupfs-groups">{body}</div>'
 
 
-def _figures(result: Result, j: int) -> dict[str, str]:
-    """Return what the table says of a group in numbers, by heading."""
-    groups = result.groups
-    figures = {"rank": str(j + 1), "size": str(groups.sizes[j])}
-    figures["smoothness"] = f"{groups.smoothness[j]:.3f}"
+def _row(result: Result, j: int) -> dict[str, str]:
+    """Return what the table says of a group, by heading."""
+    groups, names = result.groups, result.marked_names
+    row = {"rank": str(j + 1), "size": str(groups.sizes[j])}
+    row["smoothness"] = f"{groups.smoothness[j]:.3f}"
     if groups.p_adjusted is not None:
-        figures["adjusted p"] = write_p(groups.p_adjusted[j])
+        row["adjusted p"] = write_p(groups.p_adjusted[j])
     if groups.replication is not None:
-        figures["replication"] = f"{groups.replication[j]:.2f}"
+        row["replication"] = f"{groups.replication[j]:.2f}"
     if groups.gates is not None:
-        figures["gate"] = f"{groups.gates[j]:.2f}"
-    return {**figures, "kept": "yes" if result.kept[j] else "no"}
+        row["gate"] = f"{groups.gates[j]:.2f}"
+    row["kept"] = "yes" if result.kept[j] else "no"
+    if groups.names is not None:
+        row["name"] = shorten(groups.names[j], LONGEST_NAME)
+    central = [shorten(names[i], LONGEST_NAME) for i in groups.by_centrality(j)[:MOST_NAMES]]
+    return {**row, "most central features": ", ".join(central)}
 
 
-def _table(result: Result, rows: list[str]) -> str:
-    name = [] if result.groups.names is None else ["name"]
-    head = _cells("th", list(_figures(result, 0)), [*name, "most central features"])
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+def _table(rows: list[dict[str, str]]) -> str:
+    head = _cells("th", {heading: heading for heading in rows[0]})
+    body = "".join(
+        f"<tr{'' if row['kept'] == 'yes' else DROPPED}>{_cells('td', row)}</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _row(result: Result, j: int) -> str:
-    names, given = result.marked_names, result.groups.names
-    central = [names[i] for i in result.groups.by_centrality(j)[:MOST_NAMES]]
-    texts = [] if given is None else [shorten(given[j], LONGEST_NAME)]
-    texts.append(", ".join(shorten(name, LONGEST_NAME) for name in central))
-    body = _cells("td", list(_figures(result, j).values()), texts)
-    return f"<tr>{body}</tr>" if result.kept[j] else f'<tr class="dropped">{body}</tr>'
-
-
-def _cells(tag: str, numbers: list[str], texts: list[str]) -> str:
-    cells = [f"<{tag}>{escape(entry)}</{tag}>" for entry in numbers]
-    cells += [f'<{tag} class="text">{escape(entry)}</{tag}>' for entry in texts]
-    return "".join(cells)
+def _cells(tag: str, row: dict[str, str]) -> str:
+    return "".join(
+        f"<{tag}{AS_TEXT if heading in TEXTS else ''}>{escape(entry)}</{tag}>"
+        for heading, entry in row.items()
+    )

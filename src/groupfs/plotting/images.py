@@ -42,9 +42,6 @@ def plot_image_groups(
     >>> ax.images[0].get_array().shape
     (4, 5)
     """
-    from matplotlib.colors import to_rgba
-    from matplotlib.patches import Patch
-
     result, n_features = Result.of(selector), selector.n_features_in_
     if len(image_shape) != 2 or image_shape[0] * image_shape[1] != n_features:
         raise ValueError(
@@ -53,12 +50,15 @@ def plot_image_groups(
         )
     mean = selector._columns().mean
     kept = np.flatnonzero(result.kept)
-    colors, overlay = style.rank_colors(len(kept)), np.zeros((len(mean), 4))
-    for j, color in zip(kept, colors, strict=True):
-        pixels = result.groups.members[j]
-        overlay[pixels] = to_rgba(color)
-        overlay[pixels, 3] = np.where(result.support[pixels], SELECTED, IN_GROUP)
     with style.drawing(ax, height=2.8) as ax:
+        from matplotlib.colors import to_rgba
+        from matplotlib.patches import Patch
+
+        colors, overlay = style.rank_colors(len(kept)), np.zeros((len(mean), 4))
+        for j, color in zip(kept, colors, strict=True):
+            pixels = result.groups.members[j]
+            overlay[pixels] = to_rgba(color)
+            overlay[pixels, 3] = np.where(result.support[pixels], SELECTED, IN_GROUP)
         ax.imshow(mean.reshape(image_shape, order=order), cmap="gray")
         ax.imshow(overlay.reshape((*image_shape, 4), order=order))
         ax.set(xticks=[], yticks=[])
