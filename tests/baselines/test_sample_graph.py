@@ -6,8 +6,7 @@ import scipy.sparse as sp
 import torch
 from sklearn.preprocessing import scale
 
-from groupfs.baselines.laplacian import LaplacianScore
-from groupfs.baselines.sample_graph import nearest_rows, self_tuning_affinity
+from groupfs.baselines.laplacian import LaplacianScore, nearest_rows, self_tuning_affinity
 from groupfs.data.dense import DenseRows
 from groupfs.data.sparse import SparseRows
 
