@@ -52,7 +52,7 @@ class History:
         return self.terms[self.n_epochs - 1, np.arange(len(self.n_epochs))]
 
     def every(self, start: int, step: int) -> "History":
-        """Take every so-manieth model."""
+        """Take every ``step``-th model from ``start`` on."""
         own = slice(start, None, step)
         terms, gates, n_epochs = self.terms[:, own], self.gates[:, own], self.n_epochs[own]
         return replace(self, terms=terms, gates=gates, n_epochs=n_epochs)
