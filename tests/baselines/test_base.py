@@ -10,20 +10,6 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from groupfs import baselines
-from groupfs.baselines import (
-    DUFS,
-    MCFS,
-    MGAGR,
-    AllFeatures,
-    ColumnSubsetSelector,
-    CompFS,
-    ConcreteAutoencoderSelector,
-    FacilityLocationSelector,
-    FeatureMedoids,
-    LaplacianScore,
-    RandomSelector,
-    VarianceSelector,
-)
 from groupfs.datasets import load_two_moons
 
 # selectors of the autoencoder cannot decide in the few epochs they get here
@@ -31,20 +17,20 @@ pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceW
 
 #: every baseline, set to finish quickly
 ALL = [
-    AllFeatures(),
-    ColumnSubsetSelector(),
-    CompFS(max_epochs=5, random_state=0),
-    ConcreteAutoencoderSelector(max_epochs=5, random_state=0),
-    DUFS(random_state=0, max_epochs=60),
-    FacilityLocationSelector(),
-    FeatureMedoids(),
-    LaplacianScore(),
-    MCFS(),
-    MGAGR(n_groups=1),  # more would be blocks in the order of the columns
-    RandomSelector(random_state=0),
-    VarianceSelector(),
+    baselines.AllFeatures(),
+    baselines.ColumnSubsetSelector(),
+    baselines.CompFS(max_epochs=5, random_state=0),
+    baselines.ConcreteAutoencoderSelector(max_epochs=5, random_state=0),
+    baselines.DUFS(random_state=0, max_epochs=60),
+    baselines.FacilityLocationSelector(),
+    baselines.FeatureMedoids(),
+    baselines.LaplacianScore(),
+    baselines.MCFS(),
+    baselines.MGAGR(n_groups=1),  # more would be blocks in the order of the columns
+    baselines.RandomSelector(random_state=0),
+    baselines.VarianceSelector(),
 ]
-RANKING = [b for b in ALL if not isinstance(b, AllFeatures)]
+RANKING = [b for b in ALL if not isinstance(b, baselines.AllFeatures)]
 SEEDED = [b for b in ALL if "random_state" in b.get_params()]
 VERBOSE = [b for b in ALL if "verbose" in b.get_params()]
 
@@ -140,12 +126,12 @@ def test_progress_is_shown_on_request_only(baseline, moons, capsys):
 def test_all_features_keeps_constant_ones_too(n_varying, moons):
     X = np.ones((80, 3))
     X[:, :n_varying] = moons.data[:, :n_varying]
-    selector = AllFeatures().fit(X)
+    selector = baselines.AllFeatures().fit(X)
     assert selector.get_support().all() and sorted(selector.ranking_) == [1, 2, 3]
 
 
 def test_variance_is_that_of_the_columns_as_they_came(moons):
     X = moons.data * np.arange(1, 21)
-    selector = VarianceSelector().fit(X)
+    selector = baselines.VarianceSelector().fit(X)
     np.testing.assert_allclose(selector.scores_, X.var(axis=0))
     assert selector.get_support().sum() == 10  # without a budget half of the features

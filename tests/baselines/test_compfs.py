@@ -27,11 +27,7 @@ def batch(rng):
 @pytest.fixture(scope="module")
 def easy():
     """Classes by the sign of the sum of columns 2 and 7 of 10."""
-    return make_easy(0)
-
-
-def make_easy(seed, n_rows=400):
-    X = np.random.default_rng(seed).standard_normal((n_rows, 10))
+    X = np.random.default_rng(0).standard_normal((400, 10))
     return X, np.where(X[:, 2] + X[:, 7] > 0, "ill", "well")
 
 

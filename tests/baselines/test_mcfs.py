@@ -10,12 +10,7 @@ from scipy.sparse.linalg import ArpackNoConvergence
 from sklearn.preprocessing import scale
 
 from groupfs.baselines import mcfs
-from groupfs.baselines.mcfs import (
-    MCFS,
-    ColumnProducts,
-    cluster_directions,
-    least_angle_coefficients,
-)
+from groupfs.baselines.mcfs import MCFS, ColumnProducts, cluster_directions
 from groupfs.data.dense import DenseRows
 from groupfs.data.sparse import SparseRows
 from groupfs.datasets import load_two_moons
@@ -37,7 +32,7 @@ def correlated(seed, N, d):
 
 def regress(Z, y, n_nonzero, **options):
     products = ColumnProducts(DenseRows(Z), **options)
-    return least_angle_coefficients(products, Z.T @ y, n_nonzero)
+    return mcfs.least_angle_coefficients(products, Z.T @ y, n_nonzero)
 
 
 def literal_lars(Z, y, n_nonzero):
@@ -87,7 +82,7 @@ def test_products_on_demand_give_the_coefficients_of_all_at_once():
     whole = regress(Z, y, 9)
     np.testing.assert_allclose(regress(Z, y, 9, most_columns=5), whole, rtol=0, atol=1e-12)
     rows = SparseRows(sp.csr_array(Z + 1), np.ones(12), np.ones(12), np.full(12, 60.0))
-    on_demand = least_angle_coefficients(ColumnProducts(rows, most_columns=5), Z.T @ y, 9)
+    on_demand = mcfs.least_angle_coefficients(ColumnProducts(rows, most_columns=5), Z.T @ y, 9)
     np.testing.assert_allclose(on_demand, whole, rtol=0, atol=1e-12)
 
 

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from groupfs import FeatureGroups
 from groupfs.baselines import LaplacianScore
-from groupfs.baselines.sample_graph import self_tuning_affinity
+from groupfs.baselines.laplacian import self_tuning_affinity
 from groupfs.data.open_table import open_table
 from groupfs.datasets import load_two_moons
 from groupfs.discovery.graph import feature_affinity

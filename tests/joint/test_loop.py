@@ -61,7 +61,7 @@ def test_stopping_early_is_a_model_s_own_affair():
     together = make_task(weights, seeds, **plan)
     history = train(*together, batch_seed=1)
     assert not history.interrupted
-    assert len(set(history.n_epochs)) > 1
+    assert CHECK_EVERY * PATIENCE <= min(history.n_epochs) < max(history.n_epochs) < 300
     assert np.isnan(history.terms[-1]).any()  # the converged ones were left out
     for s, seed in enumerate(seeds):
         for p, weight in enumerate(weights):
@@ -114,13 +114,6 @@ def test_an_epoch_takes_every_row_or_a_random_part_in_batches_of_one_size(
     assert len(seen) == (30 if steps_per_epoch is None else 16)
 
 
-def test_training_stops_when_converged_and_not_before():
-    lively = train(*make_task(max_epochs=400, early_stopping=True), batch_seed=0)
-    assert CHECK_EVERY * PATIENCE <= len(lively.terms) < 400
-    full = train(*make_task(max_epochs=60), batch_seed=0)
-    assert len(full.terms) == 60
-
-
 def test_ctrl_c_keeps_what_was_learned():
     model, *rest = make_task(max_epochs=10**6)
     start = model.mu.clone()
@@ -134,16 +127,9 @@ def test_ctrl_c_keeps_what_was_learned():
     assert np.isfinite(history.terms).all() and not torch.equal(model.mu, start)
 
 
-class InterruptedRows(DenseRows):
-    """Rows on which Ctrl-C comes with the first batch."""
-
-    def batches(self, n_steps, rng, out):
-        raise KeyboardInterrupt
-
-
 def test_ctrl_c_before_the_end_of_the_first_epoch_is_an_interrupt():
-    with pytest.raises(KeyboardInterrupt):
-        train(*make_task(batch_size=8, rows_type=InterruptedRows), batch_seed=0)
+    with pytest.raises(KeyboardInterrupt), interrupted_after(0):
+        train(*make_task(), batch_seed=0)
 
 
 def test_progress_shows_epochs_loss_and_open_gates(capsys):

@@ -44,6 +44,8 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         "device": [str, TorchDevice],
         "random_state": ["random_state"],
         "verbose": ["verbose"],
+        "hidden_width": [COUNT, None],
+        "batch_size": [COUNT, None],
         "max_epochs": [COUNT],
         "learning_rate": [POSITIVE],
     }

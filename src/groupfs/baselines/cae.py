@@ -19,7 +19,6 @@ from groupfs.data.table import Rows
 from groupfs.joint.relaxations import gumbel_noise, membership
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE
-from groupfs.utils.sklearn_compat import COUNT
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
 
@@ -100,12 +99,6 @@ class ConcreteAutoencoderSelector(TrainedSelector):
     max_epochs: int = 200
     learning_rate: float = 1e-3
 
-    _parameter_constraints = {
-        **TrainedSelector._parameter_constraints,
-        "hidden_width": [COUNT, None],
-        "batch_size": [COUNT, None],
-    }
-
     def _fit_table(self, table: Table) -> None:
         K, device = self._budget(table), self._place(table, DTYPE)
         (seed,) = self._seeds(1)
@@ -142,8 +135,8 @@ class ConcreteAutoencoderSelector(TrainedSelector):
         N, n_epochs, device = rows.shape[0], self.max_epochs, model.logits.device
         B = min(self.batch_size or min(max(N // 8, 16), 256), N)
         n_steps = -(-N // B)
-        temperatures = np.geomspace(START_TEMPERATURE, END_TEMPERATURE, n_epochs * n_steps)
-        temperatures = temperatures.reshape(n_epochs, n_steps)
+        falling = np.geomspace(START_TEMPERATURE, END_TEMPERATURE, n_epochs * n_steps)
+        temperatures = falling.reshape(n_epochs, n_steps)
         noise, orders = CounterNoise([seed], device), np.random.default_rng(seed)
         fused = device.type in ("cpu", "cuda")
         adam = torch.optim.Adam(model.parameters(), lr=self.learning_rate, fused=fused)

@@ -168,9 +168,7 @@ class CompFS(TrainedSelector):
         self.groups_ = [np.array(group) for group in groups if group]
         self._rank(table, p.max(axis=0), self.n_features_to_select or 1)
         if self.n_features_to_select is None and self.groups_:
-            self._support_mask = np.isin(
-                np.arange(self.n_features_in_), np.concatenate(self.groups_)
-            )
+            self._support_mask = self.gate_probabilities_.max(axis=0) >= self.threshold
         elif self.n_features_to_select is None:
             warn(
                 f"no feature reaches threshold={self.threshold} in any group (the best has "
@@ -198,19 +196,19 @@ class CompFS(TrainedSelector):
                 loss.backward()
                 optimizer.step()
                 losses.append(loss.detach())
-            mean_loss = float(torch.stack(losses).mean())
-            accuracy, validation_loss = self._validate(learners, split)
-            if not np.isfinite(mean_loss + validation_loss):
+            trained = float(torch.stack(losses).mean())
+            accuracy, judged = self._validate(learners, split)
+            if not np.isfinite(trained + judged):
                 raise ValueError(
-                    f"training diverged: in epoch {epoch} the loss is {mean_loss} on training and "
-                    f"{validation_loss} on validation rows; choose a learning_rate below "
+                    f"training diverged: in epoch {epoch} the loss is {trained} on training and "
+                    f"{judged} on validation rows; choose a learning_rate below "
                     f"{self.learning_rate}."
                 )
-            values = (mean_loss, accuracy, validation_loss)
-            names = ("loss", "validation_accuracy", "validation_loss")
-            self.history_.append(dict(zip(names, values, strict=True)))
-            if (accuracy, -validation_loss) > best:
-                best, self.best_epoch_ = (accuracy, -validation_loss), epoch
+            self.history_.append(
+                {"loss": trained, "validation_accuracy": accuracy, "validation_loss": judged}
+            )
+            if (accuracy, -judged) > best:
+                best, self.best_epoch_ = (accuracy, -judged), epoch
                 best_logits = learners.gate_logits.detach().clone()
         self.n_iter_, self.validation_score_ = self.max_epochs, best[0]
         return best_logits

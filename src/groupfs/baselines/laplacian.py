@@ -1,21 +1,77 @@
-r"""Laplacian Score: features that vary little between samples that are close.
+r"""Laplacian Score, and the graph of the samples that it and MCFS need.
 
-Axes: N samples, d features.
+Axes: N samples, d features, k neighbours of a sample, itself not counted.
+
+The graph is a symmetric affinity W (N, N) of non-negative weights, a plain array or, where only
+neighbours are joined, a CSR array. In the self-tuning one built here :math:`W_{ii} = 1`.
 """
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
 
-from groupfs.baselines.base import Table
-from groupfs.baselines.sample_graph import Affinity, SampleGraphSelector
+from groupfs.baselines.base import RankingSelector, Table, fewer_than_samples
+from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.table import RowsInMemory
-from groupfs.utils.types import FloatArray
+from groupfs.discovery.graph import TINY, self_tuning_graph
+from groupfs.discovery.sample_graph import check_affinity
+from groupfs.utils.device import resolve_device
+from groupfs.utils.sklearn_compat import COUNT, StrOptions
+from groupfs.utils.types import FloatArray, IntArray
 
-#: Numbers of the table that are worked on at a time.
-BLOCK_ENTRIES = 2**17
+Affinity: TypeAlias = FloatArray | sp.csr_array
+CPU = torch.device("cpu")
+
+#: Samples up to which the self-tuning graph keeps all affinities (some matrices of 128 MB each),
+#: and neighbours that each sample keeps above that.
+DENSE_SAMPLES, KEPT_ABOVE = 4096, 50
+#: Squared bandwidths are at least this share of the mean squared distance. Distances are in double
+#: precision here, so close rows of far clusters, or those beside an outlier, need not look equal.
+BANDWIDTH_FLOOR = 1e-9
+#: Squared distances below this share of the squared norms of the two rows are rounding.
+ROUNDING = 1e-12
+#: Numbers of the table that are scored at a time, which keeps them in the cache.
+SCORED_ENTRIES = 2**17
 #: A weighted variance of less than this share of the weighted mean square is rounding.
 FLAT = 1e-12
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SampleGraphSelector(RankingSelector):
+    """Base of the baselines that need a graph of the samples; it has the graph's parameters."""
+
+    graph: Any = "self-tuning"
+    n_neighbors: int = 7
+    kept_neighbors: int | str | None = None
+    standardize: bool = True
+    device: str | torch.device = "auto"
+
+    _parameter_constraints = {
+        **RankingSelector._parameter_constraints,
+        "graph": [StrOptions({"self-tuning"}), "array-like", "sparse matrix"],
+        "n_neighbors": [COUNT],
+        "kept_neighbors": [COUNT, StrOptions({"all"}), None],
+    }
+
+    def _sample_affinity(self, rows: RowsInMemory) -> Affinity:
+        """Build the graph that the parameters ask for, (N, N).
+
+        Distances are computed on the device, or the CPU for MPS, which has no double precision.
+        Afterwards the rows are back on the CPU, in double precision.
+        """
+        if not isinstance(self.graph, str):
+            rows.to(CPU, torch.float64)
+            return check_affinity(self.graph, rows.shape[0], "graph")
+        device = resolve_device(self.device)
+        rows.to(CPU if device.type == "mps" else device, torch.float64)
+        n_neighbors = fewer_than_samples("n_neighbors", self.n_neighbors, rows.shape[0])
+        affinity = self_tuning_affinity(rows, n_neighbors, self.kept_neighbors)
+        rows.to(CPU, torch.float64)
+        return affinity
 
 
 class LaplacianScore(SampleGraphSelector):
@@ -78,7 +134,7 @@ def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
     return LaplacianScore(**parameters).fit(X).scores_
 
 
-def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = BLOCK_ENTRIES) -> FloatArray:
+def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = SCORED_ENTRIES) -> FloatArray:
     r"""Return :math:`\tilde f^\top W \tilde f / \tilde f^\top D \tilde f - 1` of the columns, (d,).
 
     That is the Laplacian Score with a minus sign. A few columns are taken at a time, which keeps
@@ -97,3 +153,64 @@ def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = BLOCK_ENTRI
     # with a graph that leaves samples out, a column may vary among those alone
     flat = spread <= FLAT * (spread + degree.sum() * mean**2)
     return np.where(flat, -np.inf, shared / np.where(flat, 1, spread) - 1)
+
+
+def self_tuning_affinity(
+    rows: RowsInMemory,
+    n_neighbors: int,
+    kept_neighbors: int | str | None,
+    dense_samples: int = DENSE_SAMPLES,
+) -> Affinity:
+    r"""Return :math:`\exp(-d_{ij}^2 / (g_i g_j))`, :math:`g_i` the distance to K-th neighbours."""
+    N = rows.shape[0]
+    if kept_neighbors is None:
+        kept_neighbors = "all" if dense_samples >= N else KEPT_ABOVE
+    if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
+        distances = _squared_distances(rows, _row_norms(rows), 0, N)
+        return self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR).affinity.cpu().numpy()
+    k = max(kept_neighbors, n_neighbors)
+    squared, nearest, mean = nearest_rows(rows, k)
+    g = np.sqrt(np.maximum(squared[:, n_neighbors - 1], BANDWIDTH_FLOOR * mean + TINY))
+    weights = np.exp(-squared / (g[:, None] * g[nearest]))
+    starts = np.arange(0, N * k + 1, k)
+    edges = sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=(N, N))
+    # neighbours of either end are joined, and every sample to itself
+    return sp.csr_array(edges.maximum(edges.T) + sp.eye_array(N))
+
+
+def nearest_rows(
+    rows: RowsInMemory, n_kept: int, block_entries: int = BLOCK_ENTRIES
+) -> tuple[FloatArray, IntArray, float]:
+    """Return squared distances to the nearest other rows, their indices, and a mean.
+
+    Shapes (N, n_kept) and (N, n_kept), nearest first; the mean is over all N x N pairs.
+    """
+    N = rows.shape[0]
+    norms = _row_norms(rows)
+    size = max(1, block_entries // N)
+    near, nearest, total = [], [], 0.0
+    for start in range(0, N, size):
+        block = _squared_distances(rows, norms, start, min(N, start + size))
+        total += float(block.sum())
+        block.diagonal(start).fill_(torch.inf)
+        values, indices = torch.topk(block, n_kept, largest=False)
+        near.append(values.cpu().numpy())
+        nearest.append(indices.cpu().numpy())
+    return np.concatenate(near), np.concatenate(nearest), total / N**2
+
+
+def _row_norms(rows: RowsInMemory) -> Tensor:
+    """Return the squared norms of all rows, (N,)."""
+    parts = torch.arange(rows.shape[0]).split(max(1, BLOCK_ENTRIES // rows.shape[1]))
+    return torch.cat([rows.take(part).square_().sum(1) for part in parts])
+
+
+def _squared_distances(rows: RowsInMemory, norms: Tensor, start: int, stop: int) -> Tensor:
+    """Return squared distances from rows start..stop to all, (stop - start, N)."""
+    products = rows.row_products(start, stop)
+    norms = norms.to(products.device)
+    squared = products.mul_(-2).add_(norms[start:stop, None]).add_(norms)
+    # Equal rows must be at distance zero exactly, whatever the rounding of the product.
+    squared.masked_fill_(squared < ROUNDING * (norms[start:stop, None] + norms), 0)
+    squared.diagonal(start).zero_()
+    return squared

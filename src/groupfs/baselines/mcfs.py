@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator
 
 from groupfs.baselines.base import Table, fewer_than_samples
-from groupfs.baselines.sample_graph import Affinity, SampleGraphSelector
+from groupfs.baselines.laplacian import Affinity, SampleGraphSelector
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery.clusters import dense_eigenvectors, lanczos
 from groupfs.utils.sklearn_compat import COUNT

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor
 
+Step = Callable[[Tensor], Tensor]
 #: Groups' graphs are computed for so many rows at once that b V n is about this (64 MB).
 BLOCK_ENTRIES = 2**23
 #: Added to the groups' products, as a share of their mean square: equal groups share their weight.
@@ -73,9 +74,6 @@ def solve(
         objective.append(float(value))
         converged = has_converged(norms, at_start, tol)
     return norms, weights, objective, converged
-
-
-Step = Callable[[Tensor], Tensor]
 
 
 def direct_step(X: Tensor, T: Tensor, S: Tensor, alpha: float, gamma: float) -> Step:

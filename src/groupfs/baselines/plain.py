@@ -20,10 +20,10 @@ from groupfs.selector import derive_seeds
 class AllFeatures(RankingSelector):
     """Keep every feature, constant ones too; ranks are the order of the columns."""
 
+    _fewest_columns = 0
+
     def __init__(self) -> None:
         """There is nothing to choose."""
-
-    _fewest_columns = 0
 
     def _fit_table(self, table: Table) -> None:
         scores = np.zeros(len(table.columns))

@@ -7,9 +7,9 @@ import torch
 from scipy.special import ndtr
 
 from groupfs.data.table import Rows
-from groupfs.joint.losses import Objective
-from groupfs.joint.model import GatedModel
-from groupfs.joint.relaxations import NoiseSource, gates
+from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity
+from groupfs.joint.model import GatedModel, gated_smoothness
+from groupfs.joint.relaxations import NoiseSource, gates, gates_pullback, membership
 
 #: Candidates for the weight of the feature term, as in the paper.
 SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)
@@ -54,29 +54,31 @@ class Start:
 def measure_start(
     model: GatedModel, objective: Objective, rows: Rows, batch_size: int, seed: int
 ) -> Start:
-    """Average over batches and noise at the start of the first of the models.
+    """Average over batches and noise at the start of a model.
 
     The push on the gates is nearly proportional to a number that gate noise moves a lot, their
     leverage; knowing its mean leaves little to average out.
     """
-    first = model.select(torch.zeros(1, dtype=torch.int64, device=model.mu.device))
-    noise = NoiseSource([seed], objective.gate_noise, first.mu.device)
+    sigma = objective.gate_noise
+    noise = NoiseSource([seed], sigma, model.mu.device)
     rng, N = np.random.default_rng(seed), rows.shape[0]
     X = rows.take(torch.arange(min(batch_size, N)))
     draws: list[list[float]] = []
     while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
-        draw = first.draw(noise)
+        draw = model.draw(noise)
         if batch_size < N:
             X = rows.random_rows(batch_size, rng)
-        push, pull, smooth, rough = first.starting_forces(objective, X, draw, SOFT_TEMPERATURE)
-        z = gates(first.mu, draw.gate)
+        M = membership(model.logits, draw.gumbel, SOFT_TEMPERATURE)
+        z = gates(model.mu, draw.gate)
+        smooth, _, grad_z = gated_smoothness(objective, X, M, z)
+        _, pull, _ = group_sparsity(model.mu, M.mean(-2), sigma)
+        rough, _, _ = feature_smoothness(M, model.Q, objective.walk, 0.0)
         # mean gate times the share of gates that are neither open nor shut
         leverage = z.mean() * ((z > 0) & (z < 1)).to(z.dtype).mean()
-        terms = torch.stack([push.sum(), leverage, pull.sum(), smooth[0], rough[0]])
-        draws.append(terms.tolist())
+        push = gates_pullback(z, grad_z).sum()
+        draws.append(torch.stack([push, leverage, pull.sum(), smooth[0], rough[0]]).tolist())
     mean_push, mean_leverage, mean_pull, smoothness, roughness = np.mean(draws, axis=0)
-    mu, sigma = float(first.mu[0, 0]), objective.gate_noise
-    expected = _expected_leverage(mu, sigma, model.mu.shape[1])
+    expected = _expected_leverage(float(model.mu[0, 0]), sigma, model.mu.shape[1])
     return Start(mean_push / mean_leverage * expected, mean_pull, smoothness, roughness)
 
 

@@ -52,7 +52,7 @@ class History:
         return self.terms[self.n_epochs - 1, np.arange(len(self.n_epochs))]
 
     def every(self, start: int, step: int) -> "History":
-        """Take every so-manieth model."""
+        """Take every ``step``-th model from ``start`` on."""
         own = slice(start, None, step)
         terms, gates, n_epochs = self.terms[:, own], self.gates[:, own], self.n_epochs[own]
         return replace(self, terms=terms, gates=gates, n_epochs=n_epochs)
@@ -126,7 +126,7 @@ def train(
                 "epochs; groups and gates are those reached so far.",
                 InterruptedTrainingWarning,
             )
-        models.write_back_rest(len(seconds))
+        models.write_back(models.active, len(seconds))
     return History(
         terms=torch.stack(terms[: len(seconds)]).double().cpu().numpy(),
         gates=torch.stack(gates[: len(seconds)]).double().cpu().numpy(),
@@ -157,7 +157,7 @@ class ActiveModels:
     def stop_converged(self, n_epochs: int) -> bool:
         """Write back the models that have just converged; return True when none is left."""
         converged = self._converged() & self.active
-        self._write_back(converged, n_epochs)
+        self.write_back(converged, n_epochs)
         self.active &= ~converged
         n_active, rest = int(self.active.sum()), self.active
         if 0 < 2 * n_active <= len(rest):
@@ -166,11 +166,8 @@ class ActiveModels:
             self.labels, self.mu = self.labels[rest], self.mu[rest]
         return n_active == 0
 
-    def write_back_rest(self, n_epochs: int) -> None:
-        """Write back the models that have not converged."""
-        self._write_back(self.active, n_epochs)
-
-    def _write_back(self, which: Tensor, n_epochs: int) -> None:
+    def write_back(self, which: Tensor, n_epochs: int) -> None:
+        """Write some of the models in the step, as they are now, over those of all."""
         index = self.index[which]
         for own, theirs in zip(self.all.parameters(), self.step.model.parameters(), strict=True):
             own[index] = theirs[which]

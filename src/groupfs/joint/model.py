@@ -117,21 +117,6 @@ class GatedModel:
         self.mu.grad = gates_pullback(z, grad_z).add_(lambda2 * grad_mu)
         return torch.stack([smooth, coherent, sparse], -1)
 
-    def starting_forces(
-        self, objective: Objective, X: Tensor, noise: Noise, temperature: float
-    ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Compute what the weights of the terms are calibrated on.
-
-        Gradients of L_s and L_reg on the gates, (R, C) each, L_s, and L_f without its
-        orthogonality, (R,) each.
-        """
-        M = membership(self.logits, noise.gumbel, temperature)
-        z = gates(self.mu, noise.gate)
-        smooth, _, grad_z = gated_smoothness(objective, X, M, z)
-        _, pull, _ = group_sparsity(self.mu, M.mean(-2), objective.gate_noise)
-        rough, _, _ = feature_smoothness(M, self.Q, objective.walk, 0.0)
-        return gates_pullback(z, grad_z), pull, smooth, rough
-
     def total(self, objective: Objective, terms: Tensor) -> Tensor:
         """Combine the three terms into the loss, (R, 3) to (R,)."""
         smooth, coherent, sparse = terms.unbind(-1)

@@ -33,13 +33,11 @@ class GroupFSPath(JointSelector):
 
     Parameters
     ----------
-    n_groups : int or "auto", default="auto"
-        C, as in :class:`GroupFS`.
     sparsities : array-like or None, default=None
         Relative sparsities; None is 24 values from 0.25 to 3.
     n_init : int, default=2
         Seeds trained at every sparsity.
-    n_features_to_select, n_groups_to_select, output, smoothness_weight, preset,
+    n_groups, n_features_to_select, n_groups_to_select, output, smoothness_weight, preset,
     bandwidth_gradient, start_temperature, end_temperature, batch_size, max_epochs, early_stopping,
     learning_rate, n_neighbors, feature_neighbors, diffusion_steps, gate_noise, standardize, device,
     random_state, verbose

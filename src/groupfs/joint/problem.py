@@ -57,9 +57,8 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
     else:
         n_groups, distortion = settings.n_groups, {}
         eigenvectors = leading_eigenvectors(walk, min(n_groups, d))
-    clusters = [
-        cluster_features(eigenvectors, n_groups, np.random.default_rng(seed)) for seed in seeds
-    ]
+    rngs = [np.random.default_rng(seed) for seed in seeds]
+    clusters = [cluster_features(eigenvectors, n_groups, rng) for rng in rngs]
     objective = Objective(
         n_neighbors=settings.n_neighbors,
         steps=settings.diffusion_steps,
@@ -97,24 +96,17 @@ def _gate_starts(
         return np.full((len(seeds), n_groups), HALF_OPEN)
     starts = []
     for labels, seed in zip(clusters, seeds, strict=True):
-        scores = group_smoothness(table, as_groups(labels, n_groups), settings, seed).clip(min=0)
+        groups = as_groups(labels, n_groups)
+        scores = group_smoothness(table, groups, settings, seed, START_SHUFFLES).clip(min=0)
         starts.append(0.25 + 0.5 * scores / max(scores.max(), 1e-12))
     return np.stack(starts)
 
 
 def group_smoothness(
-    table: Table,
-    groups: list[IntArray],
-    settings: Settings,
-    seed: int,
-    n_shuffles: int = START_SHUFFLES,
+    table: Table, groups: list[IntArray], settings: Settings, seed: int, n_shuffles: int
 ) -> FloatArray:
     """Measure the smoothness of groups on their own graphs beyond chance, (C,)."""
+    K, t = settings.n_neighbors, settings.diffusion_steps
     return smoothness_beyond_chance(
-        table.rows,
-        groups,
-        n_neighbors=settings.n_neighbors,
-        steps=settings.diffusion_steps,
-        n_shuffles=n_shuffles,
-        seed=seed,
+        table.rows, groups, n_neighbors=K, steps=t, n_shuffles=n_shuffles, seed=seed
     )

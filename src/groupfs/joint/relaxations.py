@@ -3,7 +3,7 @@
 Axes: R models side by side, S seeds, d features, C groups.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -11,8 +11,7 @@ from torch import Tensor
 from groupfs.utils.counter_rng import CounterNoise
 
 
-@dataclass(frozen=True)
-class Noise:
+class Noise(NamedTuple):
     """One draw for all models."""
 
     gumbel: Tensor  #: for the memberships, (R, d, C)

@@ -133,5 +133,4 @@ def merge_duplicates(logits: FloatArray, duplicates: IntArray) -> FloatArray:
     counts = np.bincount(duplicates)
     sums = np.zeros((len(counts), logits.shape[1]))
     np.add.at(sums, duplicates, logits)
-    merged: FloatArray = (sums / counts[:, None])[duplicates]
-    return merged
+    return (sums / counts[:, None])[duplicates]
