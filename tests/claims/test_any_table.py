@@ -28,7 +28,7 @@ from tests.support.any_table import (
     fitted,
     varying,
 )
-from tests.support.sliced import SMALL_PLAN, streaming
+from tests.support.sliced import SMALL_PLAN, open_streamed, streaming
 from tests.support.strategies import DTYPES, FORMS, SEEDS, TORCH_DTYPES, build, recipes
 
 
@@ -187,7 +187,11 @@ def test_streamed_rows_of_any_table_are_those_in_memory(recipe, form, standardiz
     found = []
     for table, plan in ((X, None), (form(X), TINY)):
         try:
-            opened = open_table(FeatureGroups(), table, standardize, plan=plan)
+            opened = (
+                open_streamed(table, plan, standardize)
+                if plan
+                else open_table(FeatureGroups(), table, standardize)
+            )
         except ValueError as refusal:
             assert "overflow" in str(refusal)
             return

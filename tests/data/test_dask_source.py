@@ -12,9 +12,9 @@ from sklearn.metrics import adjusted_rand_score
 from groupfs import FeatureGroups
 from groupfs.data.dask_source import DaskSource
 from groupfs.data.memory import MERGED_BYTES
-from groupfs.data.open_table import choose_plan, open_table
+from groupfs.data.open_table import choose_plan
 from groupfs.data.sources import as_source
-from tests.support.sliced import SMALL_PLAN, Sliced, streaming
+from tests.support.sliced import SMALL_PLAN, Sliced, open_streamed, streaming
 
 da = pytest.importorskip("dask.array")
 
@@ -42,7 +42,7 @@ def in_pieces(X):
 
 
 def rows_of(X, **plan):
-    return open_table(FeatureGroups(), X, True, plan=replace(SMALL_PLAN, **plan)).rows
+    return open_streamed(X, replace(SMALL_PLAN, **plan)).rows
 
 
 def passes(rows):
@@ -65,7 +65,7 @@ def test_every_pass_finds_what_one_process_finds(X, layout):
 
 
 def test_products_of_all_columns_are_asked_for_once(X, monkeypatch):
-    table = open_table(FeatureGroups(), LAYOUTS["rows"](X), True, plan=SMALL_PLAN)
+    table = open_streamed(LAYOUTS["rows"](X))
     whole = table.similarity.matrix()
     monkeypatch.setattr(DaskSource, "run", lambda *_: pytest.fail("another pass"))
     some = np.array([2, 7, 30])

@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -6,11 +8,12 @@ import torch
 from groupfs import FeatureGroups
 from groupfs.data.memory import Plan
 from groupfs.data.open_table import open_table
+from groupfs.data.passes import SurveyWork
 from groupfs.data.sources import as_source, read_blocks
 from groupfs.data.standardize import SMALLEST_SPREAD, ColumnMoments, mean_and_deviation
-from groupfs.data.survey import SurveyWork
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+from tests.support.sliced import streaming
 
 
 @FORMS
@@ -60,9 +63,9 @@ def test_constant_columns_of_long_tables_are_recognised(rng, form, value):
 def test_columns_too_faint_to_square_are_constant_in_memory_and_streamed(rng, form, unit):
     X = rng.standard_normal((300, 4))
     X[:, 1] *= unit / X[:, 1].std()
-    plan = Plan(100, 70, 2**20)
-    for how in ({}, {"plan": plan}):
-        found = open_table(FeatureGroups(), form(X), True, constant=None, **how)
+    for how in (nullcontext(), streaming(Plan(100, 70, 2**20))):
+        with how:
+            found = open_table(FeatureGroups(), form(X), True, constant=None)
         assert sorted(found.columns) == ([0, 1, 2, 3] if unit > SMALLEST_SPREAD else [0, 2, 3])
 
 

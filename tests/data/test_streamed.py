@@ -11,8 +11,7 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from groupfs import FeatureGroups
-from groupfs.data.open_table import open_table
-from tests.support.sliced import SMALL_PLAN, Sliced, streaming
+from tests.support.sliced import SMALL_PLAN, Sliced, open_streamed, streaming
 
 KINDS = pytest.mark.parametrize("kind", [np.asarray, Sliced, sp.csr_array, pd.DataFrame])
 
@@ -24,7 +23,7 @@ def planted(rng, N=2000, d=60, C=4):
 
 
 def streamed(X, **plan):
-    return open_table(FeatureGroups(), X, True, plan=replace(SMALL_PLAN, **plan)).similarity
+    return open_streamed(X, replace(SMALL_PLAN, **plan)).similarity
 
 
 @pytest.mark.slow

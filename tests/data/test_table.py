@@ -11,14 +11,14 @@ from scipy.stats import rankdata
 
 from groupfs import FeatureGroups
 from groupfs.data.open_table import open_table
-from tests.support.sliced import SMALL_PLAN, Sliced
+from tests.support.sliced import SMALL_PLAN, Sliced, open_streamed
 
 N, D = 400, 6
 PLAN = replace(SMALL_PLAN, sample_rows=N, block_rows=90)
 NUMBERS = {
     "dense": lambda X: open_table(FeatureGroups(), X, True),
     "sparse": lambda X: open_table(FeatureGroups(), sp.csr_array(X), True),
-    "streamed": lambda X: open_table(FeatureGroups(), Sliced(X), True, plan=PLAN),
+    "streamed": lambda X: open_streamed(Sliced(X), PLAN),
 }
 KINDS = {
     **NUMBERS,

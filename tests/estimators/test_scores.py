@@ -96,7 +96,7 @@ def test_a_score_is_the_weighted_mean_of_the_z_scores_that_a_row_has(cancer, fit
 
 
 def test_mixed_kinds_are_scored_by_the_column_that_each_has_in_its_group(mixed, fitted_mixed):
-    Z = read_rows(fitted_mixed, mixed, len(mixed), keep_gaps=True)[0]
+    Z = read_rows(fitted_mixed, mixed, len(mixed))[0]
     groups = [fitted_mixed.groups_[j] for j in np.flatnonzero(fitted_mixed.group_kept_)]
     own = fitted_mixed.centrality_, fitted_mixed.group_signs_
     expected = reference.row_scores(Z, groups, *own, 0.5)

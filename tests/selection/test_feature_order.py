@@ -17,7 +17,7 @@ from groupfs.data.open_table import open_table
 from groupfs.selection.coverage import Coverage
 from groupfs.selection.feature_order import order_features
 from tests import reference
-from tests.support.sliced import SMALL_PLAN, Sliced
+from tests.support.sliced import SMALL_PLAN, Sliced, open_streamed
 from tests.support.walks import correlations
 
 NONE = np.zeros(0, dtype=np.int64)
@@ -149,7 +149,7 @@ def test_streamed_tables_are_ordered_as_those_in_memory(pairs, rng):
     table = open_table(FeatureGroups(), X, True)
     here = order_features(table.similarity, weights[table.columns], [np.arange(30)], NONE)
     plan = replace(SMALL_PLAN, block_entries=pairs)
-    there = open_table(FeatureGroups(), Sliced(X), True, plan=plan)
+    there = open_streamed(Sliced(X), plan)
     found = order_features(there.similarity, weights[there.columns], [np.arange(30)], NONE)
     chosen = there.columns[found.order]
     share = reference.explained_share(X, weights, chosen[:8])

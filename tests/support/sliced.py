@@ -4,7 +4,9 @@ import contextlib
 
 import pytest
 
+from groupfs import FeatureGroups
 from groupfs.data.memory import Plan
+from groupfs.data.open_table import open_table
 
 #: Blocks of a few hundred rows, and no other limit.
 SMALL_PLAN = Plan(sample_rows=1000, block_rows=300, block_entries=2**23)
@@ -27,3 +29,9 @@ def streaming(plan=SMALL_PLAN):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("groupfs.data.open_table.choose_plan", lambda source, *_: source and plan)
         yield
+
+
+def open_streamed(X, plan=SMALL_PLAN, standardize=True):
+    """Open a table as planned, however small it is."""
+    with streaming(plan):
+        return open_table(FeatureGroups(), X, standardize)

@@ -66,7 +66,7 @@ def read_samples(selector: Any, X: Any, labels: Any, missing: BoolArray, blocks:
             "which features go together."
         )
     most_rows = min(MOST_ROWS, max(500, MOST_NUMBERS // selector.n_features_in_))
-    Z, n_rows, rows = read_rows(selector, X, most_rows, keep_gaps=True)
+    Z, n_rows, rows = read_rows(selector, X, most_rows)
     for what, given in (("conditions", labels), ("blocks", blocks)):
         if given is not None and len(given) != n_rows:
             raise ValueError(

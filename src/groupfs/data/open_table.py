@@ -64,7 +64,6 @@ def open_table(
     standardize: bool,
     max_memory: Any = None,
     *,
-    plan: Plan | None = None,
     reset: bool = True,
     constant: str | None = LEFT_OUT,
     similarity: str | SimilarityFunction = "correlation",
@@ -77,8 +76,6 @@ def open_table(
         Whose ``n_features_in_`` and ``feature_names_in_`` are set, or with ``reset=False`` kept to.
     standardize : bool
         Whether columns get variance one, or the table one unit.
-    plan : Plan or None
-        How to stream the table; None streams it only where it does not fit.
     constant : str or None
         What a warning says became of columns that do not vary; None for no warning.
     similarity : str or callable
@@ -94,7 +91,7 @@ def open_table(
         return mixed_table(encode_columns(X), names, options)
     checks.refuse_text(described)
     source = as_source(X)
-    plan = choose_plan(source, max_memory) if plan is None else plan
+    plan = choose_plan(source, max_memory)
     if plan is not None and source is not None:
         _refuse_streamed(source, similarity)
         names = _match_columns(estimator, described, source.shape[1], reset)
@@ -127,14 +124,11 @@ def open_matrix(
     return _matrix_table(matrix, names, options)
 
 
-def read_rows(
-    selector: Any, X: Any, most_rows: int, keep_gaps: bool = False
-) -> tuple[FloatArray, int, IntArray]:
+def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, int, IntArray]:
     """Check X against a fitted selector and read standardised rows of it, at random if too many.
 
     Returns them, (n, d), in the user's order of the columns, zero where these are constant; how
-    many rows X has; and which of them they are, ascending. Gaps are at the mean, zero, or with
-    ``keep_gaps`` NaN.
+    many rows X has; and which of them they are, ascending. Gaps are NaN.
     """
     most = getattr(selector, "max_memory", None)
     table = open_table(selector, X, selector.standardize, most, reset=False, constant=None)
@@ -147,8 +141,7 @@ def read_rows(
     labels = signs = np.zeros(len(own), dtype=np.int64)
     if table.kinds is not None:  # what a level stands for depends on the group
         labels, signs = selector.group_labels_[own], selector.group_signs_[own]
-    values = table.rows.feature_values(index, labels, signs)
-    Z[:, own] = values if keep_gaps else np.nan_to_num(values)
+    Z[:, own] = table.rows.feature_values(index, labels, signs)
     if isinstance(X, np.memmap):
         ArraySource(X).drop_pages()  # rows from all over a file bring most of it into memory
     return Z, N, index

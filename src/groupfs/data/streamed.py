@@ -18,11 +18,10 @@ from groupfs.data import checks
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.data.memory import Plan
-from groupfs.data.products import ColumnUnits, ProductsWork, Standardizer
+from groupfs.data.passes import ColumnUnits, ProductsWork, Standardizer, SurveyWork
 from groupfs.data.similarity import keeps_pairs
 from groupfs.data.sources import Block, Source
 from groupfs.data.standardize import checked_spread, column_scale, order_by_keys
-from groupfs.data.survey import SurveyWork
 from groupfs.data.table import NumberRows, Table, TableOptions
 from groupfs.utils.types import FloatArray, IntArray
 

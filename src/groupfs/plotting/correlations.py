@@ -83,7 +83,7 @@ def read_some_rows(selector: Any, X: Any) -> tuple[FloatArray, int, IntArray]:
     Returns what :func:`~groupfs.data.open_table.read_rows` does.
     """
     most_rows = min(MOST_ROWS, max(100, MOST_NUMBERS // selector.n_features_in_))
-    return read_rows(selector, X, most_rows, keep_gaps=True)
+    return read_rows(selector, X, most_rows)
 
 
 def _frame_kept(ax: "Axes", sizes: IntArray, kept: BoolArray) -> None:
