@@ -11,9 +11,9 @@ from groupfs.data.open_table import open_table
 from groupfs.data.passes import SurveyWork
 from groupfs.data.sources import as_source, read_blocks
 from groupfs.data.standardize import SMALLEST_SPREAD, ColumnMoments, mean_and_deviation
+from tests.support.sliced import streaming
 
 FORMS = pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
-from tests.support.sliced import streaming
 
 
 @FORMS
