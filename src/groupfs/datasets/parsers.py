@@ -21,7 +21,7 @@ HEART_COLUMNS = [  # the file has no header
 METABRIC_EXPRESSIONS = slice(31, 520)
 LUNG_CLASSES = ["Normal", "Carcinoid", "Colon", "SmallCell"]
 N_LUNG_GENES = 500
-N_IMAGES, DIGIT_SHAPE, N_PER_DIGIT = 12_000, (28, 28), 500
+N_IMAGES, N_PER_DIGIT = 12_000, 500
 
 
 class Parsed(NamedTuple):
@@ -86,9 +86,9 @@ def student(table: bytes) -> Parsed:
     return Parsed(values, (final_grade >= 10).astype(np.int64), header[:30], ["fail", "pass"])
 
 
-def nmnist(images: bytes, labels: bytes) -> Parsed:
+def nmnist(images: bytes, labels: bytes, shape: tuple[int, int]) -> Parsed:
     """Draw digits with MNIST's class frequencies; a pixel is the larger of digit and noise."""
-    pixels = np.frombuffer(images, np.uint8, offset=16).reshape(-1, *DIGIT_SHAPE)
+    pixels = np.frombuffer(images, np.uint8, offset=16).reshape(-1, *shape)
     digits = np.frombuffer(labels, np.uint8, offset=8)
     # numpy promises that the numbers of this older generator never change.
     rng = np.random.RandomState(0)
@@ -97,12 +97,12 @@ def nmnist(images: bytes, labels: bytes) -> Parsed:
     noise = rng.randint(0, 256, by_columns.shape, dtype=np.uint8)
     names = [str(digit) for digit in range(10)]
     target = digits[chosen].astype(np.int64)
-    return Parsed(np.maximum(by_columns, noise), target, pixel_names(DIGIT_SHAPE), names)
+    return Parsed(np.maximum(by_columns, noise), target, pixel_names(shape), names)
 
 
-def nmnist38(images: bytes, labels: bytes) -> Parsed:
+def nmnist38(images: bytes, labels: bytes, shape: tuple[int, int]) -> Parsed:
     """Return the first 500 threes and the first 500 eights, in the order they come."""
-    data, target, names, _ = nmnist(images, labels)
+    data, target, names, _ = nmnist(images, labels, shape)
     rows = [np.flatnonzero(target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
     chosen = np.sort(np.concatenate(rows))
     return Parsed(data[chosen], (target[chosen] == 8).astype(np.int64), names, ["3", "8"])
