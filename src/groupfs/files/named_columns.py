@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.files.answers import NO_ANSWER, plain_word
+from groupfs.files.answers import plain_word
 from groupfs.files.delimited_text import MISSING_WORDS, cell_names, is_data
 from groupfs.files.file_content import Content
 from groupfs.files.file_table import FileTable, TableError
+from groupfs.files.wordings import NO_ANSWER
 from groupfs.utils.text import join_names
 
 #: What a spreadsheet shows for values that it could not compute.
