@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 
 from groupfs.utils.types import FloatArray
 
-HEART_COLUMNS = [  # the file has no header
-    *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"),
-    *("thalach", "exang", "oldpeak", "slope", "ca", "thal"),
-]
-METABRIC_EXPRESSIONS = slice(31, 520)
-LUNG_CLASSES = ["Normal", "Carcinoid", "Colon", "SmallCell"]
-N_LUNG_GENES = 500
-N_IMAGES, N_PER_DIGIT = 12_000, 500
+N_IMAGES = 12_000
 
 
 class Parsed(NamedTuple):
@@ -59,23 +52,25 @@ def lung500(rda: bytes) -> Parsed:
         matrix = rdata.read_rda(io.BytesIO(rda))["lung"]
     classes, probes = (list(map(str, matrix.coords[axis].values)) for axis in matrix.dims)
     values = np.asarray(matrix, dtype=np.float64)
-    widest = np.sort(np.argsort(-values.var(axis=0), kind="stable")[:N_LUNG_GENES])
-    target = np.array([LUNG_CLASSES.index(name) for name in classes], dtype=np.int64)
-    return Parsed(values[:, widest], target, [probes[i] for i in widest], LUNG_CLASSES)
+    widest = np.sort(np.argsort(-values.var(axis=0), kind="stable")[:500])
+    names = ["Normal", "Carcinoid", "Colon", "SmallCell"]
+    target = np.array([names.index(name) for name in classes], dtype=np.int64)
+    return Parsed(values[:, widest], target, [probes[i] for i in widest], names)
 
 
 def metabric(table: bytes) -> Parsed:
     header, *rows = _read_csv(table)
     status = [row[header.index("pr_status")] for row in rows]
-    values = np.array([row[METABRIC_EXPRESSIONS] for row in rows], dtype=np.float64)
+    values = np.array([row[31:520] for row in rows], dtype=np.float64)  # brca1 to ugt2b7
     target = np.array([["Negative", "Positive"].index(word) for word in status], dtype=np.int64)
-    return Parsed(values, target, header[METABRIC_EXPRESSIONS], ["pr_negative", "pr_positive"])
+    return Parsed(values, target, header[31:520], ["pr_negative", "pr_positive"])
 
 
 def heart_disease(table: bytes) -> Parsed:
     values = np.array([row for row in _read_csv(table) if "?" not in row], dtype=np.float64)
     target = (values[:, 13] > 0).astype(np.int64)
-    return Parsed(values[:, :13], target, HEART_COLUMNS, ["no_disease", "disease"])
+    names = "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal"  # no header
+    return Parsed(values[:, :13], target, names.split(), ["no_disease", "disease"])
 
 
 def student(table: bytes) -> Parsed:
@@ -103,7 +98,7 @@ def nmnist(images: bytes, labels: bytes, shape: tuple[int, int]) -> Parsed:
 def nmnist38(images: bytes, labels: bytes, shape: tuple[int, int]) -> Parsed:
     """Return the first 500 threes and the first 500 eights, in the order they come."""
     data, target, names, _ = nmnist(images, labels, shape)
-    rows = [np.flatnonzero(target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
+    rows = [np.flatnonzero(target == digit)[:500] for digit in (3, 8)]
     chosen = np.sort(np.concatenate(rows))
     return Parsed(data[chosen], (target[chosen] == 8).astype(np.int64), names, ["3", "8"])
 
