@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from groupfs.files.file_content import Content
 from groupfs.files.file_table import FileTable, TableError
-from groupfs.files.numpy_and_matlab import checked_csr
+from groupfs.files.numpy_and_matlab import table_of
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import join_names
 
@@ -15,7 +15,6 @@ from groupfs.utils.text import join_names
 def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
     """Read X, a layer or ``raw``, its variables as columns and ``obs`` as row metadata."""
     import h5py
-    import pandas as pd
     from anndata import read_h5ad as read
     from anndata.utils import make_index_unique
 
@@ -30,7 +29,7 @@ def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
             _check_choice(content.source, cells, layer, use_raw)
             matrix = cells.layers[layer] if layer else cells.raw.X if use_raw else cells.X
             values = matrix.to_memory() if hasattr(matrix, "to_memory") else matrix
-            values = checked_csr(values) if sp.issparse(values) else np.asarray(values)
+            values = values if sp.issparse(values) else np.asarray(values)
         finally:
             cells.file.close()
     obs, variables = cells.obs, (cells.raw if use_raw else cells).var_names
@@ -48,13 +47,8 @@ def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
             f"{cells.raw.shape[1]:,} variables, from before scaling, and use_raw=True selects from "
             "these."
         )
-    return FileTable(
-        values if sp.issparse(values) else pd.DataFrame(values, columns=names),
-        names,
-        content.source,
-        row_metadata=obs.reset_index(drop=True) if len(obs.columns) else None,
-        notes=notes,
-    )
+    metadata = obs.reset_index(drop=True) if len(obs.columns) else None
+    return table_of(content.source, values, names, row_metadata=metadata, notes=notes)
 
 
 def _check_choice(source: str, cells: Any, layer: str | None, use_raw: bool) -> None:

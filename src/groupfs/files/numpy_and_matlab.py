@@ -24,11 +24,11 @@ def read_numpy(content: Content) -> FileTable:
         with content.open() as file:
             stored = np.load(file, allow_pickle=False)
             if isinstance(stored, np.ndarray):
-                return _table(content.source, stored)
+                return table_of(content.source, stored)
             if not {"format", "shape", "data"} <= set(stored):
                 return _from_variables(content.source, dict(stored))
             file.seek(0)
-            return _table(content.source, sp.load_npz(file))
+            return table_of(content.source, sp.load_npz(file))
     except ValueError as reason:
         if "Object arrays" not in str(reason):
             raise
@@ -49,11 +49,8 @@ def read_mat(content: Content) -> FileTable:
         raise TableError(
             f"{content.source} is a Matlab 7.3 file; save it with save(..., '-v7')."
         ) from reason
-    arrays = {
-        name: value
-        for name, value in variables.items()
-        if sp.issparse(value) or isinstance(value, np.ndarray) and not value.dtype.hasobject
-    }
+    # scipy adds what it knows of the file under names that Matlab's variables cannot have
+    arrays = {name: value for name, value in variables.items() if not name.startswith("__")}
     return _from_variables(content.source, arrays)
 
 
@@ -96,7 +93,7 @@ def _from_variables(source: str, arrays: Mapping[str, Any]) -> FileTable:
     named = [columns.pop(name) for name in COLUMN_NAMES if name in columns]
     names = [own for own in named if own.size == n_columns and own.dtype.kind == "U"]
     metadata = {name: column for name, column in columns.items() if column.size == n_rows}
-    return _table(
+    return table_of(
         source,
         tables[chosen],
         [str(name).strip() for name in names[0]] if names else None,
@@ -105,7 +102,7 @@ def _from_variables(source: str, arrays: Mapping[str, Any]) -> FileTable:
     )
 
 
-def _table(source: str, array: Any, names: list[str] | None = None, **more: Any) -> FileTable:
+def table_of(source: str, array: Any, names: list[str] | None = None, **more: Any) -> FileTable:
     """Build the table of an array, with numbered columns where there are no names."""
     import pandas as pd
 
