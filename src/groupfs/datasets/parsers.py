@@ -12,6 +12,7 @@ import numpy as np
 import scipy.io
 from numpy.typing import NDArray
 
+from groupfs.utils.packages import import_optional
 from groupfs.utils.types import FloatArray
 
 N_IMAGES = 12_000
@@ -41,12 +42,9 @@ def faces(mat: bytes, shape: tuple[int, int]) -> Parsed:
 
 
 def lung500(rda: bytes) -> Parsed:
-    try:
-        import rdata
-    except ImportError as reason:
-        raise ImportError(
-            'lung.rda is read with the package rdata: install it (the extra "data").'
-        ) from reason
+    rdata = import_optional(
+        "rdata", 'lung.rda is read with the package rdata: install it (the extra "data").'
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about the encoding of plain ASCII names
         matrix = rdata.read_rda(io.BytesIO(rda))["lung"]
