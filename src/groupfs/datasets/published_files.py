@@ -35,16 +35,13 @@ def obtain_file(file: File, folder: Path, download: bool) -> bytes:
         if path.is_file():
             source = "fetch again" if file.url else f"get it again from {file.home}"
             return _checked(file, path, str(path), f"delete it and {source}")
-    if file.url is None or not download:
-        raise FileNotFoundError(_absent(file, folder))
-    return _download(file, file.url, folder)
-
-
-def _absent(file: File, folder: Path) -> str:
-    return (
+    absent = (
         f"{file.name} is not in {folder}; get it from {file.home} and put it there, as it is or "
         f"packed as {file.name}.zip or {file.name}.gz"
     )
+    if file.url is None or not download:
+        raise FileNotFoundError(absent)
+    return _download(file, file.url, folder, absent)
 
 
 def _checked(file: File, path: Path, what: str, remedy: str) -> bytes:
@@ -75,13 +72,13 @@ def _unpacked(packed: bytes, path: Path, name: str) -> bytes:
     raise zipfile.BadZipFile(f"no {name} in it")
 
 
-def _download(file: File, url: str, folder: Path) -> bytes:
+def _download(file: File, url: str, folder: Path, absent: str) -> bytes:
     """Download into a temporary folder, check, and only then move the file to its folder."""
     try:
         import pooch
     except ImportError as reason:
         raise FileNotFoundError(
-            f'{_absent(file, folder)}; or install pooch to have it downloaded (the extra "data").'
+            f'{absent}; or install pooch to have it downloaded (the extra "data").'
         ) from reason
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".download-", dir=folder) as aside:
@@ -91,7 +88,7 @@ def _download(file: File, url: str, folder: Path) -> bytes:
             pooch.HTTPDownloader()(url, str(fetched), None)
         except Exception as reason:
             failure = f"downloading {url} failed ({type(reason).__name__}: {reason})"
-            raise FileNotFoundError(f"{_absent(file, folder)}; {failure}.") from reason
+            raise FileNotFoundError(f"{absent}; {failure}.") from reason
         content = _checked(file, fetched, f"the download from {url}", "try again later")
         os.replace(fetched, folder / fetched.name)
         return content
