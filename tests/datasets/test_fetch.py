@@ -49,11 +49,6 @@ def test_the_draw_of_noisy_digits_is_fixed(published):
     assert y[:8].tolist() == [3, 6, 6, 6, 0, 3, 6, 2]
 
 
-def test_return_X_y(published):
-    X, y = fetch_dataset("student", data_home=published, return_X_y=True)
-    assert X.shape == (395, 30) and y.shape == (395,)
-
-
 def test_unknown_name_lists_the_names():
     with pytest.raises(ValueError, match="no dataset 'jale'; choose one of allaml, .*student"):
         fetch_dataset("jale")

@@ -13,7 +13,7 @@ import zipfile
 import pooch
 import pytest
 
-from groupfs.datasets import fetch_dataset, registry
+from groupfs.datasets import fetch, fetch_dataset
 from groupfs.datasets.published_files import BrokenFileError
 
 DOWNLOADER = pooch.HTTPDownloader
@@ -87,12 +87,10 @@ def served(tmp_path, monkeypatch):
     server = http.server.ThreadingHTTPServer(
         ("127.0.0.1", 0), functools.partial(Quiet, directory=str(site))
     )
-    for name in ("yale", "student"):
-        entry = registry.REGISTRY[name]
-        (file,) = entry.files
+    for name in ("Yale.mat", "student-mat.csv"):
+        file = fetch.FILES[name]
         local = f"http://127.0.0.1:{server.server_port}/{file.url.rsplit('/')[-1]}"
-        entry = dataclasses.replace(entry, files=(dataclasses.replace(file, url=local),))
-        monkeypatch.setitem(registry.REGISTRY, name, entry)
+        monkeypatch.setitem(fetch.FILES, name, dataclasses.replace(file, url=local))
     thread = threading.Thread(target=server.serve_forever, args=(0.02,))
     thread.start()
     yield site

@@ -16,7 +16,6 @@ from groupfs.files.columns import (
     refuse_few,
 )
 from groupfs.files.large_text import is_too_large, map_text
-from groupfs.files.read import refuse_h5ad_options
 from groupfs.utils.text import join_names
 
 #: Labels of numbers with more values than this are cut into two halves to report agreement.
@@ -37,9 +36,9 @@ class Prepared:
 def read_file(request: SelectRequest, folder: str) -> FileTable:
     """Read a file; one too large for memory in parts, its numbers mapped from the folder."""
     path = str(request.table)
-    if not is_too_large(path, request.max_memory):
+    for_h5ad = request.layer is not None or request.use_raw  # which text is refused with
+    if for_h5ad or not is_too_large(path, request.max_memory):
         return read_table(path, **request.reading)
-    refuse_h5ad_options(path, request.layer, request.use_raw)
     aside = {"--label": request.label, "--by": request.by}
     return map_text(
         path,

@@ -1,13 +1,20 @@
 """fetch_dataset: the paper's tables by name, from the files their sources publish."""
 
 import os
+import tomllib
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
 
-from groupfs.datasets.published_files import data_folder, obtain_file
-from groupfs.datasets.registry import DATASETS, REGISTRY
+from groupfs.datasets import parsers
+from groupfs.datasets.published_files import File, obtain_file
+
+REGISTRY = tomllib.loads(resources.files(__package__).joinpath("registry.toml").read_text("utf-8"))
+FILES = {name: File(name, **stored) for name, stored in REGISTRY["files"].items()}
+DATASETS = tuple(REGISTRY["tables"])
 
 
 def fetch_dataset(
@@ -53,18 +60,16 @@ def fetch_dataset(
     """
     if name not in DATASETS:
         raise ValueError(f"There is no dataset {name!r}; choose one of {', '.join(DATASETS)}.")
-    entry, folder = REGISTRY[name], data_folder(data_home)
-    contents = (obtain_file(file, folder, download_if_missing) for file in entry.files)
-    parsed = entry.read(*contents)
+    home = data_home if data_home is not None else os.environ.get("GROUPFS_DATA")
+    folder = Path(home or "~/groupfs_data").expanduser()
+    table = REGISTRY["tables"][name]
+    contents = [obtain_file(FILES[file], folder, download_if_missing) for file in table["files"]]
+    read = getattr(parsers, table.get("read", name))
+    shape = tuple(table["image_shape"]) if "image_shape" in table else None
+    parsed = read(*contents, shape) if shape else read(*contents)
 
     data = parsed.data.astype(np.float64, order="C")
     if return_X_y:
         return data, parsed.target
-    return Bunch(
-        data=data,
-        target=parsed.target,
-        feature_names=list(parsed.feature_names),
-        target_names=list(parsed.target_names),
-        image_shape=entry.image_shape,
-        DESCR=entry.description,
-    )
+    description = " ".join(table["description"].split())
+    return Bunch(**parsed._replace(data=data)._asdict(), image_shape=shape, DESCR=description)

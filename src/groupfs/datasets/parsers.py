@@ -12,16 +12,10 @@ import numpy as np
 import scipy.io
 from numpy.typing import NDArray
 
+from groupfs.utils.packages import import_optional
 from groupfs.utils.types import FloatArray
 
-HEART_COLUMNS = [  # the file has no header
-    *("age", "sex", "cp", "trestbps", "chol", "fbs", "restecg"),
-    *("thalach", "exang", "oldpeak", "slope", "ca", "thal"),
-]
-METABRIC_EXPRESSIONS = slice(31, 520)
-LUNG_CLASSES = ["Normal", "Carcinoid", "Colon", "SmallCell"]
-N_LUNG_GENES = 500
-N_IMAGES, DIGIT_SHAPE, N_PER_DIGIT = 12_000, (28, 28), 500
+N_IMAGES = 12_000
 
 
 class Parsed(NamedTuple):
@@ -48,34 +42,33 @@ def faces(mat: bytes, shape: tuple[int, int]) -> Parsed:
 
 
 def lung500(rda: bytes) -> Parsed:
-    try:
-        import rdata
-    except ImportError as reason:
-        raise ImportError(
-            'lung.rda is read with the package rdata: install it (the extra "data").'
-        ) from reason
+    rdata = import_optional(
+        "rdata", 'lung.rda is read with the package rdata: install it (the extra "data").'
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about the encoding of plain ASCII names
         matrix = rdata.read_rda(io.BytesIO(rda))["lung"]
     classes, probes = (list(map(str, matrix.coords[axis].values)) for axis in matrix.dims)
     values = np.asarray(matrix, dtype=np.float64)
-    widest = np.sort(np.argsort(-values.var(axis=0), kind="stable")[:N_LUNG_GENES])
-    target = np.array([LUNG_CLASSES.index(name) for name in classes], dtype=np.int64)
-    return Parsed(values[:, widest], target, [probes[i] for i in widest], LUNG_CLASSES)
+    widest = np.sort(np.argsort(-values.var(axis=0), kind="stable")[:500])
+    names = ["Normal", "Carcinoid", "Colon", "SmallCell"]
+    target = np.array([names.index(name) for name in classes], dtype=np.int64)
+    return Parsed(values[:, widest], target, [probes[i] for i in widest], names)
 
 
 def metabric(table: bytes) -> Parsed:
     header, *rows = _read_csv(table)
     status = [row[header.index("pr_status")] for row in rows]
-    values = np.array([row[METABRIC_EXPRESSIONS] for row in rows], dtype=np.float64)
+    values = np.array([row[31:520] for row in rows], dtype=np.float64)  # brca1 to ugt2b7
     target = np.array([["Negative", "Positive"].index(word) for word in status], dtype=np.int64)
-    return Parsed(values, target, header[METABRIC_EXPRESSIONS], ["pr_negative", "pr_positive"])
+    return Parsed(values, target, header[31:520], ["pr_negative", "pr_positive"])
 
 
 def heart_disease(table: bytes) -> Parsed:
     values = np.array([row for row in _read_csv(table) if "?" not in row], dtype=np.float64)
     target = (values[:, 13] > 0).astype(np.int64)
-    return Parsed(values[:, :13], target, HEART_COLUMNS, ["no_disease", "disease"])
+    names = "age sex cp trestbps chol fbs restecg thalach exang oldpeak slope ca thal"  # no header
+    return Parsed(values[:, :13], target, names.split(), ["no_disease", "disease"])
 
 
 def student(table: bytes) -> Parsed:
@@ -86,9 +79,9 @@ def student(table: bytes) -> Parsed:
     return Parsed(values, (final_grade >= 10).astype(np.int64), header[:30], ["fail", "pass"])
 
 
-def nmnist(images: bytes, labels: bytes) -> Parsed:
+def nmnist(images: bytes, labels: bytes, shape: tuple[int, int]) -> Parsed:
     """Draw digits with MNIST's class frequencies; a pixel is the larger of digit and noise."""
-    pixels = np.frombuffer(images, np.uint8, offset=16).reshape(-1, *DIGIT_SHAPE)
+    pixels = np.frombuffer(images, np.uint8, offset=16).reshape(-1, *shape)
     digits = np.frombuffer(labels, np.uint8, offset=8)
     # numpy promises that the numbers of this older generator never change.
     rng = np.random.RandomState(0)
@@ -97,13 +90,13 @@ def nmnist(images: bytes, labels: bytes) -> Parsed:
     noise = rng.randint(0, 256, by_columns.shape, dtype=np.uint8)
     names = [str(digit) for digit in range(10)]
     target = digits[chosen].astype(np.int64)
-    return Parsed(np.maximum(by_columns, noise), target, pixel_names(DIGIT_SHAPE), names)
+    return Parsed(np.maximum(by_columns, noise), target, pixel_names(shape), names)
 
 
-def nmnist38(images: bytes, labels: bytes) -> Parsed:
+def nmnist38(images: bytes, labels: bytes, shape: tuple[int, int]) -> Parsed:
     """Return the first 500 threes and the first 500 eights, in the order they come."""
-    data, target, names, _ = nmnist(images, labels)
-    rows = [np.flatnonzero(target == digit)[:N_PER_DIGIT] for digit in (3, 8)]
+    data, target, names, _ = nmnist(images, labels, shape)
+    rows = [np.flatnonzero(target == digit)[:500] for digit in (3, 8)]
     chosen = np.sort(np.concatenate(rows))
     return Parsed(data[chosen], (target[chosen] == 8).astype(np.int64), names, ["3", "8"])
 

@@ -10,9 +10,6 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-#: What unpacking a damaged file may raise.
-UNPACKING_ERRORS = (EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error)
-
 
 class BrokenFileError(OSError):
     """A file that is at hand but is not what its source publishes."""
@@ -28,41 +25,30 @@ class File:
     url: str | None = None  #: of the file or of an archive that holds it; None: fetched by hand
 
 
-def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
-    """Return the folder of the published files: given, or ``GROUPFS_DATA``, or in the home."""
-    given = data_home if data_home is not None else os.environ.get("GROUPFS_DATA")
-    return Path(given or "~/groupfs_data").expanduser()
-
-
-def find_file(file: File, folder: Path) -> Path | None:
-    """Return where the file, or an archive with it, lies in the folder, if it does."""
-    names = [file.name, f"{file.name}.gz", f"{file.name}.zip", Path(file.url or file.name).name]
-    return next((folder / name for name in names if (folder / name).is_file()), None)
-
-
 def obtain_file(file: File, folder: Path, download: bool) -> bytes:
-    """Read and check a file, downloaded first if it is absent and that is possible."""
-    path = find_file(file, folder)
-    if path is not None:
-        source = "fetch again" if file.url else f"get it again from {file.home}"
-        return _checked(file, path, str(path), f"delete it and {source}")
-    if file.url is None or not download:
-        raise FileNotFoundError(_absent(file, folder))
-    return _download(file, file.url, folder)
+    """Read and check a file of the folder, downloaded first if it is absent and that is possible.
 
-
-def _absent(file: File, folder: Path) -> str:
-    return (
+    It may lie there as it is or in an archive.
+    """
+    names = [file.name, f"{file.name}.gz", f"{file.name}.zip", Path(file.url or file.name).name]
+    for path in (folder / name for name in names):
+        if path.is_file():
+            source = "fetch again" if file.url else f"get it again from {file.home}"
+            return _checked(file, path, str(path), f"delete it and {source}")
+    absent = (
         f"{file.name} is not in {folder}; get it from {file.home} and put it there, as it is or "
         f"packed as {file.name}.zip or {file.name}.gz"
     )
+    if file.url is None or not download:
+        raise FileNotFoundError(absent)
+    return _download(file, file.url, folder, absent)
 
 
 def _checked(file: File, path: Path, what: str, remedy: str) -> bytes:
     packed = path.read_bytes()
     try:
         data = _unpacked(packed, path, file.name)
-    except UNPACKING_ERRORS as reason:
+    except (EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as reason:
         raise BrokenFileError(f"{what} cannot be unpacked ({reason}); {remedy}.") from reason
     sha256 = hashlib.sha256(data).hexdigest()
     if file.sha256 != sha256:
@@ -86,13 +72,13 @@ def _unpacked(packed: bytes, path: Path, name: str) -> bytes:
     raise zipfile.BadZipFile(f"no {name} in it")
 
 
-def _download(file: File, url: str, folder: Path) -> bytes:
+def _download(file: File, url: str, folder: Path, absent: str) -> bytes:
     """Download into a temporary folder, check, and only then move the file to its folder."""
     try:
         import pooch
     except ImportError as reason:
         raise FileNotFoundError(
-            f'{_absent(file, folder)}; or install pooch to have it downloaded (the extra "data").'
+            f'{absent}; or install pooch to have it downloaded (the extra "data").'
         ) from reason
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".download-", dir=folder) as aside:
@@ -102,7 +88,7 @@ def _download(file: File, url: str, folder: Path) -> bytes:
             pooch.HTTPDownloader()(url, str(fetched), None)
         except Exception as reason:
             failure = f"downloading {url} failed ({type(reason).__name__}: {reason})"
-            raise FileNotFoundError(f"{_absent(file, folder)}; {failure}.") from reason
+            raise FileNotFoundError(f"{absent}; {failure}.") from reason
         content = _checked(file, fetched, f"the download from {url}", "try again later")
         os.replace(fetched, folder / fetched.name)
         return content

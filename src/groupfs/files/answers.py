@@ -11,17 +11,10 @@ from typing import Any
 import numpy as np
 
 from groupfs.files.column_values import ColumnsError, plain_spelling, to_text
-from groupfs.files.wordings import WORDINGS, Scale
+from groupfs.files.wordings import NO_ANSWER, WORDINGS, Scale
 from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray
 
-#: What people say in place of an answer.
-NO_ANSWER = {
-    *("don't know", "dont know", "do not know", "not applicable", "does not apply", "n/a", "na"),
-    *("no answer", "no response", "prefer not to say", "prefer not to answer", "refused"),
-    *("refused to answer", "declined to answer", "skipped", "missing", "not answered", "unknown"),
-    *("not stated", "no reply", "unsure"),
-}
 #: Answers that begin with their number, "1 - never", "5 (always)", or are nothing else; not 1.5.
 NUMBERED = re.compile(r"(\d{1,2})(?:\.0+)?(?!\.?\d)(?:\s*[-–=.:()][-–=.:()\s]*(.*?)\)?)?")
 #: Different answers of a question, at most, and steps of a scale whose answers are numbers.

@@ -149,26 +149,22 @@ def decide_columns(
     Column(name='job', kind='category', values=('baker', 'cook', 'smith'), why='')
     """
     names = list(frame.columns)
-    used, dropped = matching(use, names, "use"), matching(drop, names, "drop")
+    used, left_out = matching(use, names, "use"), _left_out(names, drop, label)
     codes = read_codes(missing)
-    labels = {label} if isinstance(label, str) else set(label or ())
-    answers = {
-        name: without_codes(frame[name], codes) for name in names if name not in labels | dropped
-    }
+    answers = {name: without_codes(frame[name], codes) for name in names if name not in left_out}
     scales = find_scales(answers, read_orders(order))
-    log, columns, n_coded = DecisionLog(), [], 0
+    log, columns = DecisionLog(), []
     for name in names:
-        if name not in answers:
-            columns.append(log.ignore(name, "label" if name in labels else "dropped"))
+        if name in left_out:
+            columns.append(log.ignore(name, left_out[name]))
             continue
         n_missing = int(answers[name].isna().sum() - frame[name].isna().sum())
-        n_coded += n_missing
         log.add_count("missing", name, n_missing, join_names(codes))
         columns.append(decide(name, answers[name], name in used, log, scales.get(name)))
     categories = {c.name: c.values for c in columns if c.kind == "category"}
     numbers = {c.name: to_numbers(answers[c.name]) for c in columns if c.kind == "number"}
     advice = [*unordered_answers(categories), *suspected_codes(numbers)]
-    if codes and not n_coded:
+    if codes and not any(decision == "missing" for decision, _ in log.columns):
         advice.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
     notes = (*log.sentences(), *advice)
     return Preparation(tuple(columns), notes, tuple(advice), missing=codes)
@@ -184,14 +180,22 @@ def numeric_columns(
 
     Parameters are those of :func:`decide_columns`, with the names of the columns for the table.
     """
-    names = [str(name) for name in names]
-    dropped = matching(drop, names, "drop")
-    labels = {label} if isinstance(label, str) else set(label or ())
-    log, columns = DecisionLog(), [Column(name, "number") for name in names]
-    for place, name in enumerate(names):
-        if name in labels | dropped:
-            columns[place] = log.ignore(name, "label" if name in labels else "dropped")
+    names, log = [str(name) for name in names], DecisionLog()
+    left_out = _left_out(names, drop, label)
+    columns = [
+        log.ignore(name, left_out[name]) if name in left_out else Column(name, "number")
+        for name in names
+    ]
     return Preparation(tuple(columns), tuple(log.sentences()))
+
+
+def _left_out(
+    names: Sequence[str], drop: str | Sequence[str] | None, label: str | Sequence[str] | None
+) -> dict[str, str]:
+    """Return the columns that are not to be used, and why."""
+    labels = [label] if isinstance(label, str) else label or ()
+    dropped = matching(drop, names, "drop")
+    return dict.fromkeys(dropped, "dropped") | dict.fromkeys(labels, "label")
 
 
 def refuse_few(names: Sequence[str], source: str, notes: Sequence[str]) -> None:

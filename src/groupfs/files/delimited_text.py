@@ -20,7 +20,7 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": 
 MISSING_WORDS = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?", "."]
 DECIMAL_COMMA = re.compile(r"^\s*([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)\s*$")
 #: Several answers in one cell, such as 1,3,4.
-NUMBER_LIST = re.compile(r"\d+(,\d+){2,}")
+NUMBER_LIST = re.compile(r"\s*\d+(,\d+){2,}\s*")
 #: Could as well be thousands.
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
@@ -81,8 +81,7 @@ def find_layout(file: IO[bytes], source: str, header: bool | None, n_bytes: int 
         rows = _split(sample, separator)
     except csv.Error as reason:
         raise TableError(f"{source} cannot be read as csv: {reason}.") from reason
-    has_header = not is_data(rows[0]) if header is None else header
-    names = cell_names(rows, has_header)
+    names, has_header = find_names(rows, header)
     if has_header:
         refuse_duplicates(names, source)
     below = rows[1:] if has_header else rows
@@ -119,14 +118,10 @@ def parse(file: IO[bytes], layout: Layout, n_rows: int | None = None, **more: An
         if layout.decimal == ",":
             words = frame.select_dtypes(object).columns
             if lists is None:
-                lists = [name for name in words if frame[name].map(_is_list).any()]
+                lists = [n for n in words if any(map(NUMBER_LIST.fullmatch, map(str, frame[n])))]
             words = words.difference(lists)
             frame[words] = frame[words].replace(DECIMAL_COMMA, r"\1.\2", regex=True)
         yield frame
-
-
-def _is_list(cell: Any) -> bool:
-    return NUMBER_LIST.fullmatch(str(cell).strip()) is not None
 
 
 @contextlib.contextmanager
@@ -208,7 +203,7 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
     return [[cell.strip() for cell in row] for row in rows if row]
 
 
-def is_data(cells: list[str]) -> bool:
+def _is_data(cells: list[str]) -> bool:
     """Tell whether a first line is numbers, and not those of columns that are counted."""
     known = [cell for cell in cells if cell == "" or cell not in MISSING_WORDS]
     values = [_as_number(cell) for cell in known]
@@ -225,16 +220,16 @@ def _as_number(cell: str) -> float | None:
         return None
 
 
-def cell_names(rows: list[list[str]], has_header: bool) -> list[str]:
-    """Return the names of columns, those of a header or numbered ones."""
-    if not has_header:
-        return numbered(len(rows[0]))
+def find_names(rows: list[list[str]], header: bool | None) -> tuple[list[str], bool]:
+    """Return the names of columns, and whether they are those of a header or numbered ones."""
+    if _is_data(rows[0]) if header is None else not header:
+        return numbered(len(rows[0])), False
     names = [name or f"Unnamed: {index}" for index, name in enumerate(rows[0])]
     if len(rows) > 1 and all(len(row) == len(names) + 1 for row in rows[1:]):
         if all(row[-1] == "" for row in rows[1:]):  # a separator at the end of every line
-            return [*names, f"Unnamed: {len(names)}"]
-        return ["row_name", *names]  # R leaves the first column of its tables without a name
-    return names
+            return [*names, f"Unnamed: {len(names)}"], True
+        return ["row_name", *names], True  # R leaves the first column of its tables without a name
+    return names, True
 
 
 def _has_decimal_commas(rows: list[list[str]], separator: str) -> bool:

@@ -115,23 +115,20 @@ def refuse_no_text(beginning: bytes, source: str) -> None:
 
 def _unpacked(file: IO[bytes], source: str) -> IO[bytes]:
     """Open a file decompressed if its first bytes tell that it is compressed."""
+    if source.lower().endswith(".zip"):  # the beginning is that of an npz file too
+        archive = zipfile.ZipFile(file)
+        members = [name for name in archive.namelist() if not name.endswith("/")]
+        names = [name for name in members if not name.startswith("__MACOSX/")]
+        if len(names) != 1:
+            raise TableError(
+                f"{source} holds {len(names)} files ({join_names(names, 3) or 'none'}); unpack it "
+                "and name the one you mean."
+            )
+        return archive.open(names[0])
     beginning = file.read(6)
     file.seek(0)
-    if source.lower().endswith(".zip"):  # the beginning is that of an npz file too
-        return _only_member(file, source)
     known = [unpack for start, unpack in DECOMPRESSORS.items() if beginning.startswith(start)]
     return known[0](file) if known else file
-
-
-def _only_member(file: IO[bytes], source: str) -> IO[bytes]:
-    archive = zipfile.ZipFile(file)
-    names = [n for n in archive.namelist() if not n.endswith("/") and not n.startswith("__MACOSX/")]
-    if len(names) != 1:
-        raise TableError(
-            f"{source} holds {len(names)} files ({join_names(names, 3) or 'none'}); unpack it and "
-            "name the one you mean."
-        )
-    return archive.open(names[0])
 
 
 def _meant(path: Path) -> str:

@@ -6,6 +6,7 @@ of a table are compared without knowing the rest.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -103,8 +104,11 @@ def map_text(
             f"Filled gaps in {count(len(gaps), 'column')} with the column's mean, as the table was "
             f"read in parts (how many): {filled}."
         )
-    row_metadata = metadata.apply(_plain) if as_text else None
+    for name in metadata:
+        with suppress(ValueError):  # of a column that is not numbers alone
+            metadata[name] = pd.to_numeric(metadata[name])
     preparation = replace(preparation, notes=(), header=header)  # the table says them
+    row_metadata = metadata if as_text else None
     return FileTable(
         table, names, content.source, row_metadata, layout.has_header, notes, preparation
     )
@@ -112,15 +116,11 @@ def map_text(
 
 def _numbers_alone(decided: Preparation) -> Preparation:
     """Leave out columns that are no numbers, and notes that are not true of all rows."""
-    left_out = [
-        column.name
-        for column in decided.columns
-        if column.kind in ("category", "ordered") and len(column.values) != 2
-    ]
-    columns = [
-        Column(column.name, "ignored", why="category") if column.name in left_out else column
-        for column in decided.columns
-    ]
+    columns, left_out = list(decided.columns), []
+    for place, column in enumerate(columns):
+        if column.kind in ("category", "ordered") and len(column.values) != 2:
+            columns[place] = Column(column.name, "ignored", why="category")
+            left_out.append(column.name)
     notes = [note for note in decided.notes if not any(words in note for words in COUNTED)]
     if left_out:
         notes.append(
@@ -153,13 +153,3 @@ def _append(path: Path, values: FloatArray) -> None:
             f"The temporary folder {path.parent.parent} takes no more of the table "
             f"({reason.strerror or reason}); set TMPDIR to a folder with more room."
         ) from reason
-
-
-def _plain(column: Any) -> Any:
-    """Return a column of text as numbers if it is nothing else."""
-    import pandas as pd
-
-    try:
-        return pd.to_numeric(column)
-    except ValueError:
-        return column

@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.files.answers import NO_ANSWER, plain_word
-from groupfs.files.delimited_text import MISSING_WORDS, cell_names, is_data
+from groupfs.files.answers import plain_word
+from groupfs.files.delimited_text import MISSING_WORDS, find_names
 from groupfs.files.file_content import Content
 from groupfs.files.file_table import FileTable, TableError
+from groupfs.files.wordings import NO_ANSWER
 from groupfs.utils.text import join_names
 
 #: What a spreadsheet shows for values that it could not compute.
@@ -21,13 +22,12 @@ def read_excel(content: Content, header: bool | None) -> FileTable:
 
     with content.open() as file:
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        words = [*MISSING_WORDS, *ERRORS]
         every = pd.read_excel(
             book,
             None,
             header=None,
             dtype=object,
-            na_values=words,
+            na_values=[*MISSING_WORDS, *ERRORS],
             engine="openpyxl",
             keep_default_na=False,
         )
@@ -35,14 +35,13 @@ def read_excel(content: Content, header: bool | None) -> FileTable:
         title: cells.dropna(how="all").dropna(axis=1, how="all") for title, cells in every.items()
     }
     largest = max(sheets, key=lambda title: sheets[title].size)
-    if not sheets[largest].size:
+    cells = sheets[largest]
+    if not cells.size:
         raise TableError(
             f"{content.source} is a workbook without a value; fill a sheet, or name another."
         )
-    cells = sheets[largest]
     first = ["" if pd.isna(value) else str(value).strip() for value in cells.iloc[0]]
-    has_header = not is_data(first) if header is None else header
-    names = cell_names([first], has_header)
+    names, has_header = find_names([first], header)
     frame = (cells.iloc[1:] if has_header else cells).reset_index(drop=True).apply(_typed)
     frame.columns = names
     others = [title for title, other in sheets.items() if title != largest and other.size]

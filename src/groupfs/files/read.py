@@ -8,21 +8,13 @@ from pathlib import Path
 from groupfs.files.delimited_text import read_text
 from groupfs.files.file_content import Content, find_content
 from groupfs.files.file_table import FileTable, TableError, refuse_duplicates
-from groupfs.files.h5ad import read_h5ad
+from groupfs.files.matrices import read_h5ad, read_mat, read_numpy
 from groupfs.files.named_columns import read_excel, read_frame, read_spss
-from groupfs.files.numpy_and_matlab import read_mat, read_numpy
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import count, join_names
 
-#: Packages that read files, and the extra of groupfs that brings each.
-EXTRAS = {
-    "pandas": "cli",
-    "pyarrow": "cli",
-    "openpyxl": "excel",
-    "pyreadstat": "spss",
-    "anndata": "anndata",
-    "h5py": "anndata",
-}
+#: The extra of groupfs that brings what reads a format, where that is not "cli".
+EXTRAS = {"xlsx": "excel", "sav": "spss", "h5ad": "anndata"}
 
 
 def read_table(
@@ -78,8 +70,13 @@ def read_table(
     if layer is not None and use_raw:
         raise ParameterError("layer and use_raw are two choices; give one of them.", "layer")
     content = find_content(path)
-    if content.format != "h5ad":
-        refuse_h5ad_options(content.source, layer, use_raw)
+    if content.format != "h5ad" and (layer is not None or use_raw):
+        given = "use_raw=True" if use_raw else f"layer={layer!r}"
+        raise ParameterError(
+            f"{given}: only h5ad files have layers and raw values, and {content.source} is none; "
+            "leave it out.",
+            given.partition("=")[0],
+        )
     readers: dict[str, Callable[[], FileTable]] = {
         "text": lambda: read_text(content, header),
         "xlsx": lambda: read_excel(content, header),
@@ -112,10 +109,9 @@ def refuse_broken(content: Content) -> Iterator[None]:
     except (TableError, ParameterError):
         raise
     except ImportError as reason:
-        package = str(reason.name).partition(".")[0]
-        what = f'"groupfs[{EXTRAS[package]}]"' if package in EXTRAS else package
+        package, extra = str(reason.name).partition(".")[0], EXTRAS.get(content.format, "cli")
         raise ImportError(
-            f"Reading {source} needs {package}; install it with pip install {what}."
+            f'Reading {source} needs {package}; install it with pip install "groupfs[{extra}]".'
         ) from reason
     except MemoryError as reason:
         raise TableError(
@@ -127,14 +123,3 @@ def refuse_broken(content: Content) -> Iterator[None]:
             f"{source} is broken or no {content.format} file ({why}); open it in the program that "
             "wrote it and save it again, or as csv."
         ) from reason
-
-
-def refuse_h5ad_options(source: str, layer: str | None, use_raw: bool) -> None:
-    """Refuse options for h5ad files where a file is none."""
-    if layer is not None or use_raw:
-        given = "use_raw=True" if layer is None else f"layer={layer!r}"
-        raise ParameterError(
-            f"{given}: only h5ad files have layers and raw values, and {source} is none; leave it "
-            "out.",
-            given.partition("=")[0],
-        )
