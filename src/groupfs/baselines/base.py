@@ -1,9 +1,10 @@
 """The base of the baselines: a score for every feature becomes a ranking and a selection.
 
-The estimators are dataclasses: their fields are the parameters, with types and defaults.
+The estimators are dataclasses: their fields are the parameters, with types, defaults and what is
+allowed.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.data.open_table import open_matrix
 from groupfs.data.table import TableInMemory
 from groupfs.selector import derive_seeds
-from groupfs.utils.sklearn_compat import COUNT, POSITIVE, fit_context
+from groupfs.utils.sklearn_compat import COUNT, fit_context
 from groupfs.utils.threads import threads_for
 from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
 from groupfs.utils.warn import warn
@@ -28,27 +29,23 @@ Table: TypeAlias = TableInMemory
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 
+def parameter(default: Any, *allowed: Any) -> Any:
+    """Declare a parameter: its default, and the constraints by which scikit-learn checks it."""
+    return field(default=default, metadata={"allowed": list(allowed)})
+
+
 @dataclass(eq=False, repr=False)
 class RankingSelector(SelectorMixin, BaseEstimator):
     """Base of the baselines; subclasses have their parameters as fields and a ``_fit_table``."""
 
-    n_features_to_select: int | None = None
+    n_features_to_select: int | None = parameter(None, COUNT, None)
 
     standardize = True  # a parameter of some
     _fewest_columns = 2  # that must vary
 
-    #: Of parameters that several baselines have; scikit-learn ignores those that one does not have.
-    _parameter_constraints = {
-        "n_features_to_select": [COUNT, None],
-        "standardize": ["boolean"],
-        "device": [str, TorchDevice],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        "hidden_width": [COUNT, None],
-        "batch_size": [COUNT, None],
-        "max_epochs": [COUNT],
-        "learning_rate": [POSITIVE],
-    }
+    @property
+    def _parameter_constraints(self) -> dict[str, list[Any]]:
+        return {field.name: field.metadata["allowed"] for field in fields(self)}
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -125,10 +122,10 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 class TrainedSelector(RankingSelector):
     """Base of the baselines that train networks or gates, on a device."""
 
-    standardize: bool = True
-    device: "str | torch.device" = "auto"
-    random_state: RandomState = None
-    verbose: int = 0
+    standardize: bool = parameter(True, "boolean")
+    device: "str | torch.device" = parameter("auto", str, TorchDevice)
+    random_state: RandomState = parameter(None, "random_state")
+    verbose: int = parameter(0, "verbose")
 
     def _seeds(self, n_seeds: int) -> list[int]:
         return derive_seeds(check_random_state(self.random_state), n_seeds)

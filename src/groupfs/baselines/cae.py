@@ -14,11 +14,12 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu
 from tqdm import tqdm
 
-from groupfs.baselines.base import Table, TrainedSelector
+from groupfs.baselines.base import Table, TrainedSelector, parameter
 from groupfs.data.table import Rows
 from groupfs.joint.relaxations import gumbel_noise, membership
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE
+from groupfs.utils.sklearn_compat import COUNT, POSITIVE
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
 
@@ -94,10 +95,10 @@ class ConcreteAutoencoderSelector(TrainedSelector):
     True
     """
 
-    hidden_width: int | None = None
-    batch_size: int | None = None
-    max_epochs: int = 200
-    learning_rate: float = 1e-3
+    hidden_width: int | None = parameter(None, COUNT, None)
+    batch_size: int | None = parameter(None, COUNT, None)
+    max_epochs: int = parameter(200, COUNT)
+    learning_rate: float = parameter(1e-3, POSITIVE)
 
     def _fit_table(self, table: Table) -> None:
         K, device = self._budget(table), self._place(table, DTYPE)

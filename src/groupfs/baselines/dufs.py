@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from groupfs.baselines.base import Table, TrainedSelector
+from groupfs.baselines.base import Table, TrainedSelector, parameter
 from groupfs.groups import OPEN
 from groupfs.joint.loop import train
 from groupfs.joint.losses import Objective, group_sparsity, sample_term
@@ -20,7 +20,7 @@ from groupfs.joint.model import GatedModel
 from groupfs.joint.relaxations import Noise, NoiseSource, gates, gates_pullback
 from groupfs.joint.settings import Schedule, affordable_neighbors, large_batch
 from groupfs.utils.device import DTYPE
-from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, Interval, StrOptions
+from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from groupfs.utils.warn import SelectionWarning, warn
 
 #: Steps that training takes at most, and epochs it takes at least, if epochs are not given.
@@ -81,23 +81,13 @@ class DUFS(TrainedSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    loss: str = "ratio"
-    sparsity_weight: float = 0.1
-    n_neighbors: int = 7
-    learning_rate: float = 0.01
-    batch_size: int | None = None
-    max_epochs: int | None = None
-    gate_noise: float = 0.5
-
-    _parameter_constraints = {
-        **TrainedSelector._parameter_constraints,
-        "loss": [StrOptions({"ratio", "sum"})],
-        "sparsity_weight": [NOT_NEGATIVE],
-        "n_neighbors": [COUNT],
-        "batch_size": [Interval(Integral, 2, None, closed="left"), None],
-        "max_epochs": [COUNT, None],
-        "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
-    }
+    loss: str = parameter("ratio", StrOptions({"ratio", "sum"}))
+    sparsity_weight: float = parameter(0.1, NOT_NEGATIVE)
+    n_neighbors: int = parameter(7, COUNT)
+    learning_rate: float = parameter(0.01, POSITIVE)
+    batch_size: int | None = parameter(None, Interval(Integral, 2, None, closed="left"), None)
+    max_epochs: int | None = parameter(None, COUNT, None)
+    gate_noise: float = parameter(0.5, Interval(Real, 0.2, 2, closed="both"))
 
     def _fit_table(self, table: Table) -> None:
         device, rows = self._place(table, DTYPE), table.rows

@@ -14,14 +14,14 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from groupfs.baselines.base import RankingSelector, Table, fewer_than_samples
+from groupfs.baselines.base import RankingSelector, Table, fewer_than_samples, parameter
 from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery.graph import TINY, self_tuning_graph
 from groupfs.discovery.sample_graph import check_affinity
 from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, StrOptions
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import FloatArray, IntArray, TorchDevice
 
 Affinity: TypeAlias = FloatArray | sp.csr_array
 CPU = torch.device("cpu")
@@ -44,18 +44,13 @@ FLAT = 1e-12
 class SampleGraphSelector(RankingSelector):
     """Base of the baselines that need a graph of the samples; it has the graph's parameters."""
 
-    graph: Any = "self-tuning"
-    n_neighbors: int = 7
-    kept_neighbors: int | str | None = None
-    standardize: bool = True
-    device: str | torch.device = "auto"
-
-    _parameter_constraints = {
-        **RankingSelector._parameter_constraints,
-        "graph": [StrOptions({"self-tuning"}), "array-like", "sparse matrix"],
-        "n_neighbors": [COUNT],
-        "kept_neighbors": [COUNT, StrOptions({"all"}), None],
-    }
+    graph: Any = parameter(
+        "self-tuning", StrOptions({"self-tuning"}), "array-like", "sparse matrix"
+    )
+    n_neighbors: int = parameter(7, COUNT)
+    kept_neighbors: int | str | None = parameter(None, COUNT, StrOptions({"all"}), None)
+    standardize: bool = parameter(True, "boolean")
+    device: str | torch.device = parameter("auto", str, TorchDevice)
 
     def _sample_affinity(self, rows: RowsInMemory) -> Affinity:
         """Build the graph that the parameters ask for, (N, N).

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator
 
-from groupfs.baselines.base import Table, fewer_than_samples
+from groupfs.baselines.base import Table, fewer_than_samples, parameter
 from groupfs.baselines.laplacian import Affinity, SampleGraphSelector
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery.clusters import dense_eigenvectors, lanczos
@@ -83,14 +83,8 @@ class MCFS(SampleGraphSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    n_eigenvectors: int = 5
-    n_nonzero: int | None = None
-
-    _parameter_constraints = {
-        **SampleGraphSelector._parameter_constraints,
-        "n_eigenvectors": [COUNT],
-        "n_nonzero": [COUNT, None],
-    }
+    n_eigenvectors: int = parameter(5, COUNT)
+    n_nonzero: int | None = parameter(None, COUNT, None)
 
     def _fit_table(self, table: Table) -> None:
         rows = table.rows

@@ -5,10 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from groupfs.baselines.base import RankingSelector, Table
+from groupfs.baselines.base import RankingSelector, Table, parameter
 from groupfs.baselines.mgagr_solver import solve
 from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
+from groupfs.utils.types import TorchDevice
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -80,26 +81,15 @@ class MGAGR(RankingSelector):
     ((100, 5), 4)
     """
 
-    n_groups: int | str = "auto"
-    smoothness_weight: float = 0.1
-    sparsity_weight: float = 0.1
-    kernel_width: float = 100.0
-    max_iter: int = 10
-    max_inner_iter: int = 10
-    tol: float = 1e-4
-    standardize: bool = True
-    device: str | torch.device = "auto"
-
-    _parameter_constraints = {
-        **RankingSelector._parameter_constraints,
-        "n_groups": [COUNT, StrOptions({"auto"})],
-        "smoothness_weight": [NOT_NEGATIVE],
-        "sparsity_weight": [POSITIVE],
-        "kernel_width": [POSITIVE],
-        "max_iter": [COUNT],
-        "max_inner_iter": [COUNT],
-        "tol": [NOT_NEGATIVE],
-    }
+    n_groups: int | str = parameter("auto", COUNT, StrOptions({"auto"}))
+    smoothness_weight: float = parameter(0.1, NOT_NEGATIVE)
+    sparsity_weight: float = parameter(0.1, POSITIVE)
+    kernel_width: float = parameter(100.0, POSITIVE)
+    max_iter: int = parameter(10, COUNT)
+    max_inner_iter: int = parameter(10, COUNT)
+    tol: float = parameter(1e-4, NOT_NEGATIVE)
+    standardize: bool = parameter(True, "boolean")
+    device: str | torch.device = parameter("auto", str, TorchDevice)
 
     def _fit_table(self, table: Table) -> None:
         device, d = resolve_device(self.device), len(table.columns)
