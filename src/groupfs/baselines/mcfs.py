@@ -13,7 +13,6 @@ feature leaves), and the products of the features that joined are equal no more.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +23,7 @@ from groupfs.baselines.laplacian import Affinity, SampleGraphSelector
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery.clusters import dense_eigenvectors, lanczos
 from groupfs.utils.sklearn_compat import COUNT
-from groupfs.utils.types import BoolArray, FloatArray
+from groupfs.utils.types import FloatArray
 
 #: Samples up to which eigenvectors are computed directly; above, by Lanczos iteration with so many
 #: vectors and restarts at most.
@@ -162,43 +161,6 @@ class ColumnProducts:
         return self.rows.project(self.rows.combine(weights[:, None]))[:, 0]
 
 
-class Candidate(NamedTuple):
-    """A column that may join the active ones."""
-
-    column: int
-    coordinates: FloatArray  #: in the orthonormal basis of the active columns, (n,)
-    outside: float  #: part of its squared norm that they do not span
-    norm: float  #: squared
-
-
-class ActiveColumns:
-    """The columns that have joined, with an orthonormal basis of their span."""
-
-    def __init__(self, products: ColumnProducts, most: int) -> None:
-        self.products = products
-        self.indices: list[int] = []
-        # Rows of ``inverse`` make the columns orthonormal; ``signs`` are theirs in that basis.
-        self.inverse, self.signs = np.zeros((most, most)), np.zeros(most)
-
-    def candidate(self, j: int) -> Candidate:
-        n, own = len(self.indices), self.products.of(j)
-        coordinates = self.inverse[:n, :n] @ own[self.indices]
-        return Candidate(j, coordinates, float(own[j] - coordinates @ coordinates), own[j])
-
-    def add(self, candidate: Candidate, sign: float) -> None:
-        n, root = len(self.indices), np.sqrt(candidate.outside)
-        self.inverse[n, :n] = -(candidate.coordinates @ self.inverse[:n, :n]) / root
-        self.inverse[n, n] = 1 / root
-        self.signs[n] = (sign - candidate.coordinates @ self.signs[:n]) / root
-        self.indices.append(candidate.column)
-
-    def direction(self, d: int) -> FloatArray:
-        """Return weights of a sum with equal angles with the active columns, (d,)."""
-        n, weights = len(self.indices), np.zeros(d)
-        weights[self.indices] = self.signs[:n] @ self.inverse[:n, :n]
-        return weights
-
-
 def least_angle_coefficients(
     products: ColumnProducts, target: FloatArray, n_nonzero: int
 ) -> FloatArray:
@@ -208,28 +170,37 @@ def least_angle_coefficients(
     copies above all, are passed over.
     ``target`` (d,) are the products of the columns with what is to be explained.
     """
-    coefficients = np.zeros(len(target))
+    coefficients, direction, rates = np.zeros((3, len(target)))
     residual = target.copy()  # products of the columns with what is not yet explained
     height = np.abs(target).max()  # the absolute value that those of the active columns share
-    if height == 0:
-        return coefficients
-    active, free = ActiveColumns(products, n_nonzero), np.ones(len(target), dtype=bool)
-    joining: Candidate | None = active.candidate(int(np.abs(target).argmax()))
-    while joining is not None:
-        active.add(joining, np.sign(residual[joining.column]))
-        free[joining.column] = False
-        direction = active.direction(len(target))
-        # along it the height falls at rate one, so ``height`` is the longest step there is
-        rates = products.with_sum(direction)
+    active: list[int] = []
+    free = np.ones(len(target), dtype=bool)
+    # rows of the inverse make the active columns orthonormal; the signs are theirs in that basis
+    inverse, signs = np.zeros((n_nonzero, n_nonzero)), np.zeros(n_nonzero)
+    while True:
+        # along the direction the height falls at rate one, so it is the longest step there is
         steps = np.where(free, _steps_until_equal(residual, rates, height), np.inf)
-        joining = _next_to_join(active, free, steps, longest=height * (1 - ROUNDING))
-        step = height if joining is None else steps[joining.column]
-        coefficients += step * direction
-        if len(active.indices) == n_nonzero:
-            break
-        residual -= step * rates
-        height -= step
-    return coefficients
+        j, n = int(steps.argmin()), len(active)
+        if steps[j] >= height * (1 - ROUNDING):
+            return coefficients + height * direction
+        free[j] = False
+        own = products.of(j)
+        inside = inverse[:n, :n] @ own[active]
+        outside = own[j] - inside @ inside  # part of its squared norm that the active do not span
+        if outside <= DEPENDENT * own[j]:
+            continue
+        coefficients += steps[j] * direction
+        if n == n_nonzero:
+            return coefficients
+        residual -= steps[j] * rates
+        height -= steps[j]
+        active.append(j)
+        inverse[n, :n] = -(inside @ inverse[:n, :n]) / np.sqrt(outside)
+        inverse[n, n] = 1 / np.sqrt(outside)
+        signs[n] = (np.sign(residual[j]) - inside @ signs[:n]) / np.sqrt(outside)
+        # the weights of a sum that has equal angles with all active columns
+        direction[active] = signs[: n + 1] @ inverse[: n + 1, : n + 1]
+        rates = products.with_sum(direction)
 
 
 def _steps_until_equal(residual: FloatArray, rates: FloatArray, height: float) -> FloatArray:
@@ -239,15 +210,3 @@ def _steps_until_equal(residual: FloatArray, rates: FloatArray, height: float) -
         steps_up = np.where(up > 0, (height - residual) / up, np.inf)
         steps_down = np.where(down > 0, (height + residual) / down, np.inf)
     return np.maximum(np.minimum(steps_up, steps_down), 0)
-
-
-def _next_to_join(
-    active: ActiveColumns, free: BoolArray, steps: FloatArray, longest: float
-) -> Candidate | None:
-    """Return the independent column that is nearest; dependent ones before it are free no more."""
-    while steps.min() < longest:
-        nearest = active.candidate(int(steps.argmin()))
-        if nearest.outside > DEPENDENT * nearest.norm:
-            return nearest
-        free[nearest.column], steps[nearest.column] = False, np.inf
-    return None
