@@ -4,12 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
+from groupfs.baselines import mgagr_solver as solver
 from groupfs.baselines.base import RankingSelector, Table, parameter
-from groupfs.baselines.mgagr_solver import solve
 from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
 from groupfs.utils.types import TorchDevice
+
+#: Keeps Q finite where a row of Z is zero; the steps use its inverse, which always is.
+TINY = 1e-15
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -106,17 +110,46 @@ class MGAGR(RankingSelector):
         self.groups_ = np.array_split(np.sort(table.columns), n_blocks)
         table.rows.to(device, torch.float64)
         X = table.rows.take(torch.arange(table.rows.shape[0]))
-        as_they_came = np.argsort(table.columns)
-        norms, weights, objective, self.converged_ = solve(
-            X,
-            [X[:, block] for block in np.array_split(as_they_came, n_blocks)],
-            alpha=float(self.smoothness_weight),
-            gamma=float(self.sparsity_weight),
-            sigma=float(self.kernel_width),
-            max_iter=self.max_iter,
-            max_inner_iter=self.max_inner_iter,
-            tol=float(self.tol),
-        )
+        blocks = np.array_split(np.argsort(table.columns), n_blocks)
+        norms = self._solve(X, [X[:, block] for block in blocks])
+        self._rank(table, norms.square().cpu().numpy())
+
+    def _solve(self, X: Tensor, parts: list[Tensor]) -> Tensor:
+        r"""Minimise over w, S and Z in turn; return the norms of Z's rows, (d,).
+
+        X is (n, d), and its columns by group are V of (n, d_v). Nothing here needs Z itself, only
+        the norms of its rows and distances between rows of XZ. Both stay as they are when Z is
+        rotated from the right, so with n < d the target X is replaced by the square T of
+        :math:`X = TO`, O having orthonormal rows, and Z has n columns instead of d.
+        """
+        n, d = X.shape
+        alpha, gamma = float(self.smoothness_weight), float(self.sparsity_weight)
+        make_step = solver.push_through_step if n < d else solver.direct_step
+        T = X if n >= d else torch.linalg.qr(X.T, mode="r").R.T.contiguous()
+        graphs, whole = (solver.GroupGraphs(own, float(self.kernel_width)) for own in (parts, [X]))
+        S = torch.cat([whole.rows(block).squeeze(1) for block in whole.blocks()])
+        # all of Z is 1 / d at the start, and one column has the distances of XZ
+        Y, norms = X.sum(1, keepdim=True) / d**0.5, X.new_full((d,), d**-0.5)
+        objective: list[float] = []
+        self.converged_ = False
+        while len(objective) < self.max_iter and not self.converged_:
+            weights, misfit = solver.update_graph(S, graphs, Y, alpha)
+            at_start, step = norms, make_step(X, T, S, alpha, gamma)
+            for _ in range(self.max_inner_iter):
+                Z = step(2 * norms + TINY)
+                previous, norms = norms, Z.norm(dim=1)
+                if self._has_converged(norms, previous):
+                    break
+            Y = X @ Z
+            roughness = (Y * solver.laplacian(S, Y)).sum()
+            value = misfit + (T - Y).square().sum() + alpha * roughness + gamma * norms.sum()
+            if not torch.isfinite(value):
+                raise ValueError(solver.OUT_OF_RANGE)
+            objective.append(float(value))
+            self.converged_ = self._has_converged(norms, at_start)
         self.group_weights_ = weights.cpu().numpy()
         self.objective_, self.n_iter_ = np.array(objective), len(objective)
-        self._rank(table, norms.square().cpu().numpy())
+        return norms
+
+    def _has_converged(self, norms: Tensor, previous: Tensor) -> bool:
+        return bool((norms - previous).norm() < float(self.tol) * norms.norm())

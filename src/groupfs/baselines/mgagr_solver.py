@@ -1,13 +1,11 @@
-r"""The iterations of MGAGR: a graph of the samples per group, a common one, a reconstruction.
+r"""The steps of MGAGR: a graph of the samples per group, a common one, a reconstruction.
 
 Axes: n samples, d features, V groups, b rows of a block. All in double precision. The groups'
-graphs are recomputed in blocks of rows, and never held whole. The objective, which
-:class:`groupfs.baselines.MGAGR` prints, is minimised over w, S and Z in turn, where column i of w
-sums to one.
+graphs are recomputed in blocks of rows, and never held whole.
 
-Nothing here needs Z itself, only the norms of its rows and distances between rows of XZ. Both stay
-as they are when Z is rotated from the right, so with n < d the target X is replaced by the square T
-of :math:`X = TO`, O having orthonormal rows, and Z has n columns instead of d.
+A step for Z is one of reweighted least squares: :math:`(X^\top K X + \gamma Q) Z = X^\top T` with
+:math:`K = I + \alpha L_S` and :math:`Q = \mathrm{diag}(1 / (2 \|z_j\|))`. None raises the
+objective.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,60 +18,10 @@ Step = Callable[[Tensor], Tensor]
 BLOCK_ENTRIES = 2**23
 #: Added to the groups' products, as a share of their mean square: equal groups share their weight.
 RIDGE = 1e-12
-#: Keeps Q finite where a row of Z is zero; the steps below use its inverse, which always is.
-TINY = 1e-15
 OUT_OF_RANGE = (
     "MGAGR cannot be solved in double precision with these weights: sparsity_weight is too small "
     "or smoothness_weight too large; choose them nearer to 1."
 )
-
-
-def solve(
-    X: Tensor,
-    parts: Sequence[Tensor],
-    *,
-    alpha: float,
-    gamma: float,
-    sigma: float,
-    max_iter: int,
-    max_inner_iter: int,
-    tol: float,
-) -> tuple[Tensor, Tensor, list[float], bool]:
-    r"""Run the iterations on X (n, d) and its columns by group, V of (n, d_v).
-
-    A step for Z is one of reweighted least squares: :math:`(X^\top K X + \gamma Q) Z = X^\top T`
-    with :math:`K = I + \alpha L_S` and :math:`Q = \mathrm{diag}(1 / (2 \|z_j\|))`; none raises the
-    objective. Both loops end early once the norms of Z's rows, taken as one vector, move by less
-    than ``tol`` times its length.
-
-    Returns the norms of Z's rows (d,), the weights of the groups, mean over the samples (V,), the
-    objective at the end of every round, and whether the last one converged.
-    """
-    n, d = X.shape
-    T = X if n >= d else torch.linalg.qr(X.T, mode="r").R.T.contiguous()
-    graphs = GroupGraphs(parts, sigma)
-    whole = GroupGraphs([X], sigma)
-    S = torch.cat([whole.rows(block).squeeze(1) for block in whole.blocks()])
-    # all of Z is 1 / d at the start, and one column has the distances of XZ
-    Y, norms = X.sum(1, keepdim=True) / d**0.5, X.new_full((d,), d**-0.5)
-    objective: list[float] = []
-    converged = False
-    while len(objective) < max_iter and not converged:
-        weights, misfit = update_graph(S, graphs, Y, alpha)
-        at_start, step = norms, (push_through_step if n < d else direct_step)(X, T, S, alpha, gamma)
-        for _ in range(max_inner_iter):
-            Z = step(2 * norms + TINY)
-            previous, norms = norms, Z.norm(dim=1)
-            if has_converged(norms, previous, tol):
-                break
-        Y = X @ Z
-        roughness = (Y * laplacian(S, Y)).sum()
-        value = misfit + (T - Y).square().sum() + alpha * roughness + gamma * norms.sum()
-        if not torch.isfinite(value):
-            raise ValueError(OUT_OF_RANGE)
-        objective.append(float(value))
-        converged = has_converged(norms, at_start, tol)
-    return norms, weights, objective, converged
 
 
 def direct_step(X: Tensor, T: Tensor, S: Tensor, alpha: float, gamma: float) -> Step:
@@ -121,11 +69,6 @@ def factor(system: Tensor) -> Tensor:
     if failed:
         raise ValueError(OUT_OF_RANGE)
     return lower
-
-
-def has_converged(norms: Tensor, previous: Tensor, tol: float) -> bool:
-    """Return whether the norms moved by less than ``tol``, relative to their length as a vector."""
-    return bool((norms - previous).norm() < tol * norms.norm())
 
 
 class GroupGraphs:
