@@ -5,9 +5,10 @@ allowed.
 """
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+import torch
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
@@ -15,14 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import open_matrix
 from groupfs.data.table import TableInMemory
+from groupfs.selection.budget import refuse_too_many
 from groupfs.selector import derive_seeds
+from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, fit_context
 from groupfs.utils.threads import threads_for
 from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
 from groupfs.utils.warn import warn
-
-if TYPE_CHECKING:
-    import torch
 
 #: Baselines need the whole table in memory.
 Table: TypeAlias = TableInMemory
@@ -79,12 +79,7 @@ class RankingSelector(SelectorMixin, BaseEstimator):
     def _open_table(self, X: Any) -> Table:
         """Check X, and that it has as many features as are to be selected."""
         table = open_matrix(self, X, self.standardize, "ranked last", self._fewest_columns)
-        wanted, n_features = self.n_features_to_select, table.rows.shape[1]
-        if wanted is not None and wanted > n_features:
-            raise ValueError(
-                f"n_features_to_select={wanted} but X has {n_features} features that vary; choose "
-                f"at most {n_features}."
-            )
+        refuse_too_many(self.n_features_to_select, table.rows.shape[1])
         return table
 
     def _budget(self, table: Table) -> int:
@@ -123,17 +118,15 @@ class TrainedSelector(RankingSelector):
     """Base of the baselines that train networks or gates, on a device."""
 
     standardize: bool = parameter(True, "boolean")
-    device: "str | torch.device" = parameter("auto", str, TorchDevice)
+    device: str | torch.device = parameter("auto", str, TorchDevice)
     random_state: RandomState = parameter(None, "random_state")
     verbose: int = parameter(0, "verbose")
 
     def _seeds(self, n_seeds: int) -> list[int]:
         return derive_seeds(check_random_state(self.random_state), n_seeds)
 
-    def _place(self, table: Table, dtype: "torch.dtype") -> "torch.device":
+    def _place(self, table: Table, dtype: torch.dtype) -> torch.device:
         """Bring the rows to the device that was asked for, and return it."""
-        from groupfs.utils.device import resolve_device
-
         device = resolve_device(self.device)
         table.rows.to(device, dtype)
         return device
