@@ -22,7 +22,6 @@ from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, fit_context
 from groupfs.utils.threads import threads_for
 from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
-from groupfs.utils.warn import warn
 
 #: Baselines need the whole table in memory.
 Table: TypeAlias = TableInMemory
@@ -130,11 +129,3 @@ class TrainedSelector(RankingSelector):
         device = resolve_device(self.device)
         table.rows.to(device, dtype)
         return device
-
-
-def fewer_than_samples(name: str, value: int, n_samples: int) -> int:
-    """Return the value of a parameter or, with a warning, the most that the samples allow."""
-    if value < n_samples:
-        return value
-    warn(f"{name}={value} but X has {n_samples} samples; {n_samples - 1} are used instead.")
-    return n_samples - 1

@@ -18,7 +18,7 @@ from groupfs.joint.loop import train
 from groupfs.joint.losses import Objective, group_sparsity, sample_term
 from groupfs.joint.model import GatedModel
 from groupfs.joint.relaxations import Noise, NoiseSource, gates, gates_pullback
-from groupfs.joint.settings import Schedule, affordable_neighbors, large_batch
+from groupfs.joint.settings import Schedule, fewer_than, large_batch
 from groupfs.utils.device import DTYPE
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from groupfs.utils.warn import SelectionWarning, warn
@@ -103,7 +103,7 @@ class DUFS(TrainedSelector):
             early_stopping=False,
         )
         objective = Objective(
-            n_neighbors=affordable_neighbors(self.n_neighbors, min(batch_size, N)),
+            n_neighbors=fewer_than("n_neighbors", self.n_neighbors, min(batch_size, N), "a batch"),
             steps=2,
             gate_noise=self.gate_noise,
             through_bandwidth=True,

@@ -14,11 +14,12 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from groupfs.baselines.base import RankingSelector, Table, fewer_than_samples, parameter
+from groupfs.baselines.base import RankingSelector, Table, parameter
 from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery.graph import TINY, self_tuning_graph
 from groupfs.discovery.sample_graph import check_affinity
+from groupfs.joint.settings import fewer_than
 from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, StrOptions
 from groupfs.utils.types import FloatArray, IntArray, TorchDevice
@@ -63,7 +64,7 @@ class SampleGraphSelector(RankingSelector):
             return check_affinity(self.graph, rows.shape[0], "graph")
         device = resolve_device(self.device)
         rows.to(CPU if device.type == "mps" else device, torch.float64)
-        n_neighbors = fewer_than_samples("n_neighbors", self.n_neighbors, rows.shape[0])
+        n_neighbors = fewer_than("n_neighbors", self.n_neighbors, rows.shape[0])
         affinity = self_tuning_affinity(rows, n_neighbors, self.kept_neighbors)
         rows.to(CPU, torch.float64)
         return affinity

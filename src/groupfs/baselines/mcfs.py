@@ -18,10 +18,11 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator
 
-from groupfs.baselines.base import Table, fewer_than_samples, parameter
+from groupfs.baselines.base import Table, parameter
 from groupfs.baselines.laplacian import Affinity, SampleGraphSelector
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery.clusters import dense_eigenvectors, lanczos
+from groupfs.joint.settings import fewer_than
 from groupfs.utils.sklearn_compat import COUNT
 from groupfs.utils.types import FloatArray
 
@@ -89,7 +90,7 @@ class MCFS(SampleGraphSelector):
         rows = table.rows
         N, d = rows.shape
         W = self._sample_affinity(rows)
-        n_vectors = fewer_than_samples("n_eigenvectors", self.n_eigenvectors, N)
+        n_vectors = fewer_than("n_eigenvectors", self.n_eigenvectors, N)
         Y = cluster_directions(W, n_vectors)
         n_nonzero = min(self.n_nonzero or self._budget(table), d, N - 1)
         products, targets = ColumnProducts(rows), rows.project(Y)
@@ -113,19 +114,9 @@ def cluster_directions(
     inverse_root = np.where(degree > 0, 1 / np.sqrt(np.where(degree > 0, degree, 1)), 0)
     scaled = sp.diags_array(inverse_root)
     walk = scaled @ W @ scaled if sp.issparse(W) else W * inverse_root[:, None] * inverse_root
-    trivial = np.sqrt(degree) / np.linalg.norm(np.sqrt(degree))
-    return inverse_root[:, None] * _leading_but_trivial(walk, trivial, n_vectors, direct_samples)
-
-
-def _leading_but_trivial(
-    walk: Affinity, trivial: FloatArray, n_vectors: int, direct_samples: int
-) -> FloatArray:
-    """Return eigenvectors of the largest eigenvalues, orthogonal to the one that is known, (N, K).
-
-    That one is moved from the top to the bottom of the spectrum instead of dropping the first that
-    the solver returns: on a graph in pieces the solver's first is any mixture of several.
-    """
-    N = walk.shape[0]
+    # The trivial one is moved from the top to the bottom of the spectrum instead of dropping the
+    # solver's first: on a graph in pieces that is any mixture of several.
+    trivial, N = np.sqrt(degree) / np.linalg.norm(np.sqrt(degree)), len(degree)
     if direct_samples < N and n_vectors < LANCZOS_VECTORS // 2:
         operator = LinearOperator(
             (N, N), matvec=lambda x: walk @ x - 2 * trivial * (trivial @ x), dtype=np.float64
@@ -133,12 +124,12 @@ def _leading_but_trivial(
         effort = {"ncv": LANCZOS_VECTORS, "maxiter": LANCZOS_RESTARTS}
         try:
             values, vectors = lanczos(operator, n_vectors, **effort)
-            return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
+            return inverse_root[:, None] * vectors[:, np.argsort(-values, kind="stable")]
         except ArpackError:
             pass  # the direct way is slow for so many samples, but it ends
     dense: FloatArray = walk if isinstance(walk, np.ndarray) else walk.toarray()
     _, vectors = dense_eigenvectors(dense - 2 * np.outer(trivial, trivial), n_vectors)
-    return vectors[:, ::-1]
+    return inverse_root[:, None] * vectors[:, ::-1]
 
 
 class ColumnProducts:
