@@ -154,10 +154,9 @@ class CompFS(TrainedSelector):
         is_open = self.gate_probabilities_ >= self.threshold
         groups = dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in is_open)
         self.groups_ = [np.array(group) for group in groups if group]
-        self._rank(table, p.max(axis=0), self.n_features_to_select or 1)
-        if self.n_features_to_select is None and self.groups_:
-            self._support_mask = self.gate_probabilities_.max(axis=0) >= self.threshold
-        elif self.n_features_to_select is None:
+        n_open = int(is_open.any(axis=0).sum())
+        self._rank(table, p.max(axis=0), self.n_features_to_select or max(n_open, 1))
+        if self.n_features_to_select is None and n_open == 0:
             warn(
                 f"no feature reaches threshold={self.threshold} in any group (the best has "
                 f"{p.max():.2f}), so only the best one is selected; choose a lower threshold or "

@@ -152,15 +152,12 @@ def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = SCORED_ENTR
 
 
 def self_tuning_affinity(
-    rows: RowsInMemory,
-    n_neighbors: int,
-    kept_neighbors: int | str | None,
-    dense_samples: int = DENSE_SAMPLES,
+    rows: RowsInMemory, n_neighbors: int, kept_neighbors: int | str | None
 ) -> Affinity:
     r"""Return :math:`\exp(-d_{ij}^2 / (g_i g_j))`, :math:`g_i` the distance to K-th neighbours."""
     N = rows.shape[0]
     if kept_neighbors is None:
-        kept_neighbors = "all" if dense_samples >= N else KEPT_ABOVE
+        kept_neighbors = "all" if DENSE_SAMPLES >= N else KEPT_ABOVE
     if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
         distances = _squared_distances(rows, _row_norms(rows), 0, N)
         return self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR).affinity.cpu().numpy()
