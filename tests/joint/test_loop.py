@@ -6,9 +6,9 @@ from groupfs.data.dense import DenseRows
 from groupfs.joint.loop import CHECK_EVERY, PATIENCE, train
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
-from groupfs.joint.relaxations import NoiseSource
 from groupfs.joint.settings import Schedule
 from groupfs.joint.step import Adam, TrainStep
+from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.warn import InterruptedTrainingWarning
 from tests.support.interrupt import interrupted_after
 
@@ -39,7 +39,7 @@ def make_task(weights=(1.0,), seeds=(0,), rows_type=DenseRows, **schedule):
         Objective(5, 2, 0.5, True, walk, 1.0),
         rows,
         Schedule(**{**settings, **schedule}),
-        NoiseSource(list(seeds), 0.5, CPU),
+        CounterNoise(list(seeds), CPU),
     )
 
 

@@ -17,8 +17,9 @@ from groupfs.groups import OPEN
 from groupfs.joint.loop import train
 from groupfs.joint.losses import Objective, group_sparsity, sample_term
 from groupfs.joint.model import GatedModel
-from groupfs.joint.relaxations import Noise, NoiseSource, gates, gates_pullback
+from groupfs.joint.relaxations import Noise, gates, gates_pullback
 from groupfs.joint.settings import Schedule, fewer_than, large_batch
+from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from groupfs.utils.warn import SelectionWarning, warn
@@ -113,15 +114,13 @@ class DUFS(TrainedSelector):
         mu = torch.as_tensor(start, dtype=DTYPE, device=device)
         kind = SumOfTerms if self.loss == "sum" else RatioOfTerms
         model = kind.with_gates(mu, mu.new_tensor([self.sparsity_weight]))
-        noise = NoiseSource([seed], objective.gate_noise, device)
+        noise = CounterNoise([seed], device)
         history = train(model, objective, rows, schedule, noise, seed, bool(self.verbose), "DUFS")
         losses = model.total(objective, torch.as_tensor(history.terms).to(model.mu))[:, 0].tolist()
-        self.n_iter_ = len(losses)
+        self.n_iter_, terms = len(losses), history.terms[:, 0, [0, 2]].T.tolist()
         self.history_ = [
             {"epoch": epoch, "loss": loss, "sample_smoothness": smooth, "open_share": share}
-            for epoch, (loss, (smooth, _, share)) in enumerate(
-                zip(losses, history.terms[:, 0].tolist(), strict=True)
-            )
+            for epoch, (loss, smooth, share) in enumerate(zip(losses, *terms, strict=True))
         ]
         scores = model.mu[0].double().cpu().numpy()
         n_open = int((scores > OPEN).sum())
@@ -151,14 +150,13 @@ class SumOfTerms(GatedModel):
         smooth, grad_square = sample_term(objective, X, z.square())
         sparse, grad_sparse, _ = group_sparsity(self.mu, torch.ones_like(z), objective.gate_noise)
         grad_smooth = gates_pullback(z, 2 * z * grad_square)
-        self.mu.grad = self._gate_gradient(smooth, sparse, grad_smooth, grad_sparse)
+        price, share = self._price_and_share(smooth.unsqueeze(-1), sparse.unsqueeze(-1))
+        self.mu.grad = (grad_smooth + price * grad_sparse) / share
         return torch.stack([smooth, torch.zeros_like(smooth), sparse], -1)
 
-    def _gate_gradient(
-        self, smooth: Tensor, sparse: Tensor, grad_smooth: Tensor, grad_sparse: Tensor
-    ) -> Tensor:
-        """Combine the gradients of L and R on the gates, (R, d)."""
-        return grad_smooth.add_(self.sparsity_weight.unsqueeze(-1) * grad_sparse)
+    def _price_and_share(self, smooth: Tensor, sparse: Tensor) -> tuple[Tensor, Tensor]:
+        """Say how the gradient of R counts beside that of L, and what both are divided by."""
+        return self.sparsity_weight.unsqueeze(-1), torch.ones_like(sparse)
 
 
 class RatioOfTerms(SumOfTerms):
@@ -168,9 +166,6 @@ class RatioOfTerms(SumOfTerms):
         smooth, _, sparse = terms.unbind(-1)
         return smooth / (sparse + SMALLEST_SHARE)
 
-    def _gate_gradient(
-        self, smooth: Tensor, sparse: Tensor, grad_smooth: Tensor, grad_sparse: Tensor
-    ) -> Tensor:
-        share = (sparse + SMALLEST_SHARE).unsqueeze(-1)
-        ratio = smooth.unsqueeze(-1) / share
-        return (grad_smooth - ratio * grad_sparse) / share
+    def _price_and_share(self, smooth: Tensor, sparse: Tensor) -> tuple[Tensor, Tensor]:
+        share = sparse + SMALLEST_SHARE
+        return -smooth / share, share
