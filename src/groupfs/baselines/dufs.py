@@ -95,14 +95,8 @@ class DUFS(TrainedSelector):
         N, d = rows.shape
         (seed,) = self._seeds(1)
         batch_size = self.batch_size or large_batch(N)
-        schedule = Schedule(
-            max_epochs=self.max_epochs or max(MIN_EPOCHS, MAX_STEPS // -(-N // batch_size)),
-            batch_size=batch_size,
-            learning_rate=self.learning_rate,
-            start_temperature=1.0,
-            end_temperature=1.0,
-            early_stopping=False,
-        )
+        max_epochs = self.max_epochs or max(MIN_EPOCHS, MAX_STEPS // -(-N // batch_size))
+        schedule = Schedule(max_epochs, batch_size, self.learning_rate)
         objective = Objective(
             n_neighbors=fewer_than("n_neighbors", self.n_neighbors, min(batch_size, N), "a batch"),
             steps=2,

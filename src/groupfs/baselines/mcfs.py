@@ -196,8 +196,7 @@ def least_angle_coefficients(
 
 def _steps_until_equal(residual: FloatArray, rates: FloatArray, height: float) -> FloatArray:
     """Return how far to go until products reach the height, which falls at rate one, (d,)."""
-    up, down = 1 - rates, 1 + rates
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steps_up = np.where(up > 0, (height - residual) / up, np.inf)
-        steps_down = np.where(down > 0, (height + residual) / down, np.inf)
+    far, up, down = np.full((2, len(rates)), np.inf), 1 - rates, 1 + rates
+    steps_up = np.divide(height - residual, up, out=far[0], where=up > 0)
+    steps_down = np.divide(height + residual, down, out=far[1], where=down > 0)
     return np.maximum(np.minimum(steps_up, steps_down), 0)

@@ -34,7 +34,7 @@ def critical_sparsity_weight(push: float, pull: float) -> float:
 
 
 def balanced_smoothness_weight(smoothness: float, roughness: float) -> float:
-    """Find the weight at which L_f, the roughness of the groups, is nearest in size to L_s."""
+    """Find the weight that brings L_f, but for its orthogonality term, nearest in size to L_s."""
     return min(SMOOTHNESS_WEIGHTS, key=lambda weight: abs(weight * roughness - abs(smoothness)))
 
 

@@ -44,9 +44,9 @@ class Schedule:
     max_epochs: int
     batch_size: int
     learning_rate: float
-    start_temperature: float
-    end_temperature: float
-    early_stopping: bool
+    start_temperature: float = 1.0  #: of the memberships, where there are any
+    end_temperature: float = 1.0
+    early_stopping: bool = False
     steps_per_epoch: int | None = None  #: at most; None goes through all rows
 
 
