@@ -44,7 +44,7 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 
     @property
     def _parameter_constraints(self) -> dict[str, list[Any]]:
-        return {field.name: field.metadata["allowed"] for field in fields(self)}
+        return {own.name: own.metadata["allowed"] for own in fields(self)}
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
