@@ -59,13 +59,13 @@ class SampleGraphSelector(RankingSelector):
         Distances are computed on the device, or the CPU for MPS, which has no double precision.
         Afterwards the rows are back on the CPU, in double precision.
         """
-        if not isinstance(self.graph, str):
-            rows.to(CPU, torch.float64)
-            return check_affinity(self.graph, rows.shape[0], "graph")
-        device = resolve_device(self.device)
-        rows.to(CPU if device.type == "mps" else device, torch.float64)
-        n_neighbors = fewer_than("n_neighbors", self.n_neighbors, rows.shape[0])
-        affinity = self_tuning_affinity(rows, n_neighbors, self.kept_neighbors)
+        if isinstance(self.graph, str):
+            device = resolve_device(self.device)
+            rows.to(CPU if device.type == "mps" else device, torch.float64)
+            K = fewer_than("n_neighbors", self.n_neighbors, rows.shape[0])
+            affinity = self_tuning_affinity(rows, K, self.kept_neighbors)
+        else:
+            affinity = check_affinity(self.graph, rows.shape[0], "graph")
         rows.to(CPU, torch.float64)
         return affinity
 
