@@ -25,17 +25,6 @@ def self_tuning_affinity(points, n_neighbors, detach_bandwidth=False):
     return torch.exp(-squared / (g[:, None] * g[None, :]))
 
 
-def median_affinity(points, n_neighbors, factor):
-    """exp(-||x_i - x_j||^2 / (factor s)), s the median squared distance to the K-th neighbour."""
-    n = len(points)
-    D = torch.stack(
-        [torch.stack([(points[i] - points[j]).square().sum() for j in range(n)]) for i in range(n)]
-    )
-    kth = torch.stack([row.sort().values[n_neighbors] for row in D]).sort().values
-    s = (kth[(n - 1) // 2] + kth[n // 2]) / 2
-    return torch.exp(-D / (factor * s))
-
-
 def random_walk(W):
     return torch.diag(1 / W.sum(1)) @ W
 
@@ -50,12 +39,6 @@ def sample_loss(X, feature_weights, n_neighbors, steps, detach_bandwidth):
     gated = X * feature_weights
     P = random_walk(self_tuning_affinity(gated, n_neighbors, detach_bandwidth))
     return -torch.trace(gated.T @ torch.linalg.matrix_power(P, steps) @ gated) / (B * d)
-
-
-def fixed_walk_loss(X, feature_weights, P, steps):
-    """The sample term on a graph that does not depend on the weights."""
-    gated = X * feature_weights
-    return -torch.trace(gated.T @ torch.linalg.matrix_power(P, steps) @ gated) / X.numel()
 
 
 def affinity_of_distances(squared, n_neighbors):
@@ -85,15 +68,9 @@ def ranks(X):
     return torch.from_numpy((found - found.mean(0)) / found.std(0))
 
 
-def gated_laplacian_loss(X, gates, mu, n_neighbors, factor, sigma, penalty):
+def gated_laplacian_loss(X, gates, mu, n_neighbors, sigma, penalty):
     """DUFS: the ratio of the two terms where ``penalty`` is None, else their weighted sum."""
-    gated = X * gates
-    if factor is None:
-        W = self_tuning_affinity(gated, n_neighbors)
-    else:
-        W = median_affinity(gated, n_neighbors, factor)
-    P = random_walk(W)
-    score = -torch.trace(gated.T @ P @ P @ gated) / X.numel()
+    score = sample_loss(X, gates, n_neighbors, 2, detach_bandwidth=False)
     is_open = 0.5 * (1 + torch.erf(mu / (sigma * math.sqrt(2))))
     reg = is_open.mean()
     return score / (reg + 1e-6) if penalty is None else score + penalty * reg
@@ -263,30 +240,6 @@ def distance_correlation(x, y):
 
     A, B = centered(x), centered(y)
     return (A * B).mean() / np.sqrt((A * A).mean() * (B * B).mean())
-
-
-def sample_loss_with_gaps(X, owner, feature_weights, n_neighbors, steps):
-    """L_s where NaN is a gap: the mean, and a direction of its own with the column's variance."""
-    n, p = X.shape
-    d = len(feature_weights)
-    known = torch.nan_to_num(X)
-    variance = torch.nansum(X**2, 0) / (~torch.isnan(X)).sum(0)
-    parts = [known * feature_weights[owner]]
-    for i in range(n):  # one more column for each row, zero in all others
-        own = sum(
-            (
-                variance[c] * feature_weights[owner[c]] ** 2
-                for c in range(p)
-                if torch.isnan(X[i, c])
-            ),
-            torch.zeros((), dtype=X.dtype),
-        )
-        column = torch.zeros((n, 1), dtype=X.dtype)
-        column[i, 0] = 1
-        parts.append(column * torch.sqrt(own + 1e-300))
-    rows = torch.cat(parts, 1)
-    P = random_walk(self_tuning_affinity(rows, n_neighbors))
-    return -torch.trace(rows.T @ torch.linalg.matrix_power(P, steps) @ rows) / (n * d)
 
 
 def row_scores(Z, groups, centrality, signs, least_weight):

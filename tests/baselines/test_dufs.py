@@ -28,7 +28,7 @@ def test_loss_and_gradient_are_those_of_the_gated_laplacian(kind, rng):
         mu = model.mu[r].clone().requires_grad_()
         gates = (mu + 0.5 * eps[r]).clamp(0, 1)
         weight = model.sparsity_weight[r] if kind is SumOfTerms else None
-        loss = reference.gated_laplacian_loss(X, gates, mu, 3, None, 0.5, weight)
+        loss = reference.gated_laplacian_loss(X, gates, mu, 3, 0.5, weight)
         loss.backward()
         np.testing.assert_allclose(total, loss.item(), rtol=1e-9)
         np.testing.assert_allclose(model.mu.grad[r], mu.grad, rtol=1e-9, atol=1e-14)

@@ -10,7 +10,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
-from groupfs.baselines import LaplacianScore, laplacian_score
+from groupfs.baselines import LaplacianScore, laplacian, laplacian_score
 from groupfs.baselines.laplacian import nearest_rows, self_tuning_affinity, smoothness
 from groupfs.data.dense import DenseRows
 from groupfs.data.sparse import SparseRows
@@ -117,10 +117,11 @@ def test_kept_neighbors_leave_out_the_other_affinities_and_change_none(kept, Z):
     np.testing.assert_allclose(affinity(Z, kept_neighbors=kept), expected, atol=1e-12)
 
 
-def test_large_tables_get_a_sparse_graph_without_being_asked(rng):
+def test_large_tables_get_a_sparse_graph_without_being_asked(rng, monkeypatch):
+    monkeypatch.setattr(laplacian, "DENSE_SAMPLES", 59)
     rows = DenseRows(scale(rng.standard_normal((60, 6))))
     rows.to(CPU, torch.float64)
-    W = self_tuning_affinity(rows, 3, None, dense_samples=59)
+    W = self_tuning_affinity(rows, 3, None)
     assert sp.issparse(W)
     np.testing.assert_array_equal(W.toarray(), self_tuning_affinity(rows, 3, 50).toarray())
 

@@ -6,7 +6,7 @@ import torch
 from sklearn.preprocessing import scale
 
 from groupfs.baselines import MGAGR
-from groupfs.baselines.mgagr_solver import GroupGraphs, update_graph
+from groupfs.baselines.mgagr import GroupGraphs, update_graph
 
 WEIGHTS = {"alpha": 0.3, "gamma": 0.7, "sigma": 4.0}
 

@@ -15,8 +15,8 @@ from groupfs.datasets import load_two_moons
 from groupfs.discovery.graph import feature_affinity
 from groupfs.joint.loop import train
 from groupfs.joint.model import GatedModel
-from groupfs.joint.relaxations import NoiseSource
 from groupfs.joint.settings import Schedule
+from groupfs.utils.counter_rng import CounterNoise
 from tests.support.problems import CPU, prepared
 from tests.support.tables import real_table
 
@@ -101,5 +101,5 @@ def trained_in(dtype, problem):
     weights = np.array([0.7 * problem.critical_sparsity_weight])
     model = GatedModel.start(problem.clusters, seeds, problem.gate_start, weights, CPU, dtype)
     schedule = Schedule(400, 640, 0.02, 1.0, 0.01, early_stopping=True)
-    train(model, objective, rows, schedule, NoiseSource(seeds, 0.5, CPU), batch_seed=seeds[0])
+    train(model, objective, rows, schedule, CounterNoise(seeds, CPU), batch_seed=seeds[0])
     return model

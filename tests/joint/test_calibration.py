@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from groupfs.datasets import load_two_moons
-from groupfs.joint.calibration import Start
+from groupfs.joint.calibration import critical_sparsity_weight
 from tests import reference
 from tests.support.problems import open_groups_at, prepared
 from tests.support.tables import real_table
@@ -81,4 +81,4 @@ def test_a_cool_start_is_no_knife_edge():
 
 
 def test_without_structure_the_weight_stays_positive():
-    assert Start(push=0.1, pull=0.5, smoothness=0.0, roughness=1.0).critical_sparsity_weight > 0
+    assert critical_sparsity_weight(push=0.1, pull=0.5) > 0

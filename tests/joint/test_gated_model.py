@@ -6,7 +6,8 @@ import torch
 
 from groupfs.joint.losses import Objective, sample_term
 from groupfs.joint.model import GatedModel
-from groupfs.joint.relaxations import Noise, NoiseSource
+from groupfs.joint.relaxations import Noise
+from groupfs.utils.counter_rng import CounterNoise
 from tests import reference
 
 CPU = torch.device("cpu")
@@ -122,10 +123,16 @@ def test_the_start_gives_the_own_cluster_seven_tenths():
     np.testing.assert_allclose(rescaled @ rescaled.T, np.eye(3), atol=1e-12)
 
 
+def noise_of(seeds, n_models, n_gates=3, gate_noise=0.5):
+    """Draw noise for models of each seed, of 4 features in 3 groups."""
+    index = torch.arange(len(seeds)).repeat_interleave(n_models)
+    shapes = (4, 3), (3, 3), (n_gates,), ()
+    model = GatedModel(*(torch.zeros(len(index), *shape) for shape in shapes), index)
+    return model.draw(CounterNoise(seeds, CPU), gate_noise)
+
+
 def test_models_share_noise_by_seed_only():
-    seed_index = torch.tensor([0, 0, 0, 1, 1, 1])
-    noise = NoiseSource([1, 2], 0.5, CPU).draw(seed_index, (4, 3), torch.zeros(6, 3))
-    alone = NoiseSource([2], 0.5, CPU).draw(torch.zeros(1, dtype=int), (4, 3), torch.zeros(1, 3))
+    noise, alone = noise_of([1, 2], 3), noise_of([2], 1)
     assert torch.equal(noise.gumbel[0], noise.gumbel[2])
     assert torch.equal(noise.gumbel[3], alone.gumbel[0])
     assert torch.equal(noise.gate[5], alone.gate[0])
@@ -133,7 +140,6 @@ def test_models_share_noise_by_seed_only():
 
 
 def test_gate_noise_has_its_spread():
-    one = torch.zeros(1, dtype=int)
-    noise = NoiseSource([0], 0.3, CPU).draw(one, (1, 1), torch.zeros(1, 20_000)).gate
+    noise = noise_of([0], 1, 20_000, gate_noise=0.3).gate
     assert noise.std().item() == pytest.approx(0.3, rel=0.03)
     assert abs(noise.mean().item()) < 0.01

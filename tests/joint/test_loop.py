@@ -6,9 +6,9 @@ from groupfs.data.dense import DenseRows
 from groupfs.joint.loop import CHECK_EVERY, PATIENCE, train
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
-from groupfs.joint.relaxations import NoiseSource
 from groupfs.joint.settings import Schedule
 from groupfs.joint.step import Adam, TrainStep
+from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.warn import InterruptedTrainingWarning
 from tests.support.interrupt import interrupted_after
 
@@ -26,21 +26,9 @@ def make_task(weights=(1.0,), seeds=(0,), rows_type=DenseRows, **schedule):
     clusters, level = [np.repeat([0, 1, 2], 4)] * len(seeds), np.full((len(seeds), 3), 0.5)
     model = GatedModel.start(clusters, list(seeds), level, np.array(weights), CPU, torch.float64)
     walk = torch.eye(12, dtype=torch.float64) * 0.5
-    settings = {
-        "max_epochs": 8,
-        "batch_size": 30,
-        "learning_rate": 0.05,
-        "start_temperature": 1.0,
-        "end_temperature": 0.01,
-        "early_stopping": False,
-    }
-    return (
-        model,
-        Objective(5, 2, 0.5, True, walk, 1.0),
-        rows,
-        Schedule(**{**settings, **schedule}),
-        NoiseSource(list(seeds), 0.5, CPU),
-    )
+    usual = {"max_epochs": 8, "batch_size": 30, "learning_rate": 0.05, "end_temperature": 0.01}
+    objective, settings = Objective(5, 2, 0.5, True, walk, 1.0), Schedule(**{**usual, **schedule})
+    return model, objective, rows, settings, CounterNoise(list(seeds), CPU)
 
 
 def test_models_do_not_depend_on_those_trained_beside_them():

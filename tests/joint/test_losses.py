@@ -124,7 +124,7 @@ def test_closed_gates_give_zero_and_finite_gradients(shape, rng):
 
 @pytest.mark.parametrize(("epoch", "expected"), [(0, 10.0), (50, 5.005), (100, 0.01), (150, 0.01)])
 def test_temperature_falls_linearly_to_its_floor(epoch, expected):
-    schedule = Schedule(100, 8, 0.1, 10.0, 0.01, early_stopping=False)
+    schedule = Schedule(100, 8, 0.1, 10.0, 0.01)
     assert temperature(epoch, schedule) == pytest.approx(expected)
 
 

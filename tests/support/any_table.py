@@ -38,8 +38,7 @@ REFUSALS = (
 )
 CAUTIONS = (
     r"\d+ constant columns? carr(y|ies) no information and (was|were) (left out|ranked last)",
-    r"n_neighbors=\d+ but (a batch|X) has \d+ samples; the graph uses \d+ neighbours instead",
-    r"n_(eigenvectors|neighbors)=\d+ but X has \d+ samples; \d+ are used instead",
+    r"n_(eigenvectors|neighbors)=\d+ but (a batch|X) has \d+ samples; \d+ are used instead",
     r"All gates are closed",
     r"No group stands out from chance",
     r"No group that stands out from chance is found again",

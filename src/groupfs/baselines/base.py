@@ -1,12 +1,14 @@
 """The base of the baselines: a score for every feature becomes a ranking and a selection.
 
-The estimators are dataclasses: their fields are the parameters, with types and defaults.
+The estimators are dataclasses: their fields are the parameters, with types, defaults and what is
+allowed.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self, TypeAlias
+from dataclasses import dataclass, field, fields
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+import torch
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
@@ -14,41 +16,35 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import open_matrix
 from groupfs.data.table import TableInMemory
+from groupfs.selection.budget import refuse_too_many
 from groupfs.selector import derive_seeds
-from groupfs.utils.sklearn_compat import COUNT, POSITIVE, fit_context
+from groupfs.utils.device import resolve_device
+from groupfs.utils.sklearn_compat import COUNT, fit_context
 from groupfs.utils.threads import threads_for
 from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
-from groupfs.utils.warn import warn
-
-if TYPE_CHECKING:
-    import torch
 
 #: Baselines need the whole table in memory.
 Table: TypeAlias = TableInMemory
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 
+def parameter(default: Any, *allowed: Any) -> Any:
+    """Declare a parameter: its default, and the constraints by which scikit-learn checks it."""
+    return field(default=default, metadata={"allowed": list(allowed)})
+
+
 @dataclass(eq=False, repr=False)
 class RankingSelector(SelectorMixin, BaseEstimator):
     """Base of the baselines; subclasses have their parameters as fields and a ``_fit_table``."""
 
-    n_features_to_select: int | None = None
+    n_features_to_select: int | None = parameter(None, COUNT, None)
 
     standardize = True  # a parameter of some
     _fewest_columns = 2  # that must vary
 
-    #: Of parameters that several baselines have; scikit-learn ignores those that one does not have.
-    _parameter_constraints = {
-        "n_features_to_select": [COUNT, None],
-        "standardize": ["boolean"],
-        "device": [str, TorchDevice],
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        "hidden_width": [COUNT, None],
-        "batch_size": [COUNT, None],
-        "max_epochs": [COUNT],
-        "learning_rate": [POSITIVE],
-    }
+    @property
+    def _parameter_constraints(self) -> dict[str, list[Any]]:
+        return {own.name: own.metadata["allowed"] for own in fields(self)}
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -82,12 +78,7 @@ class RankingSelector(SelectorMixin, BaseEstimator):
     def _open_table(self, X: Any) -> Table:
         """Check X, and that it has as many features as are to be selected."""
         table = open_matrix(self, X, self.standardize, "ranked last", self._fewest_columns)
-        wanted, n_features = self.n_features_to_select, table.rows.shape[1]
-        if wanted is not None and wanted > n_features:
-            raise ValueError(
-                f"n_features_to_select={wanted} but X has {n_features} features that vary; choose "
-                f"at most {n_features}."
-            )
+        refuse_too_many(self.n_features_to_select, table.rows.shape[1])
         return table
 
     def _budget(self, table: Table) -> int:
@@ -125,26 +116,16 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 class TrainedSelector(RankingSelector):
     """Base of the baselines that train networks or gates, on a device."""
 
-    standardize: bool = True
-    device: "str | torch.device" = "auto"
-    random_state: RandomState = None
-    verbose: int = 0
+    standardize: bool = parameter(True, "boolean")
+    device: str | torch.device = parameter("auto", str, TorchDevice)
+    random_state: RandomState = parameter(None, "random_state")
+    verbose: int = parameter(0, "verbose")
 
     def _seeds(self, n_seeds: int) -> list[int]:
         return derive_seeds(check_random_state(self.random_state), n_seeds)
 
-    def _place(self, table: Table, dtype: "torch.dtype") -> "torch.device":
+    def _place(self, table: Table, dtype: torch.dtype) -> torch.device:
         """Bring the rows to the device that was asked for, and return it."""
-        from groupfs.utils.device import resolve_device
-
         device = resolve_device(self.device)
         table.rows.to(device, dtype)
         return device
-
-
-def fewer_than_samples(name: str, value: int, n_samples: int) -> int:
-    """Return the value of a parameter or, with a warning, the most that the samples allow."""
-    if value < n_samples:
-        return value
-    warn(f"{name}={value} but X has {n_samples} samples; {n_samples - 1} are used instead.")
-    return n_samples - 1

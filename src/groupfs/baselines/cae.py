@@ -14,11 +14,12 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu
 from tqdm import tqdm
 
-from groupfs.baselines.base import Table, TrainedSelector
+from groupfs.baselines.base import Table, TrainedSelector, parameter
 from groupfs.data.table import Rows
 from groupfs.joint.relaxations import gumbel_noise, membership
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE
+from groupfs.utils.sklearn_compat import COUNT, POSITIVE
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
 
@@ -94,10 +95,10 @@ class ConcreteAutoencoderSelector(TrainedSelector):
     True
     """
 
-    hidden_width: int | None = None
-    batch_size: int | None = None
-    max_epochs: int = 200
-    learning_rate: float = 1e-3
+    hidden_width: int | None = parameter(None, COUNT, None)
+    batch_size: int | None = parameter(None, COUNT, None)
+    max_epochs: int = parameter(200, COUNT)
+    learning_rate: float = parameter(1e-3, POSITIVE)
 
     def _fit_table(self, table: Table) -> None:
         K, device = self._budget(table), self._place(table, DTYPE)
@@ -134,7 +135,7 @@ class ConcreteAutoencoderSelector(TrainedSelector):
         """Train until the selectors have decided; return a record for each epoch."""
         N, n_epochs, device = rows.shape[0], self.max_epochs, model.logits.device
         B = min(self.batch_size or min(max(N // 8, 16), 256), N)
-        n_steps = -(-N // B)
+        n_steps, n_noise = -(-N // B), model.logits.numel() + B * len(model.b1)
         falling = np.geomspace(START_TEMPERATURE, END_TEMPERATURE, n_epochs * n_steps)
         temperatures = falling.reshape(n_epochs, n_steps)
         noise, orders = CounterNoise([seed], device), np.random.default_rng(seed)
@@ -149,7 +150,7 @@ class ConcreteAutoencoderSelector(TrainedSelector):
             on_device = torch.as_tensor(temperatures[epoch]).to(total)
             for batch, T in zip(order.to(rows.device).split(B), on_device, strict=True):
                 X = rows.take(batch)
-                loss = model.loss(X, noise.uniform(model.n_noise(B), X.dtype)[0], T)
+                loss = model.loss(X, noise.uniform(n_noise, X.dtype)[0], T)
                 adam.zero_grad()
                 loss.backward()
                 adam.step()
@@ -190,10 +191,6 @@ class Autoencoder:
     def parameters(self) -> list[Tensor]:
         return [self.logits, self.W1, self.b1, self.W2, self.b2]
 
-    def n_noise(self, batch_size: int) -> int:
-        """Count the random numbers of a step: for the selectors and for dropout."""
-        return self.logits.numel() + self.W1.shape[1] * batch_size
-
     def decode(self, selected: Tensor, kept: Tensor | float = 1.0) -> Tensor:
         """Rebuild all features from the selected ones, (B, K) to (B, d).
 
@@ -203,7 +200,7 @@ class Autoencoder:
         return torch.addmm(self.b2, hidden * kept, self.W2)
 
     def loss(self, X: Tensor, uniform: Tensor, temperature: Tensor) -> Tensor:
-        """Return the mean squared error of a batch (B, d) under noise (n_noise,)."""
+        """Return the mean squared error of a batch (B, d) under noise, (K d + H B,)."""
         n = self.logits.numel()
         gumbel = gumbel_noise(uniform[:n]).view_as(self.logits)
         M = membership(self.logits, gumbel, temperature)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 from torch import Tensor
 from tqdm import tqdm
 
-from groupfs.baselines.base import Table, TrainedSelector
+from groupfs.baselines.base import Table, TrainedSelector, parameter
 from groupfs.baselines.learners import Learners, Split, prediction_loss, split_rows
 from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE
@@ -110,28 +110,16 @@ class CompFS(TrainedSelector):
     array([2, 7])
     """
 
-    n_learners: int = 5
-    hidden_width: int = 20
-    sparsity_weight: float | str = "auto"
-    diversity_weight: float = 1.2
-    threshold: float = 0.7
-    batch_size: int = 50
-    max_epochs: int = 250
-    learning_rate: float = 0.003
-    temperature: float = 0.1
-    validation_fraction: float = 0.1
-
-    _parameter_constraints = {
-        **TrainedSelector._parameter_constraints,
-        "n_learners": [COUNT],
-        "hidden_width": [COUNT],
-        "sparsity_weight": [NOT_NEGATIVE, StrOptions({"auto"})],
-        "diversity_weight": [NOT_NEGATIVE],
-        "threshold": [Interval(Real, 0, 1, closed="neither")],
-        "batch_size": [COUNT],
-        "temperature": [POSITIVE],
-        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-    }
+    n_learners: int = parameter(5, COUNT)
+    hidden_width: int = parameter(20, COUNT)
+    sparsity_weight: float | str = parameter("auto", NOT_NEGATIVE, StrOptions({"auto"}))
+    diversity_weight: float = parameter(1.2, NOT_NEGATIVE)
+    threshold: float = parameter(0.7, Interval(Real, 0, 1, closed="neither"))
+    batch_size: int = parameter(50, COUNT)
+    max_epochs: int = parameter(250, COUNT)
+    learning_rate: float = parameter(0.003, POSITIVE)
+    temperature: float = parameter(0.1, POSITIVE)
+    validation_fraction: float = parameter(0.1, Interval(Real, 0, 1, closed="neither"))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -166,10 +154,9 @@ class CompFS(TrainedSelector):
         is_open = self.gate_probabilities_ >= self.threshold
         groups = dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in is_open)
         self.groups_ = [np.array(group) for group in groups if group]
-        self._rank(table, p.max(axis=0), self.n_features_to_select or 1)
-        if self.n_features_to_select is None and self.groups_:
-            self._support_mask = self.gate_probabilities_.max(axis=0) >= self.threshold
-        elif self.n_features_to_select is None:
+        n_open = int(is_open.any(axis=0).sum())
+        self._rank(table, p.max(axis=0), self.n_features_to_select or max(n_open, 1))
+        if self.n_features_to_select is None and n_open == 0:
             warn(
                 f"no feature reaches threshold={self.threshold} in any group (the best has "
                 f"{p.max():.2f}), so only the best one is selected; choose a lower threshold or "

@@ -12,15 +12,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from groupfs.baselines.base import Table, TrainedSelector
+from groupfs.baselines.base import Table, TrainedSelector, parameter
 from groupfs.groups import OPEN
 from groupfs.joint.loop import train
 from groupfs.joint.losses import Objective, group_sparsity, sample_term
 from groupfs.joint.model import GatedModel
-from groupfs.joint.relaxations import Noise, NoiseSource, gates, gates_pullback
-from groupfs.joint.settings import Schedule, affordable_neighbors, large_batch
+from groupfs.joint.relaxations import Noise, gates, gates_pullback
+from groupfs.joint.settings import Schedule, fewer_than, large_batch
+from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import DTYPE
-from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, Interval, StrOptions
+from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from groupfs.utils.warn import SelectionWarning, warn
 
 #: Steps that training takes at most, and epochs it takes at least, if epochs are not given.
@@ -81,39 +82,23 @@ class DUFS(TrainedSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    loss: str = "ratio"
-    sparsity_weight: float = 0.1
-    n_neighbors: int = 7
-    learning_rate: float = 0.01
-    batch_size: int | None = None
-    max_epochs: int | None = None
-    gate_noise: float = 0.5
-
-    _parameter_constraints = {
-        **TrainedSelector._parameter_constraints,
-        "loss": [StrOptions({"ratio", "sum"})],
-        "sparsity_weight": [NOT_NEGATIVE],
-        "n_neighbors": [COUNT],
-        "batch_size": [Interval(Integral, 2, None, closed="left"), None],
-        "max_epochs": [COUNT, None],
-        "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
-    }
+    loss: str = parameter("ratio", StrOptions({"ratio", "sum"}))
+    sparsity_weight: float = parameter(0.1, NOT_NEGATIVE)
+    n_neighbors: int = parameter(7, COUNT)
+    learning_rate: float = parameter(0.01, POSITIVE)
+    batch_size: int | None = parameter(None, Interval(Integral, 2, None, closed="left"), None)
+    max_epochs: int | None = parameter(None, COUNT, None)
+    gate_noise: float = parameter(0.5, Interval(Real, 0.2, 2, closed="both"))
 
     def _fit_table(self, table: Table) -> None:
         device, rows = self._place(table, DTYPE), table.rows
         N, d = rows.shape
         (seed,) = self._seeds(1)
         batch_size = self.batch_size or large_batch(N)
-        schedule = Schedule(
-            max_epochs=self.max_epochs or max(MIN_EPOCHS, MAX_STEPS // -(-N // batch_size)),
-            batch_size=batch_size,
-            learning_rate=self.learning_rate,
-            start_temperature=1.0,
-            end_temperature=1.0,
-            early_stopping=False,
-        )
+        max_epochs = self.max_epochs or max(MIN_EPOCHS, MAX_STEPS // -(-N // batch_size))
+        schedule = Schedule(max_epochs, batch_size, self.learning_rate)
         objective = Objective(
-            n_neighbors=affordable_neighbors(self.n_neighbors, min(batch_size, N)),
+            n_neighbors=fewer_than("n_neighbors", self.n_neighbors, min(batch_size, N), "a batch"),
             steps=2,
             gate_noise=self.gate_noise,
             through_bandwidth=True,
@@ -123,15 +108,13 @@ class DUFS(TrainedSelector):
         mu = torch.as_tensor(start, dtype=DTYPE, device=device)
         kind = SumOfTerms if self.loss == "sum" else RatioOfTerms
         model = kind.with_gates(mu, mu.new_tensor([self.sparsity_weight]))
-        noise = NoiseSource([seed], objective.gate_noise, device)
+        noise = CounterNoise([seed], device)
         history = train(model, objective, rows, schedule, noise, seed, bool(self.verbose), "DUFS")
         losses = model.total(objective, torch.as_tensor(history.terms).to(model.mu))[:, 0].tolist()
-        self.n_iter_ = len(losses)
+        self.n_iter_, terms = len(losses), history.terms[:, 0, [0, 2]].T.tolist()
         self.history_ = [
             {"epoch": epoch, "loss": loss, "sample_smoothness": smooth, "open_share": share}
-            for epoch, (loss, (smooth, _, share)) in enumerate(
-                zip(losses, history.terms[:, 0].tolist(), strict=True)
-            )
+            for epoch, (loss, smooth, share) in enumerate(zip(losses, *terms, strict=True))
         ]
         scores = model.mu[0].double().cpu().numpy()
         n_open = int((scores > OPEN).sum())
@@ -161,14 +144,13 @@ class SumOfTerms(GatedModel):
         smooth, grad_square = sample_term(objective, X, z.square())
         sparse, grad_sparse, _ = group_sparsity(self.mu, torch.ones_like(z), objective.gate_noise)
         grad_smooth = gates_pullback(z, 2 * z * grad_square)
-        self.mu.grad = self._gate_gradient(smooth, sparse, grad_smooth, grad_sparse)
+        price, share = self._price_and_share(smooth.unsqueeze(-1), sparse.unsqueeze(-1))
+        self.mu.grad = (grad_smooth + price * grad_sparse) / share
         return torch.stack([smooth, torch.zeros_like(smooth), sparse], -1)
 
-    def _gate_gradient(
-        self, smooth: Tensor, sparse: Tensor, grad_smooth: Tensor, grad_sparse: Tensor
-    ) -> Tensor:
-        """Combine the gradients of L and R on the gates, (R, d)."""
-        return grad_smooth.add_(self.sparsity_weight.unsqueeze(-1) * grad_sparse)
+    def _price_and_share(self, smooth: Tensor, sparse: Tensor) -> tuple[Tensor, Tensor]:
+        """Say how the gradient of R counts beside that of L, and what both are divided by."""
+        return self.sparsity_weight.unsqueeze(-1), torch.ones_like(sparse)
 
 
 class RatioOfTerms(SumOfTerms):
@@ -178,9 +160,6 @@ class RatioOfTerms(SumOfTerms):
         smooth, _, sparse = terms.unbind(-1)
         return smooth / (sparse + SMALLEST_SHARE)
 
-    def _gate_gradient(
-        self, smooth: Tensor, sparse: Tensor, grad_smooth: Tensor, grad_sparse: Tensor
-    ) -> Tensor:
-        share = (sparse + SMALLEST_SHARE).unsqueeze(-1)
-        ratio = smooth.unsqueeze(-1) / share
-        return (grad_smooth - ratio * grad_sparse) / share
+    def _price_and_share(self, smooth: Tensor, sparse: Tensor) -> tuple[Tensor, Tensor]:
+        share = sparse + SMALLEST_SHARE
+        return -smooth / share, share

@@ -14,14 +14,15 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from groupfs.baselines.base import RankingSelector, Table, fewer_than_samples
+from groupfs.baselines.base import RankingSelector, Table, parameter
 from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery.graph import TINY, self_tuning_graph
 from groupfs.discovery.sample_graph import check_affinity
+from groupfs.joint.settings import fewer_than
 from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, StrOptions
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import FloatArray, IntArray, TorchDevice
 
 Affinity: TypeAlias = FloatArray | sp.csr_array
 CPU = torch.device("cpu")
@@ -44,18 +45,13 @@ FLAT = 1e-12
 class SampleGraphSelector(RankingSelector):
     """Base of the baselines that need a graph of the samples; it has the graph's parameters."""
 
-    graph: Any = "self-tuning"
-    n_neighbors: int = 7
-    kept_neighbors: int | str | None = None
-    standardize: bool = True
-    device: str | torch.device = "auto"
-
-    _parameter_constraints = {
-        **RankingSelector._parameter_constraints,
-        "graph": [StrOptions({"self-tuning"}), "array-like", "sparse matrix"],
-        "n_neighbors": [COUNT],
-        "kept_neighbors": [COUNT, StrOptions({"all"}), None],
-    }
+    graph: Any = parameter(
+        "self-tuning", StrOptions({"self-tuning"}), "array-like", "sparse matrix"
+    )
+    n_neighbors: int = parameter(7, COUNT)
+    kept_neighbors: int | str | None = parameter(None, COUNT, StrOptions({"all"}), None)
+    standardize: bool = parameter(True, "boolean")
+    device: str | torch.device = parameter("auto", str, TorchDevice)
 
     def _sample_affinity(self, rows: RowsInMemory) -> Affinity:
         """Build the graph that the parameters ask for, (N, N).
@@ -63,13 +59,13 @@ class SampleGraphSelector(RankingSelector):
         Distances are computed on the device, or the CPU for MPS, which has no double precision.
         Afterwards the rows are back on the CPU, in double precision.
         """
-        if not isinstance(self.graph, str):
-            rows.to(CPU, torch.float64)
-            return check_affinity(self.graph, rows.shape[0], "graph")
-        device = resolve_device(self.device)
-        rows.to(CPU if device.type == "mps" else device, torch.float64)
-        n_neighbors = fewer_than_samples("n_neighbors", self.n_neighbors, rows.shape[0])
-        affinity = self_tuning_affinity(rows, n_neighbors, self.kept_neighbors)
+        if isinstance(self.graph, str):
+            device = resolve_device(self.device)
+            rows.to(CPU if device.type == "mps" else device, torch.float64)
+            K = fewer_than("n_neighbors", self.n_neighbors, rows.shape[0])
+            affinity = self_tuning_affinity(rows, K, self.kept_neighbors)
+        else:
+            affinity = check_affinity(self.graph, rows.shape[0], "graph")
         rows.to(CPU, torch.float64)
         return affinity
 
@@ -156,15 +152,12 @@ def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = SCORED_ENTR
 
 
 def self_tuning_affinity(
-    rows: RowsInMemory,
-    n_neighbors: int,
-    kept_neighbors: int | str | None,
-    dense_samples: int = DENSE_SAMPLES,
+    rows: RowsInMemory, n_neighbors: int, kept_neighbors: int | str | None
 ) -> Affinity:
     r"""Return :math:`\exp(-d_{ij}^2 / (g_i g_j))`, :math:`g_i` the distance to K-th neighbours."""
     N = rows.shape[0]
     if kept_neighbors is None:
-        kept_neighbors = "all" if dense_samples >= N else KEPT_ABOVE
+        kept_neighbors = "all" if DENSE_SAMPLES >= N else KEPT_ABOVE
     if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
         distances = _squared_distances(rows, _row_norms(rows), 0, N)
         return self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR).affinity.cpu().numpy()

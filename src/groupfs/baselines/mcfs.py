@@ -13,18 +13,18 @@ feature leaves), and the products of the features that joined are equal no more.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator
 
-from groupfs.baselines.base import Table, fewer_than_samples
+from groupfs.baselines.base import Table, parameter
 from groupfs.baselines.laplacian import Affinity, SampleGraphSelector
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery.clusters import dense_eigenvectors, lanczos
+from groupfs.joint.settings import fewer_than
 from groupfs.utils.sklearn_compat import COUNT
-from groupfs.utils.types import BoolArray, FloatArray
+from groupfs.utils.types import FloatArray
 
 #: Samples up to which eigenvectors are computed directly; above, by Lanczos iteration with so many
 #: vectors and restarts at most.
@@ -83,20 +83,14 @@ class MCFS(SampleGraphSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
-    n_eigenvectors: int = 5
-    n_nonzero: int | None = None
-
-    _parameter_constraints = {
-        **SampleGraphSelector._parameter_constraints,
-        "n_eigenvectors": [COUNT],
-        "n_nonzero": [COUNT, None],
-    }
+    n_eigenvectors: int = parameter(5, COUNT)
+    n_nonzero: int | None = parameter(None, COUNT, None)
 
     def _fit_table(self, table: Table) -> None:
         rows = table.rows
         N, d = rows.shape
         W = self._sample_affinity(rows)
-        n_vectors = fewer_than_samples("n_eigenvectors", self.n_eigenvectors, N)
+        n_vectors = fewer_than("n_eigenvectors", self.n_eigenvectors, N)
         Y = cluster_directions(W, n_vectors)
         n_nonzero = min(self.n_nonzero or self._budget(table), d, N - 1)
         products, targets = ColumnProducts(rows), rows.project(Y)
@@ -120,19 +114,9 @@ def cluster_directions(
     inverse_root = np.where(degree > 0, 1 / np.sqrt(np.where(degree > 0, degree, 1)), 0)
     scaled = sp.diags_array(inverse_root)
     walk = scaled @ W @ scaled if sp.issparse(W) else W * inverse_root[:, None] * inverse_root
-    trivial = np.sqrt(degree) / np.linalg.norm(np.sqrt(degree))
-    return inverse_root[:, None] * _leading_but_trivial(walk, trivial, n_vectors, direct_samples)
-
-
-def _leading_but_trivial(
-    walk: Affinity, trivial: FloatArray, n_vectors: int, direct_samples: int
-) -> FloatArray:
-    """Return eigenvectors of the largest eigenvalues, orthogonal to the one that is known, (N, K).
-
-    That one is moved from the top to the bottom of the spectrum instead of dropping the first that
-    the solver returns: on a graph in pieces the solver's first is any mixture of several.
-    """
-    N = walk.shape[0]
+    # The trivial one is moved from the top to the bottom of the spectrum instead of dropping the
+    # solver's first: on a graph in pieces that is any mixture of several.
+    trivial, N = np.sqrt(degree) / np.linalg.norm(np.sqrt(degree)), len(degree)
     if direct_samples < N and n_vectors < LANCZOS_VECTORS // 2:
         operator = LinearOperator(
             (N, N), matvec=lambda x: walk @ x - 2 * trivial * (trivial @ x), dtype=np.float64
@@ -140,12 +124,12 @@ def _leading_but_trivial(
         effort = {"ncv": LANCZOS_VECTORS, "maxiter": LANCZOS_RESTARTS}
         try:
             values, vectors = lanczos(operator, n_vectors, **effort)
-            return np.asarray(vectors[:, np.argsort(-values, kind="stable")])
+            return inverse_root[:, None] * vectors[:, np.argsort(-values, kind="stable")]
         except ArpackError:
             pass  # the direct way is slow for so many samples, but it ends
     dense: FloatArray = walk if isinstance(walk, np.ndarray) else walk.toarray()
     _, vectors = dense_eigenvectors(dense - 2 * np.outer(trivial, trivial), n_vectors)
-    return vectors[:, ::-1]
+    return inverse_root[:, None] * vectors[:, ::-1]
 
 
 class ColumnProducts:
@@ -168,43 +152,6 @@ class ColumnProducts:
         return self.rows.project(self.rows.combine(weights[:, None]))[:, 0]
 
 
-class Candidate(NamedTuple):
-    """A column that may join the active ones."""
-
-    column: int
-    coordinates: FloatArray  #: in the orthonormal basis of the active columns, (n,)
-    outside: float  #: part of its squared norm that they do not span
-    norm: float  #: squared
-
-
-class ActiveColumns:
-    """The columns that have joined, with an orthonormal basis of their span."""
-
-    def __init__(self, products: ColumnProducts, most: int) -> None:
-        self.products = products
-        self.indices: list[int] = []
-        # Rows of ``inverse`` make the columns orthonormal; ``signs`` are theirs in that basis.
-        self.inverse, self.signs = np.zeros((most, most)), np.zeros(most)
-
-    def candidate(self, j: int) -> Candidate:
-        n, own = len(self.indices), self.products.of(j)
-        coordinates = self.inverse[:n, :n] @ own[self.indices]
-        return Candidate(j, coordinates, float(own[j] - coordinates @ coordinates), own[j])
-
-    def add(self, candidate: Candidate, sign: float) -> None:
-        n, root = len(self.indices), np.sqrt(candidate.outside)
-        self.inverse[n, :n] = -(candidate.coordinates @ self.inverse[:n, :n]) / root
-        self.inverse[n, n] = 1 / root
-        self.signs[n] = (sign - candidate.coordinates @ self.signs[:n]) / root
-        self.indices.append(candidate.column)
-
-    def direction(self, d: int) -> FloatArray:
-        """Return weights of a sum with equal angles with the active columns, (d,)."""
-        n, weights = len(self.indices), np.zeros(d)
-        weights[self.indices] = self.signs[:n] @ self.inverse[:n, :n]
-        return weights
-
-
 def least_angle_coefficients(
     products: ColumnProducts, target: FloatArray, n_nonzero: int
 ) -> FloatArray:
@@ -214,46 +161,42 @@ def least_angle_coefficients(
     copies above all, are passed over.
     ``target`` (d,) are the products of the columns with what is to be explained.
     """
-    coefficients = np.zeros(len(target))
+    coefficients, direction, rates = np.zeros((3, len(target)))
     residual = target.copy()  # products of the columns with what is not yet explained
     height = np.abs(target).max()  # the absolute value that those of the active columns share
-    if height == 0:
-        return coefficients
-    active, free = ActiveColumns(products, n_nonzero), np.ones(len(target), dtype=bool)
-    joining: Candidate | None = active.candidate(int(np.abs(target).argmax()))
-    while joining is not None:
-        active.add(joining, np.sign(residual[joining.column]))
-        free[joining.column] = False
-        direction = active.direction(len(target))
-        # along it the height falls at rate one, so ``height`` is the longest step there is
-        rates = products.with_sum(direction)
+    active: list[int] = []
+    free = np.ones(len(target), dtype=bool)
+    # rows of the inverse make the active columns orthonormal; the signs are theirs in that basis
+    inverse, signs = np.zeros((n_nonzero, n_nonzero)), np.zeros(n_nonzero)
+    while True:
+        # along the direction the height falls at rate one, so it is the longest step there is
         steps = np.where(free, _steps_until_equal(residual, rates, height), np.inf)
-        joining = _next_to_join(active, free, steps, longest=height * (1 - ROUNDING))
-        step = height if joining is None else steps[joining.column]
-        coefficients += step * direction
-        if len(active.indices) == n_nonzero:
-            break
-        residual -= step * rates
-        height -= step
-    return coefficients
+        j, n = int(steps.argmin()), len(active)
+        if steps[j] >= height * (1 - ROUNDING):
+            return coefficients + height * direction
+        free[j] = False
+        own = products.of(j)
+        inside = inverse[:n, :n] @ own[active]
+        outside = own[j] - inside @ inside  # part of its squared norm that the active do not span
+        if outside <= DEPENDENT * own[j]:
+            continue
+        coefficients += steps[j] * direction
+        if n == n_nonzero:
+            return coefficients
+        residual -= steps[j] * rates
+        height -= steps[j]
+        active.append(j)
+        inverse[n, :n] = -(inside @ inverse[:n, :n]) / np.sqrt(outside)
+        inverse[n, n] = 1 / np.sqrt(outside)
+        signs[n] = (np.sign(residual[j]) - inside @ signs[:n]) / np.sqrt(outside)
+        # the weights of a sum that has equal angles with all active columns
+        direction[active] = signs[: n + 1] @ inverse[: n + 1, : n + 1]
+        rates = products.with_sum(direction)
 
 
 def _steps_until_equal(residual: FloatArray, rates: FloatArray, height: float) -> FloatArray:
     """Return how far to go until products reach the height, which falls at rate one, (d,)."""
-    up, down = 1 - rates, 1 + rates
-    with np.errstate(divide="ignore", invalid="ignore"):
-        steps_up = np.where(up > 0, (height - residual) / up, np.inf)
-        steps_down = np.where(down > 0, (height + residual) / down, np.inf)
+    far, up, down = np.full((2, len(rates)), np.inf), 1 - rates, 1 + rates
+    steps_up = np.divide(height - residual, up, out=far[0], where=up > 0)
+    steps_down = np.divide(height + residual, down, out=far[1], where=down > 0)
     return np.maximum(np.minimum(steps_up, steps_down), 0)
-
-
-def _next_to_join(
-    active: ActiveColumns, free: BoolArray, steps: FloatArray, longest: float
-) -> Candidate | None:
-    """Return the independent column that is nearest; dependent ones before it are free no more."""
-    while steps.min() < longest:
-        nearest = active.candidate(int(steps.argmin()))
-        if nearest.outside > DEPENDENT * nearest.norm:
-            return nearest
-        free[nearest.column], steps[nearest.column] = False, np.inf
-    return None

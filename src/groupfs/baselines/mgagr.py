@@ -1,14 +1,32 @@
-"""MGAGR: blocks of columns, one sample graph per block, a sparse reconstruction of X."""
+r"""MGAGR: blocks of columns, one sample graph per block, a sparse reconstruction of X.
 
+Axes: n samples, d features, V groups, b rows of a block. All in double precision. The groups'
+graphs are recomputed in blocks of rows, and never held whole.
+"""
+
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from torch import Tensor
 
-from groupfs.baselines.base import RankingSelector, Table
-from groupfs.baselines.mgagr_solver import solve
+from groupfs.baselines.base import RankingSelector, Table, parameter
 from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
+from groupfs.utils.types import TorchDevice
+
+Step = Callable[[Tensor], Tensor]
+#: Groups' graphs are computed for so many rows at once that b V n is about this (64 MB).
+BLOCK_ENTRIES = 2**23
+#: Added to the groups' products, as a share of their mean square: equal groups share their weight.
+RIDGE = 1e-12
+#: Keeps Q finite where a row of Z is zero; the steps use its inverse, which always is.
+TINY = 1e-15
+OUT_OF_RANGE = (
+    "MGAGR cannot be solved in double precision with these weights: sparsity_weight is too small "
+    "or smoothness_weight too large; choose them nearer to 1."
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -80,26 +98,15 @@ class MGAGR(RankingSelector):
     ((100, 5), 4)
     """
 
-    n_groups: int | str = "auto"
-    smoothness_weight: float = 0.1
-    sparsity_weight: float = 0.1
-    kernel_width: float = 100.0
-    max_iter: int = 10
-    max_inner_iter: int = 10
-    tol: float = 1e-4
-    standardize: bool = True
-    device: str | torch.device = "auto"
-
-    _parameter_constraints = {
-        **RankingSelector._parameter_constraints,
-        "n_groups": [COUNT, StrOptions({"auto"})],
-        "smoothness_weight": [NOT_NEGATIVE],
-        "sparsity_weight": [POSITIVE],
-        "kernel_width": [POSITIVE],
-        "max_iter": [COUNT],
-        "max_inner_iter": [COUNT],
-        "tol": [NOT_NEGATIVE],
-    }
+    n_groups: int | str = parameter("auto", COUNT, StrOptions({"auto"}))
+    smoothness_weight: float = parameter(0.1, NOT_NEGATIVE)
+    sparsity_weight: float = parameter(0.1, POSITIVE)
+    kernel_width: float = parameter(100.0, POSITIVE)
+    max_iter: int = parameter(10, COUNT)
+    max_inner_iter: int = parameter(10, COUNT)
+    tol: float = parameter(1e-4, NOT_NEGATIVE)
+    standardize: bool = parameter(True, "boolean")
+    device: str | torch.device = parameter("auto", str, TorchDevice)
 
     def _fit_table(self, table: Table) -> None:
         device, d = resolve_device(self.device), len(table.columns)
@@ -113,20 +120,180 @@ class MGAGR(RankingSelector):
                 f"n_groups={self.n_groups} but X has {d} features that vary; a group needs at "
                 f'least one, so choose at most {d} or "auto".'
             )
-        self.groups_ = np.array_split(np.sort(table.columns), n_blocks)
+        blocks = np.array_split(np.argsort(table.columns), n_blocks)
+        self.groups_ = [table.columns[block] for block in blocks]
         table.rows.to(device, torch.float64)
         X = table.rows.take(torch.arange(table.rows.shape[0]))
-        as_they_came = np.argsort(table.columns)
-        norms, weights, objective, self.converged_ = solve(
-            X,
-            [X[:, block] for block in np.array_split(as_they_came, n_blocks)],
-            alpha=float(self.smoothness_weight),
-            gamma=float(self.sparsity_weight),
-            sigma=float(self.kernel_width),
-            max_iter=self.max_iter,
-            max_inner_iter=self.max_inner_iter,
-            tol=float(self.tol),
-        )
+        norms = self._solve(X, [X[:, block] for block in blocks])
+        self._rank(table, norms.square().cpu().numpy())
+
+    def _solve(self, X: Tensor, parts: list[Tensor]) -> Tensor:
+        r"""Minimise over w, S and Z in turn; return the norms of Z's rows, (d,).
+
+        X is (n, d), and its columns by group are V of (n, d_v). A step for Z is one of reweighted
+        least squares: :math:`(X^\top K X + \gamma Q) Z = X^\top T` with
+        :math:`K = I + \alpha L_S` and :math:`Q = \mathrm{diag}(1 / (2 \|z_j\|))`.
+
+        Only the norms of Z's rows and distances between rows of XZ are needed. Both stay as they
+        are when Z is rotated from the right, so with n < d the target X is replaced by the square T
+        of :math:`X = TO`, O having orthonormal rows, and Z has n columns instead of d.
+        """
+        n, d = X.shape
+        alpha, gamma = float(self.smoothness_weight), float(self.sparsity_weight)
+        make_step = push_through_step if n < d else direct_step
+        T = X if n >= d else torch.linalg.qr(X.T, mode="r").R.T.contiguous()
+        graphs, whole = (GroupGraphs(own, float(self.kernel_width)) for own in (parts, [X]))
+        S = torch.cat([whole.rows(block).squeeze(1) for block in whole.blocks()])
+        # all of Z is 1 / d at the start, and one column has the distances of XZ
+        Y, norms = X.sum(1, keepdim=True) / d**0.5, X.new_full((d,), d**-0.5)
+        objective: list[float] = []
+        self.converged_ = False
+        while len(objective) < self.max_iter and not self.converged_:
+            weights, misfit = update_graph(S, graphs, Y, alpha)
+            at_start, step = norms, make_step(X, T, S, alpha, gamma)
+            for _ in range(self.max_inner_iter):
+                Z = step(2 * norms + TINY)
+                previous, norms = norms, Z.norm(dim=1)
+                if self._has_converged(norms, previous):
+                    break
+            Y = X @ Z
+            roughness = (Y * laplacian(S, Y)).sum()
+            value = misfit + (T - Y).square().sum() + alpha * roughness + gamma * norms.sum()
+            if not torch.isfinite(value):
+                raise ValueError(OUT_OF_RANGE)
+            objective.append(float(value))
+            self.converged_ = self._has_converged(norms, at_start)
         self.group_weights_ = weights.cpu().numpy()
         self.objective_, self.n_iter_ = np.array(objective), len(objective)
-        self._rank(table, norms.square().cpu().numpy())
+        return norms
+
+    def _has_converged(self, norms: Tensor, previous: Tensor) -> bool:
+        return bool((norms - previous).norm() < float(self.tol) * norms.norm())
+
+
+def direct_step(X: Tensor, T: Tensor, S: Tensor, alpha: float, gamma: float) -> Step:
+    r"""Return the step for n >= d: from :math:`Q^{-1}` (d,) to Z, by a system of size d.
+
+    :math:`Z = R (R X^\top K X R + \gamma I)^{-1} R X^\top T` with :math:`R = Q^{-1/2}`.
+    """
+    products = X.T @ (X + alpha * laplacian(S, X))
+    target = X.T @ T
+
+    def step(inverse_q: Tensor) -> Tensor:
+        root = inverse_q.sqrt().unsqueeze(1)
+        system = products * root * root.T
+        system.diagonal().add_(gamma)
+        return root * torch.cholesky_solve(root * target, factor(system))
+
+    return step
+
+
+def push_through_step(X: Tensor, T: Tensor, S: Tensor, alpha: float, gamma: float) -> Step:
+    r"""Return the step for n < d: from :math:`Q^{-1}` (d,) to Z, by a system of size n.
+
+    :math:`Z = Q^{-1} X^\top (X Q^{-1} X^\top + \gamma K^{-1})^{-1} K^{-1} T`.
+    """
+    K = -alpha * S
+    K.diagonal().add_(1 + alpha * S.sum(1))
+    K_inverse = torch.cholesky_inverse(factor(K))
+    target = K_inverse @ T
+
+    def step(inverse_q: Tensor) -> Tensor:
+        system = torch.addmm(K_inverse, X * inverse_q, X.T, beta=gamma)
+        return inverse_q.unsqueeze(1) * (X.T @ torch.cholesky_solve(target, factor(system)))
+
+    return step
+
+
+def laplacian(S: Tensor, F: Tensor) -> Tensor:
+    """Return :math:`(D - S) F` with the degrees D, (n, n) and (n, m)."""
+    return S.sum(1, keepdim=True) * F - S @ F
+
+
+def factor(system: Tensor) -> Tensor:
+    """Return the Cholesky factor of a positive definite matrix."""
+    lower, failed = torch.linalg.cholesky_ex(system)
+    if failed:
+        raise ValueError(OUT_OF_RANGE)
+    return lower
+
+
+class GroupGraphs:
+    r"""A graph of the samples per group, handed out in blocks of rows and never held whole.
+
+    :math:`E_{ij} = \exp(-\|x_i - x_j\|^2 / \sigma)` from the group's columns is divided by its row
+    sums r and made symmetric: :math:`S^v_{ij} = \frac12 E_{ij} (1/r_i + 1/r_j)`. Only r is kept.
+    """
+
+    def __init__(self, parts: list[Tensor], sigma: float, entries: int = BLOCK_ENTRIES) -> None:
+        self.parts, self.sigma, self.block_entries = parts, sigma, entries
+        self.n_samples = parts[0].shape[0]
+        self.inverse_sums = parts[0].new_empty(len(parts), self.n_samples)
+        for block in self.blocks():
+            self.inverse_sums[:, block] = self._kernel(block).sum(-1).T.reciprocal()
+
+    def blocks(self) -> Iterator[slice]:
+        """Return slices that cover the rows, as many rows each as memory allows."""
+        V, n = len(self.parts), self.n_samples
+        size = max(1, self.block_entries // (V * max(V, n)))
+        return (slice(start, min(n, start + size)) for start in range(0, n, size))
+
+    def rows(self, block: slice) -> Tensor:
+        """Return rows of all groups' graphs, (b, V, n)."""
+        r = self.inverse_sums
+        return self._kernel(block).mul_(r[:, block].T.unsqueeze(-1) + r).div_(2)
+
+    def _kernel(self, block: slice) -> Tensor:
+        distances = [torch.cdist(part[block], part) for part in self.parts]
+        return torch.stack(distances, 1).square_().div_(-self.sigma).exp_()
+
+
+def update_graph(S: Tensor, graphs: GroupGraphs, Y: Tensor, alpha: float) -> tuple[Tensor, Tensor]:
+    r"""Update the weights, then S (n, n) in place; Y is XZ as far as distances go.
+
+    Row i of S is taken as near :math:`m_i = \sum_v w_{vi} S^v_i - \frac\alpha4 \|y_i - y_p\|^2`
+    (p runs) as ``nonnegative_rows`` gets it; then S is made symmetric. Returns the weights, mean
+    over the samples (V,), and :math:`\sum_i \|S_{:i} - \sum_v w_{vi} S^v_{:i}\|^2` with the new w
+    and S.
+    """
+    mixture = torch.empty_like(S)
+    total = S.new_zeros(len(graphs.parts))
+    for block in graphs.blocks():
+        gaps = graphs.rows(block).neg_().add_(S[block].unsqueeze(1))
+        weights = group_weights(gaps)
+        total += weights.sum(0)
+        # the weights sum to one, so the mixture is S less the mixture of the gaps
+        mixture[block] = S[block] - torch.bmm(weights.unsqueeze(1), gaps).squeeze(1)
+        distances = torch.cdist(Y[block], Y).square_()
+        S[block] = nonnegative_rows(mixture[block] - distances.mul_(alpha / 4))
+    S.add_(S.T.clone()).div_(2)
+    return total / S.shape[0], mixture.sub_(S).square_().sum()
+
+
+def group_weights(gaps: Tensor) -> Tensor:
+    r"""Return weights of sum one that bring the mixture nearest, from :math:`A_i^\top` (b, V, n).
+
+    :math:`(A_i^\top A_i) w = 1`, scaled to sum one, with :math:`S_{:i} - S^v_{:i}` as the columns
+    of :math:`A_i`. Where groups coincide the weights with the smallest squares are taken. (b, V)
+    """
+    products = torch.bmm(gaps, gaps.transpose(1, 2))
+    diagonal = products.diagonal(dim1=1, dim2=2)
+    scale = diagonal.mean(-1, keepdim=True)
+    # all groups equal to the common graph: any weights do, and this makes them equal
+    diagonal.add_(torch.where(scale > 1e-200, RIDGE * scale, 1.0))
+    solution = torch.linalg.solve(products, torch.ones_like(diagonal))
+    return solution / solution.sum(-1, keepdim=True)
+
+
+def nonnegative_rows(m: Tensor) -> Tensor:
+    r"""Return rows without negative entries that sum to one, near the rows of m (b, n).
+
+    One step of the authors' rule: :math:`t = m - \bar m`, :math:`\psi = \max(-2t, 0)`,
+    :math:`s = \max(t + \bar\psi / 2, 0)`, scaled to sum one. This is not the nearest such row, so
+    the objective may rise here.
+    """
+    t = m - m.mean(1, keepdim=True)
+    s = (t + (-2 * t).clamp_(min=0).mean(1, keepdim=True) / 2).clamp_(min=0)
+    total = s.sum(1, keepdim=True)
+    any_left = total > 0
+    return torch.where(any_left, s / torch.where(any_left, total, 1.0), 1 / m.shape[1])

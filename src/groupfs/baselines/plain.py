@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.cluster import FeatureAgglomeration
 from sklearn.utils import check_random_state
 
-from groupfs.baselines.base import RandomState, RankingSelector, Table
+from groupfs.baselines.base import RandomState, RankingSelector, Table, parameter
 from groupfs.selection.coverage import Coverage
 from groupfs.selection.feature_order import order_features
 from groupfs.selector import derive_seeds
@@ -48,7 +48,7 @@ class RandomSelector(RankingSelector):
     (3, 1)
     """
 
-    random_state: RandomState = None
+    random_state: RandomState = parameter(None, "random_state")
 
     def _fit_table(self, table: Table) -> None:
         (seed,) = derive_seeds(check_random_state(self.random_state), 1)

@@ -1,7 +1,5 @@
 """Weights of the objective from the data alone: critical sparsity weight, balance of terms."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
 from scipy.special import ndtr
@@ -9,7 +7,8 @@ from scipy.special import ndtr
 from groupfs.data.table import Rows
 from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity
 from groupfs.joint.model import GatedModel, gated_smoothness
-from groupfs.joint.relaxations import NoiseSource, gates, gates_pullback, membership
+from groupfs.joint.relaxations import gates, gates_pullback, membership
+from groupfs.utils.counter_rng import CounterNoise
 
 #: Candidates for the weight of the feature term, as in the paper.
 SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)
@@ -22,50 +21,40 @@ MIN_DRAWS, MAX_DRAWS = 16, 512
 SMALLEST_WEIGHT = 1e-6
 
 
-@dataclass(frozen=True)
-class Start:
-    """Averages over batches and noise at the start of training."""
+def critical_sparsity_weight(push: float, pull: float) -> float:
+    r"""Find the sparsity weight at which the gradients on the gates of the two terms cancel.
 
-    push: float  #: sum over gates of the gradient of L_s
-    pull: float  #: sum over gates of the gradient of L_reg
-    smoothness: float  #: L_s
-    roughness: float  #: L_f without its orthogonality term
+    .. math:: \lambda_2^* = -\sum_j \partial L_s/\partial\mu_j \Big/ \sum_j
+        \partial L_{reg}/\partial\mu_j
 
-    @property
-    def critical_sparsity_weight(self) -> float:
-        r"""The sparsity weight at which the two gradients on the gates cancel.
+    While memberships are soft every feature sees about the same gate and all gates move together:
+    below this weight they open, above it they close.
+    """
+    return max(-push / pull, SMALLEST_WEIGHT)
 
-        .. math:: \lambda_2^* = -\sum_j \partial L_s/\partial\mu_j \Big/ \sum_j
-            \partial L_{reg}/\partial\mu_j
 
-        While memberships are soft every feature sees about the same gate and all gates move
-        together: below this weight they open, above it they close.
-        """
-        return max(-self.push / self.pull, SMALLEST_WEIGHT)
-
-    @property
-    def balanced_smoothness_weight(self) -> float:
-        """The weight at which the roughness of the groups is nearest in size to the sample term."""
-        size = abs(self.smoothness)
-        return min(SMOOTHNESS_WEIGHTS, key=lambda weight: abs(weight * self.roughness - size))
+def balanced_smoothness_weight(smoothness: float, roughness: float) -> float:
+    """Find the weight that brings L_f, but for its orthogonality term, nearest in size to L_s."""
+    return min(SMOOTHNESS_WEIGHTS, key=lambda weight: abs(weight * roughness - abs(smoothness)))
 
 
 @torch.no_grad()
-def measure_start(
+def calibrate(
     model: GatedModel, objective: Objective, rows: Rows, batch_size: int, seed: int
-) -> Start:
-    """Average over batches and noise at the start of a model.
+) -> tuple[float, float]:
+    """Find the critical sparsity weight and the balanced smoothness weight at a model's start.
 
-    The push on the gates is nearly proportional to a number that gate noise moves a lot, their
-    leverage; knowing its mean leaves little to average out.
+    What they are made of is averaged over batches and noise. The push on the gates is nearly
+    proportional to a number that gate noise moves a lot, their leverage; knowing its mean leaves
+    little to average out.
     """
     sigma = objective.gate_noise
-    noise = NoiseSource([seed], sigma, model.mu.device)
-    rng, N = np.random.default_rng(seed), rows.shape[0]
+    noise, N = CounterNoise([seed], model.mu.device), rows.shape[0]
+    rng = np.random.default_rng(seed)
     X = rows.take(torch.arange(min(batch_size, N)))
     draws: list[list[float]] = []
     while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
-        draw = model.draw(noise)
+        draw = model.draw(noise, sigma)
         if batch_size < N:
             X = rows.random_rows(batch_size, rng)
         M = membership(model.logits, draw.gumbel, SOFT_TEMPERATURE)
@@ -79,7 +68,8 @@ def measure_start(
         draws.append(torch.stack([push, leverage, pull.sum(), smooth[0], rough[0]]).tolist())
     mean_push, mean_leverage, mean_pull, smoothness, roughness = np.mean(draws, axis=0)
     expected = _expected_leverage(float(model.mu[0, 0]), sigma, model.mu.shape[1])
-    return Start(mean_push / mean_leverage * expected, mean_pull, smoothness, roughness)
+    critical = critical_sparsity_weight(mean_push / mean_leverage * expected, mean_pull)
+    return float(critical), balanced_smoothness_weight(smoothness, roughness)
 
 
 def _error(draws: list[list[float]]) -> float:

@@ -17,9 +17,9 @@ from groupfs.data.table import Rows
 from groupfs.groups import OPEN
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
-from groupfs.joint.relaxations import NoiseSource
 from groupfs.joint.settings import Schedule
 from groupfs.joint.step import TrainStep
+from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.device import working_on
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import InterruptedTrainingWarning, warn
@@ -81,7 +81,7 @@ def train(
     objective: Objective,
     rows: Rows,
     schedule: Schedule,
-    noise: NoiseSource,
+    noise: CounterNoise,
     batch_seed: int,
     verbose: bool = False,
     name: str = "GroupFS",

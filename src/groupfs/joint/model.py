@@ -16,12 +16,13 @@ from torch.nn.functional import one_hot
 from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity, sample_term
 from groupfs.joint.relaxations import (
     Noise,
-    NoiseSource,
     gates,
     gates_pullback,
+    gumbel_noise,
     membership,
     membership_pullback,
 )
+from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Probability that a start from clusters gives a feature's own cluster.
@@ -95,9 +96,13 @@ class GatedModel:
         parts = (*self.parameters(), self.sparsity_weight, self.seed_index)
         return type(self)(*(part[index].clone() for part in parts))
 
-    def draw(self, noise: NoiseSource) -> Noise:
-        """Draw the next noise for all models."""
-        return noise.draw(self.seed_index, self.logits.shape[1:], self.mu)
+    def draw(self, stream: CounterNoise, gate_noise: float) -> Noise:
+        """Draw the next noise for all models, the same for those that share a seed."""
+        d, k = self.logits.shape[1:]
+        uniform = stream.uniform(d * k + self.mu.shape[-1], self.mu.dtype)
+        gumbel = gumbel_noise(uniform[:, : d * k]).view(len(uniform), d, k)
+        gate = torch.special.ndtri(uniform[:, d * k :]).mul_(gate_noise)
+        return Noise(gumbel[self.seed_index], gate[self.seed_index])
 
     def loss_and_gradient(
         self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float

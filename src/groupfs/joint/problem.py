@@ -13,7 +13,7 @@ from groupfs.discovery.clusters import as_groups, cluster_features, leading_eige
 from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.number_of_groups import find_n_groups
 from groupfs.discovery.smoothness import smoothness_beyond_chance
-from groupfs.joint.calibration import measure_start
+from groupfs.joint.calibration import calibrate
 from groupfs.joint.losses import Objective, walk_tensor
 from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Settings
@@ -68,9 +68,9 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
     )
     level = np.full((1, n_groups), HALF_OPEN)
     first = GatedModel.start(clusters[:1], seeds[:1], level, np.ones(1), device, DTYPE)
-    measured = measure_start(first, objective, rows, settings.batch_size, seeds[0])
+    critical, balanced = calibrate(first, objective, rows, settings.batch_size, seeds[0])
     weight = settings.smoothness_weight
-    weight = measured.balanced_smoothness_weight if isinstance(weight, str) else weight
+    weight = balanced if isinstance(weight, str) else weight
     return Problem(
         table=table,
         settings=settings,
@@ -80,7 +80,7 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
         n_groups=n_groups,
         clusters=clusters,
         gate_start=_gate_starts(table, clusters, n_groups, settings, seeds),
-        critical_sparsity_weight=float(measured.critical_sparsity_weight),
+        critical_sparsity_weight=critical,
         distortion=distortion,
     )
 

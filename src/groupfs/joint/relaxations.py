@@ -1,6 +1,6 @@
 """The two random relaxations that make groups and gates learnable, and the noise they take.
 
-Axes: R models side by side, S seeds, d features, C groups.
+Axes: R models side by side, d features, C groups.
 """
 
 from typing import NamedTuple
@@ -8,33 +8,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from groupfs.utils.counter_rng import CounterNoise
-
 
 class Noise(NamedTuple):
     """One draw for all models."""
 
     gumbel: Tensor  #: for the memberships, (R, d, C)
     gate: Tensor  #: (R, C)
-
-
-class NoiseSource:
-    """Draw noise for models, one stream per seed, shared by the models of that seed."""
-
-    def __init__(self, seeds: list[int], gate_noise: float, device: torch.device) -> None:
-        self.gate_noise = gate_noise
-        self.stream = CounterNoise(seeds, device)
-
-    def draw(self, seed_index: Tensor, logits_shape: tuple[int, ...], gates: Tensor) -> Noise:
-        """Draw the next noise for memberships (d, C) and for gates like ``gates`` (R, C).
-
-        ``seed_index`` (R,) says which stream each model listens to.
-        """
-        d, k = logits_shape
-        uniform = self.stream.uniform(d * k + gates.shape[-1], gates.dtype)
-        gumbel = gumbel_noise(uniform[:, : d * k]).view(len(uniform), d, k)
-        gate = torch.special.ndtri(uniform[:, d * k :]).mul_(self.gate_noise)
-        return Noise(gumbel[seed_index], gate[seed_index])
 
 
 def gumbel_noise(uniform: Tensor) -> Tensor:

@@ -44,9 +44,9 @@ class Schedule:
     max_epochs: int
     batch_size: int
     learning_rate: float
-    start_temperature: float
-    end_temperature: float
-    early_stopping: bool
+    start_temperature: float = 1.0  #: of the memberships, where there are any
+    end_temperature: float = 1.0
+    early_stopping: bool = False
     steps_per_epoch: int | None = None  #: at most; None goes through all rows
 
 
@@ -83,7 +83,7 @@ class Settings(Schedule):
         if isinstance(values["feature_neighbors"], str):
             values["feature_neighbors"] = None
         rows = min(values["batch_size"], n_samples)
-        values["n_neighbors"] = affordable_neighbors(values["n_neighbors"], rows)
+        values["n_neighbors"] = fewer_than("n_neighbors", values["n_neighbors"], rows, "a batch")
         start, end = values["start_temperature"], values["end_temperature"]
         if end > start:
             raise ParameterError(
@@ -94,15 +94,12 @@ class Settings(Schedule):
         return cls(**{f.name: values[f.name] for f in fields(cls) if f.name in values})
 
 
-def affordable_neighbors(wanted: int, batch_size: int) -> int:
-    """Return K, or as many neighbours as the samples of a batch have."""
-    if wanted < batch_size:
-        return wanted
-    warn(
-        f"n_neighbors={wanted} but a batch has {batch_size} samples; the graph uses "
-        f"{batch_size - 1} neighbours instead."
-    )
-    return batch_size - 1
+def fewer_than(name: str, value: int, n_samples: int, who: str = "X") -> int:
+    """Return the value of a parameter or, with a warning, the most that the samples allow."""
+    if value < n_samples:
+        return value
+    warn(f"{name}={value} but {who} has {n_samples} samples; {n_samples - 1} are used instead.")
+    return n_samples - 1
 
 
 def large_batch(n_samples: int, size: int = LARGE_BATCH) -> int:

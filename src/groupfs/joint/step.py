@@ -10,8 +10,8 @@ from torch import Tensor
 from groupfs.data.table import Rows
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
-from groupfs.joint.relaxations import NoiseSource
 from groupfs.joint.settings import Schedule
+from groupfs.utils.counter_rng import CounterNoise
 
 #: Decay of Adam's two moments, and what keeps the root of the second from zero.
 DECAY, SQUARE_DECAY, SMALLEST_ROOT = 0.9, 0.999, 1e-8
@@ -28,7 +28,7 @@ class TrainStep:
         objective: Objective,
         rows: Rows,
         schedule: Schedule,
-        noise: NoiseSource,
+        noise: CounterNoise,
     ) -> None:
         self.objective, self.rows, self.schedule, self.noise = objective, rows, schedule, noise
         N, d = rows.shape
@@ -60,13 +60,13 @@ class TrainStep:
         self.run: Callable[[], None] = self._capture() if on_cuda else self._step
 
     def _step(self) -> None:
-        draw = self.model.draw(self.noise)
+        draw = self.model.draw(self.noise, self.objective.gate_noise)
         self.terms += self.model.loss_and_gradient(self.objective, self.X, draw, self.temperature)
         self.optimizer.step()
 
     def _capture(self) -> Callable[[], None]:
         """Capture the step, leaving model, optimiser and noise as they were."""
-        changed = [*self.model.parameters(), self.noise.stream.step, *self.optimizer.state]
+        changed = [*self.model.parameters(), self.noise.step, *self.optimizer.state]
         before = [tensor.clone() for tensor in changed]
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())

@@ -17,7 +17,7 @@ from groupfs.discovery.smoothness import SCORED_ROWS
 from groupfs.groups import Groups
 from groupfs.joint.loop import History, train
 from groupfs.joint.problem import Problem, group_smoothness
-from groupfs.joint.relaxations import NoiseSource
+from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Models that are trained side by side on the CPU, where more gain nothing. How sums round depends
@@ -68,7 +68,7 @@ def _train_run(problem: Problem, sparsity_weights: FloatArray) -> Trained:
         problem.objective,
         problem.table.rows,
         settings,
-        NoiseSource(problem.seeds, settings.gate_noise, problem.device),
+        CounterNoise(problem.seeds, problem.device),
         batch_seed=problem.seeds[0],
         verbose=settings.verbose,
     )
