@@ -14,6 +14,7 @@ from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.feature_similarity import FeatureSimilarity
 from groupfs.data.mixed import sample_columns
 from groupfs.data.open_table import open_table
+from groupfs.selection import coverage
 from groupfs.selection.coverage import Coverage
 from groupfs.selection.feature_order import order_features
 from tests import reference
@@ -48,16 +49,16 @@ def test_when_all_is_explained_coverage_goes_on(rng):
     rows = correlations(X)
     found = order_features(rows, weights, [np.arange(25)], NONE)
     assert found.explained[8] == pytest.approx(1)  # nine directions are all there are
-    coverage = Coverage.of_columns(rows.coordinates().F, torch.ones(25, dtype=torch.float64))
-    coverage.add(found.order[:9])
+    covered = Coverage.of_columns(rows.coordinates().F, torch.ones(25, dtype=torch.float64))
+    covered.add(found.order[:9])
     others = np.setdiff1d(np.arange(25), found.order[:9])
-    assert found.order[9:].tolist() == coverage.order(others, 25).tolist()
+    assert found.order[9:].tolist() == covered.order(others, 25).tolist()
 
 
 def test_coverage_is_that_of_the_oracle(rng):
     X, weights = correlated(rng, 40, 18), rng.uniform(0, 1, 18)
-    coverage = Coverage.of_columns(correlations(X).coordinates().F, torch.as_tensor(weights))
-    found = coverage.order(np.arange(2, 18), 16).tolist()
+    covered = Coverage.of_columns(correlations(X).coordinates().F, torch.as_tensor(weights))
+    found = covered.order(np.arange(2, 18), 16).tolist()
     assert found == reference.coverage_order(X, weights, range(2, 18), 16)
 
 
@@ -181,12 +182,13 @@ class Empty:
     """Stands for an estimator, which learns the columns of the table."""
 
 
-def test_coverage_is_the_same_with_correlations_kept_or_computed_again(rng):
+def test_coverage_is_the_same_with_correlations_kept_or_computed_again(rng, monkeypatch):
     F = torch.from_numpy(rng.standard_normal((30, 60)))
     F /= F.norm(dim=0)
     weights = torch.from_numpy(rng.random(60))
     kept = Coverage.of_columns(F, weights).order(np.arange(60), 25)
-    again = Coverage.of_columns(F, weights).order(np.arange(60), 25, kept_entries=0)
+    monkeypatch.setattr(coverage, "KEPT_ENTRIES", 0)
+    again = Coverage.of_columns(F, weights).order(np.arange(60), 25)
     np.testing.assert_array_equal(kept[:25], again[:25])
 
 
@@ -197,12 +199,11 @@ def test_what_rounding_hides_does_not_take_all_features_to_explain(rng):
     assert found.explained[60] == pytest.approx(1, abs=1e-9)
 
 
-def test_many_targets_of_coverage_are_sampled(rng):
-    F = correlations(correlated(rng, 40, 60)).coordinates().F
-    whole, sampled = (
-        Coverage.of_columns(F, torch.ones(60, dtype=torch.float64), n).gains(np.arange(60))
-        for n in (60, 50)
-    )
+def test_many_targets_of_coverage_are_sampled(rng, monkeypatch):
+    F, weights = correlations(correlated(rng, 40, 60)).coordinates().F, torch.ones(60).double()
+    whole = Coverage.of_columns(F, weights).gains(np.arange(60))
+    monkeypatch.setattr(coverage, "MOST_TARGETS", 50)
+    sampled = Coverage.of_columns(F, weights).gains(np.arange(60))
     assert (sampled < whole).all() and np.corrcoef(sampled, whole)[0, 1] > 0.9
 
 
