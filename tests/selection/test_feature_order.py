@@ -8,11 +8,9 @@ import scipy.sparse as sp
 import torch
 
 from groupfs import FeatureGroups
-from groupfs.data.basis import make_basis
 from groupfs.data.coordinates import Limits
-from groupfs.data.feature_rows import FeatureRows
+from groupfs.data.feature_rows import make_rows
 from groupfs.data.feature_similarity import FeatureSimilarity
-from groupfs.data.mixed import sample_columns
 from groupfs.data.open_table import open_table
 from groupfs.selection import coverage
 from groupfs.selection.coverage import Coverage
@@ -211,22 +209,15 @@ def mixed_features(similarity="correlation"):
     rng = np.random.default_rng(0)
     n = 120
     factor = rng.standard_normal((n, 2))
-    values, kinds = [], []
+    values = []
     for i in range(7):
         x = factor[:, i % 2] + 0.7 * rng.standard_normal(n)
         if i % 3 == 0:
             codes = rng.permutation(4)[np.digitize(x, [-0.7, 0, 0.7])]
             values.append(np.eye(4)[codes])
-            kinds.append("category")
         else:
             values.append(x[:, None])
-            kinds.append("number")
-    return compared(values, kinds, similarity), values
-
-
-def compared(values, kinds, similarity="correlation"):
-    Z, owner = sample_columns(values, kinds, True)
-    return FeatureSimilarity(FeatureRows(Z, owner, make_basis(values, kinds, similarity)))
+    return FeatureSimilarity(make_rows(values, similarity)), values
 
 
 def ordered(similarity, weights, stages):
@@ -277,7 +268,9 @@ def test_gaps_of_two_categories_explain_nothing_of_each_other():
     values = [np.eye(4)[rng.integers(0, 4, 400)] for _ in range(2)]
     for x in values:
         x[:100] = np.nan
-    _, gains = ordered(compared(values, ["category"] * 2), np.full(2, 0.5), [np.arange(2)])
+    _, gains = ordered(
+        FeatureSimilarity(make_rows(values, "correlation")), np.full(2, 0.5), [np.arange(2)]
+    )
     assert gains[0] == pytest.approx(0.5, abs=0.02)
 
 
@@ -286,6 +279,6 @@ def test_copies_share_the_weight_of_a_feature():
     x = rng.standard_normal((200, 3))
     category = np.eye(3)[rng.integers(0, 3, 200)]
     values = [*(x.T[:, :, None]), -x[:, :1], 2 * x[:, :1], category]
-    kinds = ["number"] * 5 + ["category"]
-    found = order_features(compared(values, kinds), np.ones(6), [np.arange(6)], NONE)
+    similarity = FeatureSimilarity(make_rows(values, "correlation"))
+    found = order_features(similarity, np.ones(6), [np.arange(6)], NONE)
     np.testing.assert_allclose(found.weights, [1 / 12, 1 / 4, 1 / 4, 1 / 12, 1 / 12, 1 / 4])

@@ -1,7 +1,6 @@
 """Check a table before it is worked on; refusals name the columns and a remedy."""
 
-import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,41 +8,68 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.data.memory import fits_in_memory, memory_budget, memory_of_table
-from groupfs.data.refused_columns import RefusedColumn, refuse_columns
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.text import format_bytes, join_names
+from groupfs.utils.text import count, format_bytes, join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import ConstantColumnsWarning, warn
 
+#: What is wrong with columns, and what to do about it.
+PROBLEMS = {
+    "object": (
+        "that hold{s} neither numbers nor text",
+        "make numbers or text of {them}, or {leave_out}",
+    ),
+    "complex": ("of complex numbers", "give real and imaginary parts as columns of their own"),
+    "mixed": (
+        "that mix{es} numbers, text or dates",
+        'make {them} one kind, e.g. numbers with pandas.to_numeric(column, errors="coerce"), or '
+        "text with astype(str)",
+    ),
+    "levels": (
+        "that look{s} like {ids} or free text",
+        "{leave_out}, or cut {them} down to at most 100 values",
+    ),
+    "text": (
+        "of text",
+        "encode {them} first, e.g. with OrdinalEncoder or OneHotEncoder, or {leave_out}",
+    ),
+    "dates": (
+        "of dates or times",
+        "turn {them} into numbers, such as days since a date, or {leave_out}",
+    ),
+}
+#: Most names of columns in a sentence, and in a remedy.
+MOST_NAMES, FEW_NAMES = 20, 5
 
-def refuse_text(X: Any) -> None:
-    """Refuse a data frame with columns that are not numbers, with advice for each kind."""
-    dtypes = getattr(X, "dtypes", None)
-    if dtypes is None or not hasattr(X, "columns"):
-        return
-    refuse_columns(
-        (name, dtype, RefusedColumn(problem))
-        for index, (name, dtype) in enumerate(zip(X.columns, dtypes, strict=True))
-        if (problem := _problem(X.iloc[:, index] if hasattr(X, "iloc") else X[name], dtype))
+
+class RefusedColumn(ValueError):
+    """A column that cannot be a feature: which of ``PROBLEMS`` it has, and what shows it."""
+
+    def __init__(self, problem: str, evidence: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.evidence = problem, evidence
+
+
+def refuse_columns(refused: Iterable[tuple[Any, Any, RefusedColumn]]) -> None:
+    """Raise an error, if any column was refused, with the names, types and reasons of all."""
+    by_problem: dict[str, dict[Any, str]] = {}
+    for name, dtype, reason in refused:
+        what = ", ".join(filter(None, (str(dtype), reason.evidence)))
+        by_problem.setdefault(reason.problem, {})[name] = f"{name} ({what})"
+    if by_problem:
+        raise ValueError(" ".join(_sentence(*PROBLEMS[p], by_problem[p]) for p in by_problem))
+
+
+def _sentence(what: str, remedy: str, columns: dict[Any, str]) -> str:
+    words = {"s": "", "es": "", "ids": "ids", "them": "them"}
+    if len(columns) == 1:
+        words = {"s": "s", "es": "es", "ids": "an id", "them": "it"}
+    which = list(columns) if len(columns) <= FEW_NAMES else "[...]"
+    words["leave_out"] = f"leave {words['them']} out: X.drop(columns={which})"
+    return (
+        f"X has {count(len(columns), 'column')} {what.format(**words)}: "
+        f"{join_names(columns.values(), MOST_NAMES)}; {remedy.format(**words)}."
     )
-
-
-def _problem(column: Any, dtype: Any) -> str | None:
-    """Find why a column is not of numbers; None if it is."""
-    kind = str(dtype).lower()
-    if any(word in kind for word in ("date", "time", "duration")):
-        return "dates"
-    if "complex" in kind:
-        return "complex"
-    if any(word in kind for word in ("str", "utf8")):
-        return "text"
-    if any(word in kind for word in ("cat", "enum", "object")):  # may hold numbers
-        try:
-            np.asarray(column).astype(np.float64)
-        except (ValueError, TypeError):
-            first = next((value for value in column if value is not None), None)
-            return "dates" if isinstance(first, datetime.date) else "text"
-    return None
 
 
 def refuse_too_small(shape: tuple[int, int]) -> None:

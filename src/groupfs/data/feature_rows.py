@@ -7,15 +7,16 @@ together, so that no feature outweighs another. Gaps are NaN in them; what multi
 (:func:`groupfs.discovery.graph.gram`) knows what that means.
 """
 
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from groupfs.data.basis import FeatureBasis, columns_of
+from groupfs.data.basis import FeatureBasis, SimilarityFunction, columns_of, make_basis
 from groupfs.data.dense import DenseRows
-from groupfs.data.standardize import at_least_rounding, mean_and_deviation
+from groupfs.data.standardize import at_least_rounding, column_scale, mean_and_deviation
 from groupfs.data.table import Rows
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -119,6 +120,19 @@ class FeatureRows(Rows):
         rows = FeatureRows(np.ascontiguousarray(Z), owner, basis)
         rows.samples.device, rows.samples._dtype = self.samples.device, self.samples._dtype
         return rows
+
+
+def make_rows(
+    values: Sequence[FloatArray], similarity: str | SimilarityFunction, standardize: bool = True
+) -> FeatureRows:
+    """Standardise the columns of features, each (N, a), and make what they are compared by."""
+    Z, sizes = np.hstack(values), np.array([x.shape[1] for x in values])
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    mean, spread = feature_moments(Z, owner)
+    is_number = sizes == 1
+    if not standardize and is_number.any():
+        spread[is_number] = column_scale(spread[is_number], False)
+    return FeatureRows((Z - mean) / spread[owner], owner, make_basis(values, similarity))
 
 
 def feature_moments(Z: FloatArray, owner: IntArray) -> tuple[FloatArray, FloatArray]:

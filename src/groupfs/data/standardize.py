@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from groupfs.data.checks import refuse_overflow
-from groupfs.data.columns import StoredColumn, has_kinds, read_column
+from groupfs.data.columns import StoredColumn, has_kinds, read_columns
 from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -173,10 +173,13 @@ class LearnedColumns:
 
     def standardized(self, frame: Any, features: IntArray) -> FloatArray:
         """Give every row of a data frame a number in each of some features, (n, m)."""
-        Z = np.zeros((len(frame), len(features)))
-        for j, feature in enumerate(features.tolist()):
-            Z[:, j] = self._numbers(feature, read_column(frame, feature), frame.columns[feature])
-        return Z
+        found = [
+            self._numbers(feature, stored, frame.columns[feature])
+            for feature, stored in zip(
+                features.tolist(), read_columns(frame, features), strict=True
+            )
+        ]
+        return np.column_stack([np.zeros((len(frame), 0)), *found])
 
     def _numbers(self, feature: int, stored: StoredColumn, name: Any) -> FloatArray:
         learned = "levels" if feature in self.levels else "numbers"
@@ -206,17 +209,12 @@ def learn_columns(X: Any, table: "Table", labels: IntArray, signs: IntArray) -> 
     if not has_kinds(X):
         return learned
     own, every = table.columns, np.arange(table.rows.shape[0])
-    place = {column: j for j, column in enumerate(own.tolist())}
-    values = table.rows.feature_values(every, labels[own], signs[own])
-    for feature in np.flatnonzero(labels >= 0).tolist():
-        stored = read_column(X, feature)
-        if stored.sort == "numbers":
-            continue
-        z = values[:, place[feature]]
-        encoded = stored.encoded()
-        if encoded.shape[1] == 1:
-            z = (encoded[:, 0] - table.means[feature]) / table.deviations[feature]
-        learned.levels[feature] = _learn_levels(stored, z)
+    values = unit_columns(table.rows.feature_values(every, labels[own], signs[own]))
+    in_groups = np.flatnonzero(labels[own] >= 0)
+    columns = read_columns(X, own[in_groups])
+    for j, feature, stored in zip(in_groups, own[in_groups].tolist(), columns, strict=True):
+        if stored.sort != "numbers":
+            learned.levels[feature] = _learn_levels(stored, values[:, j])
     return learned
 
 
