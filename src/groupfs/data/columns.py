@@ -133,16 +133,18 @@ def encode_levels(codes: IntArray, names: Sequence[str]) -> FloatArray:
     known = sorted({name for name in names if name.strip()})
     place = {name: i for i, name in enumerate(known)}
     codes = np.array([*(place.get(name, -1) for name in names), -1])[codes]
-    present, codes = np.unique(codes, return_inverse=True)
-    if len(present) and present[0] < 0:
-        codes -= 1
-    counts = np.bincount(codes[codes >= 0])
-    _refuse_too_many(counts)
-    if len(counts) > 2:
-        codes, counts = _merge_rare(codes, counts)
-    if len(counts) <= 2:
+    counts = np.bincount(codes[codes >= 0], minlength=len(known))
+    occur = np.flatnonzero(counts)
+    _refuse_too_many(counts[occur])
+    rare = occur[_rare_levels(counts[occur])]
+    kept = np.setdiff1d(occur, rare)
+    number = np.full(len(known) + 1, len(kept))
+    number[kept] = np.arange(len(kept))
+    number[-1] = -1  # where a code of -1, missing, looks
+    codes, n_levels = number[codes], len(kept) + (len(rare) > 0)
+    if n_levels <= 2:
         return _places(codes)
-    indicators = (codes[:, None] == np.arange(len(counts))).astype(np.float64)
+    indicators = (codes[:, None] == np.arange(n_levels)).astype(np.float64)
     indicators[codes < 0] = np.nan
     return indicators
 
@@ -162,24 +164,16 @@ def _refuse_too_many(counts: IntArray) -> None:
         raise RefusedColumn("levels", f"{n_levels} different values")
 
 
-def _merge_rare(codes: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
-    """Merge rare levels into the last one, and that with another if it is rare still.
+def _rare_levels(counts: IntArray) -> IntArray:
+    """Find levels to merge into one: rare ones, and another if these are rare together still.
 
     The most frequent level stays apart, so that small tables keep two levels.
     """
-    by_rows = np.argsort(counts, kind="stable")
-    others = by_rows[:-1]
+    others = np.argsort(counts, kind="stable")[:-1] if len(counts) > 2 else counts[:0]
     rare = others[counts[others] < FEWEST_OF_LEVEL]
-    if not len(rare):
-        return codes, counts
-    if counts[rare].sum() < FEWEST_OF_LEVEL:
-        rare = others[: len(rare) + 1]
-    kept = np.setdiff1d(np.arange(len(counts)), rare)
-    place = np.full(len(counts) + 1, len(kept))
-    place[kept] = np.arange(len(kept))
-    place[-1] = -1  # where a code of -1, missing, looks
-    codes = place[codes]
-    return codes, np.bincount(codes[codes >= 0])
+    if 0 < counts[rare].sum() < FEWEST_OF_LEVEL:
+        return others[: len(rare) + 1]
+    return rare
 
 
 def _read_each(frame: Any, use: Callable[[StoredColumn], Any] = lambda column: column) -> list[Any]:

@@ -167,10 +167,6 @@ class LearnedColumns:
     spread: FloatArray  #: 0 where constant, (d,)
     levels: dict[int, dict[str, float]] = field(default_factory=dict)
 
-    @property
-    def are_numbers(self) -> bool:
-        return not self.levels
-
     def standardized(self, frame: Any, features: IntArray) -> FloatArray:
         """Give every row of a data frame a number in each of some features, (n, m)."""
         found = [
@@ -192,7 +188,8 @@ class LearnedColumns:
                 "the type it had then."
             )
         if learned == "levels":
-            return _values_of(self.levels[feature], stored)
+            by_code = [self.levels[feature].get(name, np.nan) for name in stored.names]
+            return np.asarray(np.array([*by_code, np.nan])[stored.values])
         if np.isinf(stored.values).any():
             raise ValueError(
                 f"column {name} contains infinity (inf); replace infinite values, e.g. by NaN."
@@ -223,9 +220,3 @@ def _learn_levels(stored: StoredColumn, z: FloatArray) -> dict[str, float]:
     codes, first = np.unique(stored.values, return_index=True)
     found = zip(codes.tolist(), z[first].tolist(), strict=True)
     return {stored.names[code]: value for code, value in found if code >= 0 and not np.isnan(value)}
-
-
-def _values_of(levels: dict[str, float], stored: StoredColumn) -> FloatArray:
-    by_code = [levels.get(name, np.nan) if name.strip() else np.nan for name in stored.names]
-    found: FloatArray = np.array([*by_code, np.nan])[stored.values]
-    return found
