@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import torch
 
 from groupfs import FeatureGroups
 from groupfs.data.coordinates import Limits
@@ -47,7 +46,7 @@ def test_when_all_is_explained_coverage_goes_on(rng):
     rows = correlations(X)
     found = order_features(rows, weights, [np.arange(25)], NONE)
     assert found.explained[8] == pytest.approx(1)  # nine directions are all there are
-    covered = Coverage.of_columns(rows.coordinates().F, torch.ones(25, dtype=torch.float64))
+    covered = Coverage.of(rows.coordinates(), np.ones(25))
     covered.add(found.order[:9])
     others = np.setdiff1d(np.arange(25), found.order[:9])
     assert found.order[9:].tolist() == covered.order(others, 25).tolist()
@@ -55,7 +54,7 @@ def test_when_all_is_explained_coverage_goes_on(rng):
 
 def test_coverage_is_that_of_the_oracle(rng):
     X, weights = correlated(rng, 40, 18), rng.uniform(0, 1, 18)
-    covered = Coverage.of_columns(correlations(X).coordinates().F, torch.as_tensor(weights))
+    covered = Coverage.of(correlations(X).coordinates(), weights)
     found = covered.order(np.arange(2, 18), 16).tolist()
     assert found == reference.coverage_order(X, weights, range(2, 18), 16)
 
@@ -181,12 +180,10 @@ class Empty:
 
 
 def test_coverage_is_the_same_with_correlations_kept_or_computed_again(rng, monkeypatch):
-    F = torch.from_numpy(rng.standard_normal((30, 60)))
-    F /= F.norm(dim=0)
-    weights = torch.from_numpy(rng.random(60))
-    kept = Coverage.of_columns(F, weights).order(np.arange(60), 25)
+    columns, weights = correlations(rng.standard_normal((30, 60))).coordinates(), rng.random(60)
+    kept = Coverage.of(columns, weights).order(np.arange(60), 25)
     monkeypatch.setattr(coverage, "KEPT_ENTRIES", 0)
-    again = Coverage.of_columns(F, weights).order(np.arange(60), 25)
+    again = Coverage.of(columns, weights).order(np.arange(60), 25)
     np.testing.assert_array_equal(kept[:25], again[:25])
 
 
@@ -198,10 +195,10 @@ def test_what_rounding_hides_does_not_take_all_features_to_explain(rng):
 
 
 def test_many_targets_of_coverage_are_sampled(rng, monkeypatch):
-    F, weights = correlations(correlated(rng, 40, 60)).coordinates().F, torch.ones(60).double()
-    whole = Coverage.of_columns(F, weights).gains(np.arange(60))
+    columns, weights = correlations(correlated(rng, 40, 60)).coordinates(), np.ones(60)
+    whole = Coverage.of(columns, weights).gains(np.arange(60))
     monkeypatch.setattr(coverage, "MOST_TARGETS", 50)
-    sampled = Coverage.of_columns(F, weights).gains(np.arange(60))
+    sampled = Coverage.of(columns, weights).gains(np.arange(60))
     assert (sampled < whole).all() and np.corrcoef(sampled, whole)[0, 1] > 0.9
 
 

@@ -49,6 +49,12 @@ class FeatureBasis:
         """Whether every feature is one column."""
         return len(self.owner) == len(self.dims)
 
+    @property
+    def counts(self) -> FloatArray:
+        """How many rows every feature has a value in, (d,)."""
+        N, d = self.shape
+        return np.full(d, float(N)) if self.present is None else self.present.sum(0)
+
     def has_value(self, feature: int) -> BoolArray:
         """Tell which rows a feature has a value in, (N,)."""
         if self.present is None:

@@ -138,17 +138,19 @@ def refuse_missing(missing: Missing | None, names: Sequence[str], who: str) -> N
     if missing is None:
         return
     found = {"infinity (inf)": missing.infinite, "NaN": missing.nan}
-    where = [_in_columns(what, columns, names) for what, columns in found.items() if len(columns)]
+    where = [
+        f"{what} in {count(len(columns), 'column')} ({_named(columns, names)})"
+        for what, columns in found.items()
+        if len(columns)
+    ]
     remedies = ["replace infinite values or drop these columns"] if len(missing.infinite) else []
     if missing.has_nan:
         remedies.append(f"impute first, e.g. make_pipeline(SimpleImputer(), {who}())")
     raise ValueError(f"X contains {' and '.join(where)}; {', and '.join(remedies)}.")
 
 
-def _in_columns(what: str, columns: IntArray, names: Sequence[str]) -> str:
-    plural = "column" if len(columns) == 1 else "columns"
-    which = join_names([names[i] for i in columns.tolist()])
-    return f"{what} in {len(columns)} {plural} ({which})"
+def _named(columns: IntArray, names: Sequence[str]) -> str:
+    return join_names([names[i] for i in columns.tolist()])
 
 
 def refuse_overflow(spread: FloatArray, names: Sequence[str]) -> None:
@@ -156,8 +158,8 @@ def refuse_overflow(spread: FloatArray, names: Sequence[str]) -> None:
     bad = np.flatnonzero(~np.isfinite(spread))
     if len(bad):
         raise ValueError(
-            f"values of X overflow when squared, as distances need (columns "
-            f"{join_names([names[i] for i in bad.tolist()])}); rescale these columns first."
+            f"values of X overflow when squared, as distances need (columns {_named(bad, names)}); "
+            "rescale these columns first."
         )
 
 
@@ -192,7 +194,7 @@ def report_constant(varies: BoolArray, names: Sequence[str], consequence: str) -
         )
         warn(
             f"{len(constant)} constant {columns} no information and {were} {consequence}: "
-            f"{join_names([names[i] for i in constant.tolist()])}.",
+            f"{_named(constant, names)}.",
             ConstantColumnsWarning,
         )
 

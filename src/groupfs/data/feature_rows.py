@@ -69,17 +69,6 @@ class FeatureRows(Rows):
         Z = (self.Z[index] - mean) / scale[self.owner]
         return self._like(Z, self.owner, self.basis.rows(index))
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether every feature is one column, and similarity its correlation, of ranks or not."""
-        return self.basis.is_single and self.basis.similarity in ("correlation", "rank")
-
-    def numbers(self) -> DenseRows:
-        """Return the columns of the basis, where every feature has one, gaps at the mean."""
-        rows = DenseRows(self.basis.E - self.basis.E.mean(0))
-        rows.device = self.device
-        return rows
-
     def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
         """Give every feature one standardised column, NaN in gaps, some rows of them, (n, d).
 

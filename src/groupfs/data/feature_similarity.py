@@ -9,9 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from groupfs.data.basis import columns_of
+from groupfs.data.basis import FeatureBasis, columns_of
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, basis_coordinates
 from groupfs.data.correlations import Correlations
+from groupfs.data.dense import DenseRows
 from groupfs.data.feature_rows import FeatureRows
 from groupfs.data.mixed_similarity import column_correlations, similarities
 from groupfs.data.pair_sums import exclusive_pairs, pair_weights
@@ -45,7 +46,7 @@ class FeatureSimilarity(Similarity):
         rows, N = self.rows, self.shape[0]
         if n_rows < N:
             rows = rows.resampled(np.sort(rng.permutation(N)[:n_rows]), True)
-        return HalvedFeatures(rows.restricted(features))
+        return HalvedFeatures(rows.basis.restricted(features))
 
     def _compared(self, start: int, stop: int, single: bool) -> Tensor:
         return torch.from_numpy(similarities(self.rows.basis, start, stop))
@@ -77,11 +78,8 @@ class FeatureSimilarity(Similarity):
         else:
             owner, dims = np.arange(len(features)), np.ones(len(features), dtype=np.int64)
             matrix = self.part(features).numpy()
-        present = basis.present
-        counts = np.full(len(features), float(self.shape[0]))
-        if present is not None:
-            counts = present[:, features].sum(0)
-        return ComparedColumns(matrix, self._weighted(matrix, features, owner), owner, dims, counts)
+        weighted = self._weighted(matrix, features, owner)
+        return ComparedColumns(matrix, weighted, owner, dims, basis.counts[features])
 
     def _weighted(self, matrix: FloatArray, features: IntArray, owner: IntArray) -> FloatArray:
         """Weigh pairs of columns by the rows that their features have in common."""
@@ -108,19 +106,23 @@ class FeatureSimilarity(Similarity):
 
     @cached_property
     def _numbers(self) -> Correlations:
-        return Correlations(self.rows.numbers())
+        """Correlations of the columns of the basis, one of each feature, gaps at the mean."""
+        rows = DenseRows(self.rows.basis.E - self.rows.basis.E.mean(0))
+        rows.device = self.rows.device
+        return Correlations(rows)
 
     def coordinates(self, limits: Limits = DEFAULT) -> Coordinates:
         """Find coordinates of the columns of the features.
 
         Similarities other than correlation know no residuals, and have no coordinates.
         """
-        if self.rows.is_plain:
+        is_correlation = self.rows.basis.similarity in ("correlation", "rank")
+        if is_correlation and self.rows.basis.is_single:
             return self._numbers.coordinates(limits)
         squared = self.matrix().square()
         n_duplicates = (squared > DUPLICATE).sum(1).double().numpy()
         F, sizes = None, np.ones(self.shape[1], dtype=np.int64)
-        if self.rows.basis.similarity in ("correlation", "rank"):
+        if is_correlation:
             F, sizes = basis_coordinates(self.rows.basis)
         return Coordinates(F, sizes, n_duplicates, squared=squared)
 
@@ -131,13 +133,13 @@ class FeatureSimilarity(Similarity):
 class HalvedFeatures:
     """Features of any kinds that are compared in halves of the rows."""
 
-    def __init__(self, rows: FeatureRows) -> None:
-        self.rows = rows
+    def __init__(self, basis: FeatureBasis) -> None:
+        self.basis = basis
 
     def similarities(
         self, n_splits: int, seed: int, features: IntArray | None = None
     ) -> list[Tensor]:
-        basis = self.rows.basis if features is None else self.rows.basis.restricted(features)
+        basis = self.basis if features is None else self.basis.restricted(features)
         N, m = basis.shape
         excluded = torch.from_numpy(exclusive_pairs(basis, 0, m))
         rng, found = np.random.default_rng(seed), []
@@ -151,7 +153,6 @@ class HalvedFeatures:
 
 def _with_others(matrix: FloatArray) -> FloatArray:
     """Correlate every feature with the sum of the others, (m, m) to (m,)."""
-    sums, m = matrix.sum(1), len(matrix)
+    sums = matrix.sum(1)
     left = matrix.sum() - 2 * sums + 1  # variance of the sum of the others
-    found: FloatArray = (sums - 1) / np.sqrt(np.maximum(left, 1e-12))
-    return np.clip(found, -1, 1) if m > 1 else np.zeros(1)
+    return np.clip((sums - 1) / np.sqrt(np.maximum(left, 1e-12)), -1, 1)

@@ -125,13 +125,9 @@ def _scaled(sums: PairSums) -> FloatArray:
 
 def _signs(sums: PairSums, r: FloatArray) -> FloatArray:
     """Find the signs of correlations of single columns, 1 for other pairs, (b, d)."""
-    sizes = np.bincount(sums.b)
-    one_a, one_b = sizes[sums.features] == 1, sizes == 1
-    found = np.ones((len(one_a), len(one_b)))
-    columns_a, columns_b = one_a[sums.a], one_b[sums.b]
-    negative = np.where(r[np.ix_(columns_a, columns_b)] < 0, -1.0, 1.0)
-    found[np.ix_(one_a, one_b)] = negative
-    return found
+    single, starts = np.bincount(sums.b) == 1, sums.basis.starts
+    first = r[starts[sums.features] - sums.columns.start][:, starts]
+    return np.where(single[sums.features, None] & single & (first < 0), -1.0, 1.0)
 
 
 def _first_canonical(sums: PairSums, r: FloatArray, squared: FloatArray) -> None:
@@ -181,7 +177,7 @@ def _own_distances(basis: FeatureBasis) -> tuple[FloatArray, FloatArray]:
     d = basis.shape[1]
     spread, trace = np.zeros(d), np.zeros(d)
     sizes = np.bincount(basis.owner, minlength=d)
-    counts = np.full(d, float(len(basis.E))) if basis.present is None else basis.present.sum(0)
+    counts = basis.counts
     for size in np.unique(sizes):
         features = np.flatnonzero(sizes == size)
         columns = np.flatnonzero(np.isin(basis.owner, features))

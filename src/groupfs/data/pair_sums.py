@@ -63,11 +63,10 @@ class PairSums:
 
     def certain(self, found: FloatArray) -> FloatArray:
         """Lower similarities of pairs that have fewer rows in common than by chance."""
-        M = self.basis.present
-        if M is None:
+        if self.basis.present is None:
             return found
-        counts = M.sum(0)
-        expected = counts[self.features, None] * counts / len(M)
+        counts = self.basis.counts
+        expected = counts[self.features, None] * counts / len(self.basis.E)
         lowered = found * np.minimum(1, np.sqrt(self.n_pairs / np.maximum(expected, 1e-9)))
         return np.where(self.too_few(), 0, lowered)
 

@@ -211,12 +211,9 @@ def learn_columns(X: Any, table: "Table", labels: IntArray, signs: IntArray) -> 
     columns = read_columns(X, own[in_groups])
     for j, feature, stored in zip(in_groups, own[in_groups].tolist(), columns, strict=True):
         if stored.sort != "numbers":
-            learned.levels[feature] = _learn_levels(stored, values[:, j])
+            codes, first = np.unique(stored.values, return_index=True)
+            found = zip(codes.tolist(), values[first, j].tolist(), strict=True)
+            learned.levels[feature] = {
+                stored.names[code]: z for code, z in found if code >= 0 and not np.isnan(z)
+            }
     return learned
-
-
-def _learn_levels(stored: StoredColumn, z: FloatArray) -> dict[str, float]:
-    """Find the number of every level that occurs."""
-    codes, first = np.unique(stored.values, return_index=True)
-    found = zip(codes.tolist(), z[first].tolist(), strict=True)
-    return {stored.names[code]: value for code, value in found if code >= 0 and not np.isnan(value)}

@@ -50,26 +50,19 @@ class Coverage:
     @classmethod
     def of(cls, found: Coordinates, weights: FloatArray) -> "Coverage":
         """Cover features by their similarities, or by those of their columns, and weights, (d,)."""
-        w = torch.from_numpy(weights)
-        if found.squared is None:
-            assert found.F is not None  # without similarities there are coordinates
-            return cls.of_columns(found.F, w.to(found.F.device))
-        return cls(found.squared.__getitem__, w)
-
-    @classmethod
-    def of_columns(cls, F: Tensor, weights: Tensor) -> "Coverage":
-        """Cover columns by their coordinates, of length one, (m, d), and weights, (d,)."""
-        used = torch.nonzero(weights > 0).ravel()
+        if found.squared is not None:
+            return cls(found.squared.__getitem__, torch.from_numpy(weights))
+        assert found.F is not None  # without similarities there are coordinates
+        F, used = found.F, np.flatnonzero(weights > 0)
         if len(used) > MOST_TARGETS:
-            drawn = np.random.default_rng(0).permutation(len(used))[:MOST_TARGETS]
-            used = used[torch.as_tensor(np.sort(drawn), device=used.device)]
-        targets = F[:, used]
+            used = np.sort(np.random.default_rng(0).permutation(used)[:MOST_TARGETS])
+        targets = F[:, torch.as_tensor(used, device=F.device)]
 
         def squared(columns: IntArray) -> Tensor:
             index = torch.as_tensor(columns, device=F.device)
             return (F[:, index].T @ targets).square_()
 
-        w = weights[used].to(F.dtype)
+        w = torch.from_numpy(weights[used]).to(F)
         if F.device.type == "cpu" and F.shape[1] * len(used) <= KEPT_ENTRIES:
             return cls((F.T @ targets).square_().__getitem__, w)
         return cls(squared, w, LOOKED_AT)
