@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from groupfs.data.checks import refuse_n_groups
 from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
-from groupfs.selection.budget import refuse_conflicts, refuse_too_many
+from groupfs.selection.select import refuse_conflicts, refuse_too_many
 from groupfs.selector import GroupSelector, derive_seeds
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import (

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from groupfs import FeatureGroups
 from groupfs.data.coordinates import Limits
 from groupfs.data.feature_rows import make_rows
-from groupfs.data.feature_similarity import FeatureSimilarity
+from groupfs.data.mixed import FeatureSimilarity
 from groupfs.data.open_table import open_table
 from groupfs.selection import coverage
 from groupfs.selection.coverage import Coverage
