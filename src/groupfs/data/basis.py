@@ -121,12 +121,8 @@ def make_basis(values: Sequence[FloatArray], similarity: str | SimilarityFunctio
 
 def _columns(x: FloatArray, similarity: str | SimilarityFunction) -> FloatArray:
     """Turn a number into columns, (N,) to (N, a)."""
-    if similarity == "distance":
-        return _cosines(x)
-    return (standard_ranks if similarity == "rank" else unit_columns)(x[:, None])
-
-
-def _cosines(x: FloatArray) -> FloatArray:
+    if similarity != "distance":
+        return (standard_ranks if similarity == "rank" else unit_columns)(x[:, None])
     n = np.count_nonzero(~np.isnan(x))
     u = (rankdata(x, nan_policy="omit") - 0.5) / n
     k = np.arange(1, N_COSINES + 1)

@@ -269,13 +269,10 @@ def _read_objects(objects: Any, missing: BoolArray) -> StoredColumn:
         return StoredColumn("levels", codes, _text(place))
     if types == {"date"}:
         raise RefusedColumn("dates")
-    if "object" in types:
-        odd, problem = "object", "object"
-    elif types <= {"number", "complex"}:
-        odd, problem = "complex", "complex"
-    else:  # the rarest type is what should not be there
-        counts = Counter(type_of[type(value)] for value in present)
-        odd, problem = min(types, key=lambda name: (counts[name], name)), "mixed"
+    counts = Counter(type_of[type(value)] for value in present)
+    problem, odd = "mixed", min(types, key=lambda name: (counts[name], name))  # the rarest
+    if "object" in types or types <= {"number", "complex"}:
+        problem = odd = "object" if "object" in types else "complex"
     first = next(value for value in present if type_of[type(value)] == odd)
     raise RefusedColumn(problem, f"e.g. {shorten(one_line(repr(first)), 40)}")
 

@@ -6,6 +6,7 @@ Features that do not vary are left out; the others come in an order of their own
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -185,11 +186,11 @@ class FeatureSimilarity(Similarity):
         return self._numbers.correlations_with(features)
 
 
+@dataclass(frozen=True)
 class HalvedFeatures:
     """Features of any kinds that are compared in halves of the rows."""
 
-    def __init__(self, basis: FeatureBasis) -> None:
-        self.basis = basis
+    basis: FeatureBasis
 
     def similarities(
         self, n_splits: int, seed: int, features: IntArray | None = None

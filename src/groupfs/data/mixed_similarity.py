@@ -32,6 +32,8 @@ from groupfs.utils.types import FloatArray, IntArray
 PAIRED_ENTRIES = 2**22
 #: Draws of Gaussian matrices, as many as give so many numbers.
 DRAWN_NUMBERS, MOST_DRAWS = 2**21, 4000
+#: Bias of a squared similarity at most: beyond it nothing is left to be seen.
+MOST_BIAS = 0.99
 #: Variance relative to one that is none but for rounding.
 NO_VARIANCE = 1e-12
 
@@ -93,7 +95,9 @@ def _canonical(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
         signs = _signs(sums, r)
         _first_canonical(sums, r, squared)
         chance = expected_squares(basis.dims[start:stop], basis.dims)
-    bias = sums.bias(chance)
+    # what chance gives with the rows of a pair, beyond that of two numbers with all rows
+    bias = chance / np.maximum(sums.n_pairs - 1, 1) - 1 / max(len(basis.E) - 1, 1)
+    bias = np.clip(bias, 0, MOST_BIAS)
     squared = np.clip((squared - bias) / (1 - bias), 0, 1)
     return sums.certain(signs * np.sqrt(squared))
 

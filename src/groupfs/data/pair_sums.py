@@ -10,8 +10,6 @@ from groupfs.utils.types import BoolArray, FloatArray
 
 #: Rows in common below which nothing is said of a pair.
 FEWEST_PAIRS = 10
-#: Bias of a squared similarity at most: beyond it nothing is left to be seen.
-MOST_BIAS = 0.99
 
 
 class PairSums:
@@ -54,12 +52,6 @@ class PairSums:
         own = starts[self.features] - self.columns.start
         found: FloatArray = np.add.reduceat(across, own, axis=0)
         return found
-
-    def bias(self, chance: FloatArray) -> FloatArray:
-        """Divide what chance gives by the rows of each pair, beyond that of two whole numbers."""
-        N = len(self.basis.E)
-        found: FloatArray = chance / np.maximum(self.n_pairs - 1, 1) - 1 / max(N - 1, 1)
-        return np.clip(found, 0, MOST_BIAS)
 
     def certain(self, found: FloatArray) -> FloatArray:
         """Lower similarities of pairs that have fewer rows in common than by chance."""
