@@ -31,8 +31,7 @@ def draw_students() -> None:
     """Draw similarities of the students' columns, sorted by group."""
     frame, _ = students()
     selector = FeatureGroups(random_state=0).fit(frame)
-    encoded = encode_columns(frame)
-    alike = np.abs(similarities(make_basis(encoded.values, encoded.kinds, "correlation")))
+    alike = np.abs(similarities(make_basis(encode_columns(frame), "correlation")))
     groups = [Groups.of(selector).by_centrality(j) for j in range(selector.n_groups_)]
     rest = np.flatnonzero(selector.group_labels_ < 0)
     order = np.concatenate([*groups, rest])
@@ -48,7 +47,7 @@ def draw_students() -> None:
         )
         start += size
     kinds = {"category": " (category)", "number": ""}
-    names = [f"{frame.columns[i]}{kinds[encoded.kinds[i]]}" for i in order]
+    names = [f"{frame.columns[i]}{kinds[selector.feature_kinds_[i]]}" for i in order]
     axes.set_yticks(range(len(order)), names, fontsize=8)
     axes.set_xticks([])
     axes.tick_params(length=0)
@@ -73,8 +72,7 @@ def draw_relations() -> None:
         axes.set_yticks([])
         values = list(X.T[:, :, None])
         measured = [
-            (name, abs(similarities(make_basis(values, ["number"] * len(values), name))[i, j]))
-            for name in SIMILARITIES
+            (name, abs(similarities(make_basis(values, name))[i, j])) for name in SIMILARITIES
         ]
         words = "\n".join(f"{name.replace('_', ' '):<19} {value:.2f}" for name, value in measured)
         axes.set_xlabel(words, family="monospace", fontsize=10.5, loc="left", labelpad=8)

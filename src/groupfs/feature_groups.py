@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from groupfs.data.checks import refuse_n_groups
 from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
-from groupfs.selection.budget import refuse_conflicts, refuse_too_many
+from groupfs.selection.select import refuse_conflicts, refuse_too_many
 from groupfs.selector import GroupSelector, derive_seeds
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import (
@@ -308,13 +308,11 @@ class FeatureGroups(GroupSelector):
         refuse_n_groups(self.n_groups, n_features)
         refuse_conflicts(self.get_params(deep=False))
         refuse_too_many(self.n_features_to_select, n_features)
-        is_named = isinstance(self.metric, str)
-        metric = self.metric if is_named else check_metric(self.metric, n_samples)
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
         return table, Options(
             n_groups=self.n_groups,
             signed=self.signed,
-            metric=metric,
+            metric=check_metric(self.metric, n_samples),
             keep_unrelated=self.keep_unrelated,
         )
 

@@ -9,8 +9,7 @@ from groupfs.data.columns import has_kinds
 from groupfs.groups import Groups, Request, Selection
 from groupfs.notebook import NotebookRepr
 from groupfs.result import Result
-from groupfs.selection.budget import features_asked_for, refuse_conflicts, refuse_too_many
-from groupfs.selection.select import select
+from groupfs.selection.select import features_asked_for, refuse_conflicts, refuse_too_many, select
 from groupfs.transform import GroupTransform
 from groupfs.utils.removed import ATTRIBUTES, refuse_removed
 from groupfs.utils.sklearn_compat import validate_parameter_constraints

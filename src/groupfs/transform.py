@@ -122,7 +122,7 @@ class GroupTransform(SelectorMixin):
             self._check_columns(X, X.shape[1])
             used = np.flatnonzero(weights.any(axis=1))
             return score_rows(columns.standardized(X, used), weights[used])
-        if not columns.are_numbers:
+        if columns.levels:
             raise ValueError(
                 f"{type(self).__name__} was fitted on a DataFrame with categories, but X is "
                 f"{type(X).__name__} of numbers; give a DataFrame of the same columns."

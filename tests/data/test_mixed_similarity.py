@@ -26,20 +26,18 @@ def columns():
     def noisy():
         return factor + rng.standard_normal(N)
 
-    values, kinds = [], []
+    values = []
     for _ in range(3):
         values.append(noisy()[:, None])
-        kinds.append("number")
     for n_levels in (3, 6):
         codes = np.digitize(noisy(), np.linspace(-1.5, 1.5, n_levels - 1)).astype(float)
         values.append(indicators(rng.permutation(n_levels)[codes.astype(int)].astype(float)))
-        kinds.append("category")
     for x in values[1:]:
         x[rng.random(N) < 0.15] = np.nan
-    return values, kinds
+    return values
 
 
-def literal(values, kinds, i, j, dims):
+def literal(values, i, j, dims):
     both = ~(np.isnan(values[i][:, 0]) | np.isnan(values[j][:, 0]))
     n = both.sum()
     r = canonical_correlation(values[i][both], values[j][both])
@@ -50,13 +48,13 @@ def literal(values, kinds, i, j, dims):
 
 
 def test_pairs_are_compared_by_the_rows_both_have(columns):
-    values, kinds = columns
-    basis = make_basis(values, kinds, "correlation")
+    values = columns
+    basis = make_basis(values, "correlation")
     found = similarities(basis)
     assert basis.dims.tolist() == [1, 1, 1, 2, 5]
     for i in range(5):
         for j in range(i):
-            expected = literal(values, kinds, i, j, basis.dims)
+            expected = literal(values, i, j, basis.dims)
             assert abs(found[i, j]) == pytest.approx(expected, abs=1e-9), (i, j)
     assert np.allclose(found, found.T) and (np.diag(found) == 1).all()
 
@@ -68,10 +66,10 @@ def test_columns_of_one_variable_are_not_alike():
     other[0] = np.nan
     for similarity in ("correlation", "rank"):
         values = [*levels.T[:, :, None], other]
-        found = similarities(make_basis(values, ["number"] * 4, similarity))
+        found = similarities(make_basis(values, similarity))
         np.testing.assert_array_equal(found[:3, :3], np.eye(3))
     values[1] = np.where(np.arange(200)[:, None] < 2, 1.0, values[1])  # they meet
-    found = similarities(make_basis(values, ["number"] * 4, "correlation"))
+    found = similarities(make_basis(values, "correlation"))
     assert found[0, 1] < -0.2 or found[1, 2] < -0.2
 
 
@@ -81,8 +79,7 @@ def test_copies_are_as_alike_as_can_be(similarity):
     category = indicators(rng.integers(0, 6, 80).astype(float))
     x = rng.standard_normal((80, 1))
     values = [x, x.copy(), category, category[:, ::-1]]
-    kinds = ["number", "number", "category", "category"]
-    found = similarities(make_basis(values, kinds, similarity))
+    found = similarities(make_basis(values, similarity))
     assert found[0, 1] == pytest.approx(1) and found[2, 3] == pytest.approx(1)
 
 
@@ -90,9 +87,9 @@ def test_numbers_keep_their_sign():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((N, 4))
     x[:, 1] -= 2 * x[:, 0]
-    found = similarities(make_basis(list(x.T[:, :, None]), ["number"] * 4, "correlation"))
+    found = similarities(make_basis(list(x.T[:, :, None]), "correlation"))
     np.testing.assert_allclose(found, np.corrcoef(x.T), atol=1e-12)
-    ranked = similarities(make_basis(list(x.T[:, :, None]), ["number"] * 4, "rank"))
+    ranked = similarities(make_basis(list(x.T[:, :, None]), "rank"))
     np.testing.assert_allclose(ranked, spearmanr(x).statistic, atol=1e-12)
 
 
@@ -102,7 +99,7 @@ def test_chance_gives_features_of_many_levels_no_more_than_numbers(similarity):
     n = 300
     values = [rng.standard_normal((n, 1)) for _ in range(40)]
     values += [indicators(rng.integers(0, 12, n).astype(float)) for _ in range(40)]
-    found = similarities(make_basis(values, ["number"] * 40 + ["category"] * 40, similarity)) ** 2
+    found = similarities(make_basis(values, similarity)) ** 2
     off = ~np.eye(40, dtype=bool)
     numbers, categories = found[:40, :40][off].mean(), found[40:, 40:][off].mean()
     assert numbers < 4 / n
@@ -131,7 +128,7 @@ def test_distance_is_the_distance_correlation_of_ranks(related):
     n = 800
     x = rng.standard_normal(n)
     y = {"line": x, "parabola": x**2, "noise": 0 * x}[related] + 0.7 * rng.standard_normal(n)
-    basis = make_basis([x[:, None], y[:, None]], ["number"] * 2, "distance")
+    basis = make_basis([x[:, None], y[:, None]], "distance")
     expected = distance_correlation(rankdata(x), rankdata(y))
     assert similarities(basis)[0, 1] ** 2 == pytest.approx(expected, abs=0.012)
 
@@ -140,7 +137,7 @@ def test_pairs_with_hardly_a_row_in_common_say_nothing():
     x = np.random.default_rng(0).standard_normal((60, 1))
     first, second = x.copy(), x.copy()
     first[:28], second[36:] = np.nan, np.nan
-    found = similarities(make_basis([first, second], ["number"] * 2, "correlation"))
+    found = similarities(make_basis([first, second], "correlation"))
     assert found[0, 1] == 0
 
 
@@ -155,4 +152,4 @@ def test_pairs_with_hardly_a_row_in_common_say_nothing():
 def test_functions_are_held_to_what_is_agreed(function, words):
     x = np.random.default_rng(0).standard_normal((30, 3))
     with pytest.raises(ValueError, match=words):
-        similarities(make_basis(list(x.T[:, :, None]), ["number"] * 3, function))
+        similarities(make_basis(list(x.T[:, :, None]), function))

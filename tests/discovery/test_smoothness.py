@@ -82,7 +82,7 @@ def test_weights_of_features_are_what_neighbours_by_the_metric_share(metric, rng
 def test_on_a_known_graph_a_column_is_compared_with_its_walk(steps, rng):
     X = rng.standard_normal((120, 4))
     graph, rows = neighbours_of(X[:, :2]), rows_of(X)
-    W = graph.affinity.toarray()
+    W = (graph.walk.toarray() > 0).astype(float)
     P = np.linalg.matrix_power(reference.random_walk(torch.from_numpy(W)).numpy(), steps)
     found, _ = smoothness_on_graph(rows, graph, steps, seed=0)
     np.testing.assert_allclose(found, (rows.Z * (P @ rows.Z)).mean(0), rtol=1e-9, atol=1e-12)

@@ -5,15 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import torch
 
 from groupfs import FeatureGroups
-from groupfs.data.basis import make_basis
 from groupfs.data.coordinates import Limits
-from groupfs.data.feature_rows import FeatureRows
-from groupfs.data.feature_similarity import FeatureSimilarity
-from groupfs.data.mixed import sample_columns
+from groupfs.data.feature_rows import make_rows
+from groupfs.data.mixed import FeatureSimilarity
 from groupfs.data.open_table import open_table
+from groupfs.selection import coverage
 from groupfs.selection.coverage import Coverage
 from groupfs.selection.feature_order import order_features
 from tests import reference
@@ -48,16 +46,16 @@ def test_when_all_is_explained_coverage_goes_on(rng):
     rows = correlations(X)
     found = order_features(rows, weights, [np.arange(25)], NONE)
     assert found.explained[8] == pytest.approx(1)  # nine directions are all there are
-    coverage = Coverage.of_columns(rows.coordinates().F, torch.ones(25, dtype=torch.float64))
-    coverage.add(found.order[:9])
+    covered = Coverage.of(rows.coordinates(), np.ones(25))
+    covered.add(found.order[:9])
     others = np.setdiff1d(np.arange(25), found.order[:9])
-    assert found.order[9:].tolist() == coverage.order(others, 25).tolist()
+    assert found.order[9:].tolist() == covered.order(others, 25).tolist()
 
 
 def test_coverage_is_that_of_the_oracle(rng):
     X, weights = correlated(rng, 40, 18), rng.uniform(0, 1, 18)
-    coverage = Coverage.of_columns(correlations(X).coordinates().F, torch.as_tensor(weights))
-    found = coverage.order(np.arange(2, 18), 16).tolist()
+    covered = Coverage.of(correlations(X).coordinates(), weights)
+    found = covered.order(np.arange(2, 18), 16).tolist()
     assert found == reference.coverage_order(X, weights, range(2, 18), 16)
 
 
@@ -181,12 +179,11 @@ class Empty:
     """Stands for an estimator, which learns the columns of the table."""
 
 
-def test_coverage_is_the_same_with_correlations_kept_or_computed_again(rng):
-    F = torch.from_numpy(rng.standard_normal((30, 60)))
-    F /= F.norm(dim=0)
-    weights = torch.from_numpy(rng.random(60))
-    kept = Coverage.of_columns(F, weights).order(np.arange(60), 25)
-    again = Coverage.of_columns(F, weights).order(np.arange(60), 25, kept_entries=0)
+def test_coverage_is_the_same_with_correlations_kept_or_computed_again(rng, monkeypatch):
+    columns, weights = correlations(rng.standard_normal((30, 60))).coordinates(), rng.random(60)
+    kept = Coverage.of(columns, weights).order(np.arange(60), 25)
+    monkeypatch.setattr(coverage, "KEPT_ENTRIES", 0)
+    again = Coverage.of(columns, weights).order(np.arange(60), 25)
     np.testing.assert_array_equal(kept[:25], again[:25])
 
 
@@ -197,12 +194,11 @@ def test_what_rounding_hides_does_not_take_all_features_to_explain(rng):
     assert found.explained[60] == pytest.approx(1, abs=1e-9)
 
 
-def test_many_targets_of_coverage_are_sampled(rng):
-    F = correlations(correlated(rng, 40, 60)).coordinates().F
-    whole, sampled = (
-        Coverage.of_columns(F, torch.ones(60, dtype=torch.float64), n).gains(np.arange(60))
-        for n in (60, 50)
-    )
+def test_many_targets_of_coverage_are_sampled(rng, monkeypatch):
+    columns, weights = correlations(correlated(rng, 40, 60)).coordinates(), np.ones(60)
+    whole = Coverage.of(columns, weights).gains(np.arange(60))
+    monkeypatch.setattr(coverage, "MOST_TARGETS", 50)
+    sampled = Coverage.of(columns, weights).gains(np.arange(60))
     assert (sampled < whole).all() and np.corrcoef(sampled, whole)[0, 1] > 0.9
 
 
@@ -210,22 +206,15 @@ def mixed_features(similarity="correlation"):
     rng = np.random.default_rng(0)
     n = 120
     factor = rng.standard_normal((n, 2))
-    values, kinds = [], []
+    values = []
     for i in range(7):
         x = factor[:, i % 2] + 0.7 * rng.standard_normal(n)
         if i % 3 == 0:
             codes = rng.permutation(4)[np.digitize(x, [-0.7, 0, 0.7])]
             values.append(np.eye(4)[codes])
-            kinds.append("category")
         else:
             values.append(x[:, None])
-            kinds.append("number")
-    return compared(values, kinds, similarity), values
-
-
-def compared(values, kinds, similarity="correlation"):
-    Z, owner = sample_columns(values, kinds, True)
-    return FeatureSimilarity(FeatureRows(Z, owner, make_basis(values, kinds, similarity)))
+    return FeatureSimilarity(make_rows(values, similarity)), values
 
 
 def ordered(similarity, weights, stages):
@@ -276,7 +265,9 @@ def test_gaps_of_two_categories_explain_nothing_of_each_other():
     values = [np.eye(4)[rng.integers(0, 4, 400)] for _ in range(2)]
     for x in values:
         x[:100] = np.nan
-    _, gains = ordered(compared(values, ["category"] * 2), np.full(2, 0.5), [np.arange(2)])
+    _, gains = ordered(
+        FeatureSimilarity(make_rows(values, "correlation")), np.full(2, 0.5), [np.arange(2)]
+    )
     assert gains[0] == pytest.approx(0.5, abs=0.02)
 
 
@@ -285,6 +276,6 @@ def test_copies_share_the_weight_of_a_feature():
     x = rng.standard_normal((200, 3))
     category = np.eye(3)[rng.integers(0, 3, 200)]
     values = [*(x.T[:, :, None]), -x[:, :1], 2 * x[:, :1], category]
-    kinds = ["number"] * 5 + ["category"]
-    found = order_features(compared(values, kinds), np.ones(6), [np.arange(6)], NONE)
+    similarity = FeatureSimilarity(make_rows(values, "correlation"))
+    found = order_features(similarity, np.ones(6), [np.arange(6)], NONE)
     np.testing.assert_allclose(found.weights, [1 / 12, 1 / 4, 1 / 4, 1 / 12, 1 / 12, 1 / 4])

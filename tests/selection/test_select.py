@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from groupfs.groups import Groups, Request, Why
-from groupfs.selection.budget import features_asked_for, spend_budget
-from groupfs.selection.select import keep_groups, select
+from groupfs.selection.select import features_asked_for, keep_groups, select, spend_budget
 
 ORDER = np.array([6, 1, 4, 2, 8, 0, 3, 7, 5])
 

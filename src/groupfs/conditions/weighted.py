@@ -104,7 +104,7 @@ def columns_of_group(
     if m < 2:
         return None
     Z, few = Z[:, known], few[np.ix_(known, known)]
-    basis = make_basis(list(Z.T[:, :, None]), ["number"] * m, "correlation")
+    basis = make_basis(list(Z.T[:, :, None]), "correlation")
     return GroupColumns(without_level(Z), signed, few | exclusive_pairs(basis, 0, m))
 
 

@@ -49,6 +49,12 @@ class FeatureBasis:
         """Whether every feature is one column."""
         return len(self.owner) == len(self.dims)
 
+    @property
+    def counts(self) -> FloatArray:
+        """How many rows every feature has a value in, (d,)."""
+        N, d = self.shape
+        return np.full(d, float(N)) if self.present is None else self.present.sum(0)
+
     def has_value(self, feature: int) -> BoolArray:
         """Tell which rows a feature has a value in, (N,)."""
         if self.present is None:
@@ -62,7 +68,7 @@ class FeatureBasis:
         return replace(self, E=self.E[index], present=present)
 
     def restricted(self, features: IntArray) -> "FeatureBasis":
-        """Return some of the features, ascending."""
+        """Return some of the features, in any order."""
         columns, owner = columns_of(self.owner, features)
         return replace(
             self,
@@ -84,25 +90,21 @@ class FeatureBasis:
 
 
 def columns_of(owner: IntArray, features: IntArray) -> tuple[IntArray, IntArray]:
-    """Find the columns of some features, ascending, and their features counted anew."""
+    """Find the columns of some features, in their order, and their features counted anew."""
     place = np.full(int(owner[-1]) + 1, -1)
     place[features] = np.arange(len(features))
-    columns = np.flatnonzero(place[owner] >= 0)
-    return columns, place[owner[columns]]
+    anew = place[owner]
+    columns = np.argsort(anew, kind="stable")[np.count_nonzero(anew < 0) :]
+    return columns, anew[columns]
 
 
-def make_basis(
-    values: Sequence[FloatArray], kinds: Sequence[str], similarity: str | SimilarityFunction
-) -> FeatureBasis:
+def make_basis(values: Sequence[FloatArray], similarity: str | SimilarityFunction) -> FeatureBasis:
     """Make the columns of features, each (N, a) with NaN for gaps.
 
-    ``kinds`` are "number" or "category" (indicators of all levels).
+    A number is one column, a category the indicators of all its levels.
     """
-    is_number = np.array([kind == "number" for kind in kinds])
-    parts = [
-        _columns(x[:, 0], similarity) if number else x
-        for x, number in zip(values, is_number, strict=True)
-    ]
+    is_number = np.array([x.shape[1] == 1 for x in values])
+    parts = [_columns(x[:, 0], similarity) if x.shape[1] == 1 else x for x in values]
     sizes = np.array([part.shape[1] for part in parts])
     present = np.column_stack([~np.isnan(part[:, 0]) for part in parts])
     # squares of many columns are as good in single precision, in half the time
@@ -119,12 +121,8 @@ def make_basis(
 
 def _columns(x: FloatArray, similarity: str | SimilarityFunction) -> FloatArray:
     """Turn a number into columns, (N,) to (N, a)."""
-    if similarity == "distance":
-        return _cosines(x)
-    return (standard_ranks if similarity == "rank" else unit_columns)(x[:, None])
-
-
-def _cosines(x: FloatArray) -> FloatArray:
+    if similarity != "distance":
+        return (standard_ranks if similarity == "rank" else unit_columns)(x[:, None])
     n = np.count_nonzero(~np.isnan(x))
     u = (rankdata(x, nan_policy="omit") - 0.5) / n
     k = np.arange(1, N_COSINES + 1)

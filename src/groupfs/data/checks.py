@@ -1,7 +1,6 @@
 """Check a table before it is worked on; refusals name the columns and a remedy."""
 
-import datetime
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,41 +8,68 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.data.memory import fits_in_memory, memory_budget, memory_of_table
-from groupfs.data.refused_columns import RefusedColumn, refuse_columns
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.text import format_bytes, join_names
+from groupfs.utils.text import count, format_bytes, join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import ConstantColumnsWarning, warn
 
+#: What is wrong with columns, and what to do about it.
+PROBLEMS = {
+    "object": (
+        "that hold{s} neither numbers nor text",
+        "make numbers or text of {them}, or {leave_out}",
+    ),
+    "complex": ("of complex numbers", "give real and imaginary parts as columns of their own"),
+    "mixed": (
+        "that mix{es} numbers, text or dates",
+        'make {them} one kind, e.g. numbers with pandas.to_numeric(column, errors="coerce"), or '
+        "text with astype(str)",
+    ),
+    "levels": (
+        "that look{s} like {ids} or free text",
+        "{leave_out}, or cut {them} down to at most 100 values",
+    ),
+    "text": (
+        "of text",
+        "encode {them} first, e.g. with OrdinalEncoder or OneHotEncoder, or {leave_out}",
+    ),
+    "dates": (
+        "of dates or times",
+        "turn {them} into numbers, such as days since a date, or {leave_out}",
+    ),
+}
+#: Most names of columns in a sentence, and in a remedy.
+MOST_NAMES, FEW_NAMES = 20, 5
 
-def refuse_text(X: Any) -> None:
-    """Refuse a data frame with columns that are not numbers, with advice for each kind."""
-    dtypes = getattr(X, "dtypes", None)
-    if dtypes is None or not hasattr(X, "columns"):
-        return
-    refuse_columns(
-        (name, dtype, RefusedColumn(problem))
-        for index, (name, dtype) in enumerate(zip(X.columns, dtypes, strict=True))
-        if (problem := _problem(X.iloc[:, index] if hasattr(X, "iloc") else X[name], dtype))
+
+class RefusedColumn(ValueError):
+    """A column that cannot be a feature: which of ``PROBLEMS`` it has, and what shows it."""
+
+    def __init__(self, problem: str, evidence: str = "") -> None:
+        super().__init__(problem)
+        self.problem, self.evidence = problem, evidence
+
+
+def refuse_columns(refused: Iterable[tuple[Any, Any, RefusedColumn]]) -> None:
+    """Raise an error, if any column was refused, with the names, types and reasons of all."""
+    by_problem: dict[str, dict[Any, str]] = {}
+    for name, dtype, reason in refused:
+        what = ", ".join(filter(None, (str(dtype), reason.evidence)))
+        by_problem.setdefault(reason.problem, {})[name] = f"{name} ({what})"
+    if by_problem:
+        raise ValueError(" ".join(_sentence(*PROBLEMS[p], by_problem[p]) for p in by_problem))
+
+
+def _sentence(what: str, remedy: str, columns: dict[Any, str]) -> str:
+    words = {"s": "", "es": "", "ids": "ids", "them": "them"}
+    if len(columns) == 1:
+        words = {"s": "s", "es": "es", "ids": "an id", "them": "it"}
+    which = list(columns) if len(columns) <= FEW_NAMES else "[...]"
+    words["leave_out"] = f"leave {words['them']} out: X.drop(columns={which})"
+    return (
+        f"X has {count(len(columns), 'column')} {what.format(**words)}: "
+        f"{join_names(columns.values(), MOST_NAMES)}; {remedy.format(**words)}."
     )
-
-
-def _problem(column: Any, dtype: Any) -> str | None:
-    """Find why a column is not of numbers; None if it is."""
-    kind = str(dtype).lower()
-    if any(word in kind for word in ("date", "time", "duration")):
-        return "dates"
-    if "complex" in kind:
-        return "complex"
-    if any(word in kind for word in ("str", "utf8")):
-        return "text"
-    if any(word in kind for word in ("cat", "enum", "object")):  # may hold numbers
-        try:
-            np.asarray(column).astype(np.float64)
-        except (ValueError, TypeError):
-            first = next((value for value in column if value is not None), None)
-            return "dates" if isinstance(first, datetime.date) else "text"
-    return None
 
 
 def refuse_too_small(shape: tuple[int, int]) -> None:
@@ -112,17 +138,19 @@ def refuse_missing(missing: Missing | None, names: Sequence[str], who: str) -> N
     if missing is None:
         return
     found = {"infinity (inf)": missing.infinite, "NaN": missing.nan}
-    where = [_in_columns(what, columns, names) for what, columns in found.items() if len(columns)]
+    where = [
+        f"{what} in {count(len(columns), 'column')} ({_named(columns, names)})"
+        for what, columns in found.items()
+        if len(columns)
+    ]
     remedies = ["replace infinite values or drop these columns"] if len(missing.infinite) else []
     if missing.has_nan:
         remedies.append(f"impute first, e.g. make_pipeline(SimpleImputer(), {who}())")
     raise ValueError(f"X contains {' and '.join(where)}; {', and '.join(remedies)}.")
 
 
-def _in_columns(what: str, columns: IntArray, names: Sequence[str]) -> str:
-    plural = "column" if len(columns) == 1 else "columns"
-    which = join_names([names[i] for i in columns.tolist()])
-    return f"{what} in {len(columns)} {plural} ({which})"
+def _named(columns: IntArray, names: Sequence[str]) -> str:
+    return join_names([names[i] for i in columns.tolist()])
 
 
 def refuse_overflow(spread: FloatArray, names: Sequence[str]) -> None:
@@ -130,8 +158,8 @@ def refuse_overflow(spread: FloatArray, names: Sequence[str]) -> None:
     bad = np.flatnonzero(~np.isfinite(spread))
     if len(bad):
         raise ValueError(
-            f"values of X overflow when squared, as distances need (columns "
-            f"{join_names([names[i] for i in bad.tolist()])}); rescale these columns first."
+            f"values of X overflow when squared, as distances need (columns {_named(bad, names)}); "
+            "rescale these columns first."
         )
 
 
@@ -166,7 +194,7 @@ def report_constant(varies: BoolArray, names: Sequence[str], consequence: str) -
         )
         warn(
             f"{len(constant)} constant {columns} no information and {were} {consequence}: "
-            f"{join_names([names[i] for i in constant.tolist()])}.",
+            f"{_named(constant, names)}.",
             ConstantColumnsWarning,
         )
 

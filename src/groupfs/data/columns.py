@@ -9,7 +9,7 @@ import datetime
 import numbers
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from groupfs.data.refused_columns import RefusedColumn, refuse_columns, such_as
+from groupfs.data.checks import RefusedColumn, refuse_columns
+from groupfs.utils.text import one_line, shorten
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: A level of fewer rows says nothing of the others; it is merged with those like it.
@@ -35,14 +36,6 @@ TYPES: dict[str, tuple[type, ...]] = {
     "text": (str, bytes),
     "object": (object,),
 }
-
-
-@dataclass(frozen=True)
-class EncodedColumns:
-    """Every column of a frame as numbers, by place: names may repeat."""
-
-    values: list[FloatArray]  #: (N, a) each; NaN in all a columns where the value is missing
-    kinds: list[str]  #: "number" (a = 1) or "category" (a >= 3)
 
 
 @dataclass(frozen=True)
@@ -70,19 +63,22 @@ def has_kinds(frame: Any) -> bool:
     """
     if _is_frame_of("pandas", frame):
         # wide frames are mostly plain, and a column takes longer to get than its type
-        looked_at = [i for i, dtype in enumerate(frame.dtypes) if not _is_plain_dtype(dtype)]
-        return not all(_is_plain_pandas(frame.iloc[:, i]) for i in looked_at)
+        is_plain = [isinstance(dtype, np.dtype) and dtype.kind in "fiub" for dtype in frame.dtypes]
+        others = np.flatnonzero(np.logical_not(is_plain))
+        return not all(_is_plain_pandas(frame.iloc[:, i]) for i in others)
     return _is_frame_of("polars", frame) and not all(map(_is_plain_polars, frame.iter_columns()))
 
 
-def encode_columns(frame: Any) -> EncodedColumns:
-    """Turn every column of a data frame of pandas or polars into numbers, the frame left as it is.
+def encode_columns(frame: Any) -> list[FloatArray]:
+    """Turn every column of a data frame of pandas or polars into numbers, (N, a) each.
 
     - Numbers, truth values, ordered categories (places in the order of all that are declared; the
       order of a polars ``Enum`` is that of its declaration) and whatever has two values (0 and 1 in
       alphabetical order) become one column.
     - Categories and text become a 0/1 column for each level, in alphabetical order. Levels of
       fewer than 5 rows are merged into one, the last. Blank text is missing.
+
+    So a number has one column and a category at least three, all NaN where its value is missing.
 
     Raises
     ------
@@ -95,33 +91,33 @@ def encode_columns(frame: Any) -> EncodedColumns:
     >>> from groupfs.data.columns import encode_columns
     >>> jobs = ["cook", "smith", "baker", "cook", None] * 5
     >>> encoded = encode_columns(pd.DataFrame({"age": range(25), "job": jobs}))
-    >>> encoded.kinds
-    ['number', 'category']
-    >>> encoded.values[1][:5]
+    >>> encoded[1][:5]
     array([[ 0.,  1.,  0.],
            [ 0.,  0.,  1.],
            [ 1.,  0.,  0.],
            [ 0.,  1.,  0.],
            [nan, nan, nan]])
     """
-    values, refused = [], []
-    for name, column in _columns(frame):
+    return _read_each(frame, StoredColumn.encoded)
+
+
+def read_columns(frame: Any, places: IntArray) -> list[StoredColumn]:
+    """Read some columns of a data frame of pandas or polars as they are stored."""
+    is_pandas = _is_frame_of("pandas", frame)
+    return _read_each(frame.iloc[:, places] if is_pandas else frame[:, places.tolist()])
+
+
+def refuse_text(frame: Any) -> None:
+    """Refuse a data frame with columns that are not numbers, nor levels called by numbers."""
+
+    def refuse_words(column: StoredColumn) -> None:
         try:
-            values.append(_read(frame, column).encoded())
-        except RefusedColumn as reason:
-            refused.append((name, column.dtype, reason))
-    refuse_columns(refused)
-    return EncodedColumns(values, ["number" if x.shape[1] == 1 else "category" for x in values])
+            np.array(column.names, dtype=np.float64)
+        except ValueError as reason:
+            raise RefusedColumn("text") from reason
 
-
-def read_column(frame: Any, place: int) -> StoredColumn:
-    """Read one column of a data frame of pandas or polars as it is stored."""
-    column = frame.iloc[:, place] if _is_frame_of("pandas", frame) else frame.to_series(place)
-    try:
-        return _read(frame, column)
-    except RefusedColumn as reason:
-        refuse_columns([(frame.columns[place], column.dtype, reason)])
-        raise
+    if has_kinds(frame):
+        _read_each(frame, refuse_words)
 
 
 def encode_levels(codes: IntArray, names: Sequence[str]) -> FloatArray:
@@ -137,16 +133,18 @@ def encode_levels(codes: IntArray, names: Sequence[str]) -> FloatArray:
     known = sorted({name for name in names if name.strip()})
     place = {name: i for i, name in enumerate(known)}
     codes = np.array([*(place.get(name, -1) for name in names), -1])[codes]
-    present, codes = np.unique(codes, return_inverse=True)
-    if len(present) and present[0] < 0:
-        codes -= 1
-    counts = np.bincount(codes[codes >= 0])
-    _refuse_too_many(counts)
-    if len(counts) > 2:
-        codes, counts = _merge_rare(codes, counts)
-    if len(counts) <= 2:
+    counts = np.bincount(codes[codes >= 0], minlength=len(known))
+    occur = np.flatnonzero(counts)
+    _refuse_too_many(counts[occur])
+    rare = occur[_rare_levels(counts[occur])]
+    kept = np.setdiff1d(occur, rare)
+    number = np.full(len(known) + 1, len(kept))
+    number[kept] = np.arange(len(kept))
+    number[-1] = -1  # where a code of -1, missing, looks
+    codes, n_levels = number[codes], len(kept) + (len(rare) > 0)
+    if n_levels <= 2:
         return _places(codes)
-    indicators = (codes[:, None] == np.arange(len(counts))).astype(np.float64)
+    indicators = (codes[:, None] == np.arange(n_levels)).astype(np.float64)
     indicators[codes < 0] = np.nan
     return indicators
 
@@ -166,34 +164,32 @@ def _refuse_too_many(counts: IntArray) -> None:
         raise RefusedColumn("levels", f"{n_levels} different values")
 
 
-def _merge_rare(codes: IntArray, counts: IntArray) -> tuple[IntArray, IntArray]:
-    """Merge rare levels into the last one, and that with another if it is rare still.
+def _rare_levels(counts: IntArray) -> IntArray:
+    """Find levels to merge into one: rare ones, and another if these are rare together still.
 
     The most frequent level stays apart, so that small tables keep two levels.
     """
-    by_rows = np.argsort(counts, kind="stable")
-    others = by_rows[:-1]
+    others = np.argsort(counts, kind="stable")[:-1] if len(counts) > 2 else counts[:0]
     rare = others[counts[others] < FEWEST_OF_LEVEL]
-    if not len(rare):
-        return codes, counts
-    if counts[rare].sum() < FEWEST_OF_LEVEL:
-        rare = others[: len(rare) + 1]
-    kept = np.setdiff1d(np.arange(len(counts)), rare)
-    place = np.full(len(counts) + 1, len(kept))
-    place[kept] = np.arange(len(kept))
-    place[-1] = -1  # where a code of -1, missing, looks
-    codes = place[codes]
-    return codes, np.bincount(codes[codes >= 0])
+    if 0 < counts[rare].sum() < FEWEST_OF_LEVEL:
+        return others[: len(rare) + 1]
+    return rare
 
 
-def _read(frame: Any, column: Any) -> StoredColumn:
-    return (_read_pandas if _is_frame_of("pandas", frame) else _read_polars)(column)
-
-
-def _columns(frame: Any) -> Iterator[tuple[Any, Any]]:
+def _read_each(frame: Any, use: Callable[[StoredColumn], Any] = lambda column: column) -> list[Any]:
+    """Read every column and use it; one error names all that are refused."""
     if _is_frame_of("pandas", frame):
-        return iter(frame.items())  # by place, as names may repeat
-    return zip(frame.columns, frame.iter_columns(), strict=True)
+        read, columns = _read_pandas, frame.items()  # by place, as names may repeat
+    else:
+        read, columns = _read_polars, zip(frame.columns, frame.iter_columns(), strict=True)
+    found, refused = [], []
+    for name, column in columns:
+        try:
+            found.append(use(read(column)))
+        except RefusedColumn as reason:
+            refused.append((name, column.dtype, reason))
+    refuse_columns(refused)
+    return found
 
 
 def _is_frame_of(package: str, frame: Any) -> bool:
@@ -201,21 +197,14 @@ def _is_frame_of(package: str, frame: Any) -> bool:
     return module is not None and isinstance(frame, module.DataFrame)
 
 
-def _is_plain_dtype(dtype: Any) -> bool:
-    """Return whether a type of pandas is one of numpy's for numbers and truth values."""
-    return isinstance(dtype, np.dtype) and dtype.kind in "fiub"
-
-
 def _is_plain_pandas(column: Any) -> bool:
-    """Return whether numpy takes a pandas column for floats, none of them missing but by NaN."""
+    """Return whether numpy takes a pandas column, of no type of its own for numbers, for floats."""
     from pandas.api.types import is_numeric_dtype
 
     dtype = column.dtype
     if not isinstance(dtype, np.dtype):  # one that may mark gaps in its own way
         return is_numeric_dtype(dtype) and dtype.kind != "c" and not column.isna().any()
-    if dtype.kind == "O":
-        return {_type(kind) for kind in set(map(type, column))} <= {"number"}
-    return _is_plain_dtype(dtype)
+    return dtype.kind == "O" and {_type(kind) for kind in set(map(type, column))} <= {"number"}
 
 
 def _is_plain_polars(column: Any) -> bool:
@@ -280,15 +269,12 @@ def _read_objects(objects: Any, missing: BoolArray) -> StoredColumn:
         return StoredColumn("levels", codes, _text(place))
     if types == {"date"}:
         raise RefusedColumn("dates")
-    if "object" in types:
-        odd, problem = "object", "object"
-    elif types <= {"number", "complex"}:
-        odd, problem = "complex", "complex"
-    else:  # the rarest type is what should not be there
-        counts = Counter(type_of[type(value)] for value in present)
-        odd, problem = min(types, key=lambda name: (counts[name], name)), "mixed"
+    counts = Counter(type_of[type(value)] for value in present)
+    problem, odd = "mixed", min(types, key=lambda name: (counts[name], name))  # the rarest
+    if "object" in types or types <= {"number", "complex"}:
+        problem = odd = "object" if "object" in types else "complex"
     first = next(value for value in present if type_of[type(value)] == odd)
-    raise RefusedColumn(problem, such_as(first))
+    raise RefusedColumn(problem, f"e.g. {shorten(one_line(repr(first)), 40)}")
 
 
 def _text(levels: Any) -> tuple[str, ...]:

@@ -7,15 +7,16 @@ together, so that no feature outweighs another. Gaps are NaN in them; what multi
 (:func:`groupfs.discovery.graph.gram`) knows what that means.
 """
 
+from collections.abc import Sequence
 from typing import final
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from groupfs.data.basis import FeatureBasis, columns_of
+from groupfs.data.basis import FeatureBasis, SimilarityFunction, columns_of, make_basis
 from groupfs.data.dense import DenseRows
-from groupfs.data.standardize import at_least_rounding, mean_and_deviation
+from groupfs.data.standardize import at_least_rounding, column_scale, mean_and_deviation
 from groupfs.data.table import Rows
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -68,17 +69,6 @@ class FeatureRows(Rows):
         Z = (self.Z[index] - mean) / scale[self.owner]
         return self._like(Z, self.owner, self.basis.rows(index))
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether every feature is one column, and similarity its correlation, of ranks or not."""
-        return self.basis.is_single and self.basis.similarity in ("correlation", "rank")
-
-    def numbers(self) -> DenseRows:
-        """Return the columns of the basis, where every feature has one, gaps at the mean."""
-        rows = DenseRows(self.basis.E - self.basis.E.mean(0))
-        rows.device = self.device
-        return rows
-
     def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
         """Give every feature one standardised column, NaN in gaps, some rows of them, (n, d).
 
@@ -119,6 +109,19 @@ class FeatureRows(Rows):
         rows = FeatureRows(np.ascontiguousarray(Z), owner, basis)
         rows.samples.device, rows.samples._dtype = self.samples.device, self.samples._dtype
         return rows
+
+
+def make_rows(
+    values: Sequence[FloatArray], similarity: str | SimilarityFunction, standardize: bool = True
+) -> FeatureRows:
+    """Standardise the columns of features, each (N, a), and make what they are compared by."""
+    Z, sizes = np.hstack(values), np.array([x.shape[1] for x in values])
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    mean, spread = feature_moments(Z, owner)
+    is_number = sizes == 1
+    if not standardize and is_number.any():
+        spread[is_number] = column_scale(spread[is_number], False)
+    return FeatureRows((Z - mean) / spread[owner], owner, make_basis(values, similarity))
 
 
 def feature_moments(Z: FloatArray, owner: IntArray) -> tuple[FloatArray, FloatArray]:

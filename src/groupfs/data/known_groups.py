@@ -51,27 +51,24 @@ def known_labels(groups: Any, table: "Table") -> tuple[IntArray, list[Any]]:
             "groups",
         )
     # numbered as the table's own order meets them, whatever the user's order of the columns
-    present = list(dict.fromkeys(labels.tolist()))
-    if len(present) < 2:
+    numbers = {group: j for j, group in enumerate(dict.fromkeys(labels.tolist()))}
+    if len(numbers) < 2:
         raise ParameterError(
-            f"groups has {len(present)} group with features that vary; choosing among groups needs "
+            f"groups has {len(numbers)} group with features that vary; choosing among groups needs "
             "at least 2.",
             "groups",
         )
-    numbers = {group: j for j, group in enumerate(present)}
     own_labels = np.array([numbers[group] for group in labels.tolist()])
-    return own_labels, [names[group] for group in present]
+    return own_labels, [names[group] for group in numbers]
 
 
 def refuse_ambiguous_members(groups: Any, X: Any) -> None:
     """Refuse numbers as members where the columns themselves are called by other numbers."""
     names = list(getattr(X, "columns", []))
-    if not all(isinstance(name, (int, np.integer)) for name in names):
+    are_numbers = all(isinstance(name, (int, np.integer)) for name in names)
+    if names == list(range(len(names))) or not are_numbers or hasattr(groups, "dtype"):
         return
-    if names == list(range(len(names))) or hasattr(groups, "dtype"):
-        return
-    members = groups.values() if isinstance(groups, Mapping) else groups
-    if any(is_list(listed) for listed in members):
+    if any(map(is_list, groups.values() if isinstance(groups, Mapping) else groups)):
         raise ValueError(
             f"the columns of X are called by numbers ({names[0]}, {names[1]}, ...), which may be "
             "names or indices in groups; rename them, e.g. X.columns = X.columns.astype(str)."

@@ -1,29 +1,42 @@
 """Make tables of features of any kinds, with gaps or without, or compared in other ways than by r.
 
+Axes: N samples, d features, m of them, q columns of their basis.
+
 Features that do not vary are left out; the others come in an order of their own.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import torch
+from torch import Tensor
 
 from groupfs.data import checks
-from groupfs.data.basis import make_basis
-from groupfs.data.columns import EncodedColumns
-from groupfs.data.feature_rows import FeatureRows, feature_moments
-from groupfs.data.feature_similarity import FeatureSimilarity
-from groupfs.data.standardize import N_KEYS, column_scale, order_by_keys, without_rounding
+from groupfs.data.basis import FeatureBasis, columns_of
+from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, basis_coordinates
+from groupfs.data.correlations import Correlations
+from groupfs.data.dense import DenseRows
+from groupfs.data.feature_rows import FeatureRows, feature_moments, make_rows
+from groupfs.data.mixed_similarity import column_correlations, similarities
+from groupfs.data.pair_sums import exclusive_pairs, pair_weights
+from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
+from groupfs.data.standardize import N_KEYS, order_by_keys, without_rounding
 from groupfs.data.table import Table, TableOptions
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray, IntArray
 
+#: Squared similarity above which two features are duplicates.
+DUPLICATE = (1 - 1e-6) ** 2
 
-def mixed_table(columns: EncodedColumns, names: Sequence[str], options: TableOptions) -> Table:
-    """Make a table of encoded columns."""
-    _refuse_unusable(columns, names, options)
-    X = np.hstack(columns.values)
-    sizes = np.array([x.shape[1] for x in columns.values])
+
+def mixed_table(values: list[FloatArray], names: Sequence[str], options: TableOptions) -> Table:
+    """Make a table of encoded columns: each (N, 1) of numbers or (N, a) of a category's levels."""
+    _refuse_unusable(values, names, options)
+    X = np.hstack(values)
+    sizes = np.array([x.shape[1] for x in values])
     owner = np.repeat(np.arange(len(sizes)), sizes)
     mean, spread = feature_moments(X, owner)
     starts = np.searchsorted(owner, np.arange(len(sizes)))
@@ -31,42 +44,21 @@ def mixed_table(columns: EncodedColumns, names: Sequence[str], options: TableOpt
     means = np.where(sizes == 1, mean[starts], 0.0)
     spread = without_rounding(means, spread, n_rows, names)
     kept = checks.varying_columns(spread, names, options.constant, options.fewest)
-    Z, owner = sample_columns(*_chosen(columns, kept), options.standardize)
-    order, twins = order_by_keys(_keys(Z, owner))
-    kept = kept[order]
-    values, kinds = _chosen(columns, kept)
-    Z, owner = sample_columns(values, kinds, options.standardize)
-    rows = FeatureRows(Z, owner, make_basis(values, kinds, options.similarity))
-    similarity = FeatureSimilarity(rows)
-    return Table(similarity, kept, twins, names, spread, means, columns.kinds)
+    rows = make_rows([values[i] for i in kept], options.similarity, options.standardize)
+    order, twins = order_by_keys(_keys(rows.Z, rows.owner))
+    similarity = FeatureSimilarity(rows.restricted(order))
+    kinds = np.where(sizes == 1, "number", "category").tolist()
+    return Table(similarity, kept[order], twins, names, spread, means, kinds)
 
 
-def numbers(matrix: FloatArray) -> EncodedColumns:
-    """Take every column of a matrix for a feature, NaN for gaps."""
-    return EncodedColumns(list(matrix.T[:, :, None]), ["number"] * matrix.shape[1])
-
-
-def sample_columns(
-    values: Sequence[FloatArray], kinds: Sequence[str], standardize: bool
-) -> tuple[FloatArray, IntArray]:
-    """Standardise the columns of features, each (N, a), and say whose they are: (N, p), (p,)."""
-    owner = np.repeat(np.arange(len(values)), [x.shape[1] for x in values])
-    Z = np.hstack(values)
-    mean, spread = feature_moments(Z, owner)
-    is_number = np.array([kind == "number" for kind in kinds])
-    if not standardize and is_number.any():
-        spread[is_number] = column_scale(spread[is_number], False)
-    return (Z - mean) / spread[owner], owner
-
-
-def _refuse_unusable(columns: EncodedColumns, names: Sequence[str], options: TableOptions) -> None:
+def _refuse_unusable(values: list[FloatArray], names: Sequence[str], options: TableOptions) -> None:
     """Refuse tables without values, with infinity, or of kinds that a function cannot compare."""
-    if all(np.isnan(x).all() for x in columns.values):
+    if all(np.isnan(x).all() for x in values):
         raise ValueError(f"X has no value in any of its {len(names)} columns; all are missing.")
-    bad = np.array([i for i, x in enumerate(columns.values) if np.isinf(x).any()], dtype=np.int64)
+    bad = np.array([i for i, x in enumerate(values) if np.isinf(x).any()], dtype=np.int64)
     if len(bad):
         checks.refuse_missing(checks.Missing(bad[:0], bad), names, options.who)
-    categories = [names[i] for i, kind in enumerate(columns.kinds) if kind != "number"]
+    categories = [names[i] for i, x in enumerate(values) if x.shape[1] > 1]
     if callable(options.similarity) and categories:
         raise ParameterError(
             f"a similarity of your own compares numbers, but {len(categories)} column(s) are "
@@ -74,10 +66,6 @@ def _refuse_unusable(columns: EncodedColumns, names: Sequence[str], options: Tab
             'similarity="correlation".',
             "similarity",
         )
-
-
-def _chosen(columns: EncodedColumns, index: IntArray) -> tuple[list[FloatArray], list[str]]:
-    return [columns.values[i] for i in index], [columns.kinds[i] for i in index]
 
 
 def _keys(Z: FloatArray, owner: IntArray) -> FloatArray:
@@ -89,3 +77,138 @@ def _keys(Z: FloatArray, owner: IntArray) -> FloatArray:
     lengths = np.sqrt(np.add.reduceat(np.square(products), starts, axis=0))
     # levels have no order: the length of their products has none either
     return np.where((sizes == 1)[:, None], products[starts], lengths)
+
+
+class FeatureSimilarity(Similarity):
+    """Similarities of features of any kinds, from sums over the rows that two of them have."""
+
+    rows: FeatureRows
+
+    def __init__(self, rows: FeatureRows) -> None:
+        super().__init__(rows)
+        self.n_compared = len(rows.basis.owner)
+        self._columns: FloatArray | None = None  #: correlations of the columns of the basis, (q, q)
+
+    def restricted(self, features: IntArray) -> "FeatureSimilarity":
+        part = FeatureSimilarity(self.rows.restricted(features))
+        if self._matrix is not None:
+            part._matrix = self._matrix[features][:, features]
+        if self._columns is not None:
+            columns, _ = columns_of(self.rows.basis.owner, features)
+            part._columns = self._columns[np.ix_(columns, columns)]
+        return part
+
+    def halves(self, features: IntArray, n_rows: int, rng: np.random.Generator) -> "HalvedFeatures":
+        rows, N = self.rows, self.shape[0]
+        if n_rows < N:
+            rows = rows.resampled(np.sort(rng.permutation(N)[:n_rows]), True)
+        return HalvedFeatures(rows.basis.restricted(features))
+
+    def _compared(self, start: int, stop: int, single: bool) -> Tensor:
+        return torch.from_numpy(similarities(self.rows.basis, start, stop))
+
+    def matrix(self, common_sign: bool = False) -> Tensor:
+        found = super().matrix()
+        return found.abs() if common_sign and not self.rows.basis.is_single else found
+
+    def _beside_chance(self, start: int, stop: int) -> Tensor:
+        """Weigh pairs by the rows they have in common: those with few are alike by chance."""
+        weights = pair_weights(self.rows.basis, start, stop)
+        return super()._beside_chance(start, stop).mul_(torch.from_numpy(weights))
+
+    def tails(self, n_rows: int, rng: np.random.Generator, by_chance: FloatArray) -> FloatArray:
+        found: FloatArray = by_chance.mean(0)
+        return found
+
+    def columns(self, features: IntArray, most: int = MATRIX_FEATURES) -> ComparedColumns:
+        """Correlate the columns of the basis of some features, or compare these as they are.
+
+        Similarities other than correlation have no columns.
+        """
+        basis = self.rows.basis
+        if basis.similarity in ("correlation", "rank"):
+            index, owner = columns_of(basis.owner, features)
+            if self._columns is None:
+                self._columns = column_correlations(basis)
+            matrix, dims = self._columns[np.ix_(index, index)], basis.dims[features]
+        else:
+            owner, dims = np.arange(len(features)), np.ones(len(features), dtype=np.int64)
+            matrix = self.part(features).numpy()
+        weighted = self._weighted(matrix, features, owner)
+        return ComparedColumns(matrix, weighted, owner, dims, basis.counts[features])
+
+    def _weighted(self, matrix: FloatArray, features: IntArray, owner: IntArray) -> FloatArray:
+        """Weigh pairs of columns by the rows that their features have in common."""
+        if self.rows.basis.present is None:
+            return matrix
+        weights = pair_weights(self.rows.basis.restricted(features))
+        np.fill_diagonal(weights, 1)
+        weighted: FloatArray = matrix * weights[owner][:, owner]
+        return weighted
+
+    def with_sums(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
+        central, rest = np.zeros(len(labels)), np.zeros(len(labels))
+        for group in (np.flatnonzero(labels == j) for j in range(n_groups)):
+            if not len(group):
+                continue
+            matrix = self.part(group).numpy()
+            along = matrix.sum(1)
+            central[group] = along / np.sqrt(max(float(along.sum()), 1e-300))
+            rest[group] = _with_others(self._weighted(matrix, group, np.arange(len(group))))
+        return np.clip(central, -1, 1), rest
+
+    def mean_of(self, group: IntArray) -> float:
+        return float(self._weighted(self.part(group).numpy(), group, np.arange(len(group))).mean())
+
+    @cached_property
+    def _numbers(self) -> Correlations:
+        """Correlations of the columns of the basis, one of each feature, gaps at the mean."""
+        rows = DenseRows(self.rows.basis.E - self.rows.basis.E.mean(0))
+        rows.device = self.rows.device
+        return Correlations(rows)
+
+    def coordinates(self, limits: Limits = DEFAULT) -> Coordinates:
+        """Find coordinates of the columns of the features.
+
+        Similarities other than correlation know no residuals, and have no coordinates.
+        """
+        is_correlation = self.rows.basis.similarity in ("correlation", "rank")
+        if is_correlation and self.rows.basis.is_single:
+            return self._numbers.coordinates(limits)
+        squared = self.matrix().square()
+        n_duplicates = (squared > DUPLICATE).sum(1).double().numpy()
+        F, sizes = None, np.ones(self.shape[1], dtype=np.int64)
+        if is_correlation:
+            F, sizes = basis_coordinates(self.rows.basis)
+        return Coordinates(F, sizes, n_duplicates, squared=squared)
+
+    def correlations_with(self, features: IntArray) -> Tensor:
+        return self._numbers.correlations_with(features)
+
+
+@dataclass(frozen=True)
+class HalvedFeatures:
+    """Features of any kinds that are compared in halves of the rows."""
+
+    basis: FeatureBasis
+
+    def similarities(
+        self, n_splits: int, seed: int, features: IntArray | None = None
+    ) -> list[Tensor]:
+        basis = self.basis if features is None else self.basis.restricted(features)
+        N, m = basis.shape
+        excluded = torch.from_numpy(exclusive_pairs(basis, 0, m))
+        rng, found = np.random.default_rng(seed), []
+        for _ in range(n_splits):
+            order = rng.permutation(N)
+            parts = [basis.rows(np.sort(part)) for part in (order[: N // 2], order[-(N // 2) :])]
+            both = np.stack([similarities(part, exclude=False) for part in parts])
+            found.append(torch.from_numpy(both).masked_fill_(excluded, 0))
+        return found
+
+
+def _with_others(matrix: FloatArray) -> FloatArray:
+    """Correlate every feature with the sum of the others, (m, m) to (m,)."""
+    sums = matrix.sum(1)
+    left = matrix.sum() - 2 * sums + 1  # variance of the sum of the others
+    return np.clip((sums - 1) / np.sqrt(np.maximum(left, 1e-12)), -1, 1)

@@ -32,6 +32,8 @@ from groupfs.utils.types import FloatArray, IntArray
 PAIRED_ENTRIES = 2**22
 #: Draws of Gaussian matrices, as many as give so many numbers.
 DRAWN_NUMBERS, MOST_DRAWS = 2**21, 4000
+#: Bias of a squared similarity at most: beyond it nothing is left to be seen.
+MOST_BIAS = 0.99
 #: Variance relative to one that is none but for rounding.
 NO_VARIANCE = 1e-12
 
@@ -93,7 +95,9 @@ def _canonical(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
         signs = _signs(sums, r)
         _first_canonical(sums, r, squared)
         chance = expected_squares(basis.dims[start:stop], basis.dims)
-    bias = sums.bias(chance)
+    # what chance gives with the rows of a pair, beyond that of two numbers with all rows
+    bias = chance / np.maximum(sums.n_pairs - 1, 1) - 1 / max(len(basis.E) - 1, 1)
+    bias = np.clip(bias, 0, MOST_BIAS)
     squared = np.clip((squared - bias) / (1 - bias), 0, 1)
     return sums.certain(signs * np.sqrt(squared))
 
@@ -125,13 +129,9 @@ def _scaled(sums: PairSums) -> FloatArray:
 
 def _signs(sums: PairSums, r: FloatArray) -> FloatArray:
     """Find the signs of correlations of single columns, 1 for other pairs, (b, d)."""
-    sizes = np.bincount(sums.b)
-    one_a, one_b = sizes[sums.features] == 1, sizes == 1
-    found = np.ones((len(one_a), len(one_b)))
-    columns_a, columns_b = one_a[sums.a], one_b[sums.b]
-    negative = np.where(r[np.ix_(columns_a, columns_b)] < 0, -1.0, 1.0)
-    found[np.ix_(one_a, one_b)] = negative
-    return found
+    single, starts = np.bincount(sums.b) == 1, sums.basis.starts
+    first = r[starts[sums.features] - sums.columns.start][:, starts]
+    return np.where(single[sums.features, None] & single & (first < 0), -1.0, 1.0)
 
 
 def _first_canonical(sums: PairSums, r: FloatArray, squared: FloatArray) -> None:
@@ -181,7 +181,7 @@ def _own_distances(basis: FeatureBasis) -> tuple[FloatArray, FloatArray]:
     d = basis.shape[1]
     spread, trace = np.zeros(d), np.zeros(d)
     sizes = np.bincount(basis.owner, minlength=d)
-    counts = np.full(d, float(len(basis.E))) if basis.present is None else basis.present.sum(0)
+    counts = basis.counts
     for size in np.unique(sizes):
         features = np.flatnonzero(sizes == size)
         columns = np.flatnonzero(np.isin(basis.owner, features))

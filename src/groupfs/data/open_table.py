@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 
 from groupfs.data import checks
 from groupfs.data.basis import SimilarityFunction
-from groupfs.data.columns import encode_columns, has_kinds
+from groupfs.data.columns import encode_columns, has_kinds, refuse_text
 from groupfs.data.correlations import Correlations
 from groupfs.data.dask_source import on_cluster
 from groupfs.data.dense import DenseRows
@@ -22,7 +22,7 @@ from groupfs.data.memory import (
     memory_budget,
     plan_rows,
 )
-from groupfs.data.mixed import mixed_table, numbers
+from groupfs.data.mixed import mixed_table
 from groupfs.data.sources import (
     ArraySource,
     Source,
@@ -89,7 +89,6 @@ def open_table(
         names = _match_columns(estimator, X, X.shape[1], reset)
         checks.refuse_too_small(X.shape)
         return mixed_table(encode_columns(X), names, options)
-    checks.refuse_text(described)
     source = as_source(X)
     plan = choose_plan(source, max_memory)
     if plan is not None and source is not None:
@@ -101,7 +100,7 @@ def open_table(
     missing = checks.find_missing(matrix)
     if similarity != "correlation" or (missing is not None and missing.has_nan):
         filled = _filled_in(matrix, similarity, names, missing, options.who)
-        return mixed_table(numbers(filled), names, options)
+        return mixed_table(list(filled.T[:, :, None]), names, options)
     checks.refuse_missing(missing, names, options.who)
     return _matrix_table(matrix, names, options)
 
@@ -115,7 +114,7 @@ def open_matrix(
     """
     options = TableOptions(type(estimator).__name__, standardize, "correlation", constant, fewest)
     described, source = describing_frame(X), as_source(X)
-    checks.refuse_text(described)
+    refuse_text(described)
     if source is not None and is_lazy(X):
         checks.refuse_too_large(source.shape, source.n_entries, options.who)
     matrix = _read_matrix(X, source, options.who)

@@ -3,18 +3,13 @@
 Axes: N samples, d features, q columns of their basis; b features of a block.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-from numpy.typing import NDArray
 
 from groupfs.data.basis import FeatureBasis
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray
 
 #: Rows in common below which nothing is said of a pair.
 FEWEST_PAIRS = 10
-#: Bias of a squared similarity at most: beyond it nothing is left to be seen.
-MOST_BIAS = 0.99
 
 
 class PairSums:
@@ -42,17 +37,13 @@ class PairSums:
             self.sums = (A.T @ M, E.T @ Ma)
             self.squares = (np.square(A).T @ M, np.square(E).T @ Ma)
 
-    def over_columns(self, values: FloatArray) -> FloatArray:
-        """Repeat values of pairs of features for their columns, (b, d) to (qa, q)."""
-        return values if values.size == 1 else values[self.a][:, self.b]
-
     def centered(self) -> FloatArray:
         """Compute products of columns about their means, (qa, q)."""
         left, right = self.sums
         if left.shape[1] == 1:
             return self.products - left * right.T / self.n_pairs
         both = left[:, self.b] * right[:, self.a].T
-        return self.products - both / self.over_columns(self.n_pairs)
+        return self.products - both / self.n_pairs[self.a][:, self.b]
 
     def by_features(self, values: FloatArray) -> FloatArray:
         """Add up over the columns of both features, (qa, q) to (b, d)."""
@@ -62,19 +53,12 @@ class PairSums:
         found: FloatArray = np.add.reduceat(across, own, axis=0)
         return found
 
-    def bias(self, chance: FloatArray) -> FloatArray:
-        """Divide what chance gives by the rows of each pair, beyond that of two whole numbers."""
-        N = len(self.basis.E)
-        found: FloatArray = chance / np.maximum(self.n_pairs - 1, 1) - 1 / max(N - 1, 1)
-        return np.clip(found, 0, MOST_BIAS)
-
     def certain(self, found: FloatArray) -> FloatArray:
         """Lower similarities of pairs that have fewer rows in common than by chance."""
-        M = self.basis.present
-        if M is None:
+        if self.basis.present is None:
             return found
-        counts = M.sum(0)
-        expected = counts[self.features, None] * counts / len(M)
+        counts = self.basis.counts
+        expected = counts[self.features, None] * counts / len(self.basis.E)
         lowered = found * np.minimum(1, np.sqrt(self.n_pairs / np.maximum(expected, 1e-9)))
         return np.where(self.too_few(), 0, lowered)
 
@@ -86,13 +70,18 @@ class PairSums:
 
 def exclusive_pairs(basis: FeatureBasis, start: int, stop: int) -> BoolArray:
     """Find pairs of columns with two values whose higher ones never meet, (b, d)."""
+    single = np.flatnonzero(np.bincount(basis.owner) == 1)
+    E = basis.E[:, basis.starts[single]]
+    low, high = E.min(0), E.max(0)
+    if basis.present is not None:  # a gap is 0, between the two
+        there = basis.present[:, single] > 0
+        low = np.where(there, E, np.inf).min(0)
+        high = np.where(there, E, -np.inf).max(0)
+    two = (low < high) & ((low == E) | (high == E) | (E == 0)).all(0)
+    features, is_high = single[two], (E[:, two] == high[two]).astype(np.float32)
+    own = (features >= start) & (features < stop)
     found = np.zeros((stop - start, basis.shape[1]), dtype=bool)
-    is_on = _higher_of_two(basis)
-    inside = is_on.features[(is_on.features >= start) & (is_on.features < stop)]
-    if len(inside):
-        own = np.isin(is_on.features, inside)
-        meet = is_on.columns[:, own].T @ is_on.columns
-        found[np.ix_(inside - start, is_on.features)] = meet < 0.5
+    found[np.ix_(features[own] - start, features)] = is_high[:, own].T @ is_high < 0.5
     return found
 
 
@@ -102,22 +91,3 @@ def pair_weights(basis: FeatureBasis, start: int = 0, stop: int | None = None) -
         return np.ones((1, 1))
     shared = basis.present[:, start:stop].T @ basis.present
     return np.sqrt(shared / len(basis.E))
-
-
-class TwoValued(NamedTuple):
-    """Where columns with two values have the higher one."""
-
-    features: IntArray  #: that have two values, (m,)
-    columns: NDArray[np.float32]  #: (N, m)
-
-
-def _higher_of_two(basis: FeatureBasis) -> TwoValued:
-    single = np.flatnonzero(np.bincount(basis.owner) == 1)
-    E = basis.E[:, basis.starts[single]]
-    low, high = E.min(0), E.max(0)
-    if basis.present is not None:  # a gap is 0, between the two
-        there = basis.present[:, single] > 0
-        low = np.where(there, E, np.inf).min(0)
-        high = np.where(there, E, -np.inf).max(0)
-    two = (low < high) & ((low == E) | (high == E) | (E == 0)).all(0)
-    return TwoValued(single[two], (E[:, two] == high[two]).astype(np.float32))

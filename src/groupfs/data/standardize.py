@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from groupfs.data.checks import refuse_overflow
-from groupfs.data.columns import StoredColumn, has_kinds, read_column
+from groupfs.data.columns import StoredColumn, has_kinds, read_columns
 from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -167,16 +167,15 @@ class LearnedColumns:
     spread: FloatArray  #: 0 where constant, (d,)
     levels: dict[int, dict[str, float]] = field(default_factory=dict)
 
-    @property
-    def are_numbers(self) -> bool:
-        return not self.levels
-
     def standardized(self, frame: Any, features: IntArray) -> FloatArray:
         """Give every row of a data frame a number in each of some features, (n, m)."""
-        Z = np.zeros((len(frame), len(features)))
-        for j, feature in enumerate(features.tolist()):
-            Z[:, j] = self._numbers(feature, read_column(frame, feature), frame.columns[feature])
-        return Z
+        found = [
+            self._numbers(feature, stored, frame.columns[feature])
+            for feature, stored in zip(
+                features.tolist(), read_columns(frame, features), strict=True
+            )
+        ]
+        return np.column_stack([np.zeros((len(frame), 0)), *found])
 
     def _numbers(self, feature: int, stored: StoredColumn, name: Any) -> FloatArray:
         learned = "levels" if feature in self.levels else "numbers"
@@ -189,7 +188,8 @@ class LearnedColumns:
                 "the type it had then."
             )
         if learned == "levels":
-            return _values_of(self.levels[feature], stored)
+            by_code = [self.levels[feature].get(name, np.nan) for name in stored.names]
+            return np.asarray(np.array([*by_code, np.nan])[stored.values])
         if np.isinf(stored.values).any():
             raise ValueError(
                 f"column {name} contains infinity (inf); replace infinite values, e.g. by NaN."
@@ -206,28 +206,14 @@ def learn_columns(X: Any, table: "Table", labels: IntArray, signs: IntArray) -> 
     if not has_kinds(X):
         return learned
     own, every = table.columns, np.arange(table.rows.shape[0])
-    place = {column: j for j, column in enumerate(own.tolist())}
-    values = table.rows.feature_values(every, labels[own], signs[own])
-    for feature in np.flatnonzero(labels >= 0).tolist():
-        stored = read_column(X, feature)
-        if stored.sort == "numbers":
-            continue
-        z = values[:, place[feature]]
-        encoded = stored.encoded()
-        if encoded.shape[1] == 1:
-            z = (encoded[:, 0] - table.means[feature]) / table.deviations[feature]
-        learned.levels[feature] = _learn_levels(stored, z)
+    values = unit_columns(table.rows.feature_values(every, labels[own], signs[own]))
+    in_groups = np.flatnonzero(labels[own] >= 0)
+    columns = read_columns(X, own[in_groups])
+    for j, feature, stored in zip(in_groups, own[in_groups].tolist(), columns, strict=True):
+        if stored.sort != "numbers":
+            codes, first = np.unique(stored.values, return_index=True)
+            found = zip(codes.tolist(), values[first, j].tolist(), strict=True)
+            learned.levels[feature] = {
+                stored.names[code]: z for code, z in found if code >= 0 and not np.isnan(z)
+            }
     return learned
-
-
-def _learn_levels(stored: StoredColumn, z: FloatArray) -> dict[str, float]:
-    """Find the number of every level that occurs."""
-    codes, first = np.unique(stored.values, return_index=True)
-    found = zip(codes.tolist(), z[first].tolist(), strict=True)
-    return {stored.names[code]: value for code, value in found if code >= 0 and not np.isnan(value)}
-
-
-def _values_of(levels: dict[str, float], stored: StoredColumn) -> FloatArray:
-    by_code = [levels.get(name, np.nan) if name.strip() else np.nan for name in stored.names]
-    found: FloatArray = np.array([*by_code, np.nan])[stored.values]
-    return found

@@ -16,7 +16,6 @@ import numpy as np
 import scipy.sparse as sp
 import torch
 from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.table import Rows
 from groupfs.discovery.graph import fill_gaps
@@ -44,15 +43,11 @@ class SampleGraph:
     """
 
     def __init__(self, affinity: sp.csr_array) -> None:
-        self.affinity = affinity
+        self.n_samples = affinity.shape[0]
         degree = np.asarray(affinity.sum(axis=1)).ravel()
         # a sample without neighbours is smoothed to zero, the mean: it says nothing
         share = np.divide(1.0, degree, out=np.zeros_like(degree), where=degree > 0)
         self.walk = sp.csr_array(sp.diags_array(share) @ affinity)
-
-    @property
-    def n_samples(self) -> int:
-        return int(self.affinity.shape[0])
 
     def random_index(self, n_rows: int, rng: np.random.Generator) -> IntArray:
         """Draw samples to look at, or take all where there are no more, (n_rows,)."""
@@ -109,27 +104,20 @@ def walked_rows(
 
 def check_metric(metric: Any, n_samples: int) -> str | SampleGraph:
     """Return the name of a metric, or the checked graph of whatever holds one."""
-    if isinstance(metric, str) and metric in METRICS:
+    if isinstance(metric, str):
         return metric
+    graph = metric
     if hasattr(metric, "kneighbors_graph"):
-        metric = _nearest_neighbors(metric)
-    if isinstance(metric, SampleGraph):
-        return metric
-    return SampleGraph(check_affinity(metric, n_samples))
-
-
-def _nearest_neighbors(neighbors: Any) -> Any:
-    """Look up the neighbours that were found of the rows a search was fitted on."""
-    try:
-        check_is_fitted(neighbors)
-    except NotFittedError as reason:
-        raise ParameterError(
-            f"metric={type(neighbors).__name__} is not fitted, and copies that scikit-learn makes "
-            "of estimators, as in a grid search, are not either; fit it on the rows of X, or give "
-            "its kneighbors_graph().",
-            "metric",
-        ) from reason
-    return neighbors.kneighbors_graph(mode="connectivity")
+        try:
+            graph = metric.kneighbors_graph(mode="connectivity")
+        except NotFittedError as reason:
+            raise ParameterError(
+                f"metric={type(metric).__name__} is not fitted, and copies that scikit-learn makes "
+                "of estimators, as in a grid search, are not either; fit it on the rows of X, or "
+                "give its kneighbors_graph().",
+                "metric",
+            ) from reason
+    return SampleGraph(check_affinity(graph, n_samples))
 
 
 def check_affinity(graph: Any, n_samples: int, name: str = "metric") -> sp.csr_array:

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from groupfs.data.checks import refuse_n_groups
 from groupfs.joint.settings import PRESETS, USUAL_SPARSITY, Settings
-from groupfs.selection.budget import refuse_too_many
+from groupfs.selection.select import refuse_too_many
 from groupfs.selector import GroupSelector, derive_seeds
 from groupfs.utils.sklearn_compat import (
     COUNT,

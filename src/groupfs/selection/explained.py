@@ -25,8 +25,6 @@ from groupfs.utils.types import FloatArray, IntArray
 LEAST_LEFT = {torch.float64: 1e-6, torch.float32: 1e-3}
 #: Share of the variance of all targets that is nothing.
 LEAST_MISSING = 1e-9
-#: Columns that are added to the curve at a time.
-AT_ONCE = 128
 
 
 class ExplainedVariance:
@@ -38,13 +36,12 @@ class ExplainedVariance:
         Coordinates of the columns, of length one; those of a feature are orthogonal.
     M : Tensor of shape (m, m)
         Targets, each weighted, in these coordinates: the sum of w t t'.
-    sizes : array of shape (d,) or None
-        How many columns each feature has, feature by feature; None is one each.
+    sizes : array of shape (d,)
+        How many columns each feature has, feature by feature.
     """
 
-    def __init__(self, F: Tensor, M: Tensor, sizes: IntArray | None = None) -> None:
-        self.F, self.M = F, M
-        self.sizes = np.ones(F.shape[1], dtype=np.int64) if sizes is None else sizes
+    def __init__(self, F: Tensor, M: Tensor, sizes: IntArray) -> None:
+        self.F, self.M, self.sizes = F, M, sizes
         self._starts = np.concatenate([[0], np.cumsum(self.sizes)])
         self._alike = [self._of_size(int(size)) for size in np.unique(self.sizes)]
         self._least_left = LEAST_LEFT[F.dtype]
@@ -98,27 +95,17 @@ class ExplainedVariance:
 
         Cheaper than ``add``, after which gains of other features are no longer to be had.
         """
-        found = np.zeros(len(features))
-        owned = [np.arange(self._starts[i], self._starts[i + 1]) for i in features]
-        columns = np.concatenate([np.zeros(0, dtype=np.int64), *owned])
-        place = np.repeat(np.arange(len(features)), self.sizes[features])
-        index = torch.as_tensor(columns, device=self.F.device)
-        for start in range(0, len(columns), AT_ONCE):
-            if self._rank == len(self._basis) or self.missing() < LEAST_MISSING:
-                break
-            first = self._rank
-            rest = self._outside(self.F[:, index[start : start + AT_ONCE]].T)
-            new = []
-            for i, x in enumerate(rest, start):
-                q = self._new_direction(x)
+        first, place = self._rank, []
+        for i, feature in enumerate(features if self.missing() >= LEAST_MISSING else []):
+            for column in range(self._starts[feature], self._starts[feature + 1]):
+                q = self._new_direction(self.F[:, column])
                 if q is not None:
                     self._keep(q)
-                    new.append(i)
-            Q = self._basis[first : self._rank]
-            gains = ((Q @ self.M) * Q).sum(1, dtype=torch.float64)
-            np.add.at(found, place[new], gains.cpu().numpy())
-            self._explained += float(gains.sum())
-        return found
+                    place.append(i)
+        Q = self._basis[first : self._rank]
+        gains = ((Q @ self.M) * Q).sum(1, dtype=torch.float64).cpu().numpy()
+        self._explained += gains.sum()
+        return np.bincount(place, gains, minlength=len(features)).astype(np.float64)
 
     def missing(self) -> float:
         """Compute the share of the targets' variance that is not explained."""
@@ -126,11 +113,11 @@ class ExplainedVariance:
 
     def _new_direction(self, x: Tensor) -> Tensor | None:
         """Find the direction a column adds to the chosen ones; None if it adds none."""
+        if self._rank == len(self._basis):
+            return None
         q = self._outside(self._outside(x))  # twice, or rounding adds up
         length = q.norm()
-        if self._rank == len(self._basis) or float(length) ** 2 <= self._least_left:
-            return None
-        return q / length
+        return q / length if float(length) ** 2 > self._least_left else None
 
     def _keep(self, q: Tensor) -> None:
         self._basis[self._rank] = q

@@ -146,7 +146,7 @@ def _ranked_exactly(
     F = cholesky(R[torch.as_tensor(first, device=R.device)])
     T = torch.linalg.solve_triangular(F.T, R.T, upper=False)
     w = torch.as_tensor(weights, device=R.device)
-    state = ExplainedVariance(F, weighted_targets(T, w))
+    state = ExplainedVariance(F, weighted_targets(T, w), np.ones(len(first), dtype=np.int64))
     inside = [np.flatnonzero(np.isin(first, stage)) for stage in stages]
     again, gains = _greedy(state, None, inside, len(first))
     rest = estimates[len(first) :]
