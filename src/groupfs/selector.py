@@ -6,6 +6,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.columns import has_kinds
+from groupfs.data.standardize import learn_columns
 from groupfs.groups import Groups, Request, Selection
 from groupfs.notebook import NotebookRepr
 from groupfs.result import Result
@@ -182,8 +183,6 @@ class GroupSelector(GroupTransform, NotebookRepr):
 
     def _learn_columns(self, X: Any, table: "Table") -> None:
         """Remember what scores of new rows need of the columns."""
-        from groupfs.data.standardize import learn_columns
-
         self._has_kinds = has_kinds(X)  # what transform returns must not depend on other tables
         found = learn_columns(X, table, self.group_labels_, self.group_signs_)
         self._learned_columns = vars(found)

@@ -1,7 +1,7 @@
 """What ``transform`` gives: the selected columns as they are, or a score for every kept group."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,13 +12,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from groupfs.data.checks import find_missing, refuse_missing
 from groupfs.data.columns import has_kinds
 from groupfs.data.sources import as_source, is_lazy, read_blocks, read_columns
+from groupfs.data.standardize import LearnedColumns
 from groupfs.groups import feature_names, group_names
 from groupfs.selection.row_scores import score_blocks, score_rows, score_weights
-from groupfs.utils.sklearn_compat import check_feature_names, check_feature_names_in
+from groupfs.utils.sklearn_compat import check_feature_names_in, check_n_features
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from groupfs.data.standardize import LearnedColumns
 
 
 class GroupTransform(SelectorMixin):
@@ -56,13 +54,13 @@ class GroupTransform(SelectorMixin):
         if self.output == "scores":
             return self._score(X)
         if self._has_kinds and hasattr(X, "columns"):
-            self._check_columns(X, X.shape[1])
+            validate_data(self, X, reset=False, skip_check_array=True)
             support = self.get_support(indices=True)
             return X.iloc[:, support] if hasattr(X, "iloc") else X[:, support.tolist()]
         source = as_source(X) if is_lazy(X) else None
         if source is None:
             return super().transform(X)
-        self._check_columns(None, source.shape[1])
+        check_n_features(self, source, reset=False)
         return read_columns(source, self.get_support(indices=True))
 
     def inverse_transform(self, X: Any) -> Any:
@@ -117,9 +115,9 @@ class GroupTransform(SelectorMixin):
         """Score the rows of a table on the groups that are kept, (n, C)."""
         kept = [self.groups_[j] for j in np.flatnonzero(self.group_kept_)]
         weights = score_weights(kept, self.centrality_, self.group_signs_)
-        columns = self._columns()
+        columns = LearnedColumns(**self._learned_columns)
         if has_kinds(X):
-            self._check_columns(X, X.shape[1])
+            validate_data(self, X, reset=False, skip_check_array=True)
             used = np.flatnonzero(weights.any(axis=1))
             return score_rows(columns.standardized(X, used), weights[used])
         if not columns.are_numbers:
@@ -134,15 +132,10 @@ class GroupTransform(SelectorMixin):
             )
             blocks: Iterable[Any] = [X]
         else:
-            self._check_columns(None, source.shape[1])
+            check_n_features(self, source, reset=False)
             blocks = read_blocks(source)
         checked = (self._refuse_infinite(block) for block in blocks)
         return score_blocks(checked, weights, columns.mean, columns.spread)
-
-    def _columns(self) -> "LearnedColumns":
-        from groupfs.data.standardize import LearnedColumns
-
-        return LearnedColumns(**self._learned_columns)
 
     def _refuse_infinite(self, block: Any) -> Any:
         """Return a block; refuse infinity, and gaps in sparse rows, where zeros are numbers."""
@@ -150,13 +143,3 @@ class GroupTransform(SelectorMixin):
         if missing is not None and (issparse(block) or len(missing.infinite)):
             refuse_missing(missing, feature_names(self), type(self).__name__)
         return block
-
-    def _check_columns(self, frame: Any, n_features: int) -> None:
-        """Refuse other columns than ``fit`` has seen, in scikit-learn's words."""
-        if frame is not None:
-            check_feature_names(self, frame, reset=False)
-        if n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )

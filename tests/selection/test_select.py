@@ -6,9 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from groupfs.groups import Groups, Request, Why
+from groupfs.groups import Groups, Request
 from groupfs.selection.budget import features_asked_for, spend_budget
 from groupfs.selection.select import keep_groups, select
+from groupfs.sentences import Why
 
 ORDER = np.array([6, 1, 4, 2, 8, 0, 3, 7, 5])
 

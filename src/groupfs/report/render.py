@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from groupfs.groups import Why
 from groupfs.report.conditions import line_points, strongest
 from groupfs.report.csv_rows import GROUPS_COLUMNS
 from groupfs.report.schema import Json, check
-from groupfs.sentences import GAINS, LIMITS, PLACES, REASONS, REPLICATION, in_no_group_words
+from groupfs.sentences import GAINS, LIMITS, PLACES, REASONS, REPLICATION, Why, in_no_group_words
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import STEPS, count, write_p, write_share
 
@@ -134,7 +133,7 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
             "outside": {index[i]: kind for i, kind in kind_of.items() if i in index},
         },
         "words": {
-            "reasons": [REASONS[why] for why in Why],
+            "reasons": REASONS,
             "codes": {why.name: int(why) for why in Why},
             **{"gains": GAINS, "limits": LIMITS, "places": PLACES},
         },

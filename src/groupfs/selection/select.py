@@ -5,8 +5,9 @@ Axes: d features, C groups. Nothing but numpy here.
 
 import numpy as np
 
-from groupfs.groups import OPEN, Groups, Request, Selection, Why
+from groupfs.groups import OPEN, Groups, Request, Selection
 from groupfs.selection.budget import spend_budget
+from groupfs.sentences import Why
 from groupfs.utils.types import BoolArray, IntArray
 
 NOTHING_TO_EXPLAIN = (
