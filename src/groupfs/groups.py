@@ -36,6 +36,7 @@ class Groups:
     @classmethod
     def of(cls, selector: Any) -> "Groups":
         """Read the groups of a fitted selector."""
+        given = getattr(selector, "group_names_", None)
         return cls(
             members=selector.groups_,
             labels=selector.group_labels_,
@@ -46,7 +47,7 @@ class Groups:
             p_values=getattr(selector, "group_pvalues_", None),
             replication=getattr(selector, "group_replication_", None),
             replicates=getattr(selector, "_group_replicates", None),
-            names=group_names(selector),
+            names=[str(name) for name in given] if given else None,
             gates=getattr(selector, "group_gates_", None),
         )
 
@@ -144,9 +145,3 @@ def feature_names(selector: Any) -> list[str]:
     if given is None:
         return [f"x{i}" for i in range(selector.n_features_in_)]
     return [str(name) for name in given]
-
-
-def group_names(selector: Any) -> list[str] | None:
-    """Return the names of groups that the user has given, in rank order; None if there are none."""
-    given = getattr(selector, "group_names_", None)
-    return [str(name) for name in given] if given else None

@@ -13,7 +13,7 @@ from groupfs.data.checks import find_missing, refuse_missing
 from groupfs.data.columns import has_kinds
 from groupfs.data.sources import as_source, is_lazy, read_blocks, read_columns
 from groupfs.data.standardize import LearnedColumns
-from groupfs.groups import feature_names, group_names
+from groupfs.groups import Groups, feature_names
 from groupfs.selection.row_scores import score_blocks, score_rows, score_weights
 from groupfs.utils.sklearn_compat import check_feature_names_in, check_n_features
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -102,7 +102,7 @@ class GroupTransform(SelectorMixin):
             names: NDArray[Any] = super().get_feature_names_out(input_features)
             return names
         check_is_fitted(self)
-        columns, given = check_feature_names_in(self, input_features), group_names(self)
+        columns, given = check_feature_names_in(self, input_features), Groups.of(self).names
         return np.array(
             [
                 given[j] if given else f"group{j + 1}_{columns[self.representatives_[j]]}"
