@@ -16,20 +16,14 @@ from groupfs.data.standardize import LearnedColumns
 from groupfs.groups import Groups, feature_names
 from groupfs.selection.row_scores import score_blocks, score_rows, score_weights
 from groupfs.utils.sklearn_compat import check_feature_names_in, check_n_features
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray
 
 
 class GroupTransform(SelectorMixin):
     """Tables to selected columns or to scores of groups, by ``output``."""
 
     output: str
-    n_features_in_: int
-    groups_: list[IntArray]
     group_kept_: BoolArray
-    group_labels_: IntArray
-    group_signs_: IntArray
-    centrality_: FloatArray
-    representatives_: IntArray
     _has_kinds: bool
     _learned_columns: dict[str, Any]
 
@@ -102,19 +96,17 @@ class GroupTransform(SelectorMixin):
             names: NDArray[Any] = super().get_feature_names_out(input_features)
             return names
         check_is_fitted(self)
-        columns, given = check_feature_names_in(self, input_features), Groups.of(self).names
-        return np.array(
-            [
-                given[j] if given else f"group{j + 1}_{columns[self.representatives_[j]]}"
-                for j in np.flatnonzero(self.group_kept_)
-            ],
-            dtype=object,
-        )
+        columns, groups = check_feature_names_in(self, input_features), Groups.of(self)
+        called = groups.names or [
+            f"group{j}_{columns[i]}" for j, i in enumerate(groups.representatives, start=1)
+        ]
+        return np.array(called, dtype=object)[self.group_kept_]
 
     def _score(self, X: Any) -> FloatArray:
         """Score the rows of a table on the groups that are kept, (n, C)."""
-        kept = [self.groups_[j] for j in np.flatnonzero(self.group_kept_)]
-        weights = score_weights(kept, self.centrality_, self.group_signs_)
+        groups = Groups.of(self)
+        kept = [groups.members[j] for j in np.flatnonzero(self.group_kept_)]
+        weights = score_weights(kept, groups.centrality, groups.signs)
         columns = LearnedColumns(**self._learned_columns)
         if has_kinds(X):
             validate_data(self, X, reset=False, skip_check_array=True)

@@ -69,16 +69,16 @@ def render(summary: Json) -> str:
     """
     check(summary, "summary")
     template = _environment().get_template("report.html")
-    scripts = "\n".join(_read(f"{name}.js") for name in SCRIPTS.split())
+    scripts = "\n".join((TEMPLATES / f"{name}.js").read_text("utf-8") for name in SCRIPTS.split())
     script = f'(() => {{\n"use strict";\n{scripts}}})();'
     parts = {
         "summary": summary,
-        "style": _read("style.css"),
+        "style": (TEMPLATES / "style.css").read_text("utf-8"),
         "script": script,
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "largest": max([group["smoothness"] or 0 for group in summary["groups"]] + [0]),
         "replication_means": REPLICATION,
-        "has_reversed": any(sign is not None and sign < 0 for sign in summary["features"]["sign"]),
+        "has_reversed": min(summary["features"]["sign"]) < 0,
         "doubts": [note for note in summary["table"]["notes"] if REMEDY.search(note)],
     }
     n_features, n_groups = len(summary["features"]["name"]), len(summary["groups"])
@@ -212,24 +212,15 @@ def _environment() -> Any:
         undefined=jinja2.StrictUndefined,
     )
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    environment.filters.update(count=count, number=_number, percent=_percent, spaced=_spaced)
-    environment.filters.update(p=write_p, strongest=strongest, line_points=line_points)
-    environment.filters.update(words=in_no_group_words)
+    environment.filters.update(count=count, number=_number, spaced=_spaced)
+    environment.filters.update(p=write_p, share=write_share, words=in_no_group_words)
+    environment.filters.update(strongest=strongest, line_points=line_points)
     return environment
-
-
-def _read(name: str) -> str:
-    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _number(value: float | None, form: str = ".3g") -> str:
     """Write a number for reading, a dash where there is none."""
     return "–" if value is None else f"{value:{form}}".replace("-", "−")
-
-
-def _percent(share: float | None) -> str:
-    """Write a share on one line."""
-    return _spaced(write_share(share))
 
 
 def _spaced(text: str) -> str:

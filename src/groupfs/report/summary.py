@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from groupfs.plotting.correlations import read_some_rows
-from groupfs.report import figure_data
 from groupfs.report.conditions import summarize_conditions
 from groupfs.report.schema import FORMAT, VERSION, Json, tidy, tidy_list
 from groupfs.report.sentences import headline, how_sure, selected_sentence, sentences
@@ -75,6 +73,9 @@ def summarize(
     >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
     (5, 10)
     """
+    from groupfs.plotting.correlations import read_some_rows  # needs torch, and pages do not
+    from groupfs.report import figure_data
+
     result = Result.of(selector, feature_names)
     Z, n_samples, rows = read_some_rows(selector, X)
     values = None if labels is None else _check_labels(labels, n_samples)[rows]
