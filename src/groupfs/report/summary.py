@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from groupfs.report.conditions import summarize_conditions
 from groupfs.report.schema import FORMAT, VERSION, Json, tidy, tidy_list
 from groupfs.report.sentences import headline, how_sure, selected_sentence, sentences
 from groupfs.result import Result
 from groupfs.utils.packages import installed_version
+from groupfs.utils.text import STEPS
 
 #: Numbers that a fit chooses; all but the first are of the joint method.
 LEARNED = (
@@ -78,8 +79,17 @@ def summarize(
 
     result = Result.of(selector, feature_names)
     Z, n_samples, rows = read_some_rows(selector, X)
-    values = None if labels is None else _check_labels(labels, n_samples)[rows]
+    if labels is not None:
+        labels = np.asarray(labels)
+        if labels.shape != (n_samples,):
+            raise ValueError(
+                f"labels has shape {labels.shape} but X has {n_samples} samples; give one label "
+                "per sample."
+            )
+        labels = labels[rows]
     halves, budgets = getattr(selector, "replication_", None), figure_data.other_budgets(result)
+    asked, order = result.selection.asked, result.order.tolist()
+    is_first = budgets["order"] == order[: len(budgets["order"])]
     reasons = {text: i for i, text in enumerate(dict.fromkeys(result.reasons))}
     summary: Json = {
         "format": FORMAT,
@@ -103,33 +113,31 @@ def summarize(
         "selection": {
             "n_features": int(result.support.sum()),
             "n_groups": int(result.kept.sum()),
-            "output": result.selection.asked.output,
-            "budget": result.selection.asked.n_features,
-            "n_groups_asked": result.selection.asked.n_groups,
+            "output": asked.output,
+            "budget": asked.n_features,
+            "n_groups_asked": asked.n_groups,
             "limit": result.limit,
             **budgets,
         },
-        "explained": figure_data.explained_curve(result, budgets),
+        "explained": {
+            "sentence": result.explained_sentence,
+            "what": result.explained_words,
+            "n_related": result.n_related,
+            "n_enough": result.n_enough,
+            "n_selected": result.n_first,
+            "is_of_budgets": asked.follows_order and is_first,
+            "order": order,
+            "share": [step / STEPS for step in result.steps],
+        },
         "replication": halves and _replication(halves),
-        "embedding": figure_data.embeddings(result, Z, budgets, values, label_name),
-        "agreement": figure_data.agreement(Z, result.support, values, label_name),
+        "embedding": figure_data.embeddings(result, Z, budgets, labels, label_name),
+        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
         "correlations": figure_data.correlations(selector, Z),
         **_reproduction(selector, source),
     }
     if conditions is not None:
         summary["conditions"] = summarize_conditions(conditions)
     return summary
-
-
-def _check_labels(labels: ArrayLike, n_samples: int) -> NDArray[Any]:
-    """Check that there is one label per sample, and return them as an array."""
-    values = np.asarray(labels)
-    if values.shape != (n_samples,):
-        raise ValueError(
-            f"labels has shape {values.shape} but X has {n_samples} samples; give one label per "
-            "sample."
-        )
-    return values
 
 
 def _features(result: Result) -> Json:
