@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from groupfs.groups import Groups, Request, Why
+from groupfs.groups import Groups, Request
 from groupfs.result import Result
 from groupfs.selection.select import select
-from groupfs.sentences import REASONS
 
 NAN = float("nan")
 #: Two groups of two; x4 is unrelated, x5 between groups, x6 constant.
@@ -155,10 +154,6 @@ def test_gates_are_the_reason_where_they_decide(gates, reasons):
     told = result(gated)
     assert told.group_reasons == reasons
     assert told.groups_frame()["gate"].tolist() == gates
-
-
-def test_every_reason_has_words():
-    assert set(REASONS) == set(Why)
 
 
 def test_the_frame_of_groups_has_a_row_for_each():

@@ -5,7 +5,7 @@ What needs torch is imported inside the methods of a fit: estimators can be made
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -22,15 +22,11 @@ from groupfs.utils.sklearn_compat import (
     POSITIVE,
     HasMethods,
     Interval,
-    RealNotInt,
     StrOptions,
     fit_context,
 )
-from groupfs.utils.types import TorchDevice
 
 if TYPE_CHECKING:
-    import torch
-
     from groupfs.data.basis import SimilarityFunction
     from groupfs.data.table import Table
     from groupfs.discovery.describe_groups import Options
@@ -195,31 +191,22 @@ class FeatureGroups(GroupSelector):
 
     __module__ = "groupfs"
 
-    n_groups: int | str = "auto"
     groups: ArrayLike | Sequence[Sequence[Any]] | Mapping[Any, Sequence[Any]] | None = None
-    n_features_to_select: float | None = None
     explain: float | None = None
     allocation: str | None = None
-    n_groups_to_select: int | str | None = None
-    output: str = "features"
     alpha: float = 0.01
     signed: bool = False
     similarity: "str | SimilarityFunction" = "correlation"
     metric: Any = "euclidean"
     keep_unrelated: bool = False
-    standardize: bool = True
-    device: "str | torch.device" = "auto"
     max_memory: int | str | None = None
-    random_state: int | np.random.RandomState | None = None
 
     _parameter_constraints = {
-        "n_groups": [Integral, StrOptions({"auto"})],
+        **GroupSelector._parameter_constraints,
         "groups": ["array-like", Mapping, None],
-        "n_features_to_select": [COUNT, Interval(RealNotInt, 0, 1, closed="neither"), None],
         "explain": [Interval(Real, 0, 1, closed="right"), None],
         "allocation": [StrOptions({"explain", "spread", "whole"}), None],
         "n_groups_to_select": [COUNT, StrOptions({"significant"}), None],
-        "output": [StrOptions({"features", "representatives", "scores"})],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
         "signed": ["boolean"],
         "similarity": [StrOptions({"correlation", "rank", "distance"}), callable],
@@ -230,16 +217,12 @@ class FeatureGroups(GroupSelector):
             HasMethods("kneighbors_graph"),
         ],
         "keep_unrelated": ["boolean"],
-        "standardize": ["boolean"],
-        "device": [str, TorchDevice],
         "max_memory": [POSITIVE, str, None],
-        "random_state": ["random_state"],
     }
-    _selection_parameters = (
+    _selection_parameters = [
         *("n_features_to_select", "explain", "n_groups_to_select"),
         *("allocation", "output", "alpha"),
-    )
-    _usual_allocation = "explain"
+    ]
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -259,7 +242,6 @@ class FeatureGroups(GroupSelector):
         """
         from groupfs.discovery.discover import discover
         from groupfs.discovery.smoothness import feature_smoothness
-        from groupfs.selection.feature_order import rank_features
         from groupfs.utils.threads import threads_for
 
         table, options = self._open(X)
@@ -267,8 +249,7 @@ class FeatureGroups(GroupSelector):
         seed = derive_seeds(check_random_state(self.random_state), 1)[0]
         with threads_for(table.rows.shape):
             found = discover(table, options, seed, labels)
-            last = found.unrelated
-            among = np.setdiff1d(np.arange(len(table.columns)), last)
+            among = np.setdiff1d(np.arange(len(table.columns)), found.unrelated)
             smoothness = feature_smoothness(table.rows, among, seed, options.metric)
             self._set_groups(found.groups)
             self.group_pvalues_ = found.groups.p_values
@@ -280,14 +261,8 @@ class FeatureGroups(GroupSelector):
             if found.relatedness is not None:
                 self.relatedness_pvalues_ = np.full(self.n_features_in_, np.nan)
                 self.relatedness_pvalues_[table.columns] = found.relatedness.p_values
-            comes_first = self.group_labels_ >= 0
-            if found.relatedness is None:  # groups hold unrelated features, too
-                comes_first = self._features_of_kept_groups()
-            self._learn_columns(X, table)
-            ranking = rank_features(table, comes_first, smoothness, last)
-        self.feature_order_, self.explained_ = ranking.order, ranking.explained
-        self.feature_weights_ = ranking.weights
-        self._select()
+            unrelated_too = found.relatedness is None  # groups hold unrelated features, too
+            self._rank_and_select(X, table, smoothness, found.unrelated, unrelated_too)
         return self
 
     def _open(self, X: Any) -> "tuple[Table, Options]":

@@ -1,11 +1,10 @@
-"""The groups that were found, what is selected from them, and why: plain data of numpy arrays.
+"""The groups that were found, and what is selected from them: plain data of numpy arrays.
 
 Axes: C groups in rank order, d features in the user's order. Nothing is computed here but what
 follows from the fields.
 """
 
 from dataclasses import dataclass, field
-from enum import IntEnum
 from functools import cached_property
 from typing import Any
 
@@ -16,36 +15,6 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: A group is open if its gate mean is above this.
 OPEN = 0.5
-
-
-class Why(IntEnum):
-    """Why a group is kept or not, and why a feature is selected or not.
-
-    :mod:`groupfs.sentences` has the words for each.
-    """
-
-    # of a group
-    BEYOND_CHANCE = 0  #: coheres beyond chance, and replicates where that was looked at
-    NOT_BEYOND_CHANCE = 1
-    NOT_REPLICATED = 2
-    AMONG_FIRST = 3  #: a number of groups was asked for
-    AFTER_FIRST = 4
-    GATE_OPEN = 5
-    GATE_CLOSED = 6
-    FIRST_OF_CLOSED = 7  #: kept, as no group has an open gate
-    IN_BUDGET = 8  #: a budget takes features of it
-    OUT_OF_BUDGET = 9
-    ALL_LATER = 10  #: its features come later in the order than a budget reaches
-    # of a feature
-    AS_GROUP = 11
-    REPRESENTS = 12  #: its group, where one feature of each is asked for
-    REPRESENTED = 13
-    CHOSEN = 14  #: in the order of the features
-    LATER = 15
-    SHARE = 16  #: of the features that a budget takes of its group
-    NO_SHARE = 17
-    SPARE = 18  #: in no group, taken by a budget that the groups cannot fill
-    IN_NO_GROUP = 19
 
 
 @dataclass(frozen=True)
@@ -67,6 +36,7 @@ class Groups:
     @classmethod
     def of(cls, selector: Any) -> "Groups":
         """Read the groups of a fitted selector."""
+        given = getattr(selector, "group_names_", None)
         return cls(
             members=selector.groups_,
             labels=selector.group_labels_,
@@ -77,7 +47,7 @@ class Groups:
             p_values=getattr(selector, "group_pvalues_", None),
             replication=getattr(selector, "group_replication_", None),
             replicates=getattr(selector, "_group_replicates", None),
-            names=group_names(selector),
+            names=[str(name) for name in given] if given else None,
             gates=getattr(selector, "group_gates_", None),
         )
 
@@ -158,8 +128,8 @@ class Selection:
 
     support: BoolArray  #: (d,)
     groups: BoolArray  #: which groups are kept, (C,)
-    why: IntArray  #: a :class:`Why` of every feature, (d,)
-    group_why: IntArray  #: a :class:`Why` of every group, (C,)
+    why: IntArray  #: a :class:`~groupfs.sentences.Why` of every feature, (d,)
+    group_why: IntArray  #: a :class:`~groupfs.sentences.Why` of every group, (C,)
     asked: Request
     notes: list[str] = field(default_factory=list)  #: sentences on rules that had to be relaxed
 
@@ -175,9 +145,3 @@ def feature_names(selector: Any) -> list[str]:
     if given is None:
         return [f"x{i}" for i in range(selector.n_features_in_)]
     return [str(name) for name in given]
-
-
-def group_names(selector: Any) -> list[str] | None:
-    """Return the names of groups that the user has given, in rank order; None if there are none."""
-    given = getattr(selector, "group_names_", None)
-    return [str(name) for name in given] if given else None

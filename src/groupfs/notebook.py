@@ -35,19 +35,13 @@ class NotebookRepr(BaseEstimator):
 
     metric: Any
 
-    def _repr_html_inner(self) -> str:
+    def _html_repr(self) -> str:
         """Draw scikit-learn's diagram, and below it the groups.
 
         No groups before a fit, nor while parameters contradict each other.
         """
         groups = groups_html(Result.of(self)) if hasattr(self, "group_kept_") else ""
-        return str(super()._repr_html_inner()) + groups
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
-        if "text/html" in bundle:
-            bundle["text/html"] = self._repr_html_inner()
-        return bundle
+        return str(super()._html_repr()) + groups
 
     def _get_params_html(self, *args: Any, **kwargs: Any) -> Any:
         drawn = self

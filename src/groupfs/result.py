@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from groupfs import sentences
-from groupfs.groups import Groups, Selection, Why, feature_names
+from groupfs.groups import Groups, Selection, feature_names
 from groupfs.utils.false_discovery import adjust_p_values, related_features
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import SAME_SHARE, STEPS, count, ordinal, whole_steps, write_share
@@ -195,7 +195,7 @@ class Result:
     def group_reasons(self) -> list[str]:
         """Why every group is kept or not, without the full stop, (C,)."""
         codes = enumerate(self.selection.group_why.tolist())
-        return [sentences.REASONS[Why(code)].format(**self._facts(j)) for j, code in codes]
+        return [sentences.REASONS[code].format(**self._facts(j)) for j, code in codes]
 
     def _facts(self, j: int) -> dict[str, object]:
         """Return what reasons speak of: what was asked for, and but for -1 a group."""
@@ -229,7 +229,7 @@ class Result:
                 places[i] = sentences.PLACES[kind].format(p=p)
         texts = []
         for i, j in enumerate(self.groups.labels.tolist()):
-            k, words = int(self.positions[i]), sentences.REASONS[Why(self.selection.why[i])]
+            k, words = int(self.positions[i]), sentences.REASONS[self.selection.why[i]]
             reason = words.format(**facts[j], nth=ordinal(k), gain=self._gain(k))
             between = "; " if reason and not places[i].endswith(": ") else ""
             texts.append(f"{places[i]}{between}{reason}.")

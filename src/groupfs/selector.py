@@ -1,23 +1,39 @@
 """What both estimators share: the selection from groups that were found, and its frames."""
 
+from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.columns import has_kinds
+from groupfs.data.standardize import learn_columns
 from groupfs.groups import Groups, Request, Selection
 from groupfs.notebook import NotebookRepr
 from groupfs.result import Result
-from groupfs.selection.select import features_asked_for, refuse_conflicts, refuse_too_many, select
+from groupfs.selection.select import (
+    features_asked_for,
+    keep_groups,
+    refuse_conflicts,
+    refuse_too_many,
+    select,
+)
 from groupfs.transform import GroupTransform
 from groupfs.utils.removed import ATTRIBUTES, refuse_removed
-from groupfs.utils.sklearn_compat import validate_parameter_constraints
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.sklearn_compat import (
+    COUNT,
+    Interval,
+    RealNotInt,
+    StrOptions,
+    validate_parameter_constraints,
+)
+from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
 from groupfs.utils.warn import SelectionWarning, warn
 
 if TYPE_CHECKING:
     import pandas
+    import torch
 
     from groupfs.data.table import Table
 
@@ -25,20 +41,34 @@ if TYPE_CHECKING:
 BUDGETS = ("n_features_to_select", "explain")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GroupSelector(GroupTransform, NotebookRepr):
-    """Base of the estimators; subclasses write ``__init__`` and ``fit``."""
+    """Base of the estimators, with the parameters that they share; subclasses write ``fit``."""
 
+    n_groups: int | str = "auto"
+    n_features_to_select: float | None = None
+    n_groups_to_select: int | str | None = None
+    output: str = "features"
+    standardize: bool = True
+    device: "str | torch.device" = "auto"
+    random_state: int | np.random.RandomState | None = None
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_groups": [Integral, StrOptions({"auto"})],
+        "n_features_to_select": [COUNT, Interval(RealNotInt, 0, 1, closed="neither"), None],
+        "n_groups_to_select": [COUNT, None],
+        "output": [StrOptions({"features", "representatives", "scores"})],
+        "standardize": ["boolean"],
+        "device": [str, TorchDevice],
+        "random_state": ["random_state"],
+    }
     #: Parameters that decide what is selected from groups that have been found.
-    _selection_parameters: ClassVar[tuple[str, ...]]
-    #: How a budget is spent where nobody says how.
-    _usual_allocation: str
-    _parameter_constraints: ClassVar[dict[str, list[Any]]]
+    _selection_parameters = ["n_features_to_select", "n_groups_to_select", "output"]
 
-    n_features_to_select: float | None
-    n_groups_to_select: int | str | None
-    feature_order_: IntArray
-    explained_: FloatArray
-    feature_weights_: FloatArray
+    @property
+    def _usual_allocation(self) -> str:
+        """How a budget is spent where nobody says how."""
+        return "explain"
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
         refuse_removed(cls.__name__, args, parameters)
@@ -90,19 +120,16 @@ class GroupSelector(GroupTransform, NotebookRepr):
         constraints = {name: self._parameter_constraints[name] for name in values}
         validate_parameter_constraints(constraints, values, caller_name="select")
         refuse_conflicts(values)
-        return select(Groups.of(self), self.feature_order_, self._request(values))
-
-    def _request(self, values: dict[str, Any]) -> Request:
-        """Put what is asked for into numbers and rules."""
-        explain = values.get("explain")
-        return Request(
-            n_features=features_asked_for(values["n_features_to_select"], explain, self.explained_),
+        explain, wanted = values.get("explain"), values["n_features_to_select"]
+        asked = Request(
+            n_features=features_asked_for(wanted, explain, self.explained_),
             n_groups=values["n_groups_to_select"],
             allocation="explain" if explain else values.get("allocation") or self._usual_allocation,
             output=values["output"],
             alpha=values.get("alpha", 1.0),
             explain=explain,
         )
+        return select(Groups.of(self), self.feature_order_, asked)
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return what was found as a table, one row for each feature.
@@ -174,18 +201,26 @@ class GroupSelector(GroupTransform, NotebookRepr):
         self.centrality_, self.representatives_ = found.centrality, found.representatives
         self.group_scores_ = found.smoothness
 
-    def _features_of_kept_groups(self) -> BoolArray:
-        """Find the features of the groups that are kept where nobody says how many."""
-        usual = Request(None, None, "explain", "features", getattr(self, "alpha", 1.0))
-        return select(Groups.of(self), np.zeros(0, dtype=np.int64), usual).support
+    def _rank_and_select(
+        self, X: Any, table: "Table", smoothness: FloatArray, last: IntArray, kept_first: bool
+    ) -> None:
+        """Order the features, learn what new rows are measured by, and select.
 
-    def _learn_columns(self, X: Any, table: "Table") -> None:
-        """Remember what scores of new rows need of the columns."""
-        from groupfs.data.standardize import learn_columns
+        Features in groups come first, with ``kept_first`` those of groups that are kept where
+        nobody says how many; ``last`` are those of the table that come last.
+        """
+        from groupfs.selection.feature_order import rank_features
 
+        comes_first = self.group_labels_ >= 0
+        if kept_first:
+            kept = keep_groups(Groups.of(self), None, getattr(self, "alpha", 1.0))[0]
+            comes_first = np.append(kept, False)[self.group_labels_]
+        ranking = rank_features(table, comes_first, smoothness, last)
+        self.feature_order_, self.explained_ = ranking.order, ranking.explained
+        self.feature_weights_ = ranking.weights
         self._has_kinds = has_kinds(X)  # what transform returns must not depend on other tables
-        found = learn_columns(X, table, self.group_labels_, self.group_signs_)
-        self._learned_columns = vars(found)
+        self._learned_columns = vars(learn_columns(X, table, self.group_labels_, self.group_signs_))
+        self._select()
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

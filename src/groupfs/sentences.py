@@ -4,32 +4,51 @@
 the same in a frame, in a file and on the page.
 """
 
-from groupfs.groups import Why
+from enum import IntEnum
+from typing import Self
+
 from groupfs.utils.text import write_p
 
-#: Why a group is kept or not, and why a feature is selected or not, without the full stop.
-REASONS = {
-    Why.BEYOND_CHANCE: "coheres (adjusted p {p}{replication})",
-    Why.NOT_BEYOND_CHANCE: "does not cohere beyond chance (adjusted p {p})",
-    Why.NOT_REPLICATED: "not found again in parts of the rows{replication}",
-    Why.AMONG_FIRST: "number {rank} of the {asked} asked for",
-    Why.AFTER_FIRST: "number {rank}, but only {asked} asked for",
-    Why.GATE_OPEN: "gate open",
-    Why.GATE_CLOSED: "gate closed",
-    Why.FIRST_OF_CLOSED: "gate closed, but the first in rank",
-    Why.IN_BUDGET: "the budget of {budget} takes {n} of its {size}",
-    Why.OUT_OF_BUDGET: "the budget of {budget} goes to other groups",
-    Why.ALL_LATER: "its features come later in the order; {limit}",
-    Why.AS_GROUP: "{why}",
-    Why.REPRESENTS: "represents it; {why}",
-    Why.REPRESENTED: "{representative} represents it; {why}",
-    Why.CHOSEN: "chosen {nth}, explains {gain}",
-    Why.LATER: "comes {nth} in the order; {limit}",
-    Why.SHARE: "among the {n} of {size} that the budget of {budget} takes",
-    Why.NO_SHARE: "not among the {n} of {size} that the budget of {budget} takes",
-    Why.SPARE: "the budget of {budget} takes it, as the groups have too few",
-    Why.IN_NO_GROUP: "",
-}
+
+class Why(IntEnum):
+    """Why a group is kept or not, and why a feature is selected or not.
+
+    ``words`` are the reason as it is told, without the full stop.
+    """
+
+    words: str
+
+    def __new__(cls, code: int, words: str) -> Self:
+        why = int.__new__(cls, code)
+        why._value_, why.words = code, words
+        return why
+
+    # of a group
+    BEYOND_CHANCE = 0, "coheres (adjusted p {p}{replication})"
+    NOT_BEYOND_CHANCE = 1, "does not cohere beyond chance (adjusted p {p})"
+    NOT_REPLICATED = 2, "not found again in parts of the rows{replication}"
+    AMONG_FIRST = 3, "number {rank} of the {asked} asked for"
+    AFTER_FIRST = 4, "number {rank}, but only {asked} asked for"
+    GATE_OPEN = 5, "gate open"
+    GATE_CLOSED = 6, "gate closed"
+    FIRST_OF_CLOSED = 7, "gate closed, but the first in rank"
+    IN_BUDGET = 8, "the budget of {budget} takes {n} of its {size}"
+    OUT_OF_BUDGET = 9, "the budget of {budget} goes to other groups"
+    ALL_LATER = 10, "its features come later in the order; {limit}"
+    # of a feature
+    AS_GROUP = 11, "{why}"
+    REPRESENTS = 12, "represents it; {why}"
+    REPRESENTED = 13, "{representative} represents it; {why}"
+    CHOSEN = 14, "chosen {nth}, explains {gain}"
+    LATER = 15, "comes {nth} in the order; {limit}"
+    SHARE = 16, "among the {n} of {size} that the budget of {budget} takes"
+    NO_SHARE = 17, "not among the {n} of {size} that the budget of {budget} takes"
+    SPARE = 18, "the budget of {budget} takes it, as the groups have too few"
+    IN_NO_GROUP = 19, ""
+
+
+REASONS = [why.words for why in Why]
+
 #: What a feature that is chosen in order adds: first of all, on top of others, or nothing.
 GAINS = {
     "first": "{share}",

@@ -1,7 +1,7 @@
 """What ``transform`` gives: the selected columns as they are, or a score for every kept group."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,26 +12,18 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from groupfs.data.checks import find_missing, refuse_missing
 from groupfs.data.columns import has_kinds
 from groupfs.data.sources import as_source, is_lazy, read_blocks, read_columns
-from groupfs.groups import feature_names, group_names
+from groupfs.data.standardize import LearnedColumns
+from groupfs.groups import Groups, feature_names
 from groupfs.selection.row_scores import score_blocks, score_rows, score_weights
-from groupfs.utils.sklearn_compat import check_feature_names, check_feature_names_in
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from groupfs.data.standardize import LearnedColumns
+from groupfs.utils.sklearn_compat import check_feature_names_in, check_n_features
+from groupfs.utils.types import BoolArray, FloatArray
 
 
 class GroupTransform(SelectorMixin):
     """Tables to selected columns or to scores of groups, by ``output``."""
 
     output: str
-    n_features_in_: int
-    groups_: list[IntArray]
     group_kept_: BoolArray
-    group_labels_: IntArray
-    group_signs_: IntArray
-    centrality_: FloatArray
-    representatives_: IntArray
     _has_kinds: bool
     _learned_columns: dict[str, Any]
 
@@ -56,13 +48,13 @@ class GroupTransform(SelectorMixin):
         if self.output == "scores":
             return self._score(X)
         if self._has_kinds and hasattr(X, "columns"):
-            self._check_columns(X, X.shape[1])
+            validate_data(self, X, reset=False, skip_check_array=True)
             support = self.get_support(indices=True)
             return X.iloc[:, support] if hasattr(X, "iloc") else X[:, support.tolist()]
         source = as_source(X) if is_lazy(X) else None
         if source is None:
             return super().transform(X)
-        self._check_columns(None, source.shape[1])
+        check_n_features(self, source, reset=False)
         return read_columns(source, self.get_support(indices=True))
 
     def inverse_transform(self, X: Any) -> Any:
@@ -104,22 +96,20 @@ class GroupTransform(SelectorMixin):
             names: NDArray[Any] = super().get_feature_names_out(input_features)
             return names
         check_is_fitted(self)
-        columns, given = check_feature_names_in(self, input_features), group_names(self)
-        return np.array(
-            [
-                given[j] if given else f"group{j + 1}_{columns[self.representatives_[j]]}"
-                for j in np.flatnonzero(self.group_kept_)
-            ],
-            dtype=object,
-        )
+        columns, groups = check_feature_names_in(self, input_features), Groups.of(self)
+        called = groups.names or [
+            f"group{j}_{columns[i]}" for j, i in enumerate(groups.representatives, start=1)
+        ]
+        return np.array(called, dtype=object)[self.group_kept_]
 
     def _score(self, X: Any) -> FloatArray:
         """Score the rows of a table on the groups that are kept, (n, C)."""
-        kept = [self.groups_[j] for j in np.flatnonzero(self.group_kept_)]
-        weights = score_weights(kept, self.centrality_, self.group_signs_)
-        columns = self._columns()
+        groups = Groups.of(self)
+        kept = [groups.members[j] for j in np.flatnonzero(self.group_kept_)]
+        weights = score_weights(kept, groups.centrality, groups.signs)
+        columns = LearnedColumns(**self._learned_columns)
         if has_kinds(X):
-            self._check_columns(X, X.shape[1])
+            validate_data(self, X, reset=False, skip_check_array=True)
             used = np.flatnonzero(weights.any(axis=1))
             return score_rows(columns.standardized(X, used), weights[used])
         if columns.levels:
@@ -134,15 +124,10 @@ class GroupTransform(SelectorMixin):
             )
             blocks: Iterable[Any] = [X]
         else:
-            self._check_columns(None, source.shape[1])
+            check_n_features(self, source, reset=False)
             blocks = read_blocks(source)
         checked = (self._refuse_infinite(block) for block in blocks)
         return score_blocks(checked, weights, columns.mean, columns.spread)
-
-    def _columns(self) -> "LearnedColumns":
-        from groupfs.data.standardize import LearnedColumns
-
-        return LearnedColumns(**self._learned_columns)
 
     def _refuse_infinite(self, block: Any) -> Any:
         """Return a block; refuse infinity, and gaps in sparse rows, where zeros are numbers."""
@@ -150,13 +135,3 @@ class GroupTransform(SelectorMixin):
         if missing is not None and (issparse(block) or len(missing.infinite)):
             refuse_missing(missing, feature_names(self), type(self).__name__)
         return block
-
-    def _check_columns(self, frame: Any, n_features: int) -> None:
-        """Refuse other columns than ``fit`` has seen, in scikit-learn's words."""
-        if frame is not None:
-            check_feature_names(self, frame, reset=False)
-        if n_features != self.n_features_in_:
-            raise ValueError(
-                f"X has {n_features} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )

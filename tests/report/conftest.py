@@ -93,7 +93,7 @@ def budgets(mixed):
     selector, X = copy.copy(mixed[0]), mixed[1]
     summaries = {}
     for name, allocation, n_features in (("budget", "explain", 11), ("spread", "spread", 3)):
-        selector.set_params(allocation=allocation, n_features_to_select=n_features)._select()
+        selector.set_params(allocation=allocation, n_features_to_select=n_features)
         summaries[name] = summarize(selector, X)
     return summaries
 

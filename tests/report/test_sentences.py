@@ -9,7 +9,6 @@ import pytest
 
 from groupfs import Replication
 from groupfs.report import render, summarize
-from groupfs.report.render import outside_cards
 from groupfs.utils.warn import SelectionWarning
 from tests.support.report_tables import blocks, fitted
 
@@ -136,7 +135,9 @@ def test_what_halves_of_the_rows_agree_on_is_told(mixed, agreement, words):
 
 
 def test_many_features_in_no_group_are_cut_and_counted(mixed):
-    unrelated, constant = outside_cards(summarize(*mixed), {}, most=3)
-    assert unrelated["words"] == "4 are unrelated"
-    assert len(unrelated["chips"]) == 3 and unrelated["n_more"] == 1
-    assert constant["words"] == "1 is constant" and constant["n_more"] == 0
+    summary = summarize(*mixed)
+    summary["ungrouped"]["unrelated"] *= 50
+    outside = render(summary).split("200 are unrelated:")[1].split("</details>")[0]
+    unrelated, constant = outside.split("1 is constant:")
+    assert unrelated.count("data-feature") == 150 and "and 50 more" in unrelated
+    assert constant.count("data-feature") == 1 and "more" not in constant

@@ -1,6 +1,7 @@
 """The one definition of a row's score, held to a literal one."""
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 from groupfs.selection.row_scores import score_blocks, score_rows, score_weights
@@ -23,12 +24,13 @@ def test_features_without_a_middle_weigh_the_same():
     np.testing.assert_allclose(weights, [[0.5], [0.5]])
 
 
-def test_scores_of_rows_with_gaps_are_those_of_the_definition(rng):
+@pytest.mark.parametrize("least_weight", [0.0, 0.5, 0.8, 1.0])
+def test_scores_of_rows_with_gaps_are_those_of_the_definition(least_weight, rng):
     Z = rng.standard_normal((80, 7))
     Z[rng.random(Z.shape) < 0.3] = np.nan
     Z[0], Z[1] = np.nan, rng.standard_normal(7)
-    literal = reference.row_scores(Z, GROUPS, CENTRALITY, SIGNS, 0.5)
-    fast = score_rows(Z, WEIGHTS)
+    literal = reference.row_scores(Z, GROUPS, CENTRALITY, SIGNS, least_weight)
+    fast = score_rows(Z, WEIGHTS, least_weight=least_weight)
     np.testing.assert_allclose(fast, literal, rtol=1e-12)
     assert np.isnan(fast[0]).all() and np.isfinite(fast[1]).all()
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from groupfs.groups import Groups, Request, Why
+from groupfs.groups import Groups, Request
 from groupfs.selection.select import features_asked_for, keep_groups, select, spend_budget
+from groupfs.sentences import Why
 
 ORDER = np.array([6, 1, 4, 2, 8, 0, 3, 7, 5])
 

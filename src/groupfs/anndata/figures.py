@@ -14,7 +14,7 @@ from groupfs.anndata.matrix import find_column
 from groupfs.anndata.stored_results import fitted_table, score_names, selector
 from groupfs.feature_groups import FeatureGroups
 from groupfs.groups import Groups, feature_names
-from groupfs.report import render
+from groupfs.report import render, summarize
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -65,8 +65,6 @@ def report(
     --------
     >>> groupfs.anndata.report(adata, "report.html", label="bulk_labels")  # doctest: +SKIP
     """
-    from groupfs.report.summary import summarize
-
     fitted, labels = selector(adata, key=key), None
     if label is not None:
         column = find_column(adata, "obs", "label", label)

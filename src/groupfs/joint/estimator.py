@@ -19,11 +19,10 @@ from groupfs.utils.sklearn_compat import (
     NOT_NEGATIVE,
     POSITIVE,
     Interval,
-    RealNotInt,
     StrOptions,
     fit_context,
 )
-from groupfs.utils.types import FloatArray, TorchDevice
+from groupfs.utils.types import FloatArray
 
 if TYPE_CHECKING:
     import torch
@@ -37,10 +36,6 @@ if TYPE_CHECKING:
 class JointSelector(GroupSelector):
     """Base of ``GroupFS`` and ``GroupFSPath``: their parameters, the table, what a model sets."""
 
-    n_groups: int | str = "auto"
-    n_features_to_select: float | None = None
-    n_groups_to_select: int | None = None
-    output: str = "features"
     smoothness_weight: float | str = "auto"
     preset: str = "default"
     bandwidth_gradient: str | None = None
@@ -55,16 +50,10 @@ class JointSelector(GroupSelector):
     feature_neighbors: int | str | None = None
     diffusion_steps: int = 2
     gate_noise: float = 0.5
-    standardize: bool = True
-    device: "str | torch.device" = "auto"
-    random_state: int | np.random.RandomState | None = None
     verbose: int = 0
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_groups": [Integral, StrOptions({"auto"})],
-        "n_features_to_select": [COUNT, Interval(RealNotInt, 0, 1, closed="neither"), None],
-        "n_groups_to_select": [COUNT, None],
-        "output": [StrOptions({"features", "representatives", "scores"})],
+        **GroupSelector._parameter_constraints,
         "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
         "preset": [StrOptions(set(PRESETS))],
         "bandwidth_gradient": [StrOptions({"exact", "detached"}), None],
@@ -79,12 +68,8 @@ class JointSelector(GroupSelector):
         "feature_neighbors": [COUNT, StrOptions({"all"}), None],
         "diffusion_steps": [COUNT],
         "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
-        "standardize": ["boolean"],
-        "device": [str, TorchDevice],
-        "random_state": ["random_state"],
         "verbose": ["verbose"],
     }
-    _selection_parameters = ("n_features_to_select", "n_groups_to_select", "output")
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -118,7 +103,7 @@ class JointSelector(GroupSelector):
         raise NotImplementedError
 
     @property
-    def _usual_allocation(self) -> str:  # type: ignore[override]
+    def _usual_allocation(self) -> str:
         """How a budget is spent: the paper takes whole groups."""
         return "whole" if self.preset == "paper" else "explain"
 
@@ -143,7 +128,6 @@ class JointSelector(GroupSelector):
         """Set the fitted attributes of one of the trained models, and select by it."""
         from groupfs.discovery.smoothness import feature_smoothness
         from groupfs.joint.training import learned_groups
-        from groupfs.selection.feature_order import rank_features
 
         learned = learned_groups(problem, trained, seed, weight)
         self._set_groups(learned.groups)
@@ -158,11 +142,7 @@ class JointSelector(GroupSelector):
         table, every = problem.table, np.arange(len(problem.table.columns))
         K = problem.settings.n_neighbors
         smoothness = feature_smoothness(table.rows, every, problem.seeds[0], n_neighbors=K)
-        ranking = rank_features(table, self._features_of_kept_groups(), smoothness, every[:0])
-        self.feature_order_, self.explained_ = ranking.order, ranking.explained
-        self.feature_weights_ = ranking.weights
-        self._learn_columns(X, table)
-        self._select()
+        self._rank_and_select(X, table, smoothness, every[:0], kept_first=True)
         return learned
 
 

@@ -48,7 +48,7 @@ def plot_image_groups(
             f"image_shape={tuple(image_shape)} does not fit {n_features} features; give the height "
             "and width of the images, whose product is that number."
         )
-    mean = selector._columns().mean
+    mean = selector._learned_columns["mean"]
     kept = np.flatnonzero(result.kept)
     with style.drawing(ax, height=2.8) as ax:
         from matplotlib.colors import to_rgba

@@ -14,10 +14,7 @@ GROUPS_COLUMNS = (*SELECTED_COLUMNS, "selected", "why")
 def groups_table(summary: Json) -> list[Json]:
     """List every feature with its group and whether and why it is selected, best group first.
 
-    The columns are those of ``to_frame``: ``rank`` counts the features of a group by centrality,
-    which is negative for reversed ones; ``replication``, ``p_adjusted`` and ``smoothness`` are the
-    group's; ``order`` is the feature's position in the order of all features, and ``explained`` the
-    share that the features up to it explain. Features in no group come last.
+    The columns are those of :meth:`groupfs.FeatureGroups.to_frame`.
 
     Examples
     --------

@@ -21,7 +21,6 @@ from groupfs.report.schema import Json, pack, tidy, tidy_list
 from groupfs.result import Result
 from groupfs.selection.row_scores import score_rows, score_weights
 from groupfs.selection.select import select
-from groupfs.utils.text import STEPS
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 Labels = NDArray[Any] | None
@@ -54,22 +53,6 @@ def other_budgets(result: Result) -> dict[str, list[int]]:
     marks = [result.n_enough, int(result.support.sum())]
     levels = {*_levels(len(order)), *(k for k in marks if 0 < k <= len(order))}
     return {"levels": sorted(levels), "order": order.tolist()}
-
-
-def explained_curve(result: Result, budgets: dict[str, list[int]]) -> Json:
-    """Return the curve of what the first features explain, and where the selection is on it."""
-    order = result.order.tolist()
-    is_first = budgets["order"] == order[: len(budgets["order"])]
-    return {
-        "sentence": result.explained_sentence,
-        "what": result.explained_words,
-        "n_related": result.n_related,
-        "n_enough": result.n_enough,
-        "n_selected": result.n_first,
-        "is_of_budgets": result.selection.asked.follows_order and is_first,
-        "order": order,
-        "share": [step / STEPS for step in result.steps],
-    }
 
 
 def embeddings(

@@ -7,17 +7,15 @@ content policy allows this one script and no request.
 
 import base64
 import hashlib
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from groupfs.groups import Why
 from groupfs.report.conditions import line_points, strongest
 from groupfs.report.csv_rows import GROUPS_COLUMNS
 from groupfs.report.schema import Json, check
-from groupfs.sentences import GAINS, LIMITS, PLACES, REASONS, REPLICATION, in_no_group_words
+from groupfs.sentences import GAINS, LIMITS, PLACES, REASONS, REPLICATION, Why, in_no_group_words
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import STEPS, count, write_p, write_share
 
@@ -34,16 +32,12 @@ LARGEST_PAGE = 1_950_000
 FEWEST_FEATURES, FEWEST_GROUPS = 100, 100
 #: Remarks on values that may not be what they seem, which would change what is found.
 REMEDY = re.compile(r"may stand for no answer|use[-_]raw|if these have an order")
-#: Features in no group that are shown without a click, at most.
-MOST_OPEN = 40
 #: Groups shown beyond the first ones, at most, since their features are selected or come soon.
 MOST_OTHER_GROUPS = 240
 #: Letters of names that a group shows, of which each name takes some more for its frame.
 MOST_LETTERS, FRAME = 170, 4
 #: Names a group shows at least, and names so few that they are shown rather than counted.
 FEWEST_NAMES, FEW_MORE = 4, 2
-#: Features in no group that are named, of each kind.
-MOST_OUTSIDE = 150
 #: What the scripts need to know of a group and of a feature; the rest is in the rows.
 OF_A_GROUP = (
     "rank name title is_given size smoothness p_adjusted replication n_selected why "
@@ -75,30 +69,26 @@ def render(summary: Json) -> str:
     """
     check(summary, "summary")
     template = _environment().get_template("report.html")
-    scripts = "\n".join(_read(f"{name}.js") for name in SCRIPTS.split())
+    scripts = "\n".join((TEMPLATES / f"{name}.js").read_text("utf-8") for name in SCRIPTS.split())
     script = f'(() => {{\n"use strict";\n{scripts}}})();'
     parts = {
         "summary": summary,
-        "style": _read("style.css"),
+        "style": (TEMPLATES / "style.css").read_text("utf-8"),
         "script": script,
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         "largest": max([group["smoothness"] or 0 for group in summary["groups"]] + [0]),
         "replication_means": REPLICATION,
-        "has_reversed": any(sign is not None and sign < 0 for sign in summary["features"]["sign"]),
+        "has_reversed": min(summary["features"]["sign"]) < 0,
         "doubts": [note for note in summary["table"]["notes"] if REMEDY.search(note)],
-        "outside_open": sum(summary["table"]["in_no_group"].values()) <= MOST_OPEN,
     }
     n_features, n_groups = len(summary["features"]["name"]), len(summary["groups"])
     while True:
         shown = _shown_groups(summary, n_groups)
-        listed = _listed(summary, n_features, shown)
-        index = {feature: i for i, feature in enumerate(listed)}
-        n_listed = len(listed)
+        index = {feature: i for i, feature in enumerate(_listed(summary, n_features, shown))}
         page = template.render(
-            data=_as_json(_page_data(summary, index, shown)),
-            cards=group_cards(summary, shown, index),
-            outside=outside_cards(summary, index),
-            n_listed=n_listed,
+            data=_page_data(summary, index, shown),
+            cards=_cards(summary, shown),
+            index=index,
             n_groups=n_groups,
             **parts,
         )
@@ -106,7 +96,7 @@ def render(summary: Json) -> str:
         if size <= LARGEST_PAGE or (n_features <= FEWEST_FEATURES and n_groups <= FEWEST_GROUPS):
             return page
         share = min(0.95, LARGEST_PAGE / size)
-        n_features = min(n_listed, max(FEWEST_FEATURES, int(share * n_features)))
+        n_features = min(len(index), max(FEWEST_FEATURES, int(share * n_features)))
         n_groups = min(n_groups, max(FEWEST_GROUPS, int(share * n_groups)))
 
 
@@ -134,7 +124,7 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
             "outside": {index[i]: kind for i, kind in kind_of.items() if i in index},
         },
         "words": {
-            "reasons": [REASONS[why] for why in Why],
+            "reasons": REASONS,
             "codes": {why.name: int(why) for why in Why},
             **{"gains": GAINS, "limits": LIMITS, "places": PLACES},
         },
@@ -181,44 +171,16 @@ def _listed(summary: Json, most: int, shown: list[int]) -> list[int]:
     return sorted(first[:most])
 
 
-def group_cards(summary: Json, shown: Sequence[int], index: dict[int, int]) -> list[Json]:
-    """Give every group shown its place on the page, its first names, and the number of others.
-
-    ``index`` is where listed features are on the page.
-    """
+def _cards(summary: Json, shown: Sequence[int]) -> list[Json]:
+    """Give every group shown its place on the page, its first features, and how many others are."""
     ranks = summary["features"]["rank"]
     cards = []
     for j, number in enumerate(shown):
         group = summary["groups"][number]
         members = sorted(group["features"], key=lambda i: ranks[i])
         n_fit = _n_fit([summary["features"]["name"][i] for i in members])
-        chips = [_chip(summary, i, index, group) for i in members[:n_fit]]
-        cards.append({"j": j, "group": group, "chips": chips, "n_more": len(members) - n_fit})
+        cards.append({"j": j, "group": group, "features": members[:n_fit]})
     return cards
-
-
-def outside_cards(summary: Json, index: dict[int, int], most: int = MOST_OUTSIDE) -> list[Json]:
-    """List the features in no group by why they are in none, cut where they are many."""
-    cards = []
-    for kind, features in summary["ungrouped"].items():
-        if features:
-            chips = [_chip(summary, i, index) for i in features[:most]]
-            words = in_no_group_words(kind, len(features))
-            n_more = max(0, len(features) - most)
-            cards.append({"kind": kind, "words": words, "chips": chips, "n_more": n_more})
-    return cards
-
-
-def _chip(summary: Json, i: int, index: dict[int, int], group: Json | None = None) -> Json:
-    features = summary["features"]
-    return {
-        "name": features["name"][i],
-        "index": index.get(i, -1),
-        "selected": bool(features["selected"][i]),
-        "centrality": features["centrality"][i] if group else None,
-        "is_representative": group is not None and group["representative"] == i,
-        "is_reversed": group is not None and features["sign"][i] < 0,
-    }
 
 
 def _n_fit(names: Sequence[str]) -> int:
@@ -239,12 +201,6 @@ def _curve(explained: Json) -> Json:
     return {**{name: explained[name] for name in names}, "steps": steps[:n_steps]}
 
 
-def _as_json(data: Json) -> str:
-    """Write the json block so that no character of it can end the element or start a tag."""
-    text = json.dumps(data, allow_nan=False, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
 def _environment() -> Any:
     """Return what reads the templates, with the ways numbers are written."""
     jinja2 = import_optional("jinja2", NEEDS_JINJA)
@@ -255,23 +211,16 @@ def _environment() -> Any:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters.update(count=count, number=_number, percent=_percent, spaced=_spaced)
-    environment.filters.update(p=write_p, strongest=strongest, line_points=line_points)
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
+    environment.filters.update(count=count, number=_number, spaced=_spaced)
+    environment.filters.update(p=write_p, share=write_share, words=in_no_group_words)
+    environment.filters.update(strongest=strongest, line_points=line_points)
     return environment
-
-
-def _read(name: str) -> str:
-    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _number(value: float | None, form: str = ".3g") -> str:
     """Write a number for reading, a dash where there is none."""
     return "–" if value is None else f"{value:{form}}".replace("-", "−")
-
-
-def _percent(share: float | None) -> str:
-    """Write a share on one line."""
-    return _spaced(write_share(share))
 
 
 def _spaced(text: str) -> str:

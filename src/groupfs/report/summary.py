@@ -2,24 +2,34 @@
 
 The dict is the contract: the page, the csv files and other programs read it and nothing else. What
 was found comes from :class:`groupfs.result.Result`; the other parts are written next door:
-``figure_data`` (what figures and the slider show), ``sentences``, ``reproduction`` (how to do it
-again).
+``figure_data`` (what figures and the slider show) and ``sentences``.
 """
 
 import datetime
+import inspect
+import platform
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from groupfs.plotting.correlations import read_some_rows
-from groupfs.report import figure_data
 from groupfs.report.conditions import summarize_conditions
-from groupfs.report.reproduction import reproduction
 from groupfs.report.schema import FORMAT, VERSION, Json, tidy, tidy_list
 from groupfs.report.sentences import headline, how_sure, selected_sentence, sentences
 from groupfs.result import Result
+from groupfs.utils.packages import installed_version
+from groupfs.utils.text import STEPS
+
+#: Numbers that a fit chooses; all but the first are of the joint method.
+LEARNED = (
+    *("n_groups_", "critical_sparsity_weight_", "sparsity_weight_", "smoothness_weight_"),
+    *("n_iter_", "loss_", "gain_"),
+)
+#: Packages that results depend on.
+PACKAGES = ("groupfs", "numpy", "scipy", "scikit-learn", "torch")
+#: Longest text of a parameter that is written out.
+LONGEST = 200
 
 
 def summarize(
@@ -64,10 +74,22 @@ def summarize(
     >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
     (5, 10)
     """
+    from groupfs.plotting.correlations import read_some_rows  # needs torch, and pages do not
+    from groupfs.report import figure_data
+
     result = Result.of(selector, feature_names)
     Z, n_samples, rows = read_some_rows(selector, X)
-    values = None if labels is None else _check_labels(labels, n_samples)[rows]
+    if labels is not None:
+        labels = np.asarray(labels)
+        if labels.shape != (n_samples,):
+            raise ValueError(
+                f"labels has shape {labels.shape} but X has {n_samples} samples; give one label "
+                "per sample."
+            )
+        labels = labels[rows]
     halves, budgets = getattr(selector, "replication_", None), figure_data.other_budgets(result)
+    asked, order = result.selection.asked, result.order.tolist()
+    is_first = budgets["order"] == order[: len(budgets["order"])]
     reasons = {text: i for i, text in enumerate(dict.fromkeys(result.reasons))}
     summary: Json = {
         "format": FORMAT,
@@ -91,33 +113,31 @@ def summarize(
         "selection": {
             "n_features": int(result.support.sum()),
             "n_groups": int(result.kept.sum()),
-            "output": result.selection.asked.output,
-            "budget": result.selection.asked.n_features,
-            "n_groups_asked": result.selection.asked.n_groups,
+            "output": asked.output,
+            "budget": asked.n_features,
+            "n_groups_asked": asked.n_groups,
             "limit": result.limit,
             **budgets,
         },
-        "explained": figure_data.explained_curve(result, budgets),
+        "explained": {
+            "sentence": result.explained_sentence,
+            "what": result.explained_words,
+            "n_related": result.n_related,
+            "n_enough": result.n_enough,
+            "n_selected": result.n_first,
+            "is_of_budgets": asked.follows_order and is_first,
+            "order": order,
+            "share": [step / STEPS for step in result.steps],
+        },
         "replication": halves and _replication(halves),
-        "embedding": figure_data.embeddings(result, Z, budgets, values, label_name),
-        "agreement": figure_data.agreement(Z, result.support, values, label_name),
+        "embedding": figure_data.embeddings(result, Z, budgets, labels, label_name),
+        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
         "correlations": figure_data.correlations(selector, Z),
-        **reproduction(selector, source),
+        **_reproduction(selector, source),
     }
     if conditions is not None:
         summary["conditions"] = summarize_conditions(conditions)
     return summary
-
-
-def _check_labels(labels: ArrayLike, n_samples: int) -> NDArray[Any]:
-    """Check that there is one label per sample, and return them as an array."""
-    values = np.asarray(labels)
-    if values.shape != (n_samples,):
-        raise ValueError(
-            f"labels has shape {values.shape} but X has {n_samples} samples; give one label per "
-            "sample."
-        )
-    return values
 
 
 def _features(result: Result) -> Json:
@@ -169,3 +189,50 @@ def _replication(halves: Any) -> Json:
         "best": halves.best,
         "others": halves.others,
     }
+
+
+def _reproduction(selector: Any, source: str | None) -> Json:
+    """Gather what it takes to do it again: settings, versions, seed and three lines of code."""
+    settings, seed = selector.get_params(deep=False), selector.random_state
+    defaults = inspect.signature(type(selector).__init__).parameters
+    changed = [name for name, v in settings.items() if repr(v) != repr(defaults[name].default)]
+    arguments = ", ".join(f"{name}={_as_python(name, settings[name])}" for name in changed)
+    what = f"the table in {source}" if source else "your table"
+    return {
+        "estimator": type(selector).__name__,
+        "settings": {name: _as_json(value) for name, value in settings.items()},
+        "changed": changed,
+        "learned": {
+            name: tidy(getattr(selector, name), 5) for name in LEARNED if hasattr(selector, name)
+        },
+        "seed": int(seed) if isinstance(seed, int | np.integer) else None,
+        "versions": {
+            "python": platform.python_version(),
+            **{name: installed_version(name) or "unknown" for name in PACKAGES},
+        },
+        "code": [
+            "import groupfs",
+            f"X = ...  # {' '.join(what.split())}",
+            f"selector = groupfs.{type(selector).__name__}({arguments}).fit(X)",
+        ],
+    }
+
+
+def _as_json(value: Any) -> Any:
+    """Return a parameter as json can write it; a long one is cut."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    text = " ".join(str(value).split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} ..."
+
+
+def _as_python(name: str, value: Any) -> str:
+    """Write a parameter as Python; what is too long for a line, by its name."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    is_plain = isinstance(value, bool | int | float | str | list | tuple | dict)
+    text = repr(value if is_plain else str(value))
+    is_generator = name == "random_state" and not is_plain
+    return name if is_generator or len(text) > LONGEST else text

@@ -18,8 +18,6 @@ from groupfs.utils.types import FloatArray, IntArray
 
 #: Centralities that sum to less are none: features that cancel out have no middle.
 NO_CENTER = 1e-9
-#: Share of a group's weight that a row has, below which it has no score.
-LEAST_WEIGHT = 0.5
 #: Sums of weights that differ by less are the same.
 ROUNDING = 1e-9
 
@@ -37,7 +35,12 @@ def score_weights(groups: list[IntArray], centrality: FloatArray, signs: IntArra
 
 
 def score_rows(
-    X: Any, weights: FloatArray, mean: FloatArray | None = None, spread: FloatArray | None = None
+    X: Any,
+    weights: FloatArray,
+    mean: FloatArray | None = None,
+    spread: FloatArray | None = None,
+    *,
+    least_weight: float = 0.5,
 ) -> FloatArray:
     """Score rows of numbers, dense with NaN in gaps, or sparse, whose zeros are numbers, (n, C).
 
@@ -48,6 +51,8 @@ def score_rows(
         Made by :func:`score_weights`.
     mean, spread : (d,) or None
         Units of the columns; one that does not vary counts as its mean. None if X is standardised.
+    least_weight : float, default=0.5
+        Share of a group's weight that a row must have, or its score is NaN.
     """
     used = np.flatnonzero(weights.any(axis=1))
     weights = weights[used]
@@ -63,7 +68,7 @@ def score_rows(
     scores: FloatArray = np.where(gaps, 0, away) @ combine
     some = gaps.any(axis=1)
     weight = ~gaps[some] @ np.abs(weights)  # of the features that are there
-    enough = weight > LEAST_WEIGHT - ROUNDING
+    enough = weight > max(least_weight - ROUNDING, ROUNDING)
     scores[some] = np.divide(scores[some], weight, np.full_like(weight, np.nan), where=enough)
     return scores
 

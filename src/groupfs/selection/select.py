@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.groups import OPEN, Groups, Request, Selection, Why
+from groupfs.groups import OPEN, Groups, Request, Selection
+from groupfs.sentences import Why
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import SAME_SHARE
 from groupfs.utils.types import BoolArray, FloatArray, IntArray

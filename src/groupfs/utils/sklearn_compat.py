@@ -8,6 +8,7 @@ from sklearn.utils import _param_validation, validation
 fit_context = base._fit_context
 check_feature_names = validation._check_feature_names
 check_feature_names_in = validation._check_feature_names_in
+check_n_features = validation._check_n_features
 validate_parameter_constraints = _param_validation.validate_parameter_constraints
 HasMethods, Interval = _param_validation.HasMethods, _param_validation.Interval
 RealNotInt, StrOptions = _param_validation.RealNotInt, _param_validation.StrOptions
