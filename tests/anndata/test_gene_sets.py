@@ -5,7 +5,6 @@ import pytest
 
 from groupfs.anndata import select_groups
 from groupfs.anndata.gene_sets import assign_genes, read_gene_sets
-from groupfs.anndata.matrix import read_genes
 from groupfs.utils.warn import SelectionWarning
 from tests.support.cells import cells
 
@@ -15,7 +14,8 @@ GENES = [f"gene{i}" for i in range(24)]
 def assigned(sets, signed=False, X=None):
     X = cells() if X is None else X
     found, absent = read_gene_sets(sets, GENES)
-    inside, names, remarks = assign_genes(found, read_genes(X, np.arange(24), GENES), signed)
+    every = np.arange(24)
+    inside, names, remarks = assign_genes(found, X, every, np.ones(24, dtype=bool), signed)
     return dict(zip(inside.tolist(), names.tolist(), strict=True)), absent + remarks
 
 

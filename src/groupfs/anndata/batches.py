@@ -17,6 +17,7 @@ import scipy.sparse as sp
 
 from groupfs.anndata.matrix import blocks_of, find_column
 from groupfs.conditions.level import centered_within
+from groupfs.data.standardize import unit_columns
 from groupfs.feature_groups import FeatureGroups
 from groupfs.groups import Groups, feature_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -106,13 +107,9 @@ def correlations_in_batches(
 
 def _mean_correlation(columns: FloatArray) -> tuple[float, float]:
     """Return the mean correlation of columns, two at a time, and its deviation by chance."""
-    n = len(columns)
-    columns = columns - columns.mean(axis=0)
-    spread = columns.std(axis=0)
-    varies = spread > 1e-9
-    m = int(varies.sum())
+    columns = columns[:, columns.std(axis=0) > 1e-9]
+    n, m = columns.shape
     if m < 2:
         return 0.0, 1.0
-    total = (columns[:, varies] / spread[varies]).sum(axis=1)
-    pairs = m * (m - 1)
+    total, pairs = unit_columns(columns).sum(axis=1), m * (m - 1)
     return float((np.square(total).mean() - m) / pairs), float(np.sqrt(2 / (pairs * (n - 1))))

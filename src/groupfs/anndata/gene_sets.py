@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.preprocessing import StandardScaler
 
-from groupfs.anndata.matrix import Genes
-from groupfs.conditions.level import centered_within
 from groupfs.data.known_groups import feature_index, is_list, parse_groups
 from groupfs.data.sources import Source
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import count, join_names
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import BoolArray, IntArray
 
 #: Cells that genes in several sets are compared in, at most.
 MOST_CELLS = 2000
@@ -61,24 +60,23 @@ def read_gene_sets(groups: Any, genes: list[str]) -> tuple[dict[str, IntArray], 
 
 
 def assign_genes(
-    sets: dict[str, IntArray], genes: Genes, signed: bool
+    sets: dict[str, IntArray], X: Any, columns: IntArray, varies: BoolArray, signed: bool
 ) -> tuple[IntArray, NDArray[np.object_], list[str]]:
     """Give each gene that varies one set; return which genes have one, its name, and remarks.
 
     A gene in several sets stays in the one whose other genes it correlates with most: the mean of
-    abs(r), or of r if ``signed``. Sets of fewer than two genes are left out.
+    abs(r), or of r if ``signed``. Sets of fewer than two genes are left out. ``columns`` (d,) says
+    where the genes of X are in the matrix that sets speak of, ``varies`` (d,) which of them vary.
     """
-    varies = genes.spread > 0
     places = {
-        name: np.flatnonzero(varies & np.isin(genes.columns, members))
-        for name, members in sets.items()
+        name: np.flatnonzero(varies & np.isin(columns, members)) for name, members in sets.items()
     }
     assigned = {name: members for name, members in places.items() if len(members) > 1}
     n_sets = np.bincount(np.concatenate([[], *assigned.values()]).astype(int))
     shared = np.flatnonzero(n_sets > 1)
     remarks = []
     if len(shared):
-        assigned = _without_overlap(assigned, shared, genes.X, signed)
+        assigned = _without_overlap(assigned, shared, X, signed)
         remarks.append(
             f"In several gene sets, and left in the one whose other genes it correlates with most: "
             f"{count(len(shared), 'gene')}."
@@ -108,7 +106,10 @@ def _without_overlap(
     sets: dict[str, IntArray], shared: IntArray, X: Any, signed: bool
 ) -> dict[str, IntArray]:
     """Leave every gene in the set whose other genes it correlates with most; ties in the first."""
-    Z = _standardized_cells(X)
+    some = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:MOST_CELLS])
+    rows = X.gather(some) if isinstance(X, Source) else X[some]
+    values = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+    Z = np.nan_to_num(StandardScaler().fit_transform(values.astype(np.float64)))
     best = np.full(len(shared), -np.inf)
     home = np.zeros(len(shared), dtype=np.int64)
     for index, members in enumerate(sets.values()):
@@ -122,13 +123,3 @@ def _without_overlap(
         name: np.setdiff1d(members, shared[home != index])
         for index, (name, members) in enumerate(sets.items())
     }
-
-
-def _standardized_cells(X: Any) -> FloatArray:
-    """Read some cells at random, standardised, gaps and genes that do not vary at zero."""
-    chosen = np.sort(np.random.default_rng(0).permutation(X.shape[0])[:MOST_CELLS])
-    rows: Any = X.gather(chosen) if isinstance(X, Source) else X[chosen]
-    Z = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
-    Z = np.nan_to_num(centered_within(Z, np.zeros(len(Z), dtype=np.int64)))
-    spread = np.sqrt(np.square(Z).mean(axis=0))
-    return np.divide(Z, spread, out=np.zeros_like(Z), where=spread > 0)

@@ -14,7 +14,7 @@ from groupfs.data.checks import find_missing, refuse_missing
 from groupfs.data.sources import Source, as_source, read_blocks, sum_duplicates
 from groupfs.data.standardize import ColumnMoments, mean_and_deviation, without_rounding
 from groupfs.utils.text import join_names
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import BoolArray, IntArray
 from groupfs.utils.warn import warn
 
 
@@ -44,24 +44,8 @@ class Expression:
         return X if every else take_columns(X, columns)
 
 
-@dataclass(frozen=True)
-class Genes:
-    """Genes that are looked at, in all cells."""
-
-    X: Any  #: (n, d): sparse rows, dense, or a source of rows
-    columns: IntArray  #: places of the genes in the matrix, ascending, (d,)
-    names: list[str]
-    mean: FloatArray  #: (d,)
-    spread: FloatArray  #: 0 where a gene does not vary, (d,)
-
-    def part(self, inside: IntArray) -> "Genes":
-        """Return some of the genes."""
-        X, names = take_columns(self.X, inside), [self.names[i] for i in inside]
-        return Genes(X, self.columns[inside], names, self.mean[inside], self.spread[inside])
-
-
-def read_genes(X: Any, columns: IntArray, names: list[str]) -> Genes:
-    """Measure means and deviations of genes, in a dense matrix by the values that are there."""
+def varying_genes(X: Any, names: list[str]) -> BoolArray:
+    """Find the genes that vary, (d,), in a dense matrix by the values that are there."""
     if isinstance(X, np.ndarray) and not np.isinf(X).any():
         mean, spread = mean_and_deviation(X)
     else:
@@ -70,7 +54,7 @@ def read_genes(X: Any, columns: IntArray, names: list[str]) -> Genes:
             refuse_missing(find_missing(block), names, "FeatureGroups")
             moments.add(block)
         mean, spread = moments.mean, moments.spread
-    return Genes(X, columns, names, mean, without_rounding(mean, spread, X.shape[0], names))
+    return without_rounding(mean, spread, X.shape[0], names) > 0
 
 
 def find_expression(adata: Any, layer: str | None = None, use_raw: bool = False) -> Expression:

@@ -4,7 +4,6 @@
 """
 
 import warnings
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +11,19 @@ from numpy.typing import ArrayLike
 
 from groupfs.anndata.batches import center_within, keep_what_holds, read_batches
 from groupfs.anndata.gene_sets import assign_genes, read_gene_sets
-from groupfs.anndata.matrix import Genes, check_expression, find_column, find_expression, read_genes
+from groupfs.anndata.matrix import (
+    check_expression,
+    find_column,
+    find_expression,
+    take_columns,
+    varying_genes,
+)
 from groupfs.anndata.stored_results import storable, write_results
 from groupfs.data.checks import report_constant
 from groupfs.discovery.sample_graph import METRICS
 from groupfs.feature_groups import FeatureGroups
 from groupfs.utils.errors import ParameterError
+from groupfs.utils.packages import import_optional
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray
 from groupfs.utils.warn import ConstantColumnsWarning, SelectionWarning, warn
@@ -142,38 +148,36 @@ def select_groups(
     X, names = matrix.columns(columns), [matrix.genes[i] for i in columns]
     if check_values:
         check_expression(X, names, matrix.name, adata)
-    genes = read_genes(X if batches is None else center_within(X, batches[0]), columns, names)
-    report_constant(genes.spread > 0, names, "left out of every group")
+    X = X if batches is None else center_within(X, batches[0])
+    varies = varying_genes(X, names)
+    report_constant(varies, names, "left out of every group")
     notes: list[str] = []
     if settings.get("groups") is not None:
         sets, absent = read_gene_sets(settings["groups"], matrix.genes)
-        inside, labels, remarks = assign_genes(sets, genes, bool(settings.get("signed", False)))
-        notes = absent + remarks
-        genes, settings = genes.part(inside), {**settings, "groups": labels}
-    selector = _fit(adata, genes, random_state, settings)
+        signed = bool(settings.get("signed", False))
+        inside, labels, remarks = assign_genes(sets, X, columns, varies, signed)
+        X, columns = take_columns(X, inside), columns[inside]
+        notes, settings["groups"] = absent + remarks, labels
+    selector = _fit(adata, X, [matrix.genes[i] for i in columns], random_state, settings)
     result: dict[str, Any] = {}
     if batches is not None:
-        result["batches"], remarks = keep_what_holds(genes.X, *batches, selector)
+        result["batches"], remarks = keep_what_holds(X, *batches, selector)
         notes += remarks
     if notes:
         warn(" ".join(notes), SelectionWarning)
         result["notes"] = np.array(notes, dtype=object)
     places = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var, "batch_key": batch_key}
     result["params"] = storable({**places, **selector.get_params(deep=False)})
-    write_results(adata, key_added, selector, genes, matrix.genes, result)
+    write_results(adata, key_added, selector, X, columns, matrix.genes, result)
     if subset:
         adata._inplace_subset_var(adata.var[f"{key_added}_selected"].to_numpy())
     return adata if copy else None
 
 
 def _check(adata: Any, subset: bool, copy: bool) -> None:
-    try:
-        for package in ("anndata", "skops"):  # the fitted selector is kept as skops writes it
-            import_module(package)
-    except ImportError as reason:
-        raise ImportError(
-            f'select_groups needs {reason.name}; install it with pip install "groupfs[anndata]".'
-        ) from reason
+    for package in ("anndata", "skops"):  # the fitted selector is kept as skops writes it
+        hint = f'select_groups needs {package}; install it with pip install "groupfs[anndata]".'
+        import_optional(package, hint)
     from anndata import AnnData
 
     if not isinstance(adata, AnnData):
@@ -205,16 +209,18 @@ def _mask(adata: Any, genes: list[str], mask_var: str | ArrayLike | None) -> Boo
     return mask if of == genes else np.isin(genes, np.array(of)[mask])  # raw has other genes
 
 
-def _fit(adata: Any, genes: Genes, random_state: Any, settings: dict[str, Any]) -> FeatureGroups:
+def _fit(
+    adata: Any, X: Any, genes: list[str], random_state: Any, settings: dict[str, Any]
+) -> FeatureGroups:
     metric = settings.get("metric", "euclidean")
     selector = FeatureGroups(
         random_state=random_state, **{**settings, "metric": find_graph(adata, metric)}
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnsWarning)  # does not know the genes' names
-        selector.fit(genes.X)
+        selector.fit(X)
     selector.metric = metric  # by its name: the graph itself is in adata already
-    selector.feature_names_in_ = np.array(genes.names, dtype=object)
+    selector.feature_names_in_ = np.array(genes, dtype=object)
     return selector
 
 

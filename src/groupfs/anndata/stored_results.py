@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from groupfs.anndata.batches import center_within, read_batches
-from groupfs.anndata.matrix import Genes, blocks_of, find_expression
+from groupfs.anndata.matrix import blocks_of, find_expression
 from groupfs.feature_groups import FeatureGroups
 from groupfs.groups import Groups, feature_names
 from groupfs.persistence import ModelError, dumps, loads
 from groupfs.result import Result
 from groupfs.selection.row_scores import score_blocks, score_weights
 from groupfs.utils.text import join_names
+from groupfs.utils.types import IntArray
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -22,19 +23,21 @@ def write_results(
     adata: Any,
     key: str,
     selector: FeatureGroups,
-    genes: Genes,
-    every: list[str],
+    X: Any,
+    columns: IntArray,
+    genes: list[str],
     others: dict[str, Any],
 ) -> None:
     """Write groups, genes, scores of the cells and the selector itself, with ``others`` in uns.
 
-    ``every`` are the genes of the matrix that was used, ``genes`` those the selector was fitted on.
+    X is what the selector was fitted on, and ``columns`` says which of the ``genes`` of the matrix
+    that was used these are.
     """
     import pandas as pd
 
-    result, places = Result.of(selector), genes.columns
-    if every != adata.var_names.tolist():  # raw has other genes
-        places = pd.Index(adata.var_names).get_indexer(pd.Index(every)[genes.columns])
+    result, places = Result.of(selector), columns
+    if genes != adata.var_names.tolist():  # raw has other genes
+        places = pd.Index(adata.var_names).get_indexer(pd.Index(genes)[columns])
     there = places >= 0
 
     def placed(values: Any, otherwise: Any) -> Any:
@@ -59,7 +62,8 @@ def write_results(
         # as an array of bytes, which every file holds
         adata.uns[key]["selector"] = np.frombuffer(dumps(selector), dtype=np.uint8)
     weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
-    values = score_blocks(blocks_of(genes.X), weights, genes.mean, genes.spread)
+    learned = selector._columns()
+    values = score_blocks(blocks_of(X), weights, learned.mean, learned.spread)
     earlier = getattr(adata.obsm.get(f"{key}_scores"), "columns", ())
     adata.obs.drop(columns=list(earlier), inplace=True, errors="ignore")
     scores = pd.DataFrame(values, index=adata.obs_names, columns=score_names(selector, key))

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import open_matrix
 from groupfs.data.table import TableInMemory
-from groupfs.selection.budget import refuse_too_many
+from groupfs.selection.select import refuse_too_many
 from groupfs.selector import derive_seeds
 from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, fit_context
