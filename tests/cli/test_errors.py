@@ -2,6 +2,7 @@
 
 import io
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 
 from groupfs.cli import app
 from groupfs.cli.errors import translate
+from groupfs.utils.errors import ParameterError
 from tests.support.command import COMMAND, ENVIRONMENT, everything, people, run, run_process
 
 
@@ -147,3 +149,8 @@ def test_doctor_reports_versions_device_and_extras():
     lines = dict(line.split(maxsplit=1) for line in run("doctor").stdout.splitlines())
     assert lines["numpy"].strip() == np.__version__
     assert lines["device"].startswith(("cpu", "cuda")) and "groupfs[excel]" in lines
+
+
+def test_an_error_keeps_its_parameter_on_the_way_between_processes():
+    again = pickle.loads(pickle.dumps(ParameterError("device='x' is not known.", "device")))
+    assert again.parameter == "device" and str(again) == "device='x' is not known."

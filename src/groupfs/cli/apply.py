@@ -8,12 +8,11 @@ from typing import Any
 from groupfs import persistence
 from groupfs.cli.errors import translate
 from groupfs.cli.prepare import find_column
-from groupfs.cli.result_folder import check_file
+from groupfs.cli.result_folder import OutputError, check_file, write_file
 from groupfs.files import read_table
 from groupfs.files.columns import ColumnsError, numeric_columns
 from groupfs.files.file_content import find_content
 from groupfs.files.file_table import numbered
-from groupfs.utils.atomic_files import OutputError, write_file
 
 #: Endings of files that a selection can be written to.
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet")

@@ -13,7 +13,7 @@ from enum import IntEnum
 
 import typer
 
-from groupfs.utils.atomic_files import OutputError
+from groupfs.cli.result_folder import OutputError
 
 
 class Code(IntEnum):

@@ -53,18 +53,10 @@ HELP = {
         "--quiet -q": "No progress and no remarks on stderr, only errors.",
     },
 }
-
-
 #: Fields that do not bear on the result.
 UNTOLD = ("table", "device", "force", "json", "quiet")
 
-
-class SimilarityName(StrEnum):
-    """Similarities of features by name."""
-
-    CORRELATION = "correlation"
-    RANK = "rank"
-    DISTANCE = "distance"
+SimilarityName = StrEnum("SimilarityName", ["CORRELATION", "RANK", "DISTANCE"])
 
 
 def read_budget(text: str) -> float:

@@ -1,11 +1,15 @@
-"""The folder of results: the files in it, and that nothing is replaced unasked."""
+"""What is written: the files of a result, all of them or none, and nothing is replaced unasked.
 
+They are written aside and renamed, so that they appear whole.
+"""
+
+import contextlib
 import json
 import os
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from groupfs.utils.atomic_files import OutputError, write_folder
 
 if TYPE_CHECKING:
     from groupfs.files.columns import Preparation
@@ -13,6 +17,10 @@ if TYPE_CHECKING:
 #: What a folder of results holds, and what it holds beside that with --by.
 FILES = ("selected.csv", "groups.csv", "result.json", "report.html", "model.skops")
 CONDITIONS = "conditions.csv"
+
+
+class OutputError(OSError):
+    """A result that cannot be written; the message is one sentence for people."""
 
 
 def check_folder(folder: Path, force: bool) -> None:
@@ -68,3 +76,46 @@ def write_results(
 def files_of(summary: dict[str, Any]) -> list[str]:
     """Name the files of a result."""
     return [*FILES, *[CONDITIONS] * bool(summary.get("conditions"))]
+
+
+def write_file(path: Path, write: Callable[[Path], object]) -> None:
+    """Have a file written aside by a function of its path, then put it in place."""
+    with _beside(path, path.parent) as aside:
+        write(aside / path.name)  # writers of tables go by the ending
+        os.replace(aside / path.name, path)
+
+
+def write_folder(path: Path, write: Callable[[Path], object]) -> None:
+    """Have files written aside by a function of their folder's path, then put them in place.
+
+    A new folder appears with all its files at once. Files of the same name in a folder that is
+    there already are replaced when all are written, and others stay. Such a folder is never
+    replaced itself: it may be a mounted disk, or the one that somebody's shell is in.
+    """
+    exists = path.is_dir()
+    with _beside(path, path if exists else path.parent) as aside:
+        made = aside / "results"
+        made.mkdir()
+        write(made)
+        if not exists:
+            os.rename(made, path)
+            return
+        for file in made.iterdir():
+            os.replace(file, path / file.name)
+
+
+@contextlib.contextmanager
+def _beside(path: Path, parent: Path) -> Iterator[Path]:
+    """Make a folder on the same disk, of which nothing is left; errors name ``path``."""
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".groupfs-", dir=parent) as aside:
+            yield Path(aside)
+    except OutputError:
+        raise
+    except OSError as reason:
+        why = str(reason.strerror or reason).lower()
+        raise OutputError(
+            f"{path} cannot be written ({why}); nothing was changed, so make room or choose "
+            "another place."
+        ) from reason

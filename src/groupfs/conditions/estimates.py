@@ -40,10 +40,6 @@ class Estimate:
     low: FloatArray
     high: FloatArray
 
-    def scaled(self, factor: FloatArray) -> "Estimate":
-        """Multiply values and intervals."""
-        return Estimate(self.value * factor, self.low * factor, self.high * factor)
-
 
 @dataclass(frozen=True)
 class Change:

@@ -38,13 +38,6 @@ class Samples:
     signed: bool
     rows: IntArray  #: which rows of the table these are, (n,)
 
-    @property
-    def units(self) -> IntArray:
-        """What is drawn as a whole, numbered from 0: blocks, or samples where there are none."""
-        if self.blocks is None:
-            return np.arange(len(self.labels))
-        return np.asarray(np.unique(self.blocks, return_inverse=True)[1])
-
     def part(self, kept: BoolArray) -> "Samples":
         """Return some of the samples."""
         return replace(

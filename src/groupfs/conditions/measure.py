@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state, gen_batches
 
-from groupfs.conditions.estimates import change_from, correlation_interval, interval
+from groupfs.conditions.estimates import Estimate, change_from, correlation_interval, interval
 from groupfs.conditions.inputs import Samples, check_share
 from groupfs.conditions.rearrange import (
     draw_counts,
@@ -53,9 +53,9 @@ def measure(
     """
     check_share("confidence", confidence)
     check_share("alpha", alpha)
-    groups, units = samples.groups, samples.units
-    C, K = len(groups), len(weights)
+    groups, C, K = samples.groups, len(samples.groups), len(weights)
     exchange = plan_exchange(samples.labels, samples.blocks, alpha)
+    units = np.arange(len(samples.Z)) if samples.blocks is None else exchange.blocks
     taken = exchange.draw(enough_arrangements(n_permutations, C), rng)
     counts = draw_counts(units, strata, n_bootstrap, rng)
 
@@ -85,7 +85,7 @@ def measure(
         "sizes": groups.sizes.tolist(),
         "mean": interval(means(weights), again, confidence, n_units),
         "correlation": correlation,
-        "cohesion": correlation.scaled(per_correlation),
+        "cohesion": Estimate(*(part * per_correlation for part in vars(correlation).values())),
         "mean_change": change_from(repeated(means, weights[tested], taken, rearranged)),
         "cohesion_change": change_from(r_moved),
         "confidence": confidence,

@@ -16,6 +16,9 @@ from threadpoolctl import ThreadpoolController
 
 #: Numbers of a table from which on more than one thread pay, and threads at most.
 LARGE_TABLE, MOST_THREADS = 2**26, 4
+#: Threads of BLAS that everybody inside has found when entering, and who may look at them.
+_before: list[list[int]] = []
+_lock = threading.Lock()
 
 
 @contextmanager
@@ -29,32 +32,25 @@ def threads_for(shape: tuple[int, int]) -> Iterator[None]:
     wanted = MOST_THREADS if shape[0] * shape[1] >= LARGE_TABLE else 1
     # asking makes torch set the number of this caller, which it would else do in the midst of work
     wanted = min(wanted, torch.get_num_threads())
-    with _controller().select(user_api="openmp").limit(limits=wanted), _blas.limited_to(wanted):
+    with _controller().select(user_api="openmp").limit(limits=wanted), _blas_limited_to(wanted):
         yield
 
 
-class _SharedLimit:
-    """A number of threads for BLAS while anybody is inside: the lowest that was asked for."""
-
-    def __init__(self) -> None:
-        self._lock, self._n_inside, self._before = threading.Lock(), 0, [0]
-
-    @contextmanager
-    def limited_to(self, n_threads: int) -> Iterator[None]:
-        libraries = _controller().select(user_api="blas").lib_controllers
-        with self._lock:
-            now = [library.num_threads for library in libraries]
-            if self._n_inside == 0:
-                self._before = now
-            self._n_inside += 1
-            _set_threads(libraries, [min(n, n_threads) for n in now])
-        try:
-            yield
-        finally:
-            with self._lock:
-                self._n_inside -= 1
-                if self._n_inside == 0:
-                    _set_threads(libraries, self._before)
+@contextmanager
+def _blas_limited_to(n_threads: int) -> Iterator[None]:
+    """Give BLAS so many threads at most; the last of those inside gives back what there were."""
+    libraries = _controller().select(user_api="blas").lib_controllers
+    with _lock:
+        now = [library.num_threads for library in libraries]
+        _before.append(now)
+        _set_threads(libraries, [min(n, n_threads) for n in now])
+    try:
+        yield
+    finally:
+        with _lock:
+            before = _before.pop()
+            if not _before:  # so these are what the first has found
+                _set_threads(libraries, before)
 
 
 def _set_threads(libraries: list[Any], numbers: list[int]) -> None:
@@ -67,9 +63,6 @@ def _set_threads(libraries: list[Any], numbers: list[int]) -> None:
         release(force=True)
         library.set_num_threads(n)
         release(force=True)
-
-
-_blas = _SharedLimit()
 
 
 @lru_cache(maxsize=1)

@@ -2,13 +2,11 @@
 
 import errno
 import os
-import pickle
 from pathlib import Path
 
 import pytest
 
-from groupfs.utils.atomic_files import OutputError, write_file, write_folder
-from groupfs.utils.errors import ParameterError
+from groupfs.cli.result_folder import OutputError, write_file, write_folder
 
 FILES = ("a.txt", "b.txt")
 
@@ -73,8 +71,3 @@ def test_a_disk_that_refuses_is_reported_in_one_sentence(tmp_path):
     with pytest.raises(OutputError, match=os.strerror(errno.ENOSPC).lower()) as caught:
         write_file(tmp_path / "a.txt", refuse)
     assert "\n" not in str(caught.value) and everything(tmp_path) == []
-
-
-def test_an_error_keeps_its_parameter_on_the_way_between_processes():
-    again = pickle.loads(pickle.dumps(ParameterError("device='x' is not known.", "device")))
-    assert again.parameter == "device" and str(again) == "device='x' is not known."
