@@ -8,7 +8,7 @@ from typing import Any
 from groupfs import persistence
 from groupfs.cli.errors import translate
 from groupfs.cli.prepare import find_column
-from groupfs.cli.result_folder import OutputError, check_file, write_file
+from groupfs.cli.result_folder import OutputError, check_target, write_file
 from groupfs.files import read_table
 from groupfs.files.columns import ColumnsError, numeric_columns
 from groupfs.files.file_content import find_content
@@ -34,7 +34,7 @@ def apply(
     for codes for no answer, which become gaps, and answers in words, which become their numbers.
     """
     if out is not None:
-        check_file(out, force)
+        check_target(out, force, is_folder=False)
         if not out.name.lower().endswith(ENDINGS):
             raise OutputError(
                 f"--out {out}: a selection is written as {', '.join(e[1:] for e in ENDINGS)}; "

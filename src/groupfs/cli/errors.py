@@ -13,6 +13,7 @@ from enum import IntEnum
 
 import typer
 
+from groupfs.cli.options import OF_COLUMNS, PARAMETERS
 from groupfs.cli.result_folder import OutputError
 
 
@@ -33,15 +34,9 @@ CODES_HELP = (
     "4 its table does not fit what was asked; 5 results exist already or cannot be written; "
     "6 a package is missing; 130 interrupted."
 )
-#: Parameters that have an option of the same name.
-SAME_NAME = (
-    *("explain", "signed", "similarity", "keep_unrelated", "device", "max_memory"),
-    *("drop", "use", "missing", "order", "layer", "use_raw"),
-)
 #: Parameters of the library, and the options that set them.
-OPTIONS = {name: f"--{name.replace('_', '-')}" for name in SAME_NAME}
-OPTIONS |= {"n_features_to_select": "--budget", "n_groups": "--groups", "random_state": "--seed"}
-OPTIONS["output"] = "--representatives"
+OPTIONS = {name: name for name in (*OF_COLUMNS, "layer", "use_raw")} | PARAMETERS
+OPTIONS = {name: f"--{field.replace('_', '-')}" for name, field in OPTIONS.items()}
 _SETTING = re.compile(rf"""\b({"|".join(OPTIONS)})=(".*?"|'.*?'|\[.*?\]|[^\s,;:)]+)""")
 #: Alone, only names that are no words of English are surely parameters.
 _NAME = re.compile(

@@ -53,6 +53,12 @@ HELP = {
         "--quiet -q": "No progress and no remarks on stderr, only errors.",
     },
 }
+#: Parameters of the estimator, and the options that set them.
+PARAMETERS = {"n_features_to_select": "budget", "n_groups": "groups", "random_state": "seed"}
+PARAMETERS |= {"output": "representatives", "signed": "signed", "similarity": "similarity"}
+PARAMETERS |= {name: name for name in ("explain", "keep_unrelated", "device", "max_memory")}
+#: Options that say what columns are.
+OF_COLUMNS = ("drop", "use", "missing", "order")
 #: Fields that do not bear on the result.
 UNTOLD = ("table", "device", "force", "json", "quiet")
 
@@ -158,23 +164,14 @@ class SelectRequest:
     @property
     def columns(self) -> dict[str, Any]:
         """Return what was said of columns, as ``decide_columns`` takes it."""
-        return {name: getattr(self, name) for name in ("drop", "use", "missing", "order")}
+        return {name: getattr(self, name) for name in OF_COLUMNS}
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the estimator; what was not asked for is left to it."""
-        asked_for = {
-            "n_features_to_select": self.budget,
-            "explain": self.explain,
-            "n_groups": self.groups,
-            "output": "representatives" if self.representatives else None,
-            "signed": self.signed or None,
-            "similarity": str(self.similarity),
-            "keep_unrelated": self.keep_unrelated or None,
-            "random_state": self.seed,
-            "device": self.device,
-            "max_memory": self.max_memory,
-        }
+        asked_for = {name: getattr(self, field) for name, field in PARAMETERS.items()}
+        asked_for["output"] = "representatives" if self.representatives else None
+        asked_for["similarity"] = str(self.similarity)
         return {name: value for name, value in asked_for.items() if value is not None}
 
 

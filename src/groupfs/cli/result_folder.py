@@ -23,24 +23,15 @@ class OutputError(OSError):
     """A result that cannot be written; the message is one sentence for people."""
 
 
-def check_folder(folder: Path, force: bool) -> None:
-    """Refuse, before any work, a folder that may not be written in the end."""
-    if os.path.lexists(folder) and not folder.is_dir():
-        raise OutputError(f"{folder} is a file; name a folder for the results.")
-    if folder.is_dir() and any(folder.iterdir()) and not force:
-        raise _exists(folder)
-
-
-def check_file(file: Path, force: bool) -> None:
-    """Refuse, before any work, a file that may not be written in the end."""
-    if file.is_dir():
-        raise OutputError(f"{file} is a folder; name a file to write.")
-    if os.path.lexists(file) and not force:
-        raise _exists(file)
-
-
-def _exists(target: Path) -> OutputError:
-    return OutputError(f"{target} exists; add --force to replace it, or name another --out.")
+def check_target(target: Path, force: bool, is_folder: bool) -> None:
+    """Refuse, before any work, a folder or a file that may not be written in the end."""
+    if os.path.lexists(target) and target.is_dir() != is_folder:
+        if is_folder:
+            raise OutputError(f"{target} is a file; name a folder for the results.")
+        raise OutputError(f"{target} is a folder; name a file to write.")
+    there = any(target.iterdir()) if target.is_dir() else os.path.lexists(target)
+    if there and not force:
+        raise OutputError(f"{target} exists; add --force to replace it, or name another --out.")
 
 
 def write_results(
@@ -69,7 +60,7 @@ def write_results(
         (aside / "report.html").write_text(report.render(summary), encoding="utf-8")
         persistence.save(selector, aside / "model.skops", preparation=preparation)
 
-    check_folder(folder, force)  # something may have come in the meantime
+    check_target(folder, force, is_folder=True)  # something may have come in the meantime
     write_folder(folder, write)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from groupfs.cli.errors import translate
 from groupfs.cli.options import SelectRequest, command_line
 from groupfs.cli.prepare import prepare, read_file
-from groupfs.cli.result_folder import check_folder, write_results
+from groupfs.cli.result_folder import check_target, write_results
 from groupfs.files import FileTable
 
 Say = Callable[[str], None]
@@ -20,7 +20,7 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
 
     ``report_progress`` takes the steps, ``note`` the decisions on columns.
     """
-    check_folder(request.folder, request.force)
+    check_target(request.folder, request.force, is_folder=True)
     with tempfile.TemporaryDirectory(prefix="groupfs-") as folder:  # of a table read in parts
         if request.table is None:
             table = two_moons()

@@ -34,16 +34,15 @@ class Exchange:
 
     def draw(self, n_arrangements: int, rng: np.random.Generator) -> IntArray:
         """Draw from which sample each takes its condition, (P + 1, n); the first is as given."""
-        n = len(self.blocks)
-        as_given = np.arange(n)[None]
+        taken = np.tile(np.arange(len(self.blocks)), (1 + n_arrangements, 1))
         if self.whole:
             first = np.unique(self.blocks, return_index=True)[1]
             shuffled = rng.permuted(np.tile(first, (n_arrangements, 1)), axis=1)
-            return np.concatenate([as_given, shuffled[:, self.blocks]])
-        by_block = np.argsort(self.blocks, kind="stable")
-        taken = np.empty((n_arrangements, n), dtype=np.int64)
-        taken[:, by_block] = np.argsort(self.blocks + rng.random((n_arrangements, n)), axis=1)
-        return np.concatenate([as_given, taken])
+            taken[1:] = shuffled[:, self.blocks]
+        else:
+            by_block = np.argsort(self.blocks, kind="stable")
+            taken[1:, by_block] = np.argsort(self.blocks + rng.random(taken[1:].shape), axis=1)
+        return taken
 
 
 def enough_arrangements(asked_for: int | None, n_groups: int) -> int:
