@@ -1,5 +1,6 @@
 """Columns of data frames that are not plain numbers become numbers, one feature each."""
 
+import contextlib
 import datetime as dt
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from groupfs.data.columns import encode_columns, has_kinds
+from groupfs.data.columns import encode_columns, has_kinds, refuse_text
 
 NAN = np.nan
 JOBS = ["cook", "smith", "baker", "cook", None] * 5
@@ -199,6 +200,24 @@ def test_as_many_values_as_can_be_are_taken():
 def test_a_frame_has_kinds_where_numpy_would_stumble(column, expected):
     frame = column.to_frame() if isinstance(column, pl.Series) else pd.DataFrame({"x": column})
     assert has_kinds(frame) is expected
+
+
+@pytest.mark.parametrize(
+    ("column", "words"),
+    [
+        (["a", "b"], "1 column of text: x .*; encode it first"),
+        (pd.Series([], dtype="string"), "1 column of text: x .string.; encode it first"),
+        (pl.Series("x", ["a", "b"]), "1 column of text: x .String.; encode it first"),
+        (pd.to_datetime(["2020-02-28"]), "1 column of dates or times"),
+        ([1, "a"], "1 column that mixes numbers, text or dates"),
+        (pd.Categorical([1, 2]), None),
+        (pd.array([1, None], dtype="Int64"), None),
+    ],
+)
+def test_where_only_numbers_are_taken_other_columns_are_refused(column, words):
+    frame = column.to_frame() if isinstance(column, pl.Series) else pd.DataFrame({"x": column})
+    with pytest.raises(ValueError, match=words) if words else contextlib.nullcontext():
+        refuse_text(frame)
 
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=2)

@@ -118,6 +118,9 @@ def refuse_text(frame: Any) -> None:
 
     if has_kinds(frame):
         _read_each(frame, refuse_words)
+        if not len(frame):  # what describes a DataFrame of dask has types alone
+            text = [name for name in frame.columns if has_kinds(frame[[name]])]
+            refuse_columns((name, frame[name].dtype, RefusedColumn("text")) for name in text)
 
 
 def encode_levels(codes: IntArray, names: Sequence[str]) -> FloatArray:
