@@ -36,7 +36,11 @@ FAILURE = "failure"
 #: Bytes that the library sets aside for itself when it counts what ``max_memory`` leaves.
 SET_ASIDE = 160 * 10**6
 #: Attributes of before and what they are called now.
-RENAMED = {"group_selected_": "group_kept_", "group_reliability_": "group_replication_"}
+RENAMED = {
+    "group_selected_": "group_kept_",
+    "group_reliability_": "group_replication_",
+    "group_scores_": "group_smoothness_",
+}
 #: Parameters with which ``GroupFS`` of before did what it does now with nothing set; attributes of
 #: gates that it set where ``FeatureGroups`` has none, and of discovery where ``GroupFS`` has none.
 JOINT = {

@@ -58,7 +58,7 @@ def test_every_group_has_a_row_with_its_figures(selector):
     adjusted = selector.groups_frame()["p_adjusted"]
     for rank, row in enumerate(rows):
         assert row[0] == str(rank + 1) and row[1] == str(len(selector.groups_[rank]))
-        assert float(row[2]) == pytest.approx(selector.group_scores_[rank], abs=1e-3)
+        assert float(row[2]) == pytest.approx(selector.group_smoothness_[rank], abs=1e-3)
         assert row[3] == write_p(adjusted[rank])
         assert row[4] == f"{selector.group_replication_[rank]:.2f}"
         assert row[5] == ("yes" if rank < 2 else "no")
@@ -67,7 +67,7 @@ def test_every_group_has_a_row_with_its_figures(selector):
 
 
 @pytest.mark.parametrize("budget", [None, 3])
-@pytest.mark.filterwarnings("ignore:No feature goes with another")
+@pytest.mark.filterwarnings("ignore:No feature is related to another")
 def test_the_sentences_of_the_result_come_first(budget):
     for X in (mixed_table(), noise_table()):
         fitted = FeatureGroups(n_features_to_select=budget, random_state=0).fit(X)

@@ -42,7 +42,7 @@ def test_a_selector_comes_back_as_it_was(name, table, tmp_path):
     persistence.save(selector, tmp_path / "m.skops")
     loaded = persistence.load(tmp_path / "m.skops")
     assert type(loaded) is type(selector) and loaded.get_params() == selector.get_params()
-    for attribute in ("group_scores_", "group_labels_", "feature_names_in_"):
+    for attribute in ("group_smoothness_", "group_labels_", "feature_names_in_"):
         np.testing.assert_array_equal(getattr(loaded, attribute), getattr(selector, attribute))
     np.testing.assert_array_equal(loaded.transform(table), selector.transform(table))
     assert repr(getattr(loaded, "replication_", 0)) == repr(getattr(selector, "replication_", 0))
@@ -105,7 +105,7 @@ def test_a_part_that_would_run_code_is_refused_and_not_run(
     with zipfile.ZipFile(io.BytesIO(persistence.dumps(selector))) as good:
         members = {name: good.read(name) for name in good.namelist()}
     tree = json.loads(members["schema.json"])
-    tree["content"]["selector"]["content"]["content"]["group_scores_"] = hostile
+    tree["content"]["selector"]["content"]["content"]["group_smoothness_"] = hostile
     members["schema.json"] = json.dumps(tree)
     with zipfile.ZipFile(tmp_path / "m.skops", "w") as changed:
         for name, data in members.items():

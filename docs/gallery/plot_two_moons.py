@@ -36,7 +36,7 @@ from groupfs import FeatureGroups
 selector = FeatureGroups(random_state=0).fit(X)
 for j, group in enumerate(selector.groups_):
     kept = "kept   " if selector.group_kept_[j] else "dropped"
-    print(kept, f"smoothness {selector.group_scores_[j]:.2f}", ", ".join(X.columns[group]))
+    print(kept, f"smoothness {selector.group_smoothness_[j]:.2f}", ", ".join(X.columns[group]))
 
 # %%
 # Left, the correlations of the features, ordered by group: the two blocks are the two coordinates.

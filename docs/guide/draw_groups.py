@@ -83,7 +83,7 @@ def describe(found: Found) -> None:
         shown = " ".join(f"{s}{names[i]}" for s, i in zip(signs, central, strict=True))
         print(
             f"{'kept' if selector.group_kept_[j] else 'left':5}{len(group):4}  "
-            f"smoothness {selector.group_scores_[j]:.3f}  cohesion {found.cohesion[j]:6.1f}  "
+            f"smoothness {selector.group_smoothness_[j]:.3f}  cohesion {found.cohesion[j]:6.1f}  "
             f"p {selector.group_pvalues_[j]:.1g}  "
             f"replication {selector.group_replication_[j]:.2f}  {shown[:110]}"
         )

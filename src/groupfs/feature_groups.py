@@ -120,7 +120,7 @@ class FeatureGroups(GroupSelector):
         ones, and those that share too little variance with the group they were nearest to.
     group_signs_ : ndarray of shape (n_features_in_,)
         -1 for features that are reversed, 1 for the others, 0 for features in no group.
-    group_scores_ : ndarray of shape (n_groups_,)
+    group_smoothness_ : ndarray of shape (n_groups_,)
         What the groups are ranked by: smoothness of the group's features on the graph of the
         samples built from that group alone, beyond that of shuffled columns.
     group_pvalues_ : ndarray of shape (n_groups_,)

@@ -43,7 +43,7 @@ class Groups:
             signs=selector.group_signs_,
             centrality=selector.centrality_,
             representatives=selector.representatives_,
-            smoothness=selector.group_scores_,
+            smoothness=selector.group_smoothness_,
             p_values=getattr(selector, "group_pvalues_", None),
             replication=getattr(selector, "group_replication_", None),
             replicates=getattr(selector, "_group_replicates", None),

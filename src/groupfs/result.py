@@ -251,11 +251,10 @@ class Result:
     def _figures(self) -> dict[str, FloatArray]:
         """Return what is known of every group, NaN where it was not looked at, (C,) each."""
         groups, unknown = self.groups, np.full(len(self.groups), np.nan)
-        by_gates = groups.gates is not None and np.array_equal(groups.smoothness, groups.gates)
         known = {
             "replication": groups.replication,
             "p_adjusted": groups.p_adjusted,
-            "smoothness": None if by_gates else groups.smoothness,
+            "smoothness": groups.smoothness,
         }
         return {name: unknown if of is None else of for name, of in known.items()}
 

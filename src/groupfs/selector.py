@@ -199,7 +199,7 @@ class GroupSelector(GroupTransform, NotebookRepr):
         self.n_groups_, self.groups_ = len(found), found.members
         self.group_labels_, self.group_signs_ = found.labels, found.signs
         self.centrality_, self.representatives_ = found.centrality, found.representatives
-        self.group_scores_ = found.smoothness
+        self.group_smoothness_ = found.smoothness
 
     def _rank_and_select(
         self, X: Any, table: "Table", smoothness: FloatArray, last: IntArray, kept_first: bool

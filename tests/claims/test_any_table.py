@@ -72,8 +72,8 @@ def results(selector):
         return {"scores": selector.scores_}
     labels = selector.group_labels_
     padded = {
-        "scores": np.append(selector.group_scores_, 0),
-        "gates": np.append(getattr(selector, "group_gates_", selector.group_scores_), 0),
+        "scores": np.append(selector.group_smoothness_, 0),
+        "gates": np.append(getattr(selector, "group_gates_", selector.group_smoothness_), 0),
     }
     by_feature = {name: values[labels] for name, values in padded.items()}
     return {**by_feature, "support": selector.get_support(), "together": labels[:, None] == labels}

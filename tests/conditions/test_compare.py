@@ -165,7 +165,7 @@ def test_what_cannot_be_compared_is_refused(selector, table, given, message):
 
 def test_a_selector_without_groups_is_refused(rng):
     noise = rng.standard_normal((100, 6))
-    with pytest.warns(UserWarning, match="No feature goes with another"):
+    with pytest.warns(UserWarning, match="No feature is related to another"):
         nothing = FeatureGroups(random_state=0).fit(noise)
     with pytest.raises(ValueError, match="found no groups, so there is nothing to compare"):
         compare(nothing, noise, np.arange(100) % 2)

@@ -63,7 +63,7 @@ def test_selectors_that_find_no_groups_beyond_chance_are_refused(rng):
         only_in(joint, X, np.arange(60) % 2)
 
 
-@pytest.mark.filterwarnings("ignore:No feature goes with another")
+@pytest.mark.filterwarnings("ignore:No feature is related to another")
 def test_conditions_without_any_group_give_an_empty_table(rng):
     X = planted(np.full((120, 2), 0.5), rng)
     selector = FeatureGroups(random_state=0).fit(X)

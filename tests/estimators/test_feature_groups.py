@@ -53,7 +53,7 @@ def test_fitted_attributes_describe_the_groups(moons, fitted):
         assert fitted.representatives_[rank] in group
         central = group[np.argmax(fitted.centrality_[group])]
         assert fitted.representatives_[rank] == central
-    assert (np.diff(fitted.group_scores_) <= 0).all()
+    assert (np.diff(fitted.group_smoothness_) <= 0).all()
     assert fitted.group_kept_.tolist() == [True, True]
     assert (fitted.group_pvalues_ < 1e-5).all() and (fitted.group_replication_ > 0.95).all()
     assert (fitted.group_signs_[:10] == 1).all() and not fitted.group_signs_[10:].any()
@@ -148,14 +148,14 @@ def test_groups_that_are_equally_smooth_are_ranked_by_size_then_by_first_feature
     selector = FeatureGroups(groups=labels, random_state=0).fit(X[:, [2, 3, 0, 1, 4, 5]])
     assert selector.group_names_[0] == "pair"
     singles = [name for name in selector.group_names_ if name != "pair"]
-    scores = selector.group_scores_[1:]
+    scores = selector.group_smoothness_[1:]
     assert (scores == scores[0]).all()
     assert singles == ["single b", "single a", "single c", "single d"]
 
 
 def test_noise_alone_gives_a_warning_not_a_finding():
     X = np.random.default_rng(0).standard_normal((200, 30))
-    with pytest.warns(SelectionWarning, match="No feature goes with another") as warned:
+    with pytest.warns(SelectionWarning, match="No feature is related to another") as warned:
         selector = FeatureGroups(random_state=0).fit(X)
     assert len(warned) == 1
     assert selector.n_groups_ == 0 and selector.groups_ == [] and not selector.get_support().any()

@@ -206,7 +206,7 @@ def test_all_kinds_have_any_metric_of_the_samples(drawn, fitted, metric):
         rng = np.random.default_rng(0)
         metric = kneighbors_graph(rng.standard_normal((len(frame), 2)), 10)
     selector = FeatureGroups(metric=metric, **QUICK).fit(frame)
-    assert np.isfinite(selector.group_scores_).all()
+    assert np.isfinite(selector.group_smoothness_).all()
     assert adjusted_rand_score(selector.group_labels_, fitted.group_labels_) == 1
 
 
@@ -216,7 +216,7 @@ def test_noise_with_gaps_is_as_smooth_as_chance_on_a_known_graph():
     X[rng.random(X.shape) < 0.5] = np.nan
     graph = kneighbors_graph(rng.standard_normal((400, 3)), 10)
     selector = FeatureGroups(metric=graph, groups=np.arange(12) // 4, **QUICK).fit(X)
-    assert np.abs(selector.group_scores_).max() < 0.03
+    assert np.abs(selector.group_smoothness_).max() < 0.03
 
 
 def test_known_groups_of_all_kinds(drawn):
@@ -309,5 +309,5 @@ def test_any_frame_is_fitted_or_refused_in_words(data):
             return
     pd.testing.assert_frame_equal(frame, before)
     assert selector.transform(frame).shape == (n_rows, 1)
-    for name in ("group_scores_", "centrality_", "explained_", "feature_weights_"):
+    for name in ("group_smoothness_", "centrality_", "explained_", "feature_weights_"):
         assert np.isfinite(getattr(selector, name)).all(), name

@@ -25,26 +25,26 @@ def fitted(X=X, **parameters):
 def test_the_moons_are_found_by_every_metric(metric):
     selector = fitted(metric=metric)
     assert sorted(group.tolist() for group in selector.groups_) == MOONS
-    assert (selector.group_scores_ > 0.1).all() and selector.get_support().sum() == 10
+    assert (selector.group_smoothness_ > 0.1).all() and selector.get_support().sum() == 10
     if metric is not METRICS[0]:  # scores and weights of features depend on it
         usual = fitted()
-        assert not np.allclose(usual.group_scores_, selector.group_scores_, rtol=1e-3)
+        assert not np.allclose(usual.group_smoothness_, selector.group_smoothness_, rtol=1e-3)
         assert not np.allclose(usual.feature_weights_, selector.feature_weights_, rtol=1e-3)
 
 
 def test_the_graph_belongs_to_the_rows_whatever_their_order(rng):
     order = rng.permutation(len(X))
-    one = fitted(metric=GRAPH).group_scores_
-    turned = fitted(X[order], metric=GRAPH[order][:, order]).group_scores_
+    one = fitted(metric=GRAPH).group_smoothness_
+    turned = fitted(X[order], metric=GRAPH[order][:, order]).group_smoothness_
     assert turned == pytest.approx(one, abs=0.01)  # chance is drawn anew
-    apart = fitted(X[order], metric=GRAPH).group_scores_
+    apart = fitted(X[order], metric=GRAPH).group_smoothness_
     assert np.abs(apart).max() < 0.1
 
 
 def test_sparse_tables_and_graphs_go_together():
     table = np.maximum(X, 0)
     one, other = (fitted(kind(table), metric=GRAPH) for kind in (np.asarray, sp.csr_array))
-    np.testing.assert_allclose(one.group_scores_, other.group_scores_, rtol=1e-4)
+    np.testing.assert_allclose(one.group_smoothness_, other.group_smoothness_, rtol=1e-4)
 
 
 @pytest.mark.parametrize("metric", ["rank", GRAPH], ids=["rank", "graph"])
@@ -55,7 +55,7 @@ def test_tables_that_are_read_in_blocks_are_looked_at_by_the_metric(metric):
     assert [group.tolist() for group in streamed.groups_] == [
         group.tolist() for group in in_memory.groups_
     ]
-    np.testing.assert_allclose(streamed.group_scores_, in_memory.group_scores_, atol=0.05)
+    np.testing.assert_allclose(streamed.group_smoothness_, in_memory.group_smoothness_, atol=0.05)
 
 
 @pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array, sp.csr_matrix.toarray])

@@ -58,7 +58,7 @@ def test_ranks_do_not_change_when_lines_are_bent():
     bent = FeatureGroups(similarity="rank", metric="rank", **QUICK).fit(np.exp(X))
     np.testing.assert_array_equal(straight.group_labels_, bent.group_labels_)
     # columns are put in an order by their values, and shuffled in it
-    np.testing.assert_allclose(straight.group_scores_, bent.group_scores_, atol=0.01)
+    np.testing.assert_allclose(straight.group_smoothness_, bent.group_smoothness_, atol=0.01)
 
 
 def test_sparse_tables_are_filled_in_where_they_fit(monkeypatch):

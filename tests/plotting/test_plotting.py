@@ -63,7 +63,7 @@ def test_missing_matplotlib_names_the_extra(selector, monkeypatch):
 
 def test_scores_are_drawn_in_rank_order(selector):
     ax = plot_groups(selector, most=4)
-    np.testing.assert_allclose([p.get_width() for p in ax.patches], selector.group_scores_[:4])
+    np.testing.assert_allclose([p.get_width() for p in ax.patches], selector.group_smoothness_[:4])
     assert ax.patches[0].get_facecolor() == to_rgba(KEPT) != ax.patches[3].get_facecolor()
     assert ax.get_title() == "First 4 of 12 groups, best first (2 kept, in blue)"
     first = selector.feature_names_in_[selector.representatives_[0]]
@@ -174,7 +174,7 @@ def test_path_is_drawn_from_the_estimator_or_its_path(path):
     for given in (path, path.path_):
         ax = plot_path(given)
         seed, place = path.path_.chosen
-        best = path.path_.scores[0] * np.clip(path.path_.gates[seed, :, 0], 0, 1)
+        best = path.path_.smoothness[0] * np.clip(path.path_.gates[seed, :, 0], 0, 1)
         assert any(np.allclose(line.get_ydata(), best) for line in ax.lines)
         assert path.path_.sparsities[place] in ax.lines[-1].get_xdata()
         assert legend_of(ax)[-1] == "chosen"

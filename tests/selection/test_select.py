@@ -97,7 +97,7 @@ def test_without_groups_nothing_is_selected_but_a_budget():
     nothing = {"members": [], "labels": np.full(4, -1), "representatives": np.zeros(0, int)}
     empty = replace(found(), **nothing, smoothness=none, p_values=none)
     nothing = select(empty, order, request())
-    assert not nothing.support.any() and "No feature goes with another" in nothing.notes[0]
+    assert not nothing.support.any() and "No feature is related to another" in nothing.notes[0]
     asked = select(empty, order, request(n_features=2))
     assert asked.features.tolist() == [0, 2] and "what they explain is chance" in asked.notes[0]
     scored = select(empty, order, request(n_features=2, output="scores"))

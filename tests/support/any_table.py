@@ -42,7 +42,7 @@ CAUTIONS = (
     r"All gates are closed",
     r"No group stands out from chance",
     r"No group that stands out from chance is found again",
-    r"No feature goes with another beyond chance",
+    r"No feature is related to another beyond chance",
     r"n_groups=\d+ but only \d+ features are related to others beyond chance",
     r"no feature reaches threshold=",
     r"The selectors had not decided after \d+ epochs",
@@ -187,7 +187,7 @@ def check_groups(selector, at_all, surely):
     np.testing.assert_array_equal(members, np.flatnonzero(labels >= 0))
     for rank, group in enumerate(selector.groups_):
         assert (labels[group] == rank).all() and selector.representatives_[rank] in group
-    for name in ("groups_", "group_scores_", "group_kept_"):
+    for name in ("groups_", "group_smoothness_", "group_kept_"):
         assert len(getattr(selector, name)) == selector.n_groups_
     if hasattr(selector, "membership_"):
         np.testing.assert_allclose(selector.membership_.sum(1), labels >= 0, atol=1e-6)

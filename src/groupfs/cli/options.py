@@ -39,7 +39,7 @@ HELP = {
         "--signed": "Keep features that run against each other apart; else they share a group.",
         "--similarity NAME": "How alike features are: correlation (straight lines), rank (bent "
         "lines, outliers) or distance (any relation).",
-        "--keep-unrelated": "Look for groups among all features, also those that go with no other.",
+        "--keep-unrelated": "Look for groups among all features, also unrelated ones.",
         "--seed N": "The same seed gives the same result.",
         "--max-memory SIZE": "Memory that may be taken, e.g. 2GB; larger files are read in parts. "
         "Three quarters of what is free if left out.",

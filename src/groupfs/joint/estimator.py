@@ -231,9 +231,9 @@ class GroupFS(JointSelector):
         central by its correlation with the group's mean.
     group_gates_ : ndarray of shape (n_groups_,)
         Gate means; above one half is open.
-    group_kept_, group_scores_ : ndarray of shape (n_groups_,)
-        Which groups are kept (with a budget, which have selected features), and what they are
-        ranked by: smoothness beyond chance, or gates (preset "paper").
+    group_kept_, group_smoothness_ : ndarray of shape (n_groups_,)
+        Which groups are kept (with a budget, which have selected features), and how smooth they
+        are beyond chance, by which they are ranked unless by gates (preset "paper").
     membership_ : ndarray of shape (n_features_in_, n_groups_)
         Probabilities of membership; rows of constant columns are zero.
     distortion_ : dict

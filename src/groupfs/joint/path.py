@@ -15,8 +15,6 @@ from groupfs.utils.errors import ParameterError
 from groupfs.utils.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from groupfs.joint.problem import Problem
     from groupfs.joint.training import LearnedGroups, Trained
 
@@ -46,7 +44,8 @@ class GroupFSPath(JointSelector):
     Attributes
     ----------
     path_ : GroupPath
-        Gates, gains, losses and selection frequencies along the path; ``path_.plot()`` draws it.
+        Gates, gains, losses and selection frequencies along the path, which
+        :func:`groupfs.plotting.plot_path` draws.
     sparsity_ : float
         Relative sparsity of the chosen model.
     groups_, group_labels_, group_gates_, group_kept_, ...
@@ -106,7 +105,7 @@ class GroupFSPath(JointSelector):
             closing_sparsity=np.where(gates[seed] > OPEN, sparsities[:, None], 0.0).max(axis=0),
             selection_frequency=frequency,
             chosen=(seed, weight),
-            scores=learned.groups.smoothness,
+            smoothness=learned.groups.smoothness,
             kept=self.group_kept_,
         )
         return learned
@@ -127,7 +126,7 @@ class GroupPath:
     closing_sparsity: FloatArray  #: largest sparsity at which a group is open, chosen seed, (C,)
     selection_frequency: FloatArray  #: share of seeds with the feature's group open, (P, d)
     chosen: tuple[int, int]  #: seed and sparsity of the chosen model
-    scores: FloatArray  #: what the groups are ranked by, (C,)
+    smoothness: FloatArray  #: of the groups beyond chance, (C,)
     kept: BoolArray  #: which groups are kept, (C,)
 
     @property
@@ -138,9 +137,3 @@ class GroupPath:
     @property
     def chosen_sparsity(self) -> float:
         return float(self.sparsities[self.chosen[1]])
-
-    def plot(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw the path of the chosen seed; see :func:`groupfs.plotting.plot_path`."""
-        from groupfs.plotting import plot_path
-
-        return plot_path(self, ax=ax)

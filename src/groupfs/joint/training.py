@@ -105,10 +105,8 @@ def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -
     groups = as_groups(labels, problem.n_groups)
     gates = trained.gates[seed, weight]
     central, _ = table.similarity.with_sums(labels, problem.n_groups)
-    scores = gates
-    if not settings.ranks_by_gates:
-        scores = group_smoothness(table, groups, settings, problem.seeds[0], N_SHUFFLES)
-    ranked = np.lexsort((-gates, -scores))
+    smoothness = group_smoothness(table, groups, settings, problem.seeds[0], N_SHUFFLES)
+    ranked = np.lexsort((-gates, -(gates if settings.ranks_by_gates else smoothness)))
     order = np.array([j for j in ranked if len(groups[j])], dtype=np.int64)
     share = scipy.special.softmax(logits, axis=1)[:, order]
     membership = np.zeros((len(table.names), len(order)))
@@ -117,7 +115,7 @@ def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -
     records = trained.histories[weight].records(seed, loss_weights)
     signs = np.where(central < 0, -1, 1)
     return LearnedGroups(
-        groups=place_groups(table, [groups[j] for j in order], central, signs, scores[order]),
+        groups=place_groups(table, [groups[j] for j in order], central, signs, smoothness[order]),
         order=order,
         membership=membership,
         gates=gates[order],

@@ -50,7 +50,7 @@ def plot_history(selector: Any, *, ax: "Axes | None" = None) -> "Axes":
 
 @style.documented
 def plot_path(path: Any, *, ax: "Axes | None" = None) -> "Axes":
-    """Draw the gates along the sparsities, scaled by the groups' scores, as a lasso path.
+    """Draw the gates along the sparsities, scaled by the groups' smoothness, as a lasso path.
 
     A line falls to zero where its group closes; the dotted line marks the chosen model.
 
@@ -72,7 +72,7 @@ def plot_path(path: Any, *, ax: "Axes | None" = None) -> "Axes":
     if hasattr(path, "fit"):
         path = _trained(path, "path_", "GroupFSPath")
     seed, chosen = path.chosen
-    height = np.clip(path.gates[seed], 0, 1) * np.maximum(path.scores, 0)
+    height = np.clip(path.gates[seed], 0, 1) * np.maximum(path.smoothness, 0)
     with style.drawing(ax) as ax:
         _draw_groups(ax, path.sparsities, height, path.kept)
         here = path.sparsities[chosen]

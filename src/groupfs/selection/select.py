@@ -15,14 +15,14 @@ from groupfs.utils.text import SAME_SHARE
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 NOTHING_TO_EXPLAIN = (
-    "No feature goes with another beyond chance, so the features of the budget are chosen among "
-    "unrelated ones: what they explain is chance."
+    "No feature is related to another beyond chance, so the features of the budget are chosen "
+    "among unrelated ones: what they explain is chance."
 )
 NO_SCORES = (
     'No group is kept, so output="scores" gives no column; use output="features" for a budget.'
 )
 NOTHING_RELATED = (
-    "No feature goes with another beyond chance: the table shows no groups, and nothing is "
+    "No feature is related to another beyond chance: the table shows no groups, and nothing is "
     "selected. Set n_features_to_select for a budget all the same, or keep_unrelated=True to look "
     "for groups among all features."
 )

@@ -22,6 +22,7 @@ PARAMETERS = {
 ATTRIBUTES = {
     "group_selected_": "it is called group_kept_ now",
     "group_reliability_": "it is called group_replication_ now",
+    "group_scores_": "it is called group_smoothness_ now",
     "feature_scores_": "feature_order_ is the order of the features",
     "stability_": "group_replication_ of FeatureGroups says how well groups are found again",
 }
