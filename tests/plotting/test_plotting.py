@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgba
 from sklearn.exceptions import NotFittedError
 
-from groupfs import FeatureGroups, GroupFSPath, Replication
+from groupfs import FeatureGroups, GroupFSPath
 from groupfs.plotting import (
     CYCLE,
     KEPT,
@@ -17,7 +17,6 @@ from groupfs.plotting import (
     plot_history,
     plot_image_groups,
     plot_path,
-    plot_replication,
 )
 from groupfs.plotting.style import COLUMN_WIDTH
 from groupfs.utils.text import write_share
@@ -116,39 +115,12 @@ def test_many_features_are_drawn_on_a_log_scale(selector):
     assert "100" in [label.get_text() for label in ax.get_xticklabels()]
 
 
-def test_agreement_is_drawn_over_the_number_of_groups_with_the_chosen_one(mixed):
-    selector, _ = mixed
-    found = selector.replication_
-    ax = plot_replication(selector)
-    agreement, information, chosen = ax.lines
-    np.testing.assert_allclose(agreement.get_ydata(), found.agreement)
-    np.testing.assert_allclose(information.get_ydata(), found.information / found.information.max())
-    assert set(chosen.get_xdata()) == {found.best} == {2}
-    assert ax.get_title() == "Halves of the rows agree on 2 groups"
-    assert legend_of(ax) == ["agreement", "information", "chosen"]
-
-
-def test_other_numbers_of_groups_are_marked_and_none_may_replicate(mixed):
-    selector = copy.copy(mixed[0])
-    numbers, two_peaks = np.array([2, 3, 4]), np.array([0.9, 0.1, 0.88])
-    selector.replication_ = Replication(numbers, two_peaks, two_peaks)
-    ax = plot_replication(selector)
-    np.testing.assert_allclose(ax.collections[0].get_offsets(), [[4, 0.88]])
-    assert legend_of(ax)[-1] == "as well"
-    selector.replication_ = Replication(numbers, two_peaks / 10, two_peaks / 10)
-    ax = plot_replication(selector)
-    assert ax.get_title() == "Halves of the rows agree on no number of groups"
-    assert legend_of(ax) == ["agreement"]
-
-
 def test_a_table_without_groups_is_said_to_have_none(nothing):
     selector, X = nothing
     for ax in (plot_groups(selector), plot_correlations(selector, X)):
         assert "no groups" in ax.texts[0].get_text()
     assert len(plot_explained(selector).lines) == 2 and not plot_explained(selector).collections
     assert plot_image_groups(selector, (2, 4)).get_title().startswith("0 of 8 pixels")
-    with pytest.raises(ValueError, match="no replication to draw"):
-        plot_replication(selector)
 
 
 def test_gates_and_loss_are_drawn_over_epochs(path):
@@ -209,7 +181,6 @@ def test_demo_prints_the_groups_and_writes_the_figure(tmp_path, monkeypatch, cap
     [
         (lambda s, X: plot_correlations(s, X.iloc[:, 1:]), "X has 19 features, but .* fitted on"),
         (lambda s, X: plot_image_groups(s, (4, 4)), r"=\(4, 4\) does not fit 20 features"),
-        (lambda s, X: plot_replication(s), 'no replication to draw: .* n_groups="auto"'),
         (lambda s, X: plot_path(s), "FeatureGroups has no path to draw; fit a GroupFSPath for"),
         (lambda s, X: plot_history(s), "FeatureGroups has no history to draw; fit a GroupFS for"),
     ],

@@ -99,23 +99,19 @@ def blocks_of(X: Any) -> Iterator[Any]:
 def check_expression(X: Any, genes: list[str], what: str, adata: Any) -> None:
     """Refuse negative values by name of the gene, and warn of counts."""
     for index, block in enumerate(blocks_of(X)):
-        values = block.data if sp.issparse(block) else block
-        if not values.size:
-            continue
-        negative = values < 0
-        if negative.any():
-            bad = np.unique(
-                block.indices[negative] if sp.issparse(block) else negative.nonzero()[1]
-            )
+        bad = np.unique((block < 0).nonzero()[1])
+        if len(bad):
             raw = "" if what == "raw" or adata.raw is None else "take adata.raw (use_raw=True), or "
             raise ValueError(
                 f"{what} holds negative values in {len(bad)} gene(s): "
                 f"{join_names([genes[i] for i in bad])}; {raw}give "
                 "normalised, log-transformed values, or set check_values=False if these are right."
             )
+        values = block.data if sp.issparse(block) else block
+        most = values.max(initial=0)
         # the first block tells counts from other values
-        if index == 0 and 1 < values.max() < np.inf and (values == np.floor(values)).all():
+        if index == 0 and 1 < most < np.inf and (values == np.floor(values)).all():
             warn(
-                f"{what} holds whole numbers up to {int(values.max())}, as counts do; normalise "
+                f"{what} holds whole numbers up to {int(most)}, as counts do; normalise "
                 "and log-transform them first, or groups may follow the depth of the cells."
             )
