@@ -62,8 +62,8 @@ def write_results(
         # as an array of bytes, which every file holds
         adata.uns[key]["selector"] = np.frombuffer(dumps(selector), dtype=np.uint8)
     weights = score_weights(selector.groups_, selector.centrality_, selector.group_signs_)
-    learned = selector._columns()
-    values = score_blocks(blocks_of(X), weights, learned.mean, learned.spread)
+    learned = selector._learned_columns
+    values = score_blocks(blocks_of(X), weights, learned["mean"], learned["spread"])
     earlier = getattr(adata.obsm.get(f"{key}_scores"), "columns", ())
     adata.obs.drop(columns=list(earlier), inplace=True, errors="ignore")
     scores = pd.DataFrame(values, index=adata.obs_names, columns=score_names(selector, key))

@@ -44,7 +44,8 @@ class RankingSelector(SelectorMixin, BaseEstimator):
 
     @property
     def _parameter_constraints(self) -> dict[str, list[Any]]:
-        return {own.name: own.metadata["allowed"] for own in fields(self)}
+        declared = (own for own in fields(self) if "allowed" in own.metadata)
+        return {own.name: own.metadata["allowed"] for own in declared}
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
