@@ -281,13 +281,14 @@ class FeatureGroups(GroupSelector):
         table.rows.to(device, DTYPE)
         n_samples, n_features = table.rows.shape
         refuse_n_groups(self.n_groups, n_features)
+        metric = check_metric(self.metric, n_samples)
         refuse_conflicts(self.get_params(deep=False))
         refuse_too_many(self.n_features_to_select, n_features)
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
         return table, Options(
             n_groups=self.n_groups,
             signed=self.signed,
-            metric=check_metric(self.metric, n_samples),
+            metric=metric,
             keep_unrelated=self.keep_unrelated,
         )
 

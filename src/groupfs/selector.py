@@ -120,16 +120,16 @@ class GroupSelector(GroupTransform, NotebookRepr):
         constraints = {name: self._parameter_constraints[name] for name in values}
         validate_parameter_constraints(constraints, values, caller_name="select")
         refuse_conflicts(values)
-        explain, wanted = values.get("explain"), values["n_features_to_select"]
+        found, explain = Groups.of(self), values.get("explain")
         asked = Request(
-            n_features=features_asked_for(wanted, explain, self.explained_),
-            n_groups=values["n_groups_to_select"],
             allocation="explain" if explain else values.get("allocation") or self._usual_allocation,
+            n_groups=values["n_groups_to_select"],
+            n_features=features_asked_for(values["n_features_to_select"], explain, self.explained_),
             output=values["output"],
             alpha=values.get("alpha", 1.0),
             explain=explain,
         )
-        return select(Groups.of(self), self.feature_order_, asked)
+        return select(found, self.feature_order_, asked)
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return what was found as a table, one row for each feature.
@@ -204,13 +204,15 @@ class GroupSelector(GroupTransform, NotebookRepr):
     def _rank_and_select(
         self, X: Any, table: "Table", smoothness: FloatArray, last: IntArray, kept_first: bool
     ) -> None:
-        """Order the features, learn what new rows are measured by, and select.
+        """Learn what new rows are measured by, order the features, and select.
 
         Features in groups come first, with ``kept_first`` those of groups that are kept where
         nobody says how many; ``last`` are those of the table that come last.
         """
         from groupfs.selection.feature_order import rank_features
 
+        self._has_kinds = has_kinds(X)  # what transform returns must not depend on other tables
+        self._learned_columns = vars(learn_columns(X, table, self.group_labels_, self.group_signs_))
         comes_first = self.group_labels_ >= 0
         if kept_first:
             kept = keep_groups(Groups.of(self), None, getattr(self, "alpha", 1.0))[0]
@@ -218,8 +220,6 @@ class GroupSelector(GroupTransform, NotebookRepr):
         ranking = rank_features(table, comes_first, smoothness, last)
         self.feature_order_, self.explained_ = ranking.order, ranking.explained
         self.feature_weights_ = ranking.weights
-        self._has_kinds = has_kinds(X)  # what transform returns must not depend on other tables
-        self._learned_columns = vars(learn_columns(X, table, self.group_labels_, self.group_signs_))
         self._select()
 
     def __sklearn_tags__(self) -> Any:

@@ -69,8 +69,7 @@ def discover(
 ) -> Discovery:
     """Find the groups of a table, or describe those that are known, (d,)."""
     N, d = table.similarity.shape
-    n_kept = None if table.similarity.is_kept else KEPT_NEIGHBORS
-    options = replace(options, n_neighbors=min(options.n_neighbors, N - 1), n_kept=n_kept)
+    options = replace(options, n_neighbors=min(options.n_neighbors, N - 1))
     if known_labels is not None:
         chance = ChanceTables.of(table.similarity, seed)
         n_groups = int(known_labels.max()) + 1
@@ -78,6 +77,7 @@ def discover(
         return Discovery(*describe(division, Evidence(chance, d), options, seed), None)
     relatedness = _relatedness(table, options, seed)
     chance = relatedness.chance if relatedness else ChanceTables.of(table.similarity, seed)
+    options = replace(options, n_kept=None if table.similarity.is_kept else KEPT_NEIGHBORS)
     if relatedness is not None:
         related = np.flatnonzero(relatedness.related)
         if len(related) < 2:
