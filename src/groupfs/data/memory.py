@@ -49,7 +49,7 @@ PER_PRODUCT = 40
 SAMPLE_ROWS, FEWEST_SAMPLE_ROWS, BLOCK_ROWS = 4096, 128, 8192
 #: Rows' worth of memory that a row takes in the sample with shuffled copies, and in a block with
 #: what is made of it, two of which are prefetched.
-PER_SAMPLE_ROW, PER_BLOCK_ROW = 4, 10
+PER_SAMPLE_ROW, PER_BLOCK_ROW = 4, 14
 #: Numbers of the sample above which it has fewer rows: chance groups are looked for in it.
 SAMPLE_NUMBERS = 2**27
 
