@@ -54,7 +54,8 @@ def test_the_parts_of_a_plan_stay_within_the_budget(n_features):
     budget = 40 * 10**9
     plan = plan_rows(10**6, n_features, budget, None)
     per_row = 4 * n_features
-    graph = memory.PER_BLOCK_ROW * per_row * plan.block_rows + memory.PER_PRODUCT * plan.block_entries
+    graph = memory.PER_PRODUCT * plan.block_entries
+    graph += memory.PER_BLOCK_ROW * per_row * plan.block_rows
     always = 4 * per_row * plan.sample_rows + PER_FEATURE * n_features
     assert always + graph <= budget
     assert plan.sample_rows >= FEWEST_SAMPLE_ROWS
