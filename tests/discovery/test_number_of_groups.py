@@ -4,7 +4,12 @@ import torch
 
 from groupfs.datasets import load_two_moons
 from groupfs.discovery.clusters import cluster_features, embed, leading_eigenvectors
-from groupfs.discovery.number_of_groups import choose_n_groups, distortion, find_n_groups
+from groupfs.discovery.number_of_groups import (
+    choose_n_groups,
+    distortion,
+    find_n_groups,
+    lowest_distortion,
+)
 from tests import reference
 from tests.support.walks import standardised, walk_of
 
@@ -46,6 +51,16 @@ def test_tight_groups_beside_noise_are_not_taken_apart(n_noise, shift, seed):
     tight = np.split(labels[:21], [8, 15])
     assert [len(set(group)) for group in tight] == [1, 1, 1]
     assert len({group[0] for group in tight}) == 3
+
+
+def test_the_published_rule_takes_the_lowest_distortion_up_to_forty_groups(rng):
+    # as printed: 12 where the groups are tight, each noise feature alone, and 3 where they are not
+    for correlation, printed in ((0.95, 12), (0.65, 3)):
+        walk = walk_of(load_two_moons(correlation=correlation, random_state=0).data)
+        C, curve, _ = lowest_distortion(walk)
+        assert printed == C == min(curve, key=curve.get) and list(curve) == list(range(2, 20))
+    _, curve, eigenvectors = lowest_distortion(walk_of(rng.standard_normal((30, 60))))
+    assert max(curve) == eigenvectors.shape[1] == 40
 
 
 def test_numbers_at_which_features_stand_alone_do_not_count():

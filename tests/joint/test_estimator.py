@@ -1,11 +1,15 @@
 """What a reader of the paper may rely on: GroupFS learns groups and gates jointly."""
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from groupfs import GroupFS, GroupFSPath
 from groupfs.datasets import load_two_moons
+from groupfs.joint.training import Trained, choose_model
 from groupfs.metrics import relevant_group_similarity, selection_rates
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.warn import SelectionWarning
@@ -49,6 +53,14 @@ def test_fitted_attributes_describe_the_model(moons, fitted):
     assert fitted.membership_.shape == (20, fitted.n_groups_)
     np.testing.assert_allclose(fitted.membership_.sum(1), 1)
     np.testing.assert_array_equal(fitted.membership_.argmax(1), fitted.group_labels_)
+    assert (fitted.membership_.max(1) > 0.99).all()  # at the final temperature features are placed
+    z = fitted.group_gates_.clip(0, 1)
+    np.testing.assert_allclose(fitted.feature_gates_, z[fitted.group_labels_], atol=0.01)
+    assert fitted.projection_.shape == (fitted.n_groups_, fitted.n_groups_)
+    last = fitted.history_[-1]
+    weighted = last["L_s"] + fitted.smoothness_weight_ * last["L_f"]
+    weighted += fitted.sparsity_weight_ * last["L_reg"]
+    assert last["loss"] == pytest.approx(weighted)
     assert (np.diff(fitted.group_smoothness_) <= 0).all() and fitted.gain_ > 0
     assert fitted.sparsity_weight_ == pytest.approx(0.7 * fitted.critical_sparsity_weight_)
     assert fitted.n_iter_ == len(fitted.history_) and min(fitted.distortion_) == 2
@@ -79,18 +91,66 @@ def test_sparsity_weight_overrides_sparsity(moons):
     assert selector.fit(moons.data).sparsity_weight_ == 0.7
 
 
-def test_the_paper_ranks_by_gates_and_takes_whole_groups(moons):
+def test_the_paper_ranks_by_gates_and_takes_whole_groups_until_the_budget_is_covered(moons):
     selector = GroupFS(preset="paper", n_groups=4, max_epochs=5, random_state=0).fit(moons.data)
     assert (np.diff(selector.group_gates_) <= 0).all()
-    first = selector.groups_[0]
+    first, second = selector.groups_[:2]
     chosen = selector.select(n_features_to_select=len(first) + 1).features
-    assert set(first) <= set(chosen) and len(chosen) == len(first) + 1
+    assert set(chosen) == {*first, *second}
 
 
-def test_all_gates_closed_keeps_the_first_group_with_a_warning(moons):
-    with pytest.warns(SelectionWarning, match="All gates are closed"):
-        selector = GroupFS(sparsity=50, n_groups=3, random_state=0, n_init=1).fit(moons.data)
-    assert selector.group_kept_[0] and selector.group_kept_.sum() == 1
+@pytest.mark.slow
+def test_the_paper_with_nothing_else_set_selects_both_moon_groups():
+    exact = 0
+    for seed in range(10):
+        X = load_two_moons(100, random_state=seed).data
+        selector = GroupFS(preset="paper", random_state=seed).fit(X)
+        assert selector.smoothness_weight_ == 1  # as printed
+        exact += selector.get_support(indices=True).tolist() == list(range(10))
+    assert exact >= 9
+
+
+def test_the_lowest_loss_of_what_is_neither_open_nor_shut_is_taken():
+    gates = np.array([[[1.0, 1.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 1.0]]])  # (S, P, C)
+    logits = np.broadcast_to(np.eye(2)[[0, 0, 1]], (2, 2, 3, 2))
+    loss, gain = np.array([[0.1, 0.5], [0.0, 0.4]]), np.array([[0.0, 0.3], [0.0, 0.2]])
+    trained = Trained(*(np.ones(2),) * 2, logits, logits, gates, loss, gain, [])
+    assert choose_model(trained, by_loss=True) == (1, 1)
+    assert choose_model(trained, by_loss=False) == (0, 1)
+    trivial = replace(trained, gates=np.ones((2, 2, 2)))
+    assert choose_model(trivial, by_loss=True) == (1, 0)
+
+
+def test_every_feature_may_be_its_own_group(moons):
+    selector = GroupFS(preset="paper", n_groups=20, max_epochs=3, random_state=0).fit(moons.data)
+    assert selector.n_groups_ == 20 and selector.distortion_ == {}
+    with pytest.raises(ParameterError, match="2 <= n_groups <= 20"):
+        GroupFS(n_groups=21).fit(moons.data)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        (
+            {"preset": "paper", "sparsity": 0.3, "max_epochs": 60},
+            "All gates are open at lambda2 = .*higher sparsity",
+        ),
+        ({"sparsity": 50}, "All gates are closed at lambda2 = .*lower sparsity"),
+        # too few steps to settle anything: noise groups are open, too
+        ({"preset": "paper", "n_groups": 12, "max_epochs": 5}, "no lower loss .*gain_ is -"),
+    ],
+    ids=["open", "closed", "no gain"],
+)
+def test_a_trivial_result_warns_and_says_what_to_try(moons, settings, says):
+    with pytest.warns(SelectionWarning, match=says):
+        selector = GroupFS(**{"n_groups": 3, **settings}, random_state=0, n_init=1).fit(moons.data)
+    assert selector.group_kept_[0] and selector.gain_ <= 0
+
+
+def test_a_result_that_gains_does_not_warn(moons):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", SelectionWarning)
+        assert GroupFS(n_groups=3, random_state=0).fit(moons.data).gain_ > 0
 
 
 @pytest.mark.parametrize(

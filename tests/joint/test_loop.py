@@ -13,7 +13,7 @@ from groupfs.utils.warn import InterruptedTrainingWarning
 from tests.support.interrupt import interrupted_after
 
 CPU = torch.device("cpu")
-TERMS = ("sample_smoothness", "feature_smoothness", "group_sparsity")
+TERMS = ("L_s", "L_f", "L_reg")
 
 
 def make_task(weights=(1.0,), seeds=(0,), rows_type=DenseRows, **schedule):

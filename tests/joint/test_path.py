@@ -7,7 +7,7 @@ from groupfs import GroupFSPath
 from groupfs.datasets import load_two_moons
 from groupfs.metrics import relevant_group_similarity, selection_rates
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.warn import InterruptedTrainingWarning
+from groupfs.utils.warn import InterruptedTrainingWarning, SelectionWarning
 from tests.support.interrupt import interrupted_after
 
 
@@ -40,7 +40,7 @@ def test_the_chosen_model_has_the_largest_gain(fitted):
     assert fitted.sparsity_weight_ == pytest.approx(weight)
     np.testing.assert_allclose(fitted.path_.gates[seed, index], fitted.group_gates_)
     last = fitted.history_[-1]
-    names = ("sample_smoothness", "feature_smoothness", "group_sparsity")
+    names = ("L_s", "L_f", "L_reg")
     np.testing.assert_allclose(fitted.path_.terms[seed, index], [last[name] for name in names])
 
 
@@ -50,6 +50,20 @@ def test_closing_sparsity_is_the_last_at_which_a_group_is_open(fitted):
         is_open = fitted.path_.is_open[seed, :, j]
         expected = fitted.path_.sparsities[is_open].max() if is_open.any() else 0
         assert closing == expected
+
+
+@pytest.mark.slow
+def test_the_paper_sweeps_from_all_open_to_all_shut_and_takes_the_lowest_loss_between(moons):
+    with pytest.warns(SelectionWarning, match="no lower loss"):
+        swept = GroupFSPath(preset="paper", random_state=0).fit(moons.data[:100])
+    n_open = swept.path_.is_open.sum(-1)
+    assert len(swept.path_.sparsities) == 40 and swept.n_groups_ == 12
+    assert (n_open[:, 0] == 12).all() and (n_open[:, -1] == 0).all()
+    between = (n_open > 0) & (n_open < 12)
+    assert swept.loss_ == swept.path_.loss[between].min()
+    assert swept.path_.loss[n_open == 0].min() > swept.loss_  # at a higher weight each
+    right = np.unravel_index(swept.path_.gain.argmax(), swept.path_.gain.shape)
+    assert swept.path_.gain[right] > 0 >= swept.gain_ and n_open[right] == 2
 
 
 @pytest.mark.parametrize("wrong", [[], [0.0, 1.0], [-1.0], [np.inf]])

@@ -45,7 +45,8 @@ def resolve(n_samples=1000, n_features=20, **parameters):
 def test_presets_fill_in_only_what_is_not_set():
     default, paper = resolve(), resolve(preset="paper")
     assert (default.start_temperature, paper.start_temperature) == (1.0, 10.0)
-    assert (default.ranks_by_gates, paper.ranks_by_gates) == (False, True)
+    assert (default.is_published, paper.is_published) == (False, True)
+    assert (default.sparsity, paper.sparsity) == (0.7, 1.07)
     mixed = resolve(preset="paper", start_temperature=2.0, batch_size=7, n_neighbors=3)
     assert (mixed.start_temperature, mixed.batch_size) == (2.0, 7)
     assert mixed.max_epochs == 500 and mixed.steps_per_epoch is None

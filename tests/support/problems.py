@@ -19,5 +19,5 @@ def prepared(X, **parameters):
 
 def open_groups_at(problem, relative_sparsities):
     """Train at each sparsity, side by side, and count the open groups of the first seed."""
-    weights = np.array(relative_sparsities) * problem.critical_sparsity_weight
-    return (train_models(problem, weights).gates[0] > OPEN).sum(-1).tolist()
+    trained = train_models(problem, np.array(relative_sparsities))
+    return (trained.gates[0] > OPEN).sum(-1).tolist()

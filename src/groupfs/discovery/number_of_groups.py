@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.discovery.clusters import (
+    DENSE_FEATURES,
     cluster_features,
     embed,
     leading_eigenvectors,
@@ -24,8 +25,8 @@ NOTHING, SOMETHING = 0.002, 0.02
 CLEAR_GAP = 0.3
 #: Distortion per feature that rounding may leave of none.
 ROUNDING = 1e-9
-#: Most groups that are looked for when their number is not given.
-MOST_GROUPS = 30
+#: Most groups that are looked for when their number is not given, and by the lowest distortion.
+MOST_GROUPS, MOST_BY_DISTORTION = 30, 40
 
 
 def find_n_groups(
@@ -46,6 +47,22 @@ def find_n_groups(
         lone[C] = int((np.bincount(labels) == 1).sum())
     values = smoothness_of(walk, eigenvectors)
     return choose_n_groups(curve, d, lone, values), curve, eigenvectors
+
+
+def lowest_distortion(
+    walk: FloatArray | sp.csr_array,
+) -> tuple[int, dict[int, float], FloatArray]:
+    """Find the C with the lowest E(C), as published, of 2 <= C <= min(d - 1, 40).
+
+    Returns it, E(C) for all C looked at, and the eigenvectors. C = d is left out: every feature is
+    its own group there, and E(d) is zero whatever the table.
+    """
+    most = max(2, min(walk.shape[0] - 1, MOST_BY_DISTORTION))
+    eigenvectors = leading_eigenvectors(walk, most, DENSE_FEATURES)
+    curve = {}
+    for C in range(2, most + 1):
+        curve[C] = distortion(embed(eigenvectors, C), cluster_features(eigenvectors, C))
+    return min(curve, key=lambda C: curve[C]), curve, eigenvectors
 
 
 def distortion(embedding: FloatArray, labels: IntArray) -> float:

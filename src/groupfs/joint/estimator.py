@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from groupfs.data.checks import refuse_n_groups
-from groupfs.joint.settings import PRESETS, USUAL_SPARSITY, Settings
+from groupfs.groups import OPEN
+from groupfs.joint.settings import PRESETS, Settings
 from groupfs.selection.select import refuse_too_many
 from groupfs.selector import GroupSelector, derive_seeds
 from groupfs.utils.sklearn_compat import (
@@ -22,7 +23,7 @@ from groupfs.utils.sklearn_compat import (
     StrOptions,
     fit_context,
 )
-from groupfs.utils.types import FloatArray
+from groupfs.utils.warn import SelectionWarning, warn
 
 if TYPE_CHECKING:
     import torch
@@ -83,29 +84,25 @@ class JointSelector(GroupSelector):
             Labels are never looked at.
         """
         from groupfs.joint.problem import prepare
-        from groupfs.joint.training import train_models
+        from groupfs.joint.training import choose_model
         from groupfs.utils.threads import threads_for
 
-        sparsities = self._sparsities()
         table, settings, seeds, device = self._open(X)
         with threads_for(table.rows.shape):
             problem = prepare(table, settings, seeds, device)
-            weights = sparsities * problem.critical_sparsity_weight
-            if settings.sparsity_weight is not None:
-                weights = np.array([float(settings.sparsity_weight)])
-            trained = train_models(problem, weights)
-            best = np.unravel_index(int(trained.gain.argmax()), trained.gain.shape)
-            self._set_model(X, problem, trained, int(best[0]), int(best[1]))
+            trained = self._train(problem)
+            self._set_model(X, problem, trained, *choose_model(trained, settings.is_published))
+        self._warn_of_trivial_gates()
         return self
 
-    def _sparsities(self) -> FloatArray:
-        """Return the sparsities to train at, relative to the critical weight."""
+    def _train(self, problem: "Problem") -> "Trained":
+        """Train the models of this estimator."""
         raise NotImplementedError
 
     @property
     def _usual_allocation(self) -> str:
-        """How a budget is spent: the paper takes whole groups."""
-        return "whole" if self.preset == "paper" else "explain"
+        """How a budget is spent: the paper takes whole groups until it is covered."""
+        return "covering" if self.preset == "paper" else "explain"
 
     def _open(self, X: Any) -> "tuple[Table, Settings, list[int], torch.device]":
         """Check and standardise X, fill in presets, and check parameters against its size."""
@@ -115,7 +112,7 @@ class JointSelector(GroupSelector):
         device = resolve_device(self.device)
         table = open_matrix(self, X, self.standardize)
         n_samples, n_features = table.rows.shape
-        refuse_n_groups(self.n_groups, n_features)
+        refuse_n_groups(self.n_groups, n_features, most=n_features)
         refuse_too_many(self.n_features_to_select, n_features)
         settings = Settings.resolve(self.get_params(deep=False), n_samples, n_features)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
@@ -132,6 +129,8 @@ class JointSelector(GroupSelector):
         learned = learned_groups(problem, trained, seed, weight)
         self._set_groups(learned.groups)
         self.group_gates_, self.membership_ = learned.gates, learned.membership
+        self.feature_gates_ = learned.membership @ learned.gates.clip(0, 1)
+        self.projection_ = learned.projection
         self.distortion_ = problem.distortion
         self.critical_sparsity_weight_ = problem.critical_sparsity_weight
         self.smoothness_weight_ = problem.objective.smoothness_weight
@@ -145,6 +144,30 @@ class JointSelector(GroupSelector):
         self._rank_and_select(X, table, smoothness, every[:0], kept_first=True)
         return learned
 
+    def _warn_of_trivial_gates(self) -> None:
+        """Warn where gates tell no groups apart, or none that are worth it."""
+        n_open, at = int((self.group_gates_ > OPEN).sum()), f"lambda2 = {self.sparsity_weight_:.3g}"
+        if n_open == self.n_groups_:
+            warn(
+                f"All gates are open at {at}: no group is left out. Choose a higher sparsity, or "
+                "let GroupFSPath choose it by its gain.",
+                SelectionWarning,
+            )
+        elif not n_open:
+            warn(
+                f"All gates are closed at {at}: what is kept is the group ranked first. Choose a "
+                "lower sparsity or, where gates close together at any, fewer steps (max_epochs) or "
+                "shorter ones (learning_rate).",
+                SelectionWarning,
+            )
+        elif self.gain_ <= 0:
+            warn(
+                f"The groups with open gates have no lower loss at {at} than all groups or none "
+                f"(gain_ is {self.gain_:.2g}): do not rely on them. Choose another sparsity, or "
+                "let GroupFSPath choose it by its gain.",
+                SelectionWarning,
+            )
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GroupFS(JointSelector):
@@ -157,22 +180,23 @@ class GroupFS(JointSelector):
 
     the smoothness of the gated samples on their own graph, the smoothness of the memberships on the
     graph of the features, and the share of features behind open gates. Kept are the groups with
-    open gates. With nothing set, C is chosen by the distortion of the feature graph's eigenvectors,
-    :math:`\lambda_1` balances the terms and :math:`\lambda_2` is 0.7 times its critical value.
+    open gates. With nothing set, the objective is made robust: exact gradients, a cool start, and
+    :math:`\lambda_2` 0.7 times its critical value. ``preset="paper"`` is the method as published.
     :class:`FeatureGroups` finds groups without training and is what to start with.
 
     Parameters
     ----------
     n_groups : int or "auto", default="auto"
-        C. "auto" takes the number of eigenvalues of the feature graph before a clear fall, or one
-        more; without a fall, the first clear dip of the distortion E(C) of its eigenvectors;
-        without a dip, the deepest one near the square root of 2 d (near 20 where that is more) at
-        which no feature stands alone.
+        C, from 2 to d. "auto" takes the number of eigenvalues of the feature graph before a clear
+        fall, or one more; without a fall, the first clear dip of the distortion E(C) of its
+        eigenvectors; without a dip, the deepest one near the square root of 2 d (near 20 where that
+        is more) at which no feature stands alone. Preset "paper" takes the lowest E(C) of
+        2 <= C <= min(d - 1, 40).
     n_features_to_select : int, float or None, default=None
         A budget: a number of features, or a share of those that vary. None takes the features of
         the groups that are kept. The default preset takes the first features of
-        ``feature_order_``, "paper" whole groups in rank order, the last one cut to its most central
-        features.
+        ``feature_order_``, "paper" whole groups by their gates until at least so many features are
+        covered.
     n_groups_to_select : int or None, default=None
         Keep this many groups, in rank order. None keeps those with open gates.
     output : {"features", "representatives", "scores"}, default="features"
@@ -182,9 +206,10 @@ class GroupFS(JointSelector):
         :math:`\lambda_1`. "auto" takes, of 0.1, 1, 10 and 100, the one that brings the roughness of
         the groups nearest to the sample term at the start.
     preset : {"default", "paper"}, default="default"
-        Where the parameters that are None come from. "paper" also starts all gates half open and
-        ranks groups by their gates; by default gates start, and groups are ranked, by the
-        smoothness of each group on its own graph beyond that of shuffled columns.
+        Where the parameters that are None come from. "paper" also starts all gates half open, ranks
+        groups by their gates and takes the model with the lowest loss; by default gates start, and
+        groups are ranked, by the smoothness of each group on its own graph beyond that of shuffled
+        columns, and the model with the largest gain is taken.
     bandwidth_gradient : {"exact", "detached"} or None, default=None
         Whether the gradient flows through the bandwidths of the sample graph.
     start_temperature, end_temperature : float or None, default=None and 0.01
@@ -196,8 +221,9 @@ class GroupFS(JointSelector):
     learning_rate : float or None, default=None
         Of Adam.
     n_init : int, default=2
-        Models trained from different seeds; the one with the largest gain over the better of the
-        two trivial models, all gates open and all gates shut, is taken.
+        Models trained from different seeds. The one with the largest gain over the better of the
+        two trivial models, all gates open and all gates shut, is taken; with preset "paper" the one
+        with the lowest loss of those that are neither.
     n_neighbors : int, default=7
         K, the neighbour whose distance is a point's bandwidth, in both graphs.
     feature_neighbors : int, "all" or None, default=None
@@ -219,7 +245,8 @@ class GroupFS(JointSelector):
     sparsity : float or None, default=None
         How many groups shall close, relative to the critical weight of this table: 1.0 is the
         weight at which the pressure on the gates changes sign before groups take shape. Useful
-        values lie between about 0.25 and 3; higher means fewer groups. None is 0.7.
+        values lie between about 0.25 and 3; higher means fewer groups. None is 0.7, and 1.07 with
+        preset "paper", where gates close between about 0.95 and 1.15.
     sparsity_weight : float or None, default=None
         :math:`\lambda_2` itself, in place of ``sparsity``.
 
@@ -230,21 +257,27 @@ class GroupFS(JointSelector):
         As in :class:`FeatureGroups`; constant columns alone are in no group, and a feature is
         central by its correlation with the group's mean.
     group_gates_ : ndarray of shape (n_groups_,)
-        Gate means; above one half is open.
+        Gate means :math:`\mu`; above one half is open.
+    feature_gates_ : ndarray of shape (n_features_in_,)
+        :math:`\hat z = M z`, the weight of every feature, with gates and memberships without noise.
     group_kept_, group_smoothness_ : ndarray of shape (n_groups_,)
         Which groups are kept (with a budget, which have selected features), and how smooth they
         are beyond chance, by which they are ranked unless by gates (preset "paper").
     membership_ : ndarray of shape (n_features_in_, n_groups_)
-        Probabilities of membership; rows of constant columns are zero.
+        M at the final temperature, without noise; rows of constant columns are zero.
+    projection_ : ndarray of shape (n_groups_, n_groups)
+        Q, a row for each group.
     distortion_ : dict
         E(C) for each C that was looked at; empty if ``n_groups`` was given.
     critical_sparsity_weight_, sparsity_weight_, smoothness_weight_ : float
         :math:`\lambda_2^*`, :math:`\lambda_2` and :math:`\lambda_1`.
     loss_, gain_ : float
-        Final loss without noise, and how much lower it is than that of the better of the two
-        trivial models: all gates open, all gates shut.
+        Final loss without noise; and how much lower the loss is with the gates decided, 1 or 0,
+        than that of the better of the two trivial models: all gates open, all gates shut. A fit
+        that gains nothing warns.
     history_, n_iter_ : list of dict, int
-        For each epoch its loss with the terms, gates, temperature and seconds; their number.
+        For each epoch its loss with the terms L_s, L_f and L_reg, gates, temperature and seconds;
+        the number of epochs.
 
     References
     ----------
@@ -274,5 +307,8 @@ class GroupFS(JointSelector):
         "sparsity_weight": [NOT_NEGATIVE, None],
     }
 
-    def _sparsities(self) -> FloatArray:
-        return np.array([USUAL_SPARSITY if self.sparsity is None else self.sparsity])
+    def _train(self, problem: "Problem") -> "Trained":
+        from groupfs.joint.training import train_models
+
+        settings = problem.settings
+        return train_models(problem, np.array([settings.sparsity]), settings.sparsity_weight)

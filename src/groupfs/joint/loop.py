@@ -64,9 +64,9 @@ class History:
             {
                 "epoch": epoch,
                 "loss": float(self.terms[epoch, model] @ combine),
-                "sample_smoothness": float(self.terms[epoch, model, 0]),
-                "feature_smoothness": float(self.terms[epoch, model, 1]),
-                "group_sparsity": float(self.terms[epoch, model, 2]),
+                "L_s": float(self.terms[epoch, model, 0]),
+                "L_f": float(self.terms[epoch, model, 1]),
+                "L_reg": float(self.terms[epoch, model, 2]),
                 "gates": self.gates[epoch, model],
                 "temperature": self.temperature[epoch],
                 "seconds": self.seconds[epoch],

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot
 
+from groupfs.groups import OPEN
 from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity, sample_term
 from groupfs.joint.relaxations import (
     Noise,
@@ -148,12 +149,15 @@ class GatedModel:
     def gain_and_loss(self, objective: Objective, X: Tensor) -> tuple[Tensor, Tensor]:
         """Compute by how much models beat all gates open and all shut, and their loss, (R,) each.
 
-        The plain loss cannot compare sparsity weights: it falls with the weight itself.
+        The gain is that of the decided gates, 1 where open and 0 where shut: gates that are half
+        open pay for it, however right they are. The plain loss cannot compare sparsity weights: it
+        falls with the weight itself.
         """
         everything = self.noiseless_loss(objective, X, torch.ones_like(self.mu))
         nothing = self.noiseless_loss(objective, X, torch.zeros_like(self.mu))
-        loss = self.noiseless_loss(objective, X)
-        return torch.minimum(everything, nothing) - loss, loss
+        decided = self.noiseless_loss(objective, X, (self.mu > OPEN).to(self.mu.dtype))
+        gain = torch.minimum(everything, nothing) - decided
+        return gain, self.noiseless_loss(objective, X)
 
 
 def feature_weights(M: Tensor, z: Tensor) -> Tensor:

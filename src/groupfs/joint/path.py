@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 #: Relative sparsities that are trained if none are given.
 DEFAULT_SPARSITIES = np.geomspace(0.25, 3.0, 24)
+#: As published, so many between the last at which all gates are open and the first at which all are
+#: shut, which are looked for among these first.
+N_SWEPT, BRACKET = 40, np.geomspace(0.5, 2.0, 17)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -29,10 +32,15 @@ class GroupFSPath(JointSelector):
     The chosen model's loss is the furthest below that of both trivial models, all gates open and
     all gates shut, at its own sparsity. Kept are the groups that it leaves open.
 
+    ``preset="paper"`` sweeps :math:`\lambda_2` as published, from all gates open to all shut, and
+    takes the model with the lowest loss of those that are neither. By itself the loss falls with
+    :math:`\lambda_2`, so that this is a model near the lower end, which closes few gates.
+
     Parameters
     ----------
     sparsities : array-like or None, default=None
-        Relative sparsities; None is 24 values from 0.25 to 3.
+        Relative sparsities. None is 24 values from 0.25 to 3; with preset "paper" 40 values from
+        where all gates are open to where all are shut.
     n_init : int, default=2
         Seeds trained at every sparsity.
     n_groups, n_features_to_select, n_groups_to_select, output, smoothness_weight, preset,
@@ -70,9 +78,21 @@ class GroupFSPath(JointSelector):
         "sparsities": ["array-like", None],
     }
 
-    def _sparsities(self) -> FloatArray:
+    def _open(self, X: Any) -> Any:
+        self._given_sparsities()  # refused before anything is computed
+        return super()._open(X)
+
+    def _train(self, problem: "Problem") -> "Trained":
+        from groupfs.joint.training import train_models
+
+        sparsities = self._given_sparsities()
+        if sparsities is None and problem.settings.is_published:
+            sparsities = transition(train_models(problem, BRACKET))
+        return train_models(problem, DEFAULT_SPARSITIES if sparsities is None else sparsities)
+
+    def _given_sparsities(self) -> FloatArray | None:
         if self.sparsities is None:
-            return DEFAULT_SPARSITIES
+            return None
         values = np.unique(np.asarray(self.sparsities, dtype=float))
         if not len(values) or not np.isfinite(values).all() or values[0] <= 0:
             raise ParameterError(
@@ -87,12 +107,9 @@ class GroupFSPath(JointSelector):
     ) -> "LearnedGroups":
         """Describe all models of the path in terms of the groups of the chosen one."""
         learned = super()._set_model(X, problem, trained, seed, weight)
-        n_trained = len(trained.sparsity_weights)  # Ctrl-C may have ended the path early
-        sparsities = self._sparsities()[:n_trained]
-        labels = trained.logits.argmax(-1)  # (S, P, d)
-        frequency = np.zeros((n_trained, len(problem.table.names)))
-        open_of_feature = np.take_along_axis(trained.gates > OPEN, labels, axis=-1)
-        frequency[:, problem.table.columns] = open_of_feature.mean(0)
+        sparsities = trained.sparsities
+        frequency = np.zeros((len(sparsities), len(problem.table.names)))
+        frequency[:, problem.table.columns] = trained.open_features.mean(0)
         gates = trained.gates[:, :, learned.order]
         self.sparsity_ = float(sparsities[weight])
         self.path_ = GroupPath(
@@ -109,6 +126,17 @@ class GroupFSPath(JointSelector):
             kept=self.group_kept_,
         )
         return learned
+
+
+def transition(trained: "Trained") -> FloatArray:
+    """Find sparsities from where all features are behind open gates to where all are shut in.
+
+    Where one of both was not reached, they begin or end with those that were trained.
+    """
+    sparsities, open_share = trained.sparsities, trained.open_features.mean((0, 2))
+    last_open = sparsities[open_share == 1].max(initial=sparsities[0])
+    first_shut = sparsities[open_share == 0].min(initial=sparsities[-1])
+    return np.linspace(min(last_open, first_shut), max(last_open, first_shut), N_SWEPT)
 
 
 @dataclass

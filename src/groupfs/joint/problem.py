@@ -9,9 +9,14 @@ import numpy as np
 import torch
 
 from groupfs.data.table import Table
-from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
+from groupfs.discovery.clusters import (
+    DENSE_FEATURES,
+    as_groups,
+    cluster_features,
+    leading_eigenvectors,
+)
 from groupfs.discovery.graph import feature_walk
-from groupfs.discovery.number_of_groups import find_n_groups
+from groupfs.discovery.number_of_groups import find_n_groups, lowest_distortion
 from groupfs.discovery.smoothness import smoothness_beyond_chance
 from groupfs.joint.calibration import calibrate
 from groupfs.joint.losses import Objective, walk_tensor
@@ -52,11 +57,13 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
     table.rows.to(device, DTYPE)
     rows, d = table.rows, table.rows.shape[1]
     walk = feature_walk(table.similarity, settings.n_neighbors, settings.feature_neighbors)
-    if isinstance(settings.n_groups, str):
-        n_groups, distortion, eigenvectors = find_n_groups(walk, table.n_distinct)
+    if not isinstance(settings.n_groups, str):
+        n_groups, distortion = settings.n_groups, dict[int, float]()
+        eigenvectors = leading_eigenvectors(walk, min(n_groups, d), DENSE_FEATURES)
+    elif settings.is_published:
+        n_groups, distortion, eigenvectors = lowest_distortion(walk)
     else:
-        n_groups, distortion = settings.n_groups, {}
-        eigenvectors = leading_eigenvectors(walk, min(n_groups, d))
+        n_groups, distortion, eigenvectors = find_n_groups(walk, table.n_distinct)
     rngs = [np.random.default_rng(seed) for seed in seeds]
     clusters = [cluster_features(eigenvectors, n_groups, rng) for rng in rngs]
     objective = Objective(
@@ -92,7 +99,7 @@ def _gate_starts(
 
     By smoothness beyond chance, from 1/4 for groups without any to 3/4 for the smoothest group.
     """
-    if not settings.starts_by_smoothness:
+    if settings.is_published:
         return np.full((len(seeds), n_groups), HALF_OPEN)
     starts = []
     for labels, seed in zip(clusters, seeds, strict=True):

@@ -1,4 +1,4 @@
-"""Train the models of a problem, judge what came out, and describe the groups of one model.
+"""Train the models of a problem, choose one of them, and describe its groups.
 
 Axes: S seeds, P sparsity weights, d features, C groups.
 """
@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from groupfs.discovery.clusters import as_groups
 from groupfs.discovery.describe_groups import N_SHUFFLES, place_groups
 from groupfs.discovery.smoothness import SCORED_ROWS
-from groupfs.groups import Groups
+from groupfs.groups import OPEN, Groups
 from groupfs.joint.loop import History, train
 from groupfs.joint.problem import Problem, group_smoothness
 from groupfs.utils.counter_rng import CounterNoise
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Models that are trained side by side on the CPU, where more gain nothing. How sums round depends
 #: on the models beside, so the number is the same whatever the machine.
@@ -31,16 +31,33 @@ RUN_ENTRIES = 2**28
 class Trained:
     """Models of every seed at every weight, as they are after training."""
 
-    sparsity_weights: FloatArray  #: (P,)
+    sparsities: FloatArray  #: relative to the critical weight, (P,)
+    sparsity_weights: FloatArray  #: lambda2, (P,)
     logits: NDArray[np.float32]  #: of the memberships, (S, P, d, C)
+    projections: NDArray[np.float32]  #: Q, (S, P, C, C)
     gates: FloatArray  #: (S, P, C)
     loss: FloatArray  #: without noise, (S, P)
     gain: FloatArray  #: over the better of the two trivial models, (S, P)
     histories: list[History]  #: of all seeds, one per weight
 
+    @property
+    def open_features(self) -> BoolArray:
+        """Which features are behind open gates, (S, P, d)."""
+        return np.take_along_axis(self.gates > OPEN, self.logits.argmax(-1), axis=-1)
 
-def train_models(problem: Problem, sparsity_weights: FloatArray) -> Trained:
-    """Train every seed of the problem at every weight, as many side by side as pay."""
+
+def train_models(
+    problem: Problem, sparsities: FloatArray, sparsity_weight: float | None = None
+) -> Trained:
+    """Train every seed of the problem at every sparsity, as many side by side as pay.
+
+    ``sparsity_weight`` is lambda2 itself, in place of sparsities.
+    """
+    critical = problem.critical_sparsity_weight
+    sparsity_weights = sparsities * critical
+    if sparsity_weight is not None:
+        sparsity_weights = np.array([float(sparsity_weight)])
+        sparsities = sparsity_weights / critical
     S, d = len(problem.seeds), problem.table.rows.shape[1]
     at_once = max(1, MODELS_OF_A_RUN // max(S, 2))
     if problem.device.type != "cpu":
@@ -50,9 +67,11 @@ def train_models(problem: Problem, sparsity_weights: FloatArray) -> Trained:
         runs.append(_train_run(problem, weights))
         if runs[-1].histories[0].interrupted:
             break
-    over_weights = ("logits", "gates", "loss", "gain")
+    over_weights = ("logits", "projections", "gates", "loss", "gain")
+    n_trained = sum(len(run.sparsity_weights) for run in runs)  # less than all after Ctrl-C
     return Trained(
-        sparsity_weights=np.concatenate([run.sparsity_weights for run in runs]),
+        sparsities=sparsities[:n_trained],
+        sparsity_weights=sparsity_weights[:n_trained],
         histories=[history for run in runs for history in run.histories],
         **{name: np.hstack([getattr(run, name) for run in runs]) for name in over_weights},
     )
@@ -76,14 +95,33 @@ def _train_run(problem: Problem, sparsity_weights: FloatArray) -> Trained:
     judged = problem.table.rows.random_rows(SCORED_ROWS, rng)
     gain, loss = models.gain_and_loss(problem.objective, judged)
     logits = models.logits.cpu().numpy()
+    projections = models.Q.cpu().numpy()
     return Trained(
+        sparsities=sparsity_weights / problem.critical_sparsity_weight,
         sparsity_weights=sparsity_weights,
         logits=logits.reshape(S, P, *logits.shape[1:]),
+        projections=projections.reshape(S, P, *projections.shape[1:]),
         gates=models.mu.double().cpu().numpy().reshape(S, P, -1),
         loss=loss.double().cpu().numpy().reshape(S, P),
         gain=gain.double().cpu().numpy().reshape(S, P),
         histories=[history.every(weight, P) for weight in range(P)],
     )
+
+
+def choose_model(trained: Trained, by_loss: bool) -> tuple[int, int]:
+    """Choose the seed and the weight of the model that is taken.
+
+    It is the one with the largest gain, or ``by_loss`` the one with the lowest loss among those
+    that leave some features behind open gates and others behind shut ones (among all, where there
+    is no such model).
+    """
+    score = trained.gain
+    if by_loss:
+        open_share = trained.open_features.mean(-1)
+        is_mixed = (open_share > 0) & (open_share < 1)
+        score = -np.where(is_mixed | ~is_mixed.any(), trained.loss, np.inf)
+    seed, weight = np.unravel_index(int(score.argmax()), score.shape)
+    return int(seed), int(weight)
 
 
 @dataclass(frozen=True)
@@ -92,8 +130,9 @@ class LearnedGroups:
 
     groups: Groups
     order: IntArray  #: number of each group in the model, (C,)
-    membership: FloatArray  #: probabilities, 0 for constant columns, (n_features, C)
-    gates: FloatArray  #: gate means, (C,)
+    membership: FloatArray  #: M without noise, 0 for constant columns, (n_features, C)
+    projection: FloatArray  #: Q, a row for each group, (C, ...)
+    gates: FloatArray  #: gate means mu, (C,)
     history: list[dict[str, Any]]
 
 
@@ -106,9 +145,9 @@ def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -
     gates = trained.gates[seed, weight]
     central, _ = table.similarity.with_sums(labels, problem.n_groups)
     smoothness = group_smoothness(table, groups, settings, problem.seeds[0], N_SHUFFLES)
-    ranked = np.lexsort((-gates, -(gates if settings.ranks_by_gates else smoothness)))
+    ranked = np.lexsort((-gates, -(gates if settings.is_published else smoothness)))
     order = np.array([j for j in ranked if len(groups[j])], dtype=np.int64)
-    share = scipy.special.softmax(logits, axis=1)[:, order]
+    share = scipy.special.softmax(logits / settings.end_temperature, axis=1)[:, order]
     membership = np.zeros((len(table.names), len(order)))
     membership[table.columns] = share / share.sum(1, keepdims=True)
     loss_weights = (1.0, problem.objective.smoothness_weight, trained.sparsity_weights[weight])
@@ -118,6 +157,7 @@ def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -
         groups=place_groups(table, [groups[j] for j in order], central, signs, smoothness[order]),
         order=order,
         membership=membership,
+        projection=trained.projections[seed, weight][order].astype(np.float64),
         gates=gates[order],
         history=[{**record, "gates": record["gates"][order]} for record in records],
     )

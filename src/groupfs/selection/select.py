@@ -26,10 +26,6 @@ NOTHING_RELATED = (
     "selected. Set n_features_to_select for a budget all the same, or keep_unrelated=True to look "
     "for groups among all features."
 )
-ALL_CLOSED = (
-    "All gates are closed at this sparsity; only the group ranked first was kept. Choose a lower "
-    "sparsity."
-)
 ALL_THE_SAME = (
     "so nothing is selected. Ask for a number of groups or features (n_groups_to_select, "
     "n_features_to_select) to have the first of them all the same"
@@ -53,6 +49,9 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
         chosen = found.representatives[within[:budget] if budget else np.flatnonzero(groups)]
     elif budget is None:
         chosen = np.flatnonzero(np.append(groups, False)[labels])
+    elif asked.allocation == "covering":  # whole groups until the budget is covered, as published
+        n_whole = 1 + int(np.searchsorted(found.sizes[within].cumsum(), budget))
+        chosen = np.flatnonzero(np.isin(labels, within[:n_whole]))
     elif asked.allocation == "explain":
         allowed = asked.n_groups is None or np.isin(labels[order], within)
         chosen = order[np.broadcast_to(allowed, order.shape)][:budget]
@@ -101,10 +100,9 @@ def keep_groups(
     if found.gates is not None:
         kept = found.gates > OPEN
         why = np.where(kept, Why.GATE_OPEN, Why.GATE_CLOSED)
-        if kept.any():
-            return kept, why, None
-        kept[0], why[0] = True, Why.FIRST_OF_CLOSED
-        return kept, why, ALL_CLOSED
+        if not kept.any():
+            kept[0], why[0] = True, Why.FIRST_OF_CLOSED
+        return kept, why, None
     significant = found.stand_out(alpha)
     assert significant is not None  # without gates groups are tested
     kept = significant if found.replicates is None else significant & found.replicates
