@@ -33,25 +33,20 @@ bench: .venv/.installed
 docs: .venv/.installed
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going -b html docs out/docs
 
-# The paper's results; on a machine with a GPU: make reproduce DEVICE=cuda JOBS=16
+# The paper's figures and tables, in out/; on a machine with a GPU: make reproduce DEVICE=cuda JOBS=16
 DEVICE ?= cpu
 JOBS ?= 2
-SCENARIOS := scenario0 scenario1 scenario2 student
+MOONS := figure1 figure2 figure3 choosing_c readings ablations
+REAL := table1 table2 table_student figure4
 
 reproduce: .venv/.installed
-	for name in $(SCENARIOS); do $(BIN)/python -m experiments.$$name --device $(DEVICE) --jobs $(JOBS) || exit 1; done
-	$(BIN)/python -m experiments.two_moons --jobs $(JOBS) --figures experiments/results/figures
-	$(BIN)/python -m experiments.choose_c --figures experiments/results/figures
-	$(BIN)/python -m experiments.pixels --device $(DEVICE)
-	$(BIN)/python -m experiments.student_figure
-	$(BIN)/python -m experiments.tables
+	for name in $(MOONS); do $(BIN)/python -m experiments.$$name --jobs $(JOBS) || exit 1; done
+	for name in $(REAL); do $(BIN)/python -m experiments.$$name --device $(DEVICE) --jobs $(JOBS) || exit 1; done
 
-# A few small tables and few epochs, results in out/quick
+# A small part of each, computed in minutes, in out/quick
 reproduce-quick: .venv/.installed
-	for name in $(SCENARIOS); do $(BIN)/python -m experiments.$$name --quick --jobs $(JOBS) || exit 1; done
-	$(BIN)/python -m experiments.two_moons --quick --jobs $(JOBS) --results out/quick --figures out/quick
-	$(BIN)/python -m experiments.choose_c --quick --results out/quick --figures out/quick
-	$(BIN)/python -m experiments.student_figure --results out/quick --figures out/quick
+	for name in $(MOONS) $(REAL); do \
+		$(BIN)/python -m experiments.$$name --quick --jobs $(JOBS) --out out/quick/$$name || exit 1; done
 
 clean:
 	rm -rf .venv out

@@ -28,6 +28,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "docstrings",
     "mathml",
+    "source_links",
 ]
 templates_path = ["_templates"]
 exclude_patterns = ["gallery", "_ext", "auto_gallery/*.py", "auto_gallery/*.ipynb"]

@@ -122,7 +122,7 @@ def test_a_part_that_would_run_code_is_refused_and_not_run(
     ("wrong", "says"),
     [
         ({"format": "other"}, "not a model that groupfs wrote"),
-        ({"version": 5}, "version 5, but this groupfs reads version 6; fit it again"),
+        ({"version": 6}, "version 6, but this groupfs reads version 7; fit it again"),
         ({"selector": FeatureGroups()}, "not fitted"),
         ({"selector": StandardScaler()}, "StandardScaler is no .*GroupFSPath"),
         ({"columns": "{}"}, "broken or not a model"),

@@ -1,6 +1,7 @@
-"""Draw the picture of the README: a questionnaire sorted into its scales, cells by programmes.
+"""Draw the picture of the README: a questionnaire sorted into its scales, cells, the paper's figure.
 
-Run ``python docs/guide/draw_readme.py FOLDER``; FOLDER holds ``known-groups/bfi.npz`` (X and names:
+Run ``python docs/guide/draw_readme.py FOLDER`` after ``python -m experiments.figure3 --out
+experiments/results/figure3``; FOLDER holds ``known-groups/bfi.npz`` (X and names:
 the 25 items of the data set bfi of the R package psychTools, gaps filled by medians) and
 ``single-cell/10x_pbmc68k_reduced.h5ad`` (the cells that scanpy ships).
 """
@@ -19,6 +20,8 @@ from groupfs.anndata import select_groups
 from groupfs.utils.types import FloatArray, IntArray
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
+FITS = IMAGES.parents[1] / "experiments" / "results" / "figure3" / "fits.csv"
+RATES = {"rg_sim": "RG$_{sim}$", "tpr": "TPR", "fdr": "FDR"}
 #: Programmes that are drawn, those with the highest scores first, and genes that name each.
 N_PROGRAMMES, N_GENES = 6, 3
 #: What the letters of the items stand for.
@@ -93,13 +96,33 @@ def draw_cells(figure: SubFigure, path: Path) -> None:
     )
 
 
+def draw_figure_3(figure: SubFigure, fits: pd.DataFrame) -> None:
+    """Draw the paper's rates for every number of features and of groups, means over ten seeds."""
+    own = fits[fits["variant"] == "100 rows"]
+    axes = figure.subplots(3, 1, sharex=True)
+    for ax, (rate, name) in zip(axes, RATES.items(), strict=True):
+        mean = own.pivot_table(index="C", columns="n_features", values=rate)
+        sides = (mean.columns[0] - 0.5, mean.columns[-1] + 0.5)
+        extent = (*sides, mean.index[0] - 0.5, mean.index[-1] + 0.5)
+        best = "cividis_r" if rate == "fdr" else "cividis"
+        image = {"cmap": best, "vmin": 0, "vmax": 1, "origin": "lower", "aspect": "auto"}
+        shown = ax.imshow(mean.to_numpy(), extent=extent, **image)
+        ax.set_ylabel(f"{name}\ngroups C", fontsize=7)
+        ax.tick_params(labelsize=6, length=2)
+        ax.set_yticks([3, 12, 20])
+        figure.colorbar(shown, ax=ax, ticks=[0, 1], pad=0.03).ax.tick_params(labelsize=6)
+    axes[-1].set_xlabel("features d", fontsize=7)
+    figure.suptitle("the paper's figure 3", fontsize=9)
+
+
 def main(folder: Path) -> None:
-    """Draw both halves and write the picture."""
+    """Draw the three parts and write the picture."""
     stored = np.load(folder / "known-groups" / "bfi.npz")
-    figure = Figure(figsize=(11, 3.6), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=[1.25, 1], wspace=0.02)
+    figure = Figure(figsize=(12.8, 3.6), layout="constrained")
+    left, right, paper = figure.subfigures(1, 3, width_ratios=[1.25, 1, 0.42], wspace=0.02)
     draw_questionnaire(left, stored["X"], [str(name) for name in stored["names"]])
     draw_cells(right, folder / "single-cell" / "10x_pbmc68k_reduced.h5ad")
+    draw_figure_3(paper, pd.read_csv(FITS))
     figure.savefig(IMAGES / "readme.png", dpi=160)
 
 

@@ -280,7 +280,7 @@ class FeatureGroups(GroupSelector):
         table = open_table(self, X, self.standardize, self.max_memory, similarity=self.similarity)
         table.rows.to(device, DTYPE)
         n_samples, n_features = table.rows.shape
-        refuse_n_groups(self.n_groups, n_features)
+        refuse_n_groups(self.n_groups, n_features, n_features - 1)
         metric = check_metric(self.metric, n_samples)
         refuse_conflicts(self.get_params(deep=False))
         refuse_too_many(self.n_features_to_select, n_features)

@@ -22,8 +22,6 @@ ALL = [
     baselines.CompFS(max_epochs=5, random_state=0),
     baselines.ConcreteAutoencoderSelector(max_epochs=5, random_state=0),
     baselines.DUFS(random_state=0, max_epochs=60),
-    baselines.FacilityLocationSelector(),
-    baselines.FeatureMedoids(),
     baselines.LaplacianScore(),
     baselines.MCFS(),
     baselines.MGAGR(n_groups=1),  # more would be blocks in the order of the columns

@@ -1,16 +1,12 @@
 """Laplacian Score and its graph: both equal their definitions written out."""
 
-import functools
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 import torch
-from sklearn.feature_selection import SelectKBest
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, scale
+from sklearn.preprocessing import scale
 
-from groupfs.baselines import LaplacianScore, laplacian, laplacian_score
+from groupfs.baselines import LaplacianScore, laplacian
 from groupfs.baselines.laplacian import nearest_rows, self_tuning_affinity, smoothness
 from groupfs.data.dense import DenseRows
 from groupfs.data.sparse import SparseRows
@@ -58,14 +54,6 @@ def test_blocks_of_columns_do_not_change_the_scores(rng):
     W = affinity(Z)
     blocks = smoothness(DenseRows(Z), W, block_entries=1)  # 16 columns at a time
     np.testing.assert_allclose(blocks, -he(Z, W), rtol=0, atol=1e-12)
-
-
-def test_the_function_works_in_select_k_best_within_a_pipeline(X):
-    score = functools.partial(laplacian_score, n_neighbors=3)
-    pipeline = make_pipeline(StandardScaler(), SelectKBest(score, k=2)).fit(X)
-    own = LaplacianScore(2, n_neighbors=3).fit(X)
-    np.testing.assert_array_equal(pipeline[-1].get_support(), own.get_support())
-    np.testing.assert_array_equal(laplacian_score(X, n_neighbors=3), own.scores_)
 
 
 def test_columns_that_vary_only_where_the_graph_has_no_edges_come_last(X, rng):

@@ -1,86 +1,106 @@
-"""Two moons: the studies are the paper's, and what is counted is what was found."""
+"""The scripts of two moons: printed settings, what a fit is measured by, and what is left out."""
 
-import json
-from collections import Counter
+from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
+import torch
 
-from experiments import two_moons, two_moons_figures
+from experiments import ablations, choosing_c, figure2, figure3, readings, two_moons
+from groupfs import GroupFS
+from tests import reference
 
-GROUPS = [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9], [10, 11], [12]]
-
-
-def test_every_study_has_ten_seeds_of_every_variant():
-    keys = list(two_moons.cells())
-    quick = list(two_moons.cells(quick=True))
-    assert all(key in keys for key in quick) and len(quick) < len(keys) / 50
-    assert len({json.dumps(key, sort_keys=True) for key in keys}) == len(keys)
-    counts = Counter((key["study"], key["variant"], key["n_groups"] == "auto") for key in keys)
-    n_grid = sum(d - 2 for d in range(17, 25))  # C = 2, ..., d - 1
-    expected = {("grid", variant, False): 10 * n_grid for variant in ("default", "paper")}
-    for study, n_tables in {"noise": 10, "correlation": 9}.items():
-        for kind in (("default", True), ("default", False), ("paper", False)):
-            expected[study, *kind] = 10 * n_tables
-    assert counts == expected
+QUICK = ["--quick", "--jobs", "1", "--out"]
 
 
-def test_settings_are_those_the_paper_prints_for_the_table():
-    rho = two_moons.paper_settings("correlation", {"correlation": 0.7})
-    assert (rho["n_groups"], rho["lambda1"], rho["lambda2"]) == (3, 1.0, 0.8)
-    noise = two_moons.paper_settings("noise", {"noise": 0.1})
-    assert (noise["n_groups"], noise["lambda2"]) == (12, 6.0)
-    grid = two_moons.paper_settings("grid", {"n_groups": 5, "n_features": 17})
-    assert grid == {"n_groups": 5, "lambda1": 10.0, "lambda2": 3.7}
+def found(groups, gates):
+    return SimpleNamespace(groups_=[np.array(g) for g in groups], group_gates_=np.array(gates))
 
 
-def test_the_papers_selection_takes_groups_until_ten_features_are_covered():
-    rates = two_moons.measures([GROUPS[0], GROUPS[2], GROUPS[1], GROUPS[3]], GROUPS[0])
-    assert (rates["rg_sim"], rates["tpr"]) == (1, 1)
-    assert rates["fdr"] == pytest.approx(2 / 12)  # the pair of noise features is passed on the way
-    assert (rates["kept_tpr"], rates["kept_fdr"]) == (0.5, 0)
+def test_groups_are_taken_until_ten_features_are_covered():
+    halves = two_moons.TRUE_GROUPS
+    right = two_moons.measures(found([*halves, range(10, 20)], [0.9, 0.8, 0.1]))
+    assert (right["rg_sim"], right["tpr"], right["fdr"]) == (1, 1, 0)
+    assert right["exact"] and right["kept_exact"] and right["n_open"] == 2
+    wrong = two_moons.measures(found([halves[0], range(10, 20), halves[1]], [0.9, 0.8, 0.1]))
+    assert (wrong["tpr"], wrong["fdr"]) == pytest.approx((0.5, 10 / 15))
+    assert not wrong["exact"] and not wrong["kept_exact"]
 
 
-@pytest.mark.slow
-def test_a_fit_with_either_variant_can_be_recomputed_from_its_record(monkeypatch):
-    monkeypatch.setattr(two_moons, "N_SAMPLES", 200)
-    table = {"n_features": 20, "correlation": 0.95, "noise": 0.05, "seed": 0}
-    for variant in ("default", "paper"):
-        key = {"study": "grid", "variant": variant, "n_groups": 3, **table}
-        record = json.loads(json.dumps(two_moons.compute(key)))
-        assert sorted(sum(record["groups"], [])) == list(range(20))
-        assert len(record["groups"]) == record["n_groups_found"]
-        again = two_moons.measures(record["groups"], record["selected"])
-        assert again == {name: record[name] for name in again}
-        if variant == "default":
-            assert again["rg_sim"] == again["tpr"] == 1 and again["fdr"] == 0
-        else:
-            assert (record["smoothness_weight"], record["sparsity_weight"]) == (1.0, 1.5)
-            assert record["n_iter"] == 500
+def test_settings_are_the_printed_ones():
+    names = ("n_groups", "smoothness_weight", "sparsity_weight")
+    at = {"noise": 0.05, "correlation": 0.7}
+    by_study = [tuple(two_moons.printed(s, v)[n] for n in names) for s, v in at.items()]
+    assert by_study == [(12, 1.0, 6.2), (3, 1.0, 0.8)]
+    assert two_moons.printed("grid", C=20, d=20)["sparsity_weight"] == 9.6  # every C up to d
 
 
-def test_recovery_counts_exact_fits_within_the_range_of_c_only():
-    def fit(C, d, variant="default", study="grid", **values):
-        key = {"study": study, "variant": variant, "n_groups": C, "n_features": d, "seed": 0}
-        return record_of(key, **values)
-
-    records = [fit(3, 17), fit(9, 17, fdr=0.1), fit(5, 20, rg_sim=0.9), fit(6, 20, kept_tpr=0.5)]
-    records += [fit(2, 17, tpr=0.0), fit(10, 17, tpr=0.0)]  # too few groups, and too many
-    records += [fit(4, 17, variant="paper", tpr=0.0), fit("auto", 20, study="noise", tpr=0.0)]
-    assert two_moons.recovered(records, "default") == (2, 4)
-    assert two_moons.recovered(records, "default", kept=True) == (2, 4)
-    assert two_moons.recovered(records, "paper") == (0, 1)
+def test_figure_3_counts_what_lies_in_its_frame():
+    rows = pd.DataFrame(
+        [
+            {"variant": "100 rows", "n_features": 20, "C": C, "seed": 0, "exact": C != 12}
+            for C in (2, 3, 12, 13)
+        ]
+    ).assign(kept_exact=False, rg_sim=1.0, tpr=1.0, fdr=0.0)
+    assert figure3.inside(rows).tolist() == [False, True, True, False]
+    assert "| 1 of 2 (50.0%) | 0 of 2 (0.0%) |" in figure3.table(rows)
 
 
 @pytest.mark.slow
-def test_all_figures_of_the_page_are_drawn(tmp_path):
-    records = [record_of(key) for key in two_moons.cells(quick=True)]
-    two_moons_figures.draw(two_moons.aggregate(records), tmp_path)
-    names = ("curves", "grid_default", "grid_paper")
-    drawn = {path.name for path in tmp_path.iterdir()}
-    assert drawn == {f"two_moons_{name}.{ending}" for name in names for ending in ("png", "svg")}
+def test_figures_are_computed_and_drawn_from_an_empty_folder(tmp_path):
+    figure3.main([*QUICK, str(tmp_path / "3"), "--variants", "100 rows"])
+    rows = pd.read_csv(tmp_path / "3" / "fits.csv")
+    assert rows["C"].tolist() == [2, 3, 8, 12, 15, 20] and rows["exact"][1:4].all()
+    figure2.main([*QUICK, str(tmp_path / "2")])
+    assert {p.name for p in (tmp_path / "2").glob("*.png")} == {"figure2.png"}
+    assert {p.name for p in (tmp_path / "3").glob("*.png")} == {"figure3.png"}
 
 
-def record_of(key, **values):
-    perfect = {"rg_sim": 1.0, "tpr": 1.0, "fdr": 0.0, "kept_tpr": 1.0, "kept_fdr": 0.0}
-    others = {"loss": -0.2, "n_groups_found": 3, "n_open": 2, "seconds": 1.0}
-    return {"key": key, **perfect, **others, **values}
+def test_nothing_left_out_is_the_estimator_itself():
+    X = two_moons.load(100, 3).data
+    settings = {**two_moons.printed("noise", 0.05), "max_epochs": 20}
+    ours = ablations.fit(ablations.Parts(), X, settings, seed=3)
+    fitted = GroupFS(preset="paper", **settings, n_init=1, random_state=3, device="cpu").fit(X)
+    assert ours == {**two_moons.measures(fitted), "moved": 0.0, "machine": ours["machine"]}
+
+
+def test_the_norm_of_F_held_fixed_has_the_gradient_of_a_constant_norm(rng):
+    M = torch.from_numpy(rng.dirichlet(np.ones(3), 7)).requires_grad_()
+    Q = torch.from_numpy(rng.standard_normal((3, 3))).requires_grad_()
+    W = torch.from_numpy(rng.random((7, 7)))
+    L = reference.laplacian(W + W.T)
+    F = M @ Q
+    mean, norm = F.mean(0).detach(), (F - F.mean(0)).norm(dim=0).detach()
+    F = (F - mean) / norm
+    overlap = ((F.T @ F - torch.eye(3)) ** 2).sum()
+    expected = (torch.trace(F.T @ L @ F) + 0.5 * overlap) / 21
+    gradients = torch.autograd.grad(expected, [M, Q])
+    walk = torch.eye(7).double() - L
+    value, *ours = ablations.fixed_norm(M.detach()[None], Q.detach()[None], walk, 0.5)
+    np.testing.assert_allclose(value[0], expected.detach())
+    for own, gradient in zip(ours, gradients, strict=True):
+        np.testing.assert_allclose(own[0], gradient, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("left_out", "expected"),
+    [("L_reg", {"n_open": 12}), ("L_s", {"n_open": 0, "tpr": 0}), ("learns_M", {"moved": 0})],
+)
+def test_a_part_that_is_left_out_is_missed(left_out, expected):
+    X = two_moons.load(100, 0).data
+    parts = ablations.Parts(**{left_out: False})
+    row = ablations.fit(parts, X, two_moons.printed("noise", 0.05), seed=0)
+    assert {name: row[name] for name in expected} == expected
+
+
+@pytest.mark.slow
+def test_readings_and_numbers_of_groups_are_written(tmp_path, capsys):
+    readings.main([*QUICK, str(tmp_path / "r")])
+    rows = pd.read_csv(tmp_path / "r" / "fits.csv")
+    assert set(rows["part"]) == set(readings.PARTS)
+    readings.main([*QUICK, str(tmp_path / "again"), "--join", str(tmp_path / "r")])
+    texts = [(tmp_path / name / "short.md").read_text() for name in ("r", "again")]
+    assert texts[0] == texts[1]
+    curve = choosing_c.curve_of(two_moons.load(1000, 0).data)
+    assert {3, 12} <= set(choosing_c.minima(curve)) and min(curve, key=curve.get) == 12

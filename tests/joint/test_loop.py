@@ -120,10 +120,9 @@ def test_ctrl_c_before_the_end_of_the_first_epoch_is_an_interrupt():
         train(*make_task(), batch_seed=0)
 
 
-def test_progress_shows_epochs_loss_and_open_gates(capsys):
+def test_progress_shows_epochs(capsys):
     train(*make_task(), batch_seed=0, verbose=True)
-    shown = capsys.readouterr().err
-    assert "8/8" in shown and "loss=" in shown and "open_gates=" in shown
+    assert "8/8" in capsys.readouterr().err
     train(*make_task(), batch_seed=0)
     assert capsys.readouterr().err == ""
 

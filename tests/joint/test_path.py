@@ -35,21 +35,13 @@ def test_default_path_finds_both_groups_over_more_than_threefold_sparsity(moons,
 def test_the_chosen_model_has_the_largest_gain(fitted):
     seed, index = fitted.path_.chosen
     assert fitted.path_.gain[seed, index] == fitted.path_.gain.max() == fitted.gain_
-    assert fitted.sparsity_ == fitted.path_.chosen_sparsity
+    assert fitted.sparsity_ == fitted.path_.sparsities[index]
     weight = fitted.sparsity_ * fitted.critical_sparsity_weight_
     assert fitted.sparsity_weight_ == pytest.approx(weight)
     np.testing.assert_allclose(fitted.path_.gates[seed, index], fitted.group_gates_)
     last = fitted.history_[-1]
     names = ("L_s", "L_f", "L_reg")
     np.testing.assert_allclose(fitted.path_.terms[seed, index], [last[name] for name in names])
-
-
-def test_closing_sparsity_is_the_last_at_which_a_group_is_open(fitted):
-    seed, _ = fitted.path_.chosen
-    for j, closing in enumerate(fitted.path_.closing_sparsity):
-        is_open = fitted.path_.is_open[seed, :, j]
-        expected = fitted.path_.sparsities[is_open].max() if is_open.any() else 0
-        assert closing == expected
 
 
 @pytest.mark.slow

@@ -8,14 +8,12 @@ has one, by its own rule.
 from groupfs.baselines.cae import ConcreteAutoencoderSelector
 from groupfs.baselines.compfs import CompFS
 from groupfs.baselines.dufs import DUFS
-from groupfs.baselines.laplacian import LaplacianScore, laplacian_score
+from groupfs.baselines.laplacian import LaplacianScore
 from groupfs.baselines.mcfs import MCFS
 from groupfs.baselines.mgagr import MGAGR
 from groupfs.baselines.plain import (
     AllFeatures,
     ColumnSubsetSelector,
-    FacilityLocationSelector,
-    FeatureMedoids,
     RandomSelector,
     VarianceSelector,
 )
@@ -28,12 +26,9 @@ __all__ = [
     "ColumnSubsetSelector",
     "CompFS",
     "ConcreteAutoencoderSelector",
-    "FacilityLocationSelector",
-    "FeatureMedoids",
     "LaplacianScore",
     "RandomSelector",
     "VarianceSelector",
-    "laplacian_score",
 ]
 
 # People import them from here, and saved models name them so: files may move.

@@ -21,7 +21,7 @@ from groupfs.selector import derive_seeds
 from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, fit_context
 from groupfs.utils.threads import threads_for
-from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
+from groupfs.utils.types import BoolArray, FloatArray, TorchDevice
 
 #: Baselines need the whole table in memory.
 Table: TypeAlias = TableInMemory
@@ -107,10 +107,6 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         self.ranking_ = np.empty(self.n_features_in_, dtype=np.int64)
         self.ranking_[np.concatenate([best_first, constant])] = 1 + np.arange(self.n_features_in_)
         self._support_mask = self.ranking_ <= (n_selected or self._budget(table))
-
-    def _rank_in_order(self, table: Table, order: IntArray) -> None:
-        """Rank the table's columns as they come in an order, (d,); the score is minus the rank."""
-        self._rank(table, -1 - np.argsort(order).astype(np.float64))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -113,23 +113,6 @@ class LaplacianScore(SampleGraphSelector):
         self._rank(table, smoothness(table.rows, W))
 
 
-def laplacian_score(X: Any, y: Any = None, **parameters: Any) -> FloatArray:
-    """Score all features for ``SelectKBest``, by the Laplacian Score with a minus sign.
-
-    ``y`` is ignored; other parameters are those of :class:`LaplacianScore`.
-
-    Examples
-    --------
-    >>> from groupfs.baselines import laplacian_score
-    >>> from groupfs.datasets import load_two_moons
-    >>> from sklearn.feature_selection import SelectKBest
-    >>> X = load_two_moons(random_state=0).data
-    >>> SelectKBest(laplacian_score, k=10).fit_transform(X).shape
-    (1000, 10)
-    """
-    return LaplacianScore(**parameters).fit(X).scores_
-
-
 def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = SCORED_ENTRIES) -> FloatArray:
     r"""Return :math:`\tilde f^\top W \tilde f / \tilde f^\top D \tilde f - 1` of the columns, (d,).
 

@@ -199,12 +199,8 @@ def report_constant(varies: BoolArray, names: Sequence[str], consequence: str) -
         )
 
 
-def refuse_n_groups(n_groups: Any, n_features: int, most: int | None = None) -> None:
-    """Refuse a number of groups that the features cannot fill.
-
-    At ``most`` so many may be asked for; None is one less than there are features.
-    """
-    most = n_features - 1 if most is None else most
+def refuse_n_groups(n_groups: Any, n_features: int, most: int) -> None:
+    """Refuse a number of groups that the features cannot fill: below 2, or above ``most``."""
     if not isinstance(n_groups, str) and not 2 <= n_groups <= max(most, 2):
         raise ParameterError(
             f"n_groups={n_groups} but X has {n_features} features that vary; a group needs "

@@ -14,12 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groupfs.data.similarity import Similarity
-from groupfs.discovery.clusters import (
-    DENSE_FEATURES,
-    as_groups,
-    cluster_features,
-    leading_eigenvectors,
-)
+from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
 from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.members import group_components
 from groupfs.utils.false_discovery import related_features
@@ -200,9 +195,7 @@ def chance_cohesion(
             labels = np.zeros(table.shape[1], dtype=np.int64)
             if n_groups > 1:
                 walk = feature_walk(table, n_neighbors, n_kept, signed)
-                vectors = leading_eigenvectors(
-                    walk, n_groups, dense_features=DENSE_FEATURES, tolerance=TOLERANCE
-                )
+                vectors = leading_eigenvectors(walk, n_groups, tolerance=TOLERANCE)
                 labels = cluster_features(vectors, n_groups)
         several = [group for group in as_groups(labels, n_groups) if len(group) > 1]
         found.extend(group_components(table, several, signed).cohesion)

@@ -192,19 +192,15 @@ def fill_empty(labels: IntArray, n_groups: int) -> IntArray:
 
 
 def leading_eigenvectors(
-    walk: FloatArray | sp.csr_array,
-    n_vectors: int,
-    dense_features: int | None = None,
-    tolerance: float = 0.0,
+    walk: FloatArray | sp.csr_array, n_vectors: int, tolerance: float = 0.0
 ) -> FloatArray:
     """Find the ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
 
-    Those of a sparse walk are found one by one, and so are those of a dense one of more than
-    ``dense_features`` (None: of none), to a relative ``tolerance`` of the eigenvalues (0: to
-    rounding).
+    Those of a sparse walk, and of a dense one of many features, are found one by one, to a relative
+    ``tolerance`` of the eigenvalues (0: to rounding).
     """
     d = walk.shape[0]
-    is_large = sp.issparse(walk) or (dense_features is not None and d > dense_features)
+    is_large = sp.issparse(walk) or d > DENSE_FEATURES
     if is_large and n_vectors < d - 1:
         values, vectors = _one_by_one(walk, n_vectors, tolerance=tolerance)
     else:

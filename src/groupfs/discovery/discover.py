@@ -10,12 +10,7 @@ import numpy as np
 from groupfs.data.similarity import MATRIX_FEATURES, Similarity
 from groupfs.data.table import Table
 from groupfs.discovery.chance import ChanceTables, Relatedness, measure_relatedness
-from groupfs.discovery.clusters import (
-    DENSE_FEATURES,
-    cluster_features,
-    first_component,
-    leading_eigenvectors,
-)
+from groupfs.discovery.clusters import cluster_features, first_component, leading_eigenvectors
 from groupfs.discovery.describe_groups import Division, Evidence, Options, describe
 from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.members import assign_members
@@ -182,9 +177,9 @@ def _number_of_groups(table: Table, options: Options, evidence: Evidence) -> tup
     ):
         n_groups = 1
     if n_groups is None:
-        n_groups, _, eigenvectors = find_n_groups(walk, table.n_distinct, DENSE_FEATURES)
+        n_groups, _, eigenvectors = find_n_groups(walk, table.n_distinct)
         return n_groups, eigenvectors
-    vectors = leading_eigenvectors(walk, min(n_groups, d), dense_features=DENSE_FEATURES)
+    vectors = leading_eigenvectors(walk, min(n_groups, d))
     return n_groups, vectors
 
 

@@ -8,13 +8,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.discovery.clusters import (
-    DENSE_FEATURES,
-    cluster_features,
-    embed,
-    leading_eigenvectors,
-    smoothness_of,
-)
+from groupfs.discovery.clusters import cluster_features, embed, leading_eigenvectors, smoothness_of
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Groups that wide tables are divided into where the graph itself does not say.
@@ -30,16 +24,15 @@ MOST_GROUPS, MOST_BY_DISTORTION = 30, 40
 
 
 def find_n_groups(
-    walk: FloatArray | sp.csr_array, n_distinct: int, dense_features: int | None = None
+    walk: FloatArray | sp.csr_array, n_distinct: int
 ) -> tuple[int, dict[int, float], FloatArray]:
     """Find the number of groups; return it, E(C) for all C looked at, and the eigenvectors.
 
-    ``n_distinct`` features are not duplicates of another; ``dense_features`` as in
-    :func:`~groupfs.discovery.clusters.leading_eigenvectors`.
+    ``n_distinct`` features are not duplicates of another.
     """
     d = walk.shape[0]
     n_vectors = max(min(MOST_GROUPS + 1, n_distinct, d), 2)
-    eigenvectors = leading_eigenvectors(walk, n_vectors, dense_features=dense_features)
+    eigenvectors = leading_eigenvectors(walk, n_vectors)
     curve, lone = {}, {}
     for C in range(2, n_vectors + 1):
         labels = cluster_features(eigenvectors, C)
@@ -58,7 +51,7 @@ def lowest_distortion(
     its own group there, and E(d) is zero whatever the table.
     """
     most = max(2, min(walk.shape[0] - 1, MOST_BY_DISTORTION))
-    eigenvectors = leading_eigenvectors(walk, most, DENSE_FEATURES)
+    eigenvectors = leading_eigenvectors(walk, most)
     curve = {}
     for C in range(2, most + 1):
         curve[C] = distortion(embed(eigenvectors, C), cluster_features(eigenvectors, C))

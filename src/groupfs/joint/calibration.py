@@ -10,7 +10,7 @@ from groupfs.joint.model import GatedModel, gated_smoothness
 from groupfs.joint.relaxations import gates, gates_pullback, membership
 from groupfs.utils.counter_rng import CounterNoise
 
-#: Candidates for the weight of the feature term, as in the paper.
+#: Candidates for lambda1, as in the paper.
 SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)
 #: Memberships this soft make all gates move together, which is what the critical weight is about.
 SOFT_TEMPERATURE = 10.0
@@ -22,7 +22,7 @@ SMALLEST_WEIGHT = 1e-6
 
 
 def critical_sparsity_weight(push: float, pull: float) -> float:
-    r"""Find the sparsity weight at which the gradients on the gates of the two terms cancel.
+    r"""Find the lambda2 at which the gradients of L_s and L_reg on the gates cancel.
 
     .. math:: \lambda_2^* = -\sum_j \partial L_s/\partial\mu_j \Big/ \sum_j
         \partial L_{reg}/\partial\mu_j
@@ -34,7 +34,7 @@ def critical_sparsity_weight(push: float, pull: float) -> float:
 
 
 def balanced_smoothness_weight(smoothness: float, roughness: float) -> float:
-    """Find the weight that brings L_f, but for its orthogonality term, nearest in size to L_s."""
+    """Find the lambda1 that brings L_f, but for its orthogonality term, nearest in size to L_s."""
     return min(SMOOTHNESS_WEIGHTS, key=lambda weight: abs(weight * roughness - abs(smoothness)))
 
 
@@ -42,7 +42,7 @@ def balanced_smoothness_weight(smoothness: float, roughness: float) -> float:
 def calibrate(
     model: GatedModel, objective: Objective, rows: Rows, batch_size: int, seed: int
 ) -> tuple[float, float]:
-    """Find the critical sparsity weight and the balanced smoothness weight at a model's start.
+    """Find the critical lambda2 and the balanced lambda1 at a model's start.
 
     What they are made of is averaged over batches and noise. The push on the gates is nearly
     proportional to a number that gate noise moves a lot, their leverage; knowing its mean leaves

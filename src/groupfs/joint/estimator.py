@@ -112,7 +112,7 @@ class JointSelector(GroupSelector):
         device = resolve_device(self.device)
         table = open_matrix(self, X, self.standardize)
         n_samples, n_features = table.rows.shape
-        refuse_n_groups(self.n_groups, n_features, most=n_features)
+        refuse_n_groups(self.n_groups, n_features, n_features)
         refuse_too_many(self.n_features_to_select, n_features)
         settings = Settings.resolve(self.get_params(deep=False), n_samples, n_features)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
@@ -147,26 +147,22 @@ class JointSelector(GroupSelector):
     def _warn_of_trivial_gates(self) -> None:
         """Warn where gates tell no groups apart, or none that are worth it."""
         n_open, at = int((self.group_gates_ > OPEN).sum()), f"lambda2 = {self.sparsity_weight_:.3g}"
+        told = ""
         if n_open == self.n_groups_:
-            warn(
-                f"All gates are open at {at}: no group is left out. Choose a higher sparsity, or "
-                "let GroupFSPath choose it by its gain.",
-                SelectionWarning,
-            )
+            told = f"All gates are open at {at}: no group is left out. Choose a higher sparsity"
         elif not n_open:
-            warn(
+            told = (
                 f"All gates are closed at {at}: what is kept is the group ranked first. Choose a "
                 "lower sparsity or, where gates close together at any, fewer steps (max_epochs) or "
-                "shorter ones (learning_rate).",
-                SelectionWarning,
+                "shorter ones (learning_rate)"
             )
         elif self.gain_ <= 0:
-            warn(
+            told = (
                 f"The groups with open gates have no lower loss at {at} than all groups or none "
-                f"(gain_ is {self.gain_:.2g}): do not rely on them. Choose another sparsity, or "
-                "let GroupFSPath choose it by its gain.",
-                SelectionWarning,
+                f"(gain_ is {self.gain_:.2g}): do not rely on them. Choose another sparsity"
             )
+        if told:
+            warn(f"{told}, or let GroupFSPath choose by its gain.", SelectionWarning)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -39,9 +39,9 @@ AT_REST, RESTING_SHARE = 0.02, 0.1
 class History:
     """All epochs of all models; entries of models that have left training are NaN."""
 
-    terms: FloatArray  #: of the loss, unweighted, means over batches, (E, R, 3)
-    gates: FloatArray  #: gate means, (E, R, C)
-    temperature: list[float]  #: E of them
+    terms: FloatArray  #: L_s, L_f and L_reg, unweighted, means over batches, (E, R, 3)
+    gates: FloatArray  #: gate means mu, (E, R, C)
+    temperature: list[float]  #: T, E of them
     seconds: list[float]  #: E of them
     n_epochs: IntArray  #: until each model converged, (R,)
     interrupted: bool  #: whether Ctrl-C ended training
@@ -111,8 +111,6 @@ def train(
                 gates.append(models.among_all(step.model.mu))
                 heats.append(heat)
                 seconds.append(time.perf_counter() - began)
-                if verbose:
-                    bar.set_postfix(_state(step), refresh=False)
                 bar.update()
                 check = schedule.early_stopping and (epoch + 1) % CHECK_EVERY == 0
                 if check and models.stop_converged(epoch + 1):
@@ -191,13 +189,6 @@ class ActiveModels:
 
 
 def temperature(epoch: int, schedule: Schedule) -> float:
-    """Lower the temperature linearly from the start at epoch 0 and never below the end."""
+    """Lower T linearly from the start at epoch 0 and never below the end."""
     start, end = schedule.start_temperature, schedule.end_temperature
     return max(end, start - (start - end) * epoch / schedule.max_epochs)
-
-
-def _state(step: TrainStep) -> dict[str, str]:
-    """Describe the last epoch: loss of the best model, open gates on average."""
-    loss = step.model.total(step.objective, step.terms / step.n_steps)
-    n_open = (step.model.mu > OPEN).sum(-1).double().mean()
-    return {"loss": f"{float(loss.min()):.4f}", "open_gates": f"{float(n_open):.1f}"}

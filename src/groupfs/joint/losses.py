@@ -1,6 +1,7 @@
 r"""The objective, term by term, each with its gradient.
 
-Axes: R models side by side, B samples of a batch, d features, C groups.
+Axes: R models side by side, B samples of a batch, d features, C groups. M are memberships, Q the
+projection of :math:`F = MQ`, mu gate means, :math:`\hat z = Mz` the weights of the features.
 Every function returns one number per model, shape (R,), then the gradients with respect to its
 arguments. Gradients are written out by hand: each needs a handful of matrix products, and no
 history of the computation is kept.
@@ -37,18 +38,18 @@ class Objective:
     steps: int  #: t of its walk
     gate_noise: float  #: sigma
     through_bandwidth: bool  #: whether the gradient flows through the bandwidths g
-    walk: Tensor  #: I - L of the features, (d, d) dense or CSR
+    walk: Tensor  #: I - L_feat, (d, d) dense or CSR
     smoothness_weight: float = 0.0  #: lambda1
 
 
 def sample_smoothness(objective: Objective, X: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
-    r"""Measure how far the gated samples vary along their own graph.
+    r"""Measure how smooth the gated samples are on their own graph.
 
     .. math:: L_s = -\frac{1}{Bd}\,\mathrm{tr}(\tilde X^\top P^t \tilde X)
 
     Only the Gram matrix :math:`G = \tilde X\tilde X^\top = X\,\mathrm{diag}(w)\,X^\top` is needed,
-    with w (R, d) the squared weights of the features: the trace is the sum of :math:`P^t` times it,
-    and distances come from it. Returns the value, (R,), and its gradient on w.
+    with ``weight`` :math:`w = \hat z^2`, (R, d): the trace is the sum of :math:`P^t` times it, and
+    distances come from it. Returns the value, (R,), and its gradient on w.
     """
     B, d = X.shape
     weighted = X * weight.unsqueeze(-2)
@@ -73,7 +74,7 @@ def sample_term(
 ) -> tuple[Tensor, Tensor]:
     """Compute L_s and its gradient a few models at a time, so that graphs stay in cache or memory.
 
-    The squared weights and their gradient are those of the features, (R, d).
+    The gradient is that on the squares of z-hat, ``squared_weight``, (R, d).
     """
     entries = len(X) * max(X.shape)
     size = models_at_once or max(1, CHUNK_ENTRIES.get(X.device.type, 2**24) // entries)
@@ -87,11 +88,13 @@ def feature_smoothness(
 ) -> tuple[Tensor, Tensor, Tensor]:
     r"""Measure how the projected memberships vary on the feature graph and from orthonormality.
 
-    .. math:: L_f = \frac{1}{dC}\left[\mathrm{tr}(F^\top L F) + \beta\|F^\top F - I\|_F^2\right]
+    .. math:: L_f = \frac{1}{dC}\left[\mathrm{tr}(F^\top L_{feat} F) +
+        \beta\|F^\top F - I\|_F^2\right]
 
     where F is :math:`MQ`, of memberships (R, d, C) and a projection (R, C, C), with its columns
-    centred and scaled to unit norm; ``walk`` is :math:`I - L` of the features, dense or CSR, and
-    ``orthogonality`` :math:`\beta`. Returns the value, (R,), and its gradients on M and Q.
+    centred and scaled to unit norm, through which the gradient goes; ``walk`` is
+    :math:`I - L_{feat}`, dense or CSR, and ``orthogonality`` :math:`\beta`. Returns the value,
+    (R,), and its gradients on M and Q.
     """
     d, C = M.shape[-2:]
     F = M @ Q

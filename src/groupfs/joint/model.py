@@ -36,13 +36,13 @@ class GatedModel:
     Parameters
     ----------
     logits : (R, d, C)
-        Log-probabilities of the memberships, up to a constant per feature.
+        :math:`\log\pi`, log-probabilities of the memberships up to a constant per feature.
     Q : (R, C, C)
-        Projection of the feature term.
+        Projection of the feature term, :math:`F = MQ`.
     mu : (R, C)
-        Gate means.
+        Gate means :math:`\mu`.
     sparsity_weight : (R,)
-        lambda2 of each model.
+        :math:`\lambda_2` of each model.
     seed_index : (R,) int
         Which stream of noise each model listens to.
     """
@@ -65,7 +65,7 @@ class GatedModel:
         device: torch.device,
         dtype: torch.dtype,
     ) -> Self:
-        """Start every seed, with its clusters and gates (S, C), at every sparsity weight (P,)."""
+        """Start every seed, with its clusters and mu (S, C), at every lambda2 (P,)."""
         (S, C), P = gate_start.shape, len(sparsity_weights)
         lead = math.log(P_MAIN * (C - 1) / (1 - P_MAIN))
         own_cluster, projections = [], []
@@ -85,11 +85,11 @@ class GatedModel:
         return len(self.mu)
 
     def parameters(self) -> list[Tensor]:
-        """Return everything that is trained."""
+        """Return everything that is trained: log(pi), Q and mu."""
         return [self.logits, self.Q, self.mu]
 
     def labels(self) -> Tensor:
-        """Return the group of every feature in every model, (R, d)."""
+        """Return the group of every feature, the argmax of its logits, in every model, (R, d)."""
         return self.logits.argmax(-1)
 
     def select(self, index: Tensor) -> Self:
@@ -108,7 +108,7 @@ class GatedModel:
     def loss_and_gradient(
         self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float
     ) -> Tensor:
-        """Write the gradients; return the three terms of the loss, unweighted, (R, 3)."""
+        """Write the gradients; return the terms L_s, L_f and L_reg, unweighted, (R, 3)."""
         lambda1, lambda2 = objective.smoothness_weight, self.sparsity_weight.unsqueeze(-1)
         M = membership(self.logits, noise.gumbel, temperature)
         z = gates(self.mu, noise.gate)
@@ -124,16 +124,16 @@ class GatedModel:
         return torch.stack([smooth, coherent, sparse], -1)
 
     def total(self, objective: Objective, terms: Tensor) -> Tensor:
-        """Combine the three terms into the loss, (R, 3) to (R,)."""
+        """Combine the terms into L = L_s + lambda1 L_f + lambda2 L_reg, (R, 3) to (R,)."""
         smooth, coherent, sparse = terms.unbind(-1)
         return smooth + objective.smoothness_weight * coherent + self.sparsity_weight * sparse
 
     def noiseless_loss(
         self, objective: Objective, X: Tensor, open_gates: Tensor | None = None
     ) -> Tensor:
-        """Compute the loss without noise and with every feature in its one group, (R,).
+        """Compute L without noise and with every feature in its one group, (R,).
 
-        ``open_gates`` (R, C) in place of the learned gates gives the loss of another model with the
+        ``open_gates`` (R, C) in place of the learned z gives the loss of another model with the
         same groups: all ones, all zeros.
         """
         M = one_hot(self.labels(), self.mu.shape[-1]).to(self.mu.dtype)
@@ -147,11 +147,11 @@ class GatedModel:
         return self.total(objective, torch.stack([smooth, coherent, sparse], -1))
 
     def gain_and_loss(self, objective: Objective, X: Tensor) -> tuple[Tensor, Tensor]:
-        """Compute by how much models beat all gates open and all shut, and their loss, (R,) each.
+        """Compute by how much models beat all gates open and all shut, and their L, (R,) each.
 
         The gain is that of the decided gates, 1 where open and 0 where shut: gates that are half
-        open pay for it, however right they are. The plain loss cannot compare sparsity weights: it
-        falls with the weight itself.
+        open pay for it, however right they are. The plain L cannot compare sparsity weights: it
+        falls with lambda2 itself.
         """
         everything = self.noiseless_loss(objective, X, torch.ones_like(self.mu))
         nothing = self.noiseless_loss(objective, X, torch.zeros_like(self.mu))
@@ -161,14 +161,14 @@ class GatedModel:
 
 
 def feature_weights(M: Tensor, z: Tensor) -> Tensor:
-    """Compute the weight of every feature, M z, from gates (R, C); (R, d)."""
+    """Compute the weight of every feature, z-hat = M z, from gates (R, C); (R, d)."""
     return (M @ z.unsqueeze(-1)).squeeze(-1)
 
 
 def gated_smoothness(
     objective: Objective, X: Tensor, M: Tensor, z: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute L_s of gated samples, and its gradients on weights (R, d) and gates (R, C)."""
+    """Compute L_s of gated samples, and its gradients on z-hat (R, d) and z (R, C)."""
     weight = feature_weights(M, z)
     smooth, grad_square = sample_term(objective, X, weight.square())
     grad_weight = 2 * weight * grad_square

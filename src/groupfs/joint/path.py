@@ -119,7 +119,6 @@ class GroupFSPath(JointSelector):
             gain=trained.gain,
             loss=trained.loss,
             terms=np.stack([history.last_terms for history in trained.histories], axis=1),
-            closing_sparsity=np.where(gates[seed] > OPEN, sparsities[:, None], 0.0).max(axis=0),
             selection_frequency=frequency,
             chosen=(seed, weight),
             smoothness=learned.groups.smoothness,
@@ -147,11 +146,10 @@ class GroupPath:
 
     sparsities: FloatArray  #: relative to the critical weight, ascending, (P,)
     sparsity_weights: FloatArray  #: lambda2, (P,)
-    gates: FloatArray  #: gate means, (S, P, C)
+    gates: FloatArray  #: gate means mu, (S, P, C)
     gain: FloatArray  #: over the better of the two trivial models, (S, P)
-    loss: FloatArray  #: without noise, (S, P)
-    terms: FloatArray  #: the three terms of the loss in the last epoch, unweighted, (S, P, 3)
-    closing_sparsity: FloatArray  #: largest sparsity at which a group is open, chosen seed, (C,)
+    loss: FloatArray  #: L without noise, (S, P)
+    terms: FloatArray  #: L_s, L_f and L_reg in the last epoch, unweighted, (S, P, 3)
     selection_frequency: FloatArray  #: share of seeds with the feature's group open, (P, d)
     chosen: tuple[int, int]  #: seed and sparsity of the chosen model
     smoothness: FloatArray  #: of the groups beyond chance, (C,)
@@ -161,7 +159,3 @@ class GroupPath:
     def is_open(self) -> BoolArray:
         """Which groups are open where, (S, P, C)."""
         return self.gates > OPEN
-
-    @property
-    def chosen_sparsity(self) -> float:
-        return float(self.sparsities[self.chosen[1]])

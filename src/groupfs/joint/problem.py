@@ -9,12 +9,7 @@ import numpy as np
 import torch
 
 from groupfs.data.table import Table
-from groupfs.discovery.clusters import (
-    DENSE_FEATURES,
-    as_groups,
-    cluster_features,
-    leading_eigenvectors,
-)
+from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
 from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.number_of_groups import find_n_groups, lowest_distortion
 from groupfs.discovery.smoothness import smoothness_beyond_chance
@@ -42,12 +37,12 @@ class Problem:
     objective: Objective
     n_groups: int
     clusters: list[IntArray]  #: one clustering of the features per seed, (d,) each
-    gate_start: FloatArray  #: (S, C)
-    critical_sparsity_weight: float
+    gate_start: FloatArray  #: mu at the start, (S, C)
+    critical_sparsity_weight: float  #: the critical lambda2
     distortion: dict[int, float]  #: E(C) for every C looked at; empty if C was given
 
     def models(self, sparsity_weights: FloatArray) -> GatedModel:
-        """Start untrained models: every seed with every sparsity weight."""
+        """Start untrained models: every seed with every lambda2."""
         start = (self.clusters, self.seeds, self.gate_start)
         return GatedModel.start(*start, sparsity_weights, self.device, DTYPE)
 
@@ -59,7 +54,7 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
     walk = feature_walk(table.similarity, settings.n_neighbors, settings.feature_neighbors)
     if not isinstance(settings.n_groups, str):
         n_groups, distortion = settings.n_groups, dict[int, float]()
-        eigenvectors = leading_eigenvectors(walk, min(n_groups, d), DENSE_FEATURES)
+        eigenvectors = leading_eigenvectors(walk, min(n_groups, d))
     elif settings.is_published:
         n_groups, distortion, eigenvectors = lowest_distortion(walk)
     else:
@@ -95,9 +90,10 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
 def _gate_starts(
     table: Table, clusters: list[IntArray], n_groups: int, settings: Settings, seeds: list[int]
 ) -> FloatArray:
-    """Find where the gates of every seed start, (S, C).
+    """Find where mu of every seed starts, (S, C).
 
-    By smoothness beyond chance, from 1/4 for groups without any to 3/4 for the smoothest group.
+    At one half, as published; else by smoothness beyond chance, from 1/4 for groups without any to
+    3/4 for the smoothest group.
     """
     if settings.is_published:
         return np.full((len(seeds), n_groups), HALF_OPEN)

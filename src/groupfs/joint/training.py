@@ -33,10 +33,10 @@ class Trained:
 
     sparsities: FloatArray  #: relative to the critical weight, (P,)
     sparsity_weights: FloatArray  #: lambda2, (P,)
-    logits: NDArray[np.float32]  #: of the memberships, (S, P, d, C)
+    logits: NDArray[np.float32]  #: log(pi), (S, P, d, C)
     projections: NDArray[np.float32]  #: Q, (S, P, C, C)
-    gates: FloatArray  #: (S, P, C)
-    loss: FloatArray  #: without noise, (S, P)
+    gates: FloatArray  #: gate means mu, (S, P, C)
+    loss: FloatArray  #: L without noise, (S, P)
     gain: FloatArray  #: over the better of the two trivial models, (S, P)
     histories: list[History]  #: of all seeds, one per weight
 
@@ -109,7 +109,7 @@ def _train_run(problem: Problem, sparsity_weights: FloatArray) -> Trained:
 
 
 def choose_model(trained: Trained, by_loss: bool) -> tuple[int, int]:
-    """Choose the seed and the weight of the model that is taken.
+    """Choose the seed and the lambda2 of the model that is taken.
 
     It is the one with the largest gain, or ``by_loss`` the one with the lowest loss among those
     that leave some features behind open gates and others behind shut ones (among all, where there
@@ -137,7 +137,7 @@ class LearnedGroups:
 
 
 def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -> LearnedGroups:
-    """Describe the groups of one of the trained models, ranked as its settings ask for."""
+    """Describe the groups of one of the trained models, ranked by mu or by smoothness."""
     table, settings = problem.table, problem.settings
     logits = merge_duplicates(trained.logits[seed, weight].astype(np.float64), table.twins)
     labels: IntArray = logits.argmax(1)
