@@ -1,4 +1,4 @@
-"""Draw the picture of the README: a questionnaire sorted into its scales, cells, the paper's figure.
+"""Draw the picture of the README: a questionnaire sorted into its scales, cells, figure 3.
 
 Run ``python docs/guide/draw_readme.py FOLDER`` after ``python -m experiments.figure3 --out
 experiments/results/figure3``; FOLDER holds ``known-groups/bfi.npz`` (X and names:

@@ -117,7 +117,8 @@ def test_readme_is_short_and_its_code_runs(tmp_path, monkeypatch, capsys):
     assert "worst radius" in capsys.readouterr().out
     assert found["three"].shape == (569, 3)
     assert found["scores"].shape == (569, found["selector"].n_groups_)
-    assert len(found["learned"].group_gates_) == found["learned"].n_groups_ > 1
+    for learned in (found["published"], found["robust"]):
+        assert learned.get_support(indices=True).tolist() == list(range(10))
     sc = pytest.importorskip("scanpy")
     adata = sc.datasets.pbmc68k_reduced().raw.to_adata()
     adata.obs["cell_type"] = adata.obs["bulk_labels"]
