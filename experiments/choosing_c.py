@@ -2,7 +2,7 @@
 
 Expected on two moons, as printed: 3 groups for rho <= 0.75 and 12 from 0.80 on. On 45 tables each
 of 100 and of 1,000 rows; then the real tables, with the full graph of their features, as published.
-Needs the published data (``GROUPFS_DATA``); about 2 minutes with 2 processes.
+Needs the published data (``GROUPFS_DATA``); about 1 minute with 2 processes.
 """
 
 from __future__ import annotations

@@ -100,7 +100,10 @@ def _arrow(figure: Any, start: Axes, end: Axes) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    given = running.options(__file__, __doc__).parse_args(argv)
+    parser = running.options(__file__, __doc__)
+    given = parser.parse_args(argv)
+    if given.join:
+        parser.error("there is nothing to join: the drawing needs the model itself")
     moons, model = fit()
     gates = ", ".join(f"{mu:.2f}" for mu in model.group_gates_)
     sizes = ", ".join(str(len(group)) for group in model.groups_)

@@ -3,7 +3,7 @@
 Expected, as printed: the loss falls as the correlation rho grows (C) and stays flat in the noise of
 the moons (D); the groups are found throughout. Ten seeds each, with the printed settings and 100
 rows (what figure 3 takes), with 1,000 rows, and by default.
-About 1 minute with 16 processes, 7 with 2. Needs no data.
+About 10 minutes with 2 processes. Needs no data.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Expected, as printed: for 3 <= C <= d - 8 both groups and nothing else (RG_sim = TPR = 1, FDR = 0)
 in almost every run; C = 2 merges noise in, and C > d - 8 takes the groups apart.
 Ten seeds with 100 rows, three with 1,000 (the paper does not say how many rows), controls of these,
-and our default, which is given C alone. Means and standard deviations. About 25 minutes with 2
+and our default, which is given C alone. Means and standard deviations. About 45 minutes with 2
 processes; ``--variants "100 rows"`` alone 5. Needs no data.
 """
 

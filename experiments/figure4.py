@@ -38,7 +38,7 @@ def maps(device: str, quick: bool, folder: Path | None = None) -> list[running.R
     """Fit what is drawn: groups by rank, and which of them are kept."""
     X, y, Z, _ = data.load(TABLE)
     models = models_of([TABLE], device, quick, folder)[TABLE]
-    by_gain = max((m for m in models if m.is_mixed), key=lambda m: m.gain, default=None)
+    by_gain = published.largest_gain(models)
     by_loss, named = published.lowest_loss(models), {}
     named["printed λ2"] = next(m for m in models if m.printed)
     if by_loss is not None and by_gain is not None:
@@ -47,7 +47,7 @@ def maps(device: str, quick: bool, folder: Path | None = None) -> list[running.R
     if by_loss is by_gain and by_gain is not None:
         named = {"printed λ2": named["printed λ2"], "lowest loss, largest gain": by_gain}
     found = [
-        {"fit": name, "groups": model.groups, "kept": _open(model), "gain": model.gain}
+        {"fit": name, "groups": model.groups, "kept": model.is_open, "gain": model.gain}
         for name, model in named.items()
     ]
     ours = FeatureGroups(random_state=0, device="cpu").fit(X)
@@ -64,10 +64,6 @@ def maps(device: str, quick: bool, folder: Path | None = None) -> list[running.R
         of_pixels = {"apart_first": apart[first].mean(), "apart_kept": of_kept}
         rows.append({**row, **figures, **of_pixels, "apart_all": apart.mean()})
     return [{**row, "machine": running.machine(device)} for row in rows]
-
-
-def _open(model: published.Model) -> NDArray[np.bool_]:
-    return np.array([model.gates[model.labels[group[0]]] > 0.5 for group in model.groups])
 
 
 def table_of(rows: Sequence[running.Row]) -> str:
@@ -203,8 +199,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         groups=[";".join(" ".join(map(str, group)) for group in row["groups"]) for row in rows],
         kept=[" ".join(str(int(k)) for k in row["kept"]) for row in rows],
     )
-    models = " The models are those of table1." if given.sweep else ""
-    parts = [running.command(plain, "figure4", " --device cuda") + models, table_of(rows)]
+    stored = f"with the swept models of {given.sweep.parent.name}" if given.sweep else ""
+    parts = [running.command(plain, "figure4", " --device cuda", stored), table_of(rows)]
     running.write(given, plain, parts, table_of(rows), {"figure4": draw(rows)})
 
 

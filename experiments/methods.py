@@ -12,6 +12,7 @@ from experiments import data, paper
 from experiments.protocol import judge, judge_clusters
 from experiments.running import Row, machine
 from groupfs import FeatureGroups, GroupFS, baselines
+from groupfs.groups import OPEN
 
 #: The paper's, with what it does not show: random features, the most variable ones, and ours.
 PRINTED = ("LS", "MCFS", "CAE", "DUFS", "MGAGR", "CompFS")
@@ -77,7 +78,7 @@ def select_and_judge(
     fit(selector, method, X, y, seed if scenario else None)
     facts: Row = {"machine": machine(device)}
     if hasattr(selector, "group_gates_"):
-        n_open = int((selector.group_gates_ > 0.5).sum())
+        n_open = int((selector.group_gates_ > OPEN).sum())
         facts |= {"n_groups": selector.n_groups_, "n_open": n_open, "gain": selector.gain_}
     rows = []
     for budget, selected in zip(budgets, at_budgets(selector, budgets), strict=True):

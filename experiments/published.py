@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from experiments import data, paper
 from experiments.methods import QUICK_EPOCHS
 from groupfs import GroupFS
+from groupfs.groups import OPEN
 from groupfs.joint.problem import prepare
 from groupfs.joint.training import merge_duplicates, train_models
 
@@ -47,9 +48,13 @@ class Model(NamedTuple):
         return [group for group in found if len(group)]
 
     @property
+    def is_open(self) -> NDArray[np.bool_]:
+        """Which of the groups have open gates."""
+        return np.array([self.gates[self.labels[group[0]]] > OPEN for group in self.groups])
+
+    @property
     def n_open(self) -> int:
-        """Number of groups with features and an open gate."""
-        return sum(self.gates[self.labels[group[0]]] > 0.5 for group in self.groups)
+        return int(self.is_open.sum())
 
     @property
     def is_mixed(self) -> bool:
@@ -97,6 +102,11 @@ def sweep(table: str, device: str, n_seeds: int = N_SEEDS, quick: bool = False) 
 def lowest_loss(models: list[Model]) -> Model | None:
     """Take the model with the lowest loss of those that are neither open nor shut, as published."""
     return min((m for m in models if m.is_mixed), key=lambda m: m.loss, default=None)
+
+
+def largest_gain(models: list[Model]) -> Model | None:
+    """Take the model with the largest gain of those that are neither open nor shut."""
+    return max((m for m in models if m.is_mixed), key=lambda m: m.gain, default=None)
 
 
 def covering(model: Model, budget: int) -> NDArray[np.int64]:

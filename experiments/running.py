@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import platform
+import subprocess
 import sys
 import time
 import warnings
@@ -25,7 +26,7 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 OUT = Path(__file__).parents[1] / "out"
-PACKAGES = ("groupfs", "numpy", "scipy", "scikit-learn", "torch")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")
 DPI = 150
 NONE = "–"
 
@@ -101,13 +102,14 @@ def write(
         raise SystemExit(f"{given.n_failed} cells failed; they are named above.")
 
 
-def command(rows: pd.DataFrame, name: str, more: str = "") -> str:
-    """Name the command, the machines, the versions, and how long it took."""
+def command(rows: pd.DataFrame, name: str, more: str = "", note: str = "") -> str:
+    """Name the command, how many rows and minutes it took, a note on these, and the machines."""
     machines = " and ".join(dict.fromkeys(rows["machine"]))
-    minutes = rows["seconds"].sum() / 60
+    minutes = max(1, round(rows["seconds"].sum() / 60))
+    note = f" ({note})" if note else ""
     return (
-        f"`python -m experiments.{name}{more}`: {len(rows)} rows, {minutes:.0f} minutes of one "
-        f"process in all, on {machines}."
+        f"`python -m experiments.{name}{more}`: rows: {len(rows)}; minutes of one process in all: "
+        f"{minutes}{note}; on {machines}."
     )
 
 
@@ -118,13 +120,24 @@ def machine(device: str = "cpu") -> str:
         import torch
 
         name = torch.cuda.get_device_name()
-    found = [name, f"Python {platform.python_version()}"]
+    found = [name, f"Python {platform.python_version()}", *_commit()]
     for package in PACKAGES:
         try:
             found.append(f"{package} {version(package)}")
         except PackageNotFoundError:  # run from its source folder
             continue
     return ", ".join(found)
+
+
+def _commit() -> list[str]:
+    """Name the commit of this checkout, and whether files differ from it; nothing without git."""
+    describe = ["git", "describe", "--always", "--dirty", "--exclude=*"]
+    folder = Path(__file__).parent
+    try:
+        told = subprocess.run(describe, cwd=folder, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return [f"groupfs at {told.stdout.strip()}"]
 
 
 def markdown(head: Sequence[str], lines: Iterable[Sequence[str]]) -> str:

@@ -13,6 +13,7 @@ from experiments import paper
 from experiments.running import Row, machine
 from groupfs import GroupFS
 from groupfs.datasets import load_two_moons
+from groupfs.groups import OPEN
 from groupfs.metrics import relevant_group_similarity, selection_rates
 
 #: Where a study does not vary them, as printed.
@@ -87,7 +88,7 @@ def measures(selector: Any) -> Row:
             covered = covered + group
     tpr, fdr = selection_rates(range(N_INFORMATIVE), covered)
     rg_sim = relevant_group_similarity(TRUE_GROUPS, groups)
-    gates = zip(groups, selector.group_gates_ > 0.5, strict=True)
+    gates = zip(groups, selector.group_gates_ > OPEN, strict=True)
     kept = sorted(i for group, is_open in gates if is_open for i in group)
     return {
         "rg_sim": rg_sim,
@@ -95,6 +96,6 @@ def measures(selector: Any) -> Row:
         "fdr": fdr,
         "exact": rg_sim == tpr == 1 and fdr == 0,
         "n_groups_found": len(groups),
-        "n_open": int((selector.group_gates_ > 0.5).sum()),
+        "n_open": int((selector.group_gates_ > OPEN).sum()),
         "kept_exact": kept == list(range(N_INFORMATIVE)),
     }

@@ -117,6 +117,11 @@ class Request:
     explain: float | None = None  #: the share that the number of features follows from
 
     @property
+    def takes_whole(self) -> bool:
+        """Whether budgets take whole groups until they are covered, as published."""
+        return self.allocation == "covering" and self.output != "representatives"
+
+    @property
     def follows_order(self) -> bool:
         """Whether budgets take features in the order of what they explain."""
         return self.allocation == "explain" and self.output != "representatives"

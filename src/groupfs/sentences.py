@@ -45,6 +45,7 @@ class Why(IntEnum):
     NO_SHARE = 17, "not among the {n} of {size} that the budget of {budget} takes"
     SPARE = 18, "the budget of {budget} takes it, as the groups have too few"
     IN_NO_GROUP = 19, ""
+    TAKEN_WHOLE = 20, "taken whole, to cover the budget of {budget}"
 
 
 REASONS = [why.words for why in Why]

@@ -1,13 +1,17 @@
 """Judging without clusters: against scikit-learn, and against all distances where rows tie."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 from sklearn.linear_model import LinearRegression
+from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from experiments.criteria import explained_variance, nearest_rows, neighbor_accuracy
-from experiments.protocol import judge, standardized
+from experiments.protocol import judge, judge_clusters, standardized
 from tests.experiments.conftest import small_table
 
 
@@ -46,6 +50,21 @@ def test_copies_and_constant_columns_explain_nothing_more(rng):
     assert plain == pytest.approx(explained_variance(Z[:, :5], np.array([0, 1])), abs=1e-12)
     assert explained_variance(Z, np.array([5])) == 0
     assert explained_variance(Z, np.arange(6)) == pytest.approx(1)
+
+
+def test_clusters_are_judged_by_ten_seeds_of_k_means_with_one_start():
+    table = small_table("yale", n_samples=45, n_classes=3)
+    accuracies, indices = [], []
+    for seed in range(10):
+        clusters = KMeans(3, n_init=1, random_state=seed).fit_predict(table.Z[:, [0, 4, 11]])
+        matched = [
+            np.mean(np.array(order)[clusters] == table.y) for order in permutations(range(3))
+        ]
+        accuracies.append(100 * max(matched))
+        indices.append(100 * adjusted_rand_score(table.y, clusters))
+    expected = np.mean(accuracies), np.std(accuracies), np.mean(indices), np.std(indices)
+    found = judge_clusters(table.Z, table.y, np.array([0, 4, 11]))
+    assert tuple(found.values()) == pytest.approx(expected)
 
 
 def test_no_feature_at_all_is_worth_one_cluster():

@@ -48,5 +48,5 @@ def test_the_readme_shows_the_tables_of_the_results_in_at_most_5000_words():
     assert readme.filled(text) == text, "run python -m experiments.readme"
     named = set(readme.MARK.findall(text))
     with_results = {folder.name for folder in (readme.FOLDER / "results").iterdir()}
-    assert named == with_results
+    assert named | {"figure1"} == with_results  # a drawing
     assert len(text.split()) <= 5000

@@ -95,8 +95,12 @@ def test_the_paper_ranks_by_gates_and_takes_whole_groups_until_the_budget_is_cov
     selector = GroupFS(preset="paper", n_groups=4, max_epochs=5, random_state=0).fit(moons.data)
     assert (np.diff(selector.group_gates_) <= 0).all()
     first, second = selector.groups_[:2]
-    chosen = selector.select(n_features_to_select=len(first) + 1).features
-    assert set(chosen) == {*first, *second}
+    selection = selector.select(n_features_to_select=len(first) + 1)
+    assert set(selection.features) == {*first, *second}
+    selector.set_params(n_features_to_select=len(first) + 1, preset="default")  # after the fit
+    assert set(selector.get_support(indices=True)) == set(selection.features)
+    frame = selector.to_frame().query("selected")
+    assert (frame["why"].str.contains("taken whole, to cover the budget")).all()
 
 
 @pytest.mark.slow
@@ -133,18 +137,26 @@ def test_every_feature_may_be_its_own_group(moons):
     [
         (
             {"preset": "paper", "sparsity": 0.3, "max_epochs": 60},
-            "All gates are open at lambda2 = .*higher sparsity",
+            "All gates are open, .* lambda2 = .*another sparsity, or",
         ),
-        ({"sparsity": 50}, "All gates are closed at lambda2 = .*lower sparsity"),
+        ({"sparsity": 50}, "All gates are closed, so what is kept .*lower sparsity"),
+        ({"sparsity_weight": 50, "n_features_to_select": 4}, "closed, .*another sparsity_weight"),
         # too few steps to settle anything: noise groups are open, too
-        ({"preset": "paper", "n_groups": 12, "max_epochs": 5}, "no lower loss .*gain_ is -"),
+        (
+            {"preset": "paper", "n_groups": 12, "max_epochs": 5},
+            "no lower loss .*gain_ is -",
+        ),
     ],
-    ids=["open", "closed", "no gain"],
+    ids=["open", "closed", "closed with a budget", "no gain"],
 )
 def test_a_trivial_result_warns_and_says_what_to_try(moons, settings, says):
     with pytest.warns(SelectionWarning, match=says):
         selector = GroupFS(**{"n_groups": 3, **settings}, random_state=0, n_init=1).fit(moons.data)
     assert selector.group_kept_[0] and selector.gain_ <= 0
+    if settings.get("sparsity") == 50:
+        assert selector.group_kept_.sum() == 1
+        later = selector.set_params(n_features_to_select=2).set_params(n_features_to_select=None)
+        assert "All gates are closed" in later.select().notes[0]
 
 
 def test_a_result_that_gains_does_not_warn(moons):

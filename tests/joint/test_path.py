@@ -5,6 +5,8 @@ import pytest
 
 from groupfs import GroupFSPath
 from groupfs.datasets import load_two_moons
+from groupfs.joint.path import transition
+from groupfs.joint.training import Trained
 from groupfs.metrics import relevant_group_similarity, selection_rates
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.warn import InterruptedTrainingWarning, SelectionWarning
@@ -56,6 +58,38 @@ def test_the_paper_sweeps_from_all_open_to_all_shut_and_takes_the_lowest_loss_be
     assert swept.path_.loss[n_open == 0].min() > swept.loss_  # at a higher weight each
     right = np.unravel_index(swept.path_.gain.argmax(), swept.path_.gain.shape)
     assert swept.path_.gain[right] > 0 >= swept.gain_ and n_open[right] == 2
+
+
+def trained_with(shares):
+    """Models of one seed, whose gates let these shares of two features through."""
+    gates = np.array([[[share > 0, share == 1] for share in shares]], dtype=float)
+    logits = np.broadcast_to(np.eye(2), (1, len(shares), 2, 2))
+    sparsities, nothing = np.linspace(0.5, 2, len(shares)), np.zeros((1, len(shares)))
+    return Trained(sparsities, sparsities, logits, logits, gates, nothing, nothing, [])
+
+
+@pytest.mark.parametrize(
+    ("shares", "ends"),
+    [
+        ([1, 1, 0.5, 0], (1.0, 2.0)),
+        ([0.5, 0.5, 0, 0], (0.5, 1.5)),  # never all open
+        ([1, 1, 1, 1], (0.5, 2.0)),  # no change was seen
+        ([0, 0, 0, 0], (0.5, 2.0)),
+    ],
+)
+def test_the_sweep_begins_where_all_is_open_and_ends_where_all_is_shut(shares, ends):
+    swept = transition(trained_with(shares))
+    assert (swept[0], swept[-1], len(swept)) == (*ends, 40)
+
+
+def test_ctrl_c_before_the_sweep_ends_the_path(moons):
+    path = GroupFSPath(preset="paper", n_groups=3, max_epochs=10**6, random_state=0, verbose=1)
+    with (
+        pytest.warns(InterruptedTrainingWarning),
+        interrupted_after(1),
+    ):
+        path.fit(moons.data[:100])
+    assert len(path.path_.sparsities) == 4 and path.path_.sparsities[0] == 0.5
 
 
 @pytest.mark.parametrize("wrong", [[], [0.0, 1.0], [-1.0], [np.inf]])

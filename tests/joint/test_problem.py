@@ -52,6 +52,15 @@ def test_presets_fill_in_only_what_is_not_set():
     assert mixed.max_epochs == 500 and mixed.steps_per_epoch is None
 
 
+def test_the_paper_has_its_printed_values():
+    paper = resolve(preset="paper")
+    graph = (paper.n_neighbors, paper.diffusion_steps, paper.bandwidth_gradient)
+    assert graph == (7, 2, "detached") and paper.feature_neighbors is None
+    assert (paper.gate_noise, paper.learning_rate) == (0.5, 1e-3)
+    assert (paper.start_temperature, paper.end_temperature) == (10.0, 0.01)
+    assert (paper.max_epochs, paper.batch_size, paper.early_stopping) == (500, 100, False)
+
+
 @pytest.mark.parametrize(
     ("n_samples", "batch", "epochs", "steps"),
     [(100, 100, 400, 1), (640, 640, 400, 1), (1000, 500, 200, 2), (10**6, 512, 20, 40)],

@@ -201,7 +201,8 @@ def report_constant(varies: BoolArray, names: Sequence[str], consequence: str) -
 
 def refuse_n_groups(n_groups: Any, n_features: int, most: int) -> None:
     """Refuse a number of groups that the features cannot fill: below 2, or above ``most``."""
-    if not isinstance(n_groups, str) and not 2 <= n_groups <= max(most, 2):
+    most = max(most, 2)
+    if not isinstance(n_groups, str) and not 2 <= n_groups <= most:
         raise ParameterError(
             f"n_groups={n_groups} but X has {n_features} features that vary; a group needs "
             f'at least one feature, so choose 2 <= n_groups <= {most} or "auto".',

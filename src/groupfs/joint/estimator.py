@@ -53,6 +53,7 @@ class JointSelector(GroupSelector):
     gate_noise: float = 0.5
     verbose: int = 0
 
+    _advice = "try other sparsities"  # where gates are trivial
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **GroupSelector._parameter_constraints,
         "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
@@ -102,7 +103,7 @@ class JointSelector(GroupSelector):
     @property
     def _usual_allocation(self) -> str:
         """How a budget is spent: the paper takes whole groups until it is covered."""
-        return "covering" if self.preset == "paper" else "explain"
+        return "covering" if self._fitted_preset == "paper" else "explain"
 
     def _open(self, X: Any) -> "tuple[Table, Settings, list[int], torch.device]":
         """Check and standardise X, fill in presets, and check parameters against its size."""
@@ -117,6 +118,7 @@ class JointSelector(GroupSelector):
         settings = Settings.resolve(self.get_params(deep=False), n_samples, n_features)
         seeds = derive_seeds(check_random_state(self.random_state), self.n_init)
         self.feature_kinds_ = np.array(["number"] * len(table.names))
+        self._fitted_preset = self.preset  # which may be set to another afterwards
         return table, settings, seeds, device
 
     def _set_model(
@@ -146,23 +148,17 @@ class JointSelector(GroupSelector):
 
     def _warn_of_trivial_gates(self) -> None:
         """Warn where gates tell no groups apart, or none that are worth it."""
-        n_open, at = int((self.group_gates_ > OPEN).sum()), f"lambda2 = {self.sparsity_weight_:.3g}"
-        told = ""
+        n_open, told = int((self.group_gates_ > OPEN).sum()), ""
         if n_open == self.n_groups_:
-            told = f"All gates are open at {at}: no group is left out. Choose a higher sparsity"
-        elif not n_open:
-            told = (
-                f"All gates are closed at {at}: what is kept is the group ranked first. Choose a "
-                "lower sparsity or, where gates close together at any, fewer steps (max_epochs) or "
-                "shorter ones (learning_rate)"
-            )
-        elif self.gain_ <= 0:
-            told = (
-                f"The groups with open gates have no lower loss at {at} than all groups or none "
-                f"(gain_ is {self.gain_:.2g}): do not rely on them. Choose another sparsity"
-            )
+            told = "All gates are open, so no group is left out"
+        elif n_open and self.gain_ <= 0:
+            gain = f"gain_ is {self.gain_:.2g}"
+            told = f"The open groups have no lower loss than all or none ({gain})"
+        elif not n_open and (self.n_features_to_select or self.n_groups_to_select):
+            told = "All gates are closed, so their order says little"
         if told:
-            warn(f"{told}, or let GroupFSPath choose by its gain.", SelectionWarning)
+            at = f"at lambda2 = {self.sparsity_weight_:.3g}"
+            warn(f"{told}, {at}; {self._advice}.", SelectionWarning)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -187,7 +183,7 @@ class GroupFS(JointSelector):
         fall, or one more; without a fall, the first clear dip of the distortion E(C) of its
         eigenvectors; without a dip, the deepest one near the square root of 2 d (near 20 where that
         is more) at which no feature stands alone. Preset "paper" takes the lowest E(C) of
-        2 <= C <= min(d - 1, 40).
+        2 <= C <= min(d - 1, 40), which is 2 on most wide tables: give C there.
     n_features_to_select : int, float or None, default=None
         A budget: a number of features, or a share of those that vary. None takes the features of
         the groups that are kept. The default preset takes the first features of
@@ -260,9 +256,9 @@ class GroupFS(JointSelector):
         Which groups are kept (with a budget, which have selected features), and how smooth they
         are beyond chance, by which they are ranked unless by gates (preset "paper").
     membership_ : ndarray of shape (n_features_in_, n_groups_)
-        M at the final temperature, without noise; rows of constant columns are zero.
-    projection_ : ndarray of shape (n_groups_, n_groups)
-        Q, a row for each group.
+        M at ``end_temperature``, without noise; rows of constant columns are zero.
+    projection_ : ndarray of shape (n_groups_, C)
+        Q, a row for each group; C counts groups without features, too.
     distortion_ : dict
         E(C) for each C that was looked at; empty if ``n_groups`` was given.
     critical_sparsity_weight_, sparsity_weight_, smoothness_weight_ : float
@@ -308,3 +304,8 @@ class GroupFS(JointSelector):
 
         settings = problem.settings
         return train_models(problem, np.array([settings.sparsity]), settings.sparsity_weight)
+
+    @property
+    def _advice(self) -> str:  # type: ignore[override]
+        name = "sparsity" if self.sparsity_weight is None else "sparsity_weight"
+        return f"choose another {name}, or let GroupFSPath choose one"

@@ -150,8 +150,8 @@ class GatedModel:
         """Compute by how much models beat all gates open and all shut, and their L, (R,) each.
 
         The gain is that of the decided gates, 1 where open and 0 where shut: gates that are half
-        open pay for it, however right they are. The plain L cannot compare sparsity weights: it
-        falls with lambda2 itself.
+        open pay for it, however right they are. The plain L cannot compare sparsity weights: the
+        smaller lambda2, the smaller it is.
         """
         everything = self.noiseless_loss(objective, X, torch.ones_like(self.mu))
         nothing = self.noiseless_loss(objective, X, torch.zeros_like(self.mu))

@@ -27,14 +27,14 @@ N_SWEPT, BRACKET = 40, np.geomspace(0.5, 2.0, 17)
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GroupFSPath(JointSelector):
-    r"""Train GroupFS at many sparsities and seeds, and take the model with the largest gain.
+    r"""Train GroupFS at many sparsities and seeds, and choose one of the models.
 
-    The chosen model's loss is the furthest below that of both trivial models, all gates open and
-    all gates shut, at its own sparsity. Kept are the groups that it leaves open.
+    It is the one with the largest gain: its loss is the furthest below that of both trivial models,
+    all gates open and all gates shut, at its own sparsity. Kept are the groups that it leaves open.
 
     ``preset="paper"`` sweeps :math:`\lambda_2` as published, from all gates open to all shut, and
-    takes the model with the lowest loss of those that are neither. By itself the loss falls with
-    :math:`\lambda_2`, so that this is a model near the lower end, which closes few gates.
+    takes the model with the lowest loss of those that are neither. The smaller :math:`\lambda_2`,
+    the smaller the loss, so that this is a model near the lower end, which closes few gates.
 
     Parameters
     ----------
@@ -87,7 +87,10 @@ class GroupFSPath(JointSelector):
 
         sparsities = self._given_sparsities()
         if sparsities is None and problem.settings.is_published:
-            sparsities = transition(train_models(problem, BRACKET))
+            bracket = train_models(problem, BRACKET)
+            if bracket.histories[-1].interrupted:
+                return bracket
+            sparsities = transition(bracket)
         return train_models(problem, DEFAULT_SPARSITIES if sparsities is None else sparsities)
 
     def _given_sparsities(self) -> FloatArray | None:
@@ -97,7 +100,7 @@ class GroupFSPath(JointSelector):
         if not len(values) or not np.isfinite(values).all() or values[0] <= 0:
             raise ParameterError(
                 f"sparsities={self.sparsities!r} must be positive numbers, relative to the "
-                "critical weight; None takes 24 values from 0.25 to 3.",
+                "critical weight; None takes those of the preset.",
                 "sparsities",
             )
         return values
@@ -130,12 +133,15 @@ class GroupFSPath(JointSelector):
 def transition(trained: "Trained") -> FloatArray:
     """Find sparsities from where all features are behind open gates to where all are shut in.
 
-    Where one of both was not reached, they begin or end with those that were trained.
+    Where one of both was not reached, they begin or end with those that were trained; where no
+    change was seen, they are as many over the whole range.
     """
     sparsities, open_share = trained.sparsities, trained.open_features.mean((0, 2))
     last_open = sparsities[open_share == 1].max(initial=sparsities[0])
     first_shut = sparsities[open_share == 0].min(initial=sparsities[-1])
-    return np.linspace(min(last_open, first_shut), max(last_open, first_shut), N_SWEPT)
+    if last_open >= first_shut:
+        last_open, first_shut = sparsities[0], sparsities[-1]
+    return np.linspace(last_open, first_shut, N_SWEPT)
 
 
 @dataclass

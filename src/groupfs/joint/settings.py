@@ -17,9 +17,8 @@ LONGEST_EPOCH = 40
 #: every step of training multiplies with the graph.
 FULL_GRAPH_FEATURES, KEPT_NEIGHBORS = 512, 50
 
-#: What the presets "default" and "paper" set. The sparsity of "paper" is where both groups of two
-#: moons are open and nothing else most often, on 40 tables of 100 rows (experiments.readings); the
-#: printed weights lie at 1.06 of critical in the mean.
+#: What the presets "default" and "paper" set. The sparsity of "paper" opens just the groups of two
+#: moons most often (experiments.readings); the printed weights lie at 1.06 of critical on average.
 _CHOICES: dict[str, tuple[Any, Any]] = {
     "is_published": (False, True),
     "sparsity": (0.7, 1.07),

@@ -129,19 +129,19 @@ def correlations(selector: Any, Z: FloatArray) -> Json | None:
 
 
 def _asked_for(result: Result, most: int) -> dict[str, list[int]]:
-    """Ask for one budget after the other."""
+    """Ask for one budget after the other; whole groups give more features than were asked for."""
     labels, ranks = result.groups.labels, result.groups.ranks
     last = np.where(labels < 0, len(result.groups), labels)
-    levels = _levels(most)
-    order: list[int] = []
+    levels, order = set(), list[int]()
     seen = np.zeros(len(labels), dtype=bool)
-    for budget in levels:
+    for budget in _levels(most):
         chosen = _select_again(result, n_features=budget).features
         new = chosen[~seen[chosen]]
         order.extend(new[np.lexsort((ranks[new], last[new]))].tolist())
         seen[new] = True
         assert len(order) == len(chosen), "a larger budget dropped a feature"
-    return {"levels": levels, "order": order}
+        levels.add(len(order))
+    return {"levels": sorted(levels), "order": order}
 
 
 def _levels(most: int) -> list[int]:

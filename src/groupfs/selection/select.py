@@ -26,6 +26,10 @@ NOTHING_RELATED = (
     "selected. Set n_features_to_select for a budget all the same, or keep_unrelated=True to look "
     "for groups among all features."
 )
+ALL_CLOSED = (
+    "All gates are closed, so what is kept is the group ranked first; choose a lower sparsity, or "
+    "fewer and shorter steps (max_epochs, learning_rate)."
+)
 ALL_THE_SAME = (
     "so nothing is selected. Ask for a number of groups or features (n_groups_to_select, "
     "n_features_to_select) to have the first of them all the same"
@@ -49,7 +53,7 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
         chosen = found.representatives[within[:budget] if budget else np.flatnonzero(groups)]
     elif budget is None:
         chosen = np.flatnonzero(np.append(groups, False)[labels])
-    elif asked.allocation == "covering":  # whole groups until the budget is covered, as published
+    elif asked.takes_whole:
         n_whole = 1 + int(np.searchsorted(found.sizes[within].cumsum(), budget))
         chosen = np.flatnonzero(np.isin(labels, within[:n_whole]))
     elif asked.allocation == "explain":
@@ -66,7 +70,8 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
     if budget is not None:
         groups = np.isin(ranked, labels[chosen])
         left_out = Why.ALL_LATER if by_order else Why.OUT_OF_BUDGET
-        of_budget = np.where(groups, Why.IN_BUDGET, left_out)
+        taken = Why.TAKEN_WHOLE if asked.takes_whole else Why.IN_BUDGET
+        of_budget = np.where(groups, taken, left_out)
         group_why = np.where(np.isin(ranked, within), of_budget, group_why)
         if len(chosen) < budget:
             notes.append(
@@ -100,9 +105,10 @@ def keep_groups(
     if found.gates is not None:
         kept = found.gates > OPEN
         why = np.where(kept, Why.GATE_OPEN, Why.GATE_CLOSED)
-        if not kept.any():
-            kept[0], why[0] = True, Why.FIRST_OF_CLOSED
-        return kept, why, None
+        if kept.any():
+            return kept, why, None
+        kept[0], why[0] = True, Why.FIRST_OF_CLOSED
+        return kept, why, ALL_CLOSED
     significant = found.stand_out(alpha)
     assert significant is not None  # without gates groups are tested
     kept = significant if found.replicates is None else significant & found.replicates
@@ -128,7 +134,7 @@ def _why_features(
     why[inside] = Why.AS_GROUP
     if asked.output == "representatives":
         why[of_kept] = np.where(support[of_kept], Why.REPRESENTS, Why.REPRESENTED)
-    elif asked.n_features is not None:
+    elif asked.n_features is not None and not asked.takes_whole:
         why[of_kept] = np.where(support[of_kept], Why.SHARE, Why.NO_SHARE)
     why[support & ~inside] = Why.SPARE
     return why
