@@ -107,10 +107,8 @@ def command(rows: pd.DataFrame, name: str, more: str = "", note: str = "") -> st
     machines = " and ".join(dict.fromkeys(rows["machine"]))
     minutes = max(1, round(rows["seconds"].sum() / 60))
     note = f" ({note})" if note else ""
-    return (
-        f"`python -m experiments.{name}{more}`: rows: {len(rows)}; minutes of one process in all: "
-        f"{minutes}{note}; on {machines}."
-    )
+    took = f"{len(rows)} row{'s' * (len(rows) > 1)}, {minutes} process minutes{note}"
+    return f"`python -m experiments.{name}{more}`: {took}, on {machines}."
 
 
 def machine(device: str = "cpu") -> str:
