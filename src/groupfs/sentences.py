@@ -77,8 +77,9 @@ IN_NO_GROUP = {
 }
 #: What replication is.
 REPLICATION = (
-    "mean overlap (Jaccard index) of the group with the most alike group found in halves of the "
-    "rows: 1 where the same features come back every time"
+    "overlap (Jaccard index) of the group with what each of two halves of the rows finds, the "
+    "smaller one of the two, mean over many pairs of halves: 1 where the same features always come "
+    "back"
 )
 
 

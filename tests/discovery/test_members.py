@@ -87,7 +87,7 @@ def test_strength_by_group_does_not_count_the_feature_itself(rng, signed):
 def test_replication_of_a_group_outside_the_halves_is_not_known():
     halves = SimpleNamespace(group_replication=lambda labels, n_groups: (np.array([0.9, 0.0]), 0.1))
     table = SimpleNamespace(columns=np.arange(4), names=list("abcd"))
-    evidence = SimpleNamespace(halves=halves, halved=np.array([0, 1]), replication=None)
+    evidence = SimpleNamespace(halves=halves, halved=np.array([0, 1]), found_again=None)
     for labels, known, again in (
         ([0, 0, 1, 1], [0.9, np.nan], [True, True]),
         ([0, 1, 1, 1], [0.9, 0.0], [True, False]),

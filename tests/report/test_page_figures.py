@@ -67,15 +67,6 @@ def first_name(browser, group):
     return text(browser, f".group[data-group='{group}'] .chip.rep")
 
 
-def test_the_curve_over_the_number_of_groups_has_a_mark_at_the_chosen_one(show, mixed):
-    browser = show("mixed")
-    assert number_of(browser, "#replication-chart path") == 2
-    assert number_of(browser, "#replication-chart circle.point") == 1
-    chosen = mixed[0].replication_.best
-    assert text(browser, "#replication-chart circle title").startswith(f"{chosen} groups")
-    assert number_of(show("moons"), "#replication-chart") == 0  # the number was given
-
-
 def test_the_slider_selects_features_and_a_button_leads_back_to_the_fit(show, moons):
     chosen, names = moons[1]["selection"], moons[1]["features"]["name"]
     browser = show()

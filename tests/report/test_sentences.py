@@ -20,7 +20,7 @@ groupfs report · mixed.csv
 120 samples · 15 features · seed 0
 2 of 2 groups cohere more than groups found in shuffled columns (false discovery rate 1 %); both \
 are found again in halves of the rows.
-Halves of the rows agree most on 2 groups (agreement 1.00; 1 at most, 0 by chance).
+Halves of the rows agree on 2 groups by 1.00 (1 at most, 0 by chance).
 In no group: 4 features are unrelated, 1 is constant.
 6 of 15 features explain 91 % of the variance of the 10 related features."""
 
@@ -119,18 +119,19 @@ def test_the_first_groups_are_named_with_what_is_known_of_the_very_first(summary
 
 
 @pytest.mark.parametrize(
-    ("agreement", "words"),
+    ("default", "words"),
     [
-        ([0.9, 0.1, 0.2], "agree most on 2 groups (agreement 0.90; 1 at most, 0 by chance)."),
-        ([0.9, 0.1, 0.9], "; 4 groups replicate as well."),
-        ([0.1, 0.2, 0.1], "No number of groups is found again in halves of the rows: "),
-        ([0.1, 0.9, 0.2], "of which 2 are left once every feature is in its nearest."),
+        (0, "agree on 2 groups by 0.90 (1 at most, 0 by chance); on 3 narrower groups by 0.80; "),
+        (
+            1,
+            "of which 2 are left once every feature is in its nearest; on 2 broader groups by 0.90",
+        ),
     ],
 )
-def test_what_halves_of_the_rows_agree_on_is_told(mixed, agreement, words):
+def test_what_halves_of_the_rows_agree_on_is_told(mixed, default, words):
     selector, X = copy.copy(mixed[0]), mixed[1]
-    values = np.array(agreement)
-    selector.replication_ = Replication(np.array([2, 3, 4]), values, values)
+    labels, agreement = np.zeros((3, X.shape[1]), dtype=int), np.array([0.9, 0.8, 0.7])
+    selector.replication_ = Replication(np.array([2, 3, 4]), agreement, labels, default)
     assert words in summarize(selector, X)["how_sure"][1]
 
 

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, column_coordinates
+from groupfs.data.halves import BlockSums
 from groupfs.data.similarity import (
     ALIKE,
     MATRIX_FEATURES,
@@ -66,6 +67,14 @@ class Correlations(Similarity):
         X = self.rows.random_rows(n_rows, rng)
         X = X[:, torch.as_tensor(features, device=X.device)]
         return HalvedColumns(X, (self.in_memory().part(features) == 0).to(X.device))
+
+    def halved_blocks(
+        self, n_rows: int, n_pairs: int, rng: np.random.Generator
+    ) -> tuple[int, BlockSums]:
+        X = self.held.random_rows(n_rows, rng).cpu()
+        if X.shape[1] <= MATRIX_FEATURES:
+            X = X.double()
+        return len(X), BlockSums(X.numpy(), n_pairs)
 
     def _all_products(self) -> Tensor:
         """Multiply all columns with all, (d, d); not to be written to."""

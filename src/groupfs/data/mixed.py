@@ -19,6 +19,7 @@ from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, basis_coordin
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.data.feature_rows import FeatureRows, feature_moments, make_rows
+from groupfs.data.halves import deal_rows, first_halves
 from groupfs.data.mixed_similarity import column_correlations, similarities
 from groupfs.data.pair_sums import exclusive_pairs, pair_weights
 from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
@@ -103,6 +104,12 @@ class FeatureSimilarity(Similarity):
         if n_rows < N:
             rows = rows.resampled(np.sort(rng.permutation(N)[:n_rows]), True)
         return HalvedFeatures(rows.basis.restricted(features))
+
+    def halved_blocks(
+        self, n_rows: int, n_pairs: int, rng: np.random.Generator
+    ) -> tuple[int, "HalvedBasis"]:
+        basis = self.halves(np.arange(self.shape[1]), n_rows, rng).basis
+        return len(basis.E), HalvedBasis(basis, n_pairs)
 
     def _compared(self, start: int, stop: int, single: bool) -> Tensor:
         return torch.from_numpy(similarities(self.rows.basis, start, stop))
@@ -205,6 +212,19 @@ class HalvedFeatures:
             both = np.stack([similarities(part, exclude=False) for part in parts])
             found.append(torch.from_numpy(both).masked_fill_(excluded, 0))
         return found
+
+
+class HalvedBasis:
+    """Features of any kinds that are compared in halves made of blocks of rows."""
+
+    def __init__(self, basis: FeatureBasis, n_pairs: int) -> None:
+        blocks, halves = deal_rows(len(basis.E)), first_halves(n_pairs)
+        self.parts = [
+            basis.rows(np.flatnonzero(half[blocks])) for pair in halves for half in (pair, ~pair)
+        ]
+
+    def correlations(self, start: int, stop: int) -> FloatArray:
+        return np.stack([similarities(part, start, stop, exclude=False) for part in self.parts])
 
 
 def _with_others(matrix: FloatArray) -> FloatArray:

@@ -56,6 +56,13 @@ class HalvedRows(Protocol):
         """
 
 
+class HalvedBlocks(Protocol):
+    """Features compared in pairs of halves of the rows, made of blocks of rows."""
+
+    def correlations(self, start: int, stop: int) -> FloatArray:
+        """Compare features start..stop with all in every half, (2 S, b, m)."""
+
+
 class Similarity(ABC):
     """How alike the features of a table are; what was worked out once is kept."""
 
@@ -94,6 +101,12 @@ class Similarity(ABC):
     @abstractmethod
     def halves(self, features: IntArray, n_rows: int, rng: np.random.Generator) -> HalvedRows:
         """Take random rows, to compare some features in halves of them."""
+
+    @abstractmethod
+    def halved_blocks(
+        self, n_rows: int, n_pairs: int, rng: np.random.Generator
+    ) -> tuple[int, HalvedBlocks]:
+        """Count the rows looked at, at most so many, and compare features in halves of them."""
 
     # -- pairs --
 

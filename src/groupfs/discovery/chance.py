@@ -15,6 +15,7 @@ import numpy as np
 
 from groupfs.data.similarity import Similarity
 from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
+from groupfs.discovery.feature_graph import connect_features
 from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.members import group_components
 from groupfs.utils.false_discovery import related_features
@@ -35,6 +36,9 @@ TAIL_ROWS, TAIL_ENTRIES = 4096, 2**23
 #: Chance groups that p-values are based on, if there are as many; of wide tables, which take long,
 #: fewer will do.
 CHANCE_GROUPS, FEW_GROUPS, WIDE = 100, 10, 4000
+#: Features of a shuffled table that communities are looked for among, the strongest; and at which
+#: resolutions.
+MOST_COMMUNITIES, CHANCE_RESOLUTIONS = 1000, (1.0, 2.0)
 #: Relative error of the eigenvalues of a chance graph: what is found in it is chance anyway.
 TOLERANCE = 0.01
 #: Scale of the tail of chance cohesions, relative to their median, at least: few may be alike.
@@ -176,6 +180,7 @@ def chance_cohesion(
     n_features: int,
     n_groups: int,
     known_labels: IntArray | None,
+    by_communities: bool = False,
     *,
     n_neighbors: int,
     n_kept: int | None,
@@ -189,8 +194,14 @@ def chance_cohesion(
     with themselves after shuffling.
     """
     found: list[float] = []
-    for table in tables.strongest(n_features):
+    most = MOST_COMMUNITIES if by_communities else n_features
+    for table in tables.strongest(min(n_features, most)):
         labels = known_labels
+        if by_communities:
+            found.extend(_community_cohesion(table, signed))
+            if len(found) >= CHANCE_GROUPS:
+                break
+            continue
         if labels is None:
             labels = np.zeros(table.shape[1], dtype=np.int64)
             if n_groups > 1:
@@ -202,3 +213,14 @@ def chance_cohesion(
         if len(found) >= (CHANCE_GROUPS if table.shape[1] <= WIDE else FEW_GROUPS):
             break
     return np.array(found)
+
+
+def _community_cohesion(table: Similarity, signed: bool) -> list[float]:
+    """Compute the cohesion of communities of a shuffled table, at two resolutions."""
+    graph = connect_features(table, signed, n_pairs=0)
+    found: list[float] = []
+    for resolution in CHANCE_RESOLUTIONS:
+        (labels,) = graph.communities(resolution)
+        several = [group for group in as_groups(labels, int(labels.max()) + 1) if len(group) > 1]
+        found.extend(group_components(table, several, signed).cohesion)
+    return found

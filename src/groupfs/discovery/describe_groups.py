@@ -11,7 +11,7 @@ from groupfs.data.table import Table
 from groupfs.discovery.chance import ChanceTables, chance_cohesion, group_p_values
 from groupfs.discovery.clusters import as_groups
 from groupfs.discovery.members import group_components
-from groupfs.discovery.replication import Halves, Replication, replicates
+from groupfs.discovery.replication import LEAST_FOUND, Halves, holds_in_blocks, replicates
 from groupfs.discovery.sample_graph import SampleGraph
 from groupfs.discovery.smoothness import N_NEIGHBORS, smoothness_beyond_chance
 from groupfs.groups import Groups
@@ -52,7 +52,8 @@ class Evidence:
     n_chosen: int  #: features that groups were looked for among
     halves: Halves | None = None
     halved: IntArray | None = None  #: the user's columns that the halves are about
-    replication: Replication | None = None  #: None if the number of groups was given
+    grown: bool = False  #: whether groups are communities, of a tree
+    found_again: FloatArray | None = None  #: share of every group that halves find, (C,)
 
 
 def describe(
@@ -73,6 +74,8 @@ def describe(
     )
     p_values = _p_values(division, evidence, options, components.cohesion, sizes)
     replication, again = _replication(division, evidence)
+    if again is not None:
+        again &= holds_in_blocks(table.rows, division.labels, components.signs, division.n_groups)
     order = rank_groups(smoothness, groups, table.columns)
     ranked = [groups[j] for j in order]
     placed = place_groups(table, ranked, components.centrality, components.signs, smoothness[order])
@@ -130,6 +133,7 @@ def _p_values(
         evidence.n_chosen,
         division.n_groups,
         division.labels if division.known else None,
+        evidence.grown,
         n_neighbors=options.n_neighbors,
         n_kept=options.n_kept,
         signed=options.signed,
@@ -142,9 +146,10 @@ def _replication(
 ) -> tuple[FloatArray | None, BoolArray | None]:
     """Measure how well groups are found again in halves of the rows, and decide which are.
 
-    Where no number of groups replicates, groups are not asked to; nor is a group none of whose
-    features were looked at in halves, whose replication is NaN.
+    A group none of whose features were looked at in halves is not asked to; its replication is NaN.
     """
+    if evidence.found_again is not None:
+        return evidence.found_again, evidence.found_again >= LEAST_FOUND
     if evidence.halves is None or evidence.halved is None:
         return None, None
     C = division.n_groups
@@ -153,7 +158,4 @@ def _replication(
     halved = labels[evidence.halved]
     found, by_chance = evidence.halves.group_replication(halved, C)
     seen = np.bincount(halved[halved >= 0], minlength=C) > 0
-    measured = np.where(seen, found, np.nan)
-    if evidence.replication is not None and evidence.replication.best is None:
-        return measured, None
-    return measured, replicates(found, by_chance) | ~seen
+    return np.where(seen, found, np.nan), replicates(found, by_chance) | ~seen

@@ -7,31 +7,36 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from groupfs.data.similarity import MATRIX_FEATURES, Similarity
 from groupfs.data.table import Table
 from groupfs.discovery.chance import ChanceTables, Relatedness, measure_relatedness
-from groupfs.discovery.clusters import cluster_features, first_component, leading_eigenvectors
+from groupfs.discovery.clusters import cluster_features, leading_eigenvectors
 from groupfs.discovery.describe_groups import Division, Evidence, Options, describe
+from groupfs.discovery.feature_graph import FeatureGraph, connect_features
 from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.members import assign_members
-from groupfs.discovery.number_of_groups import find_n_groups
 from groupfs.discovery.replication import (
     FEWEST_HALVED_FEATURES,
     FEWEST_HALVED_ROWS,
     HALVED_FEATURES,
     HALVED_ROWS,
-    MOST_HALVED_GROUPS,
     Halves,
-    Replication,
-    divide_groups,
     n_splits,
 )
+from groupfs.discovery.tree import (
+    FEWEST,
+    Level,
+    Replication,
+    default_level,
+    grow_tree,
+    levels_of,
+    moved,
+)
 from groupfs.groups import Groups
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
-#: Features of which all pairs are looked at to find those that are related to none.
-MOST_RELATED = 20_000
+#: Seed of the shuffles that say which features are related: groups must not hang on a user's.
+CHANCE_SEED = 0
 #: Related features, at least, for each group that was asked for: where they are fewer the number
 #: counts groups of the other features, too.
 FEATURES_PER_GROUP = 4
@@ -48,7 +53,7 @@ class Discovery:
     groups: Groups
     order: IntArray  #: number of each group before groups were ranked, (C,)
     relatedness: Relatedness | None  #: None where all features take part
-    agreement: Replication | None = None  #: of halves of the rows, by number of groups
+    agreement: Replication | None = None  #: of halves of the rows, by level
 
     @property
     def unrelated(self) -> IntArray:
@@ -70,20 +75,19 @@ def discover(
         n_groups = int(known_labels.max()) + 1
         division = Division(table, known_labels, n_groups, known=True)
         return Discovery(*describe(division, Evidence(chance, d), options, seed), None)
-    relatedness = _relatedness(table, options, seed)
-    chance = relatedness.chance if relatedness else ChanceTables.of(table.similarity, seed)
+    relatedness = _relatedness(table, options)
+    chance = relatedness.chance if relatedness else ChanceTables.of(table.similarity, CHANCE_SEED)
     options = replace(options, n_kept=None if table.similarity.is_kept else KEPT_NEIGHBORS)
     if relatedness is not None:
         related = np.flatnonzero(relatedness.related)
         if len(related) < 2:
             return no_groups(table, relatedness)
         table = table.restricted(related)
+    if options.n_groups == "auto":
+        return _grown(table, options, seed, relatedness, chance)
     halves, halved = _halves(table, options, seed)
-    replication = None
-    if halves is not None and options.n_groups == "auto":
-        replication = halves.replication()
-    evidence = Evidence(chance, table.similarity.shape[1], halves, halved, replication)
-    labels = _labels(table, options, evidence, seed)
+    evidence = Evidence(chance, table.similarity.shape[1], halves, halved)
+    labels = _given_number(table, options)
     n_groups = int(labels.max()) + 1
     if relatedness is not None:
         labels = assign_members(table.similarity.in_memory(), labels, n_groups, options.signed)
@@ -93,7 +97,68 @@ def discover(
         return no_groups(table, relatedness)
     division = Division(table.restricted(inside), labels[inside], n_groups)
     groups, order = describe(division, evidence, options, seed)
-    return Discovery(groups, order, relatedness, replication)
+    return Discovery(groups, order, relatedness)
+
+
+def _grown(
+    table: Table,
+    options: Options,
+    seed: int,
+    relatedness: Relatedness | None,
+    chance: ChanceTables,
+) -> Discovery:
+    """Find groups at all levels that halves of the rows agree on, and describe the default one."""
+    n_chosen = table.similarity.shape[1]
+    _, first = np.unique(
+        table.twins, return_index=True
+    )  # duplicates go where the first of them goes
+    first = np.sort(first) if len(first) >= 2 * FEWEST else np.arange(n_chosen)
+    graph = connect_features(table.similarity.restricted(first), options.signed)
+    grown = _settled(table.restricted(first), graph, options)
+    if grown is None:
+        return no_groups(table, relatedness)
+    levels, members = grown
+    labels = np.full((len(levels), n_chosen), -1)
+    labels[:, first[members]] = [level.labels for level in levels]
+    labels = np.array([_together(own, table.twins) for own in labels])
+    at = default_level(levels)
+    inside = np.flatnonzero(labels[at] >= 0)
+    division = Division(table.restricted(inside), labels[at, inside], len(levels[at].parents))
+    found_again = levels[at].found_again if graph.has_halves else None
+    evidence = Evidence(chance, n_chosen, grown=True, found_again=found_again)
+    groups, order = describe(division, evidence, options, seed)
+    if not graph.has_halves:
+        return Discovery(groups, order, relatedness)
+    placed = np.full((len(levels), len(table.names)), -1)
+    placed[:, table.columns] = labels
+    numbers = np.array([len(level.parents) for level in levels])
+    agreement = np.array([level.agreement for level in levels])
+    return Discovery(groups, order, relatedness, Replication(numbers, agreement, placed, at))
+
+
+def _settled(
+    table: Table, graph: FeatureGraph, options: Options
+) -> tuple[list[Level], IntArray] | None:
+    """Grow the tree, move and leave out features, and grow it again on those that stay.
+
+    Returns the levels and the features that they are about; None if no group is left.
+    """
+    members = np.arange(graph.n_features)
+    for again in range(2):
+        similarity = table.similarity.restricted(members).in_memory()
+        levels = levels_of(grow_tree(graph.restricted(members)))
+        narrow = levels[-1].labels
+        settled = assign_members(similarity, narrow, int(narrow.max()) + 1, options.signed)
+        counts = np.bincount(settled[settled >= 0], minlength=int(narrow.max()) + 1)
+        small = counts < min(FEWEST, len(members))
+        settled[(settled >= 0) & small[np.maximum(settled, 0)]] = -1
+        stay = np.flatnonzero(settled >= 0)
+        if not len(stay):
+            return None
+        if again or len(stay) == len(members):
+            return [moved(level, narrow, settled) for level in levels], members
+        members = members[stay]
+    raise AssertionError
 
 
 def no_groups(table: Table, relatedness: Relatedness | None) -> Discovery:
@@ -101,11 +166,11 @@ def no_groups(table: Table, relatedness: Relatedness | None) -> Discovery:
     return Discovery(Groups.none(len(table.names)), np.zeros(0, dtype=np.int64), relatedness)
 
 
-def _relatedness(table: Table, options: Options, seed: int) -> Relatedness | None:
+def _relatedness(table: Table, options: Options) -> Relatedness | None:
     """Measure which features are related to others; None where all features shall take part."""
-    if options.keep_unrelated or table.similarity.shape[1] > MOST_RELATED:
+    if options.keep_unrelated:
         return None
-    measured = measure_relatedness(table.similarity, seed)
+    measured = measure_relatedness(table.similarity, CHANCE_SEED)
     n_related = int(measured.related.sum())
     most = 0 if isinstance(options.n_groups, str) else options.n_groups
     if n_related < FEATURES_PER_GROUP * most:
@@ -129,9 +194,7 @@ def _halves(table: Table, options: Options, seed: int) -> tuple[Halves | None, I
         return None, None
     rng = np.random.default_rng(seed)
     features = np.sort(rng.permutation(d)[:HALVED_FEATURES])
-    n_vectors = min(MOST_HALVED_GROUPS, len(features) // 2)
-    if not isinstance(options.n_groups, str):
-        n_vectors = options.n_groups
+    n_vectors = int(options.n_groups)
     most_rows, splits = _n_halved(d), n_splits(len(features))
     rows = table.similarity.halves(features, most_rows, rng)
     own_seed = int(rng.integers(2**31))
@@ -145,59 +208,13 @@ def _n_halved(n_features: int) -> int:
     return min(HALVED_ROWS, max(FEWEST_HALVED_ROWS, HALVED_ENTRIES // n_features))
 
 
-def _labels(table: Table, options: Options, evidence: Evidence, seed: int) -> IntArray:
-    """Divide the features into as many groups as replicate, and these if their parts do, (d,)."""
-    n_groups, eigenvectors = _number_of_groups(table, options, evidence)
-    d = len(eigenvectors)
-    labels = np.zeros(d, dtype=np.int64)
-    if n_groups > 1:
-        labels = cluster_features(eigenvectors, n_groups)
-    replication = evidence.replication
-    if replication is None or not replication.best or d > MATRIX_FEATURES:
-        return labels
-    rows = table.similarity.halves(np.arange(d), _n_halved(d), np.random.default_rng(seed))
-    matrix = table.similarity.in_memory().matrix(common_sign=True).cpu()
-    return divide_groups(rows, matrix, labels, options.n_neighbors, options.signed, seed)
-
-
-def _number_of_groups(table: Table, options: Options, evidence: Evidence) -> tuple[int, FloatArray]:
-    """Choose the number of groups by what replicates; return it and eigenvectors of the graph.
-
-    Where no number does, the features are one group, or the distortion of the eigenvectors decides.
-    """
-    similarity, d = table.similarity, table.similarity.shape[1]
-    walk = feature_walk(similarity, options.n_neighbors, options.n_kept, options.signed)
-    n_groups: int | None = None
-    if not isinstance(options.n_groups, str):
-        n_groups = options.n_groups
-    elif evidence.replication is not None:
-        n_groups = evidence.replication.best
-    if n_groups is None and (
-        d < FEWEST_HALVED_FEATURES or _is_unidimensional(similarity, evidence)
-    ):
-        n_groups = 1
-    if n_groups is None:
-        n_groups, _, eigenvectors = find_n_groups(walk, table.n_distinct)
-        return n_groups, eigenvectors
-    vectors = leading_eigenvectors(walk, min(n_groups, d))
-    return n_groups, vectors
-
-
-def _is_unidimensional(similarity: Similarity, evidence: Evidence) -> bool:
-    """Decide whether a second component of the features is no larger than chance gives."""
-    held, chance = similarity.in_memory(), evidence.chance
-    N, d = held.shape
-    if d > MATRIX_FEATURES:
-        return False
-    matrix = held.matrix().cpu().numpy()
-    value, vector = first_component(matrix)
-    second, _ = first_component(matrix - value * np.outer(vector, vector))
-    shrink = np.sqrt(chance.similarity.shape[0] / N)
-    by_chance = [
-        first_component(table.matrix().cpu().numpy())[0]
-        for table in chance.strongest(evidence.n_chosen)
-    ]
-    return bool(second - 1 <= shrink * (max(by_chance) - 1))
+def _given_number(table: Table, options: Options) -> IntArray:
+    """Divide the features into the number of groups that was asked for, (d,)."""
+    n_groups, d = int(options.n_groups), table.similarity.shape[1]
+    if n_groups == 1:
+        return np.zeros(d, dtype=np.int64)
+    walk = feature_walk(table.similarity, options.n_neighbors, options.n_kept, options.signed)
+    return cluster_features(leading_eigenvectors(walk, min(n_groups, d)), n_groups)
 
 
 def _together(labels: IntArray, twins: IntArray) -> IntArray:

@@ -23,7 +23,7 @@ NEEDS_JINJA = 'The report needs jinja2: pip install "groupfs[report]" installs i
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
 SCRIPTS = (
-    "format data selection reasons groups correlations samples lines replication explained "
+    "format data selection reasons groups correlations samples lines explained "
     "features downloads main"
 )
 #: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
@@ -145,7 +145,6 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
         "explained": _curve(summary["explained"]),
         "correlations": drawn and {**drawn, "features": indices(drawn["features"])},
         "embedding": {**summary["embedding"], "scores": summary["embedding"]["scores"][:n_first]},
-        "replication": summary["replication"],
     }
 
 

@@ -114,21 +114,20 @@ def _beyond_chance(result: Result) -> str | None:
 
 
 def _how_many_else(result: Result, halves: Any) -> str | None:
-    """Say how far halves of the rows agree on the number of groups, and on which others."""
+    """Say how far halves of the rows agree on the groups, and on broader and narrower ones."""
     if halves is None or not len(result.groups):
         return None
-    if halves.best is None:
-        return "No number of groups is found again in halves of the rows: take it as a guess."
-    agreement = halves.agreement[list(halves.n_groups).index(halves.best)]
+    agreement = halves.agreement[halves.default]
     text = (
-        f"Halves of the rows agree most on {count(halves.best, 'group')} (agreement "
-        f"{agreement:.2f}; 1 at most, 0 by chance)"
+        f"Halves of the rows agree on {count(halves.best, 'group')} by {agreement:.2f} (1 at "
+        "most, 0 by chance)"
     )
     if len(result.groups) < halves.best:
         text += f", of which {len(result.groups)} are left once every feature is in its nearest"
-    if halves.others:
-        numbers = " and ".join(", ".join(map(str, halves.others)).rsplit(", ", 1))
-        text += f"; {numbers} groups replicate as well"
+    for level, (n, by) in enumerate(zip(halves.n_groups, halves.agreement, strict=True)):
+        if level != halves.default:
+            kind = "broader" if level < halves.default else "narrower"
+            text += f"; on {count(int(n), f'{kind} group')} by {by:.2f}"
     return f"{text}."
 
 

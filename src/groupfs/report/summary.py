@@ -181,11 +181,10 @@ def _groups(result: Result) -> list[Json]:
 
 
 def _replication(halves: Any) -> Json:
-    """Take how far halves of the rows agree, for every number of groups."""
+    """Take how far halves of the rows agree, for every level."""
     return {
         "n_groups": halves.n_groups.tolist(),
         "agreement": tidy_list(halves.agreement, 3),
-        "information": tidy_list(halves.information, 3),
         "best": halves.best,
         "others": halves.others,
     }

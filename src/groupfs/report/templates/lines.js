@@ -1,4 +1,4 @@
-// Charts with axes, as svg: the curve of what is explained, and how far halves of the rows agree.
+// Charts with axes, as svg: the curve of what is explained.
 
 const SVG = "http://www.w3.org/2000/svg";
 const HEIGHT = 260;

@@ -55,7 +55,6 @@ function repaint() {
   if (map) paintCorrelations();
   showBefore();
   showClasses();
-  if (DATA.replication) drawReplication();
   if (curveIsDrawn) drawExplained();
   update(current.mode, current.n);
 }
