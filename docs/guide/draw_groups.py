@@ -14,14 +14,13 @@ import anndata
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from sklearn.utils import check_random_state
 
 from groupfs import FeatureGroups
 from groupfs.discovery.chance import Relatedness, chance_cohesion, measure_relatedness
+from groupfs.discovery.discover import CHANCE_SEED
 from groupfs.discovery.members import group_components
 from groupfs.discovery.smoothness import N_NEIGHBORS
 from groupfs.plotting.style import ACCENT, DROPPED, KEPT
-from groupfs.selector import derive_seeds
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 IMAGES = Path(__file__).resolve().parents[1] / "images"
@@ -47,8 +46,7 @@ def find(title: str, X: FloatArray, names: list[str]) -> Found:
     """Fit a table, and look again at what the fit has compared it with."""
     selector = FeatureGroups(device="cpu", random_state=SEED).fit(X)
     table, _ = selector._open(X)
-    seed = derive_seeds(check_random_state(SEED), 1)[0]
-    relatedness = measure_relatedness(table.similarity, seed)
+    relatedness = measure_relatedness(table.similarity, CHANCE_SEED)
     place = {column: i for i, column in enumerate(table.columns.tolist())}
     groups = [np.array([place[i] for i in group]) for group in selector.groups_]
     chance = chance_cohesion(
@@ -56,6 +54,7 @@ def find(title: str, X: FloatArray, names: list[str]) -> Found:
         int(relatedness.related.sum()),
         selector.n_groups_,
         None,
+        by_communities=True,
         n_neighbors=N_NEIGHBORS,
         n_kept=None,
         signed=False,
@@ -71,11 +70,9 @@ def describe(found: Found) -> None:
     n_alone = int((selector.group_labels_ < 0).sum())
     print(f"\n{found.title}: {found.X.shape[0]} x {found.X.shape[1]}")
     print(f"unrelated {int((~found.relatedness.related).sum())}, in no group {n_alone}")
-    for C, agreement, information in zip(
-        replication.n_groups, replication.agreement, replication.information, strict=True
-    ):
-        print(f"{C:3} groups: agreement {agreement:.2f}, information {information:.2f}")
-    print(f"taken {replication.best}, nearly as good {replication.others}")
+    for n_groups, agreement in zip(replication.n_groups, replication.agreement, strict=True):
+        print(f"{n_groups:3} groups: agreement {agreement:.2f}")
+    print(f"taken {replication.best}")
     print(f"cohesion of {len(found.chance)} chance groups: at most {found.chance.max():.1f}")
     for j, group in enumerate(selector.groups_):
         central = group[np.argsort(-selector.centrality_[group], kind="stable")]
@@ -122,7 +119,7 @@ def draw_strengths(questionnaire: Found, cells: Found) -> Figure:
     axes = figure.subplots(1, 2)
     for ax, found in zip(axes, (questionnaire, cells), strict=True):
         strength, related = found.relatedness.strength, found.relatedness.related
-        chance = found.relatedness.shrink * found.relatedness.chance.strength.ravel()
+        chance = found.relatedness.chance.strength.ravel()
         bins = np.linspace(0, max(strength.max(), chance.max()) * 1.02, 45)
         weights = np.full(len(chance), len(strength) / len(chance))
         ax.hist(chance, bins, weights=weights, color=DROPPED, label="shuffled tables")
@@ -131,28 +128,6 @@ def draw_strengths(questionnaire: Found, cells: Found) -> Figure:
         ax.set(xlabel="mean of the three largest |r|", ylabel="features", title=found.title)
         _plain(ax)
     axes[1].legend(frameon=False, fontsize=8)
-    return figure
-
-
-def draw_replication(tables: list[Found]) -> Figure:
-    """Draw agreement and information of halves over the number of groups."""
-    figure = Figure(figsize=(8, 4.2), layout="constrained")
-    axes = figure.subplots(2, len(tables), sharex="col")
-    for column, found in enumerate(tables):
-        curve = found.selector.replication_
-        for ax, values, name in zip(
-            axes[:, column],
-            (curve.agreement, curve.information),
-            ("agreement", "information"),
-            strict=True,
-        ):
-            ax.plot(curve.n_groups, values, ".-", color=KEPT, lw=1.2, ms=4)
-            ax.axvline(curve.best, color=ACCENT, ls=":", lw=1.4)
-            ax.set(ylabel=name, ylim=(0, None))
-            _plain(ax)
-        axes[0, column].set(ylim=(0, 1.05))
-        axes[0, column].set_title(f"{found.title}: {curve.best} groups", size=10)
-        axes[1, column].set(xlabel="number of groups")
     return figure
 
 
@@ -226,7 +201,6 @@ def main(folder: Path) -> None:
     pictures = {
         "correlations": draw_correlations(questionnaire),
         "strength": draw_strengths(mixed, cells),
-        "replication": draw_replication([questionnaire, cells]),
         "cohesion": draw_cohesion([questionnaire, cells]),
     }
     for name, figure in pictures.items():

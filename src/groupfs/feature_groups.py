@@ -36,19 +36,21 @@ if TYPE_CHECKING:
 class FeatureGroups(GroupSelector):
     r"""Find groups of features that belong together, and select features, without labels.
 
-    Features that are related to no other beyond chance are left out. The others are divided into as
-    many groups as are found again in halves of the rows; kept are those that are found again
-    themselves and cohere more than groups in shuffled columns. Nothing is trained or needs to be
-    set. :class:`GroupFS` is the published method, which learns groups and gates.
+    Features that are related to no other beyond chance are left out. The others form a graph, tied
+    by what squared correlations have beyond chance, and are divided into communities by modularity,
+    whose null model is about that of one common factor; of four resolutions the broadest at which
+    random halves of the rows agree about as well as at any. Each group is divided again on its own,
+    until halves agree no more than those of a one-factor group. The depths of this tree are levels;
+    the narrowest on which halves agree by .7 is taken, else the narrowest that is found again about
+    as well as any. Kept are groups that are found again themselves and cohere more than groups in
+    shuffled columns. Nothing is trained or needs to be set. :class:`GroupFS` is the published
+    method, which learns groups and gates.
 
     Parameters
     ----------
     n_groups : int or "auto", default="auto"
-        Number of groups. "auto" looks for 2, 3, ... and at most 45 groups in random halves of the
-        rows, and takes the number at which the halves share the most information
-        (``replication_``); groups whose parts are found again and share little variance are divided
-        further. Where halves agree on no number, eigenvalues and eigenvectors of the feature graph
-        decide.
+        Number of groups. "auto" takes those that halves of the rows agree on (``replication_``); a
+        number divides the features by spectral clustering.
     groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
         Groups known beforehand: a label for every feature (in the order of the columns, or a
         Series indexed by their names), or the features of every group by name or place. Every
@@ -95,8 +97,8 @@ class FeatureGroups(GroupSelector):
         on the same samples.
     keep_unrelated : bool, default=False
         Whether features that are related to no other beyond chance are put into groups, too, as
-        they are in tables of more than 20,000 features, and where ``n_groups`` asks for more groups
-        than the related features can fill with four each (with a warning).
+        they are where ``n_groups`` asks for more groups than the related features can fill with
+        four each (with a warning).
     standardize : bool, default=True
         Whether every column is brought to variance one. Columns are always centred, and without
         this the table as a whole is scaled.
@@ -107,7 +109,8 @@ class FeatureGroups(GroupSelector):
         three quarters of what is free when ``fit`` begins. Tables that would need more are read in
         blocks, several times, and are never in memory as a whole.
     random_state : int, RandomState instance or None, default=None
-        Seed of the halves, the shuffles and the samples of rows.
+        Seed of the shuffles and samples of rows that groups are ranked by. Which groups are found
+        does not hang on it, unless ``n_groups`` is given.
 
     Attributes
     ----------
@@ -127,10 +130,10 @@ class FeatureGroups(GroupSelector):
         How likely a group found the same way in shuffled columns is as cohesive: has a first
         component (with ``signed`` a mean) that explains as much of its features.
     group_replication_ : ndarray of shape (n_groups_,) or None
-        How well a group is found again: mean overlap (Jaccard index) with the most alike group of a
-        half of the rows, 1 at best. NaN for a group without a feature among those looked at in
-        halves, 640 at most. None for groups known beforehand and for fewer than 20 rows or 4
-        related features.
+        How well a group is found again: its overlap (Jaccard index) with what each of two halves of
+        the rows finds, the smaller one of the two, mean over pairs of halves. None for groups known
+        beforehand and for fewer than 20 rows. With ``n_groups`` the mean overlap with the most
+        alike group of a half, NaN for a group without a feature among the 640 looked at.
     group_kept_ : ndarray of bool of shape (n_groups_,)
         Which groups are kept; with a budget, which have selected features.
     relatedness_pvalues_ : ndarray of shape (n_features_in_,) or None
@@ -158,8 +161,8 @@ class FeatureGroups(GroupSelector):
     n_groups_ : int
         Number of groups; 0 if no feature is related to another.
     replication_ : Replication or None
-        How far the groups of two halves of the rows agree, for every number of groups. None if the
-        number was given, and where rows or related features are too few.
+        The levels of groups, and how far halves of the rows agree on each. None if the number was
+        given, and for fewer than 20 rows.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
