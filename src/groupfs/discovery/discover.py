@@ -144,21 +144,29 @@ def _settled(
     Returns the levels and the features that they are about; None if no group is left.
     """
     members = np.arange(graph.n_features)
-    for again in range(2):
-        similarity = table.similarity.restricted(members).in_memory()
-        levels = levels_of(grow_tree(graph.restricted(members)))
-        narrow = levels[-1].labels
-        settled = assign_members(similarity, narrow, int(narrow.max()) + 1, options.signed)
-        counts = np.bincount(settled[settled >= 0], minlength=int(narrow.max()) + 1)
-        small = counts < min(FEWEST, len(members))
-        settled[(settled >= 0) & small[np.maximum(settled, 0)]] = -1
-        stay = np.flatnonzero(settled >= 0)
-        if not len(stay):
-            return None
-        if again or len(stay) == len(members):
-            return [moved(level, narrow, settled) for level in levels], members
-        members = members[stay]
-    raise AssertionError
+    levels, stay = _grow_and_settle(table, graph, members, options)
+    if 0 < len(stay) < len(members):
+        members = stay
+        levels, stay = _grow_and_settle(table, graph, members, options)
+    return (levels, members) if len(stay) else None
+
+
+def _grow_and_settle(
+    table: Table, graph: FeatureGraph, members: IntArray, options: Options
+) -> tuple[list[Level], IntArray]:
+    """Find the levels of some features, and those of them that stay in a group."""
+    levels = levels_of(grow_tree(graph.restricted(members)))
+    if options.keep_unrelated:
+        return levels, members
+    narrow = levels[-1].labels
+    n_groups = int(narrow.max()) + 1
+    similarity = table.similarity.restricted(members).in_memory()
+    settled = assign_members(similarity, narrow, n_groups, options.signed)
+    sizes = np.bincount(settled[settled >= 0], minlength=n_groups)
+    small = sizes < min(FEWEST, len(members))
+    settled[(settled >= 0) & small[np.maximum(settled, 0)]] = -1
+    levels = [moved(level, narrow, settled) for level in levels]
+    return levels, members[settled >= 0]
 
 
 def no_groups(table: Table, relatedness: Relatedness | None) -> Discovery:
