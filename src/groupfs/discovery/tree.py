@@ -12,6 +12,7 @@ the tree, mean over features.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -67,6 +68,13 @@ class Node:
     agreement: float = 1.0  #: of halves on the parts
     halves: list[IntArray] = field(default_factory=list)  #: communities of each half, (m,)
     parts: list["Node"] = field(default_factory=list)
+
+    @cached_property
+    def tied(self) -> list[IntArray]:
+        """Communities of each half, -1 for features tied to theirs no more than by chance, (m,)."""
+        one = np.zeros(len(self.features), dtype=np.int64)
+        halves = self.halves or [one] * (len(self.graph.n_rows) - 1)
+        return [_tied(self.graph, half, h + 1) for h, half in enumerate(halves)]
 
 
 @dataclass(frozen=True)
@@ -225,29 +233,28 @@ def found_again(parent: Node, labels: IntArray, group: int) -> float:
     features that are tied to it there beyond chance; mean over pairs of halves of the smaller one
     of the two Jaccard indices. ``labels`` (d,) are of all features.
     """
-    own = labels[parent.features] == group
-    halves = parent.halves or [np.zeros(len(own), dtype=np.int64)] * (len(parent.graph.n_rows) - 1)
-    found = np.zeros(len(halves))
-    for h, communities in enumerate(halves):
-        shared = np.bincount(communities[own], minlength=int(communities.max()) + 1)
-        inside = communities == shared.argmax()
-        others = np.bincount(np.maximum(labels[parent.features[inside]], 0))
-        if not len(others) or others.argmax() != group:
+    groups = labels[parent.features]
+    own, found = groups == group, np.zeros(len(parent.tied))
+    for h, communities in enumerate(parent.tied):
+        shared = np.bincount(communities[own] + 1)[1:]
+        if not shared.any():
             continue
-        inside &= _tied(parent.graph, inside, h + 1)
-        found[h] = (inside & own).sum() / max((inside | own).sum(), 1)
+        inside = communities == shared.argmax()
+        others = np.bincount(groups[inside] + 1)[1:]
+        if others.argmax() == group:
+            found[h] = (inside & own).sum() / (inside | own).sum()
     return float(found.reshape(-1, 2).min(1).mean()) if len(found) else 0.0
 
 
-def _tied(graph: FeatureGraph, inside: IntArray, half: int) -> IntArray:
-    """Find features whose mean tie to a community of a half is beyond chance, (m,).
+def _tied(graph: FeatureGraph, communities: IntArray, half: int) -> IntArray:
+    """Leave features out whose mean tie to their community of a half is chance, (m,); -1 for these.
 
     Chance ties, max(0, z^2 - 1) / n of a normal z, have a mean of .48 / n and a deviation of 1.2 /
     n; the line is 2.5 standard errors above.
     """
-    among = inside[graph.edges].all(1)
-    m, ends = graph.n_features, graph.edges[among].ravel()
-    total = np.bincount(ends, np.repeat(graph.weights[half, among], 2), m)
-    n_others = np.maximum(inside.sum() - 1, 1)
+    same = communities[graph.edges[:, 0]] == communities[graph.edges[:, 1]]
+    weights = np.repeat(graph.weights[half, same], 2)
+    total = np.bincount(graph.edges[same].ravel(), weights, graph.n_features)
+    n_others = np.maximum(np.bincount(communities)[communities] - 1, 1)
     line = (0.48 + 3 / np.sqrt(n_others)) / graph.n_rows[half]
-    return inside & (total / n_others > line)
+    return np.where(total / n_others > line, communities, -1)
