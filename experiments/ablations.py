@@ -28,10 +28,9 @@ from groupfs.joint.losses import (
     group_sparsity,
 )
 from groupfs.joint.model import GatedModel, gated_smoothness
-from groupfs.joint.problem import prepare
+from groupfs.joint.problem import DTYPE, prepare
 from groupfs.joint.relaxations import Noise, gates, gates_pullback, membership, membership_pullback
 from groupfs.utils.counter_rng import CounterNoise
-from groupfs.utils.device import DTYPE
 
 
 class Parts(NamedTuple):
@@ -124,7 +123,7 @@ def fit(parts: Parts, X: Any, settings: dict[str, Any], seed: int) -> running.Ro
     with torch.no_grad():
         model = kind.start(*start)
         noise = CounterNoise(seeds, problem.device)
-        rows, objective = problem.table.rows, problem.objective
+        rows, objective = problem.rows, problem.objective
         train(model, objective, rows, problem.settings, noise, batch_seed=seeds[0])
     labels, mu = model.labels()[0].numpy(), model.mu[0].double().numpy()
     order = [j for j in np.argsort(-mu, kind="stable") if (labels == j).any()]

@@ -273,15 +273,14 @@ class FeatureGroups(GroupSelector):
         from groupfs.data.open_table import open_table
         from groupfs.discovery.describe_groups import Options
         from groupfs.discovery.sample_graph import check_metric
-        from groupfs.utils.device import DTYPE, resolve_device
+        from groupfs.utils.device import find_gpu
 
         if self.signed and self.similarity not in ("correlation", "rank"):
             raise ParameterError(
                 f"similarity={self.similarity!r} has no sign; leave signed at False.", "signed"
             )
-        device = resolve_device(self.device)
         table = open_table(self, X, self.standardize, self.max_memory, similarity=self.similarity)
-        table.rows.to(device, DTYPE)
+        table.rows.multiply_on(find_gpu(self.device, table.rows.shape))
         n_samples, n_features = table.rows.shape
         refuse_n_groups(self.n_groups, n_features, n_features - 1)
         metric = check_metric(self.metric, n_samples)

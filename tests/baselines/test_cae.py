@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from groupfs.baselines import ConcreteAutoencoderSelector
 from groupfs.baselines.cae import Autoencoder, distinct_features
 from groupfs.data.dense import DenseRows
+from groupfs.joint.batches import Batches
 from groupfs.utils.counter_rng import CounterNoise
 
 CPU = torch.device("cpu")
@@ -24,9 +25,7 @@ def families(rng, n_rows=96, n_families=3):
 
 
 def rows_of(X):
-    rows = DenseRows((X - X.mean(0)) / X.std(0))
-    rows.to(CPU, torch.float64)
-    return rows
+    return Batches(DenseRows((X - X.mean(0)) / X.std(0)), CPU, torch.float64)
 
 
 def quick(*args, **parameters):

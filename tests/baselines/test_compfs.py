@@ -8,6 +8,7 @@ from torch.nn.functional import cross_entropy, linear
 from groupfs.baselines import CompFS
 from groupfs.baselines.learners import Learners, Split, prediction_loss, split_rows
 from groupfs.data.dense import DenseRows
+from groupfs.joint.batches import Batches
 
 CPU, DOUBLE = torch.device("cpu"), torch.float64
 L, B, D, H, K = 3, 7, 5, 4, 3
@@ -86,8 +87,7 @@ def test_loss_and_gradients_equal_the_literal_loop(learners, batch):
 
 def test_a_closed_gate_puts_the_training_mean_in_place_of_a_value(learners, rng):
     Z, training = rng.standard_normal((20, D)) + 3, np.arange(12)
-    rows = DenseRows(Z)
-    rows.to(CPU, DOUBLE)
+    rows = Batches(DenseRows(Z), CPU, DOUBLE)
     split = Split(rows, np.zeros(20, dtype=np.int64), training, np.arange(12, 20))
     ((x, _),) = split.batches(split.validation, 8)
     gates = torch.ones(L, 1, D, dtype=DOUBLE)

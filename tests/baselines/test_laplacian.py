@@ -3,15 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import torch
 from sklearn.preprocessing import scale
 
 from groupfs.baselines import LaplacianScore, laplacian
 from groupfs.baselines.laplacian import nearest_rows, self_tuning_affinity, smoothness
 from groupfs.data.dense import DenseRows
 from groupfs.data.sparse import SparseRows
-
-CPU = torch.device("cpu")
 
 
 @pytest.fixture
@@ -108,7 +105,6 @@ def test_kept_neighbors_leave_out_the_other_affinities_and_change_none(kept, Z):
 def test_large_tables_get_a_sparse_graph_without_being_asked(rng, monkeypatch):
     monkeypatch.setattr(laplacian, "DENSE_SAMPLES", 59)
     rows = DenseRows(scale(rng.standard_normal((60, 6))))
-    rows.to(CPU, torch.float64)
     W = self_tuning_affinity(rows, 3, None)
     assert sp.issparse(W)
     np.testing.assert_array_equal(W.toarray(), self_tuning_affinity(rows, 3, 50).toarray())
@@ -116,7 +112,6 @@ def test_large_tables_get_a_sparse_graph_without_being_asked(rng, monkeypatch):
 
 def test_blocks_of_rows_do_not_change_the_neighbours(Z):
     rows = DenseRows(Z)
-    rows.to(CPU, torch.float64)
     whole, blocks = (nearest_rows(rows, 5, block_entries=size) for size in (400, 60))
     for one, other in zip(whole, blocks, strict=True):
         np.testing.assert_allclose(one, other, atol=1e-12)

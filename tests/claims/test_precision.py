@@ -13,6 +13,7 @@ from groupfs.baselines.laplacian import self_tuning_affinity
 from groupfs.data.open_table import open_table
 from groupfs.datasets import load_two_moons
 from groupfs.discovery.graph import feature_affinity
+from groupfs.joint.batches import Batches
 from groupfs.joint.loop import train
 from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Schedule
@@ -80,7 +81,6 @@ def test_copies_of_rows_are_at_distance_zero_beside_an_outlier(rng):
 
 def affinity_of(X):
     rows = open_table(FeatureGroups(), X, True).rows
-    rows.to(CPU, torch.float64)
     return rows, self_tuning_affinity(rows, 7, "all")
 
 
@@ -95,8 +95,7 @@ def test_single_precision_trains_the_groups_of_double_precision(name):
 
 
 def trained_in(dtype, problem):
-    rows, seeds = problem.table.rows, problem.seeds
-    rows.to(CPU, dtype)
+    rows, seeds = Batches(problem.table.rows, CPU, dtype), problem.seeds
     objective = replace(problem.objective, walk=problem.objective.walk.to(dtype))
     weights = np.array([0.7 * problem.critical_sparsity_weight])
     model = GatedModel.start(problem.clusters, seeds, problem.gate_start, weights, CPU, dtype)

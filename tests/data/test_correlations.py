@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-import torch
 
 from groupfs.data.correlations import HalvedColumns
 from groupfs.data.dense import DenseRows
@@ -25,7 +24,7 @@ def test_correlations_and_strengths_are_the_oracle_s(rng):
 
 def test_indicators_of_one_variable_say_nothing_of_each_other(rng):
     X = np.hstack([one_hot(rng.integers(4, size=200)), one_hot(rng.integers(2, size=200))])
-    r = correlations(X).matrix().numpy()
+    r = correlations(X).matrix()
     np.testing.assert_array_equal(r[:4, :4], np.eye(4))
     np.testing.assert_array_equal(r[4:, 4:], np.eye(2))
     # indicators of different variables may well be related
@@ -33,11 +32,11 @@ def test_indicators_of_one_variable_say_nothing_of_each_other(rng):
 
 
 @pytest.mark.parametrize("d", [3, 40, 200, 333])
-def test_largest_entries_are_found_through_runs(rng, d):
-    values = torch.from_numpy(rng.integers(50, size=(20, d)).astype(float))
-    values[3] = -torch.inf
-    found = largest_of_rows(values, 3).sort(1).values
-    torch.testing.assert_close(found, values.sort(1).values[:, -3:])
+def test_largest_entries_are_found_through_sets(rng, d):
+    values = rng.integers(50, size=(20, d)).astype(float)
+    values[3] = -np.inf
+    found = np.sort(largest_of_rows(values, 3), axis=1)
+    np.testing.assert_array_equal(found, np.sort(values, axis=1)[:, -3:])
 
 
 def test_what_is_known_of_some_features_is_not_multiplied_again(rng, monkeypatch):
@@ -77,10 +76,10 @@ def test_largest_correlations_give_the_neighbours_that_all_distances_give(rng):
 @pytest.mark.parametrize("n_rows", [40, 41])
 def test_halves_are_correlated_on_their_own(rng, n_rows):
     X = rng.standard_normal((n_rows, 5))
-    excluded = torch.zeros((5, 5), dtype=torch.bool)
+    excluded = np.zeros((5, 5), dtype=bool)
     excluded[0, 1] = True
-    halved = HalvedColumns(torch.from_numpy(X), excluded)
-    first, second = halved.similarities(2, seed=0)[0].numpy()
+    halved = HalvedColumns(X, excluded)
+    first, second = halved.similarities(2, seed=0)[0]
     order = np.random.default_rng(0).permutation(n_rows)
     expected = np.corrcoef(X[order[:20]].T), np.corrcoef(X[order[-20:]].T)
     for found, literal in zip((first, second), expected, strict=True):

@@ -3,7 +3,6 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 import scipy.sparse as sp
-import torch
 
 from groupfs import FeatureGroups
 from groupfs.data.memory import Plan
@@ -75,9 +74,6 @@ def test_resampled_rows_do_not_depend_on_the_unit(rng, form):
     for standardize in (True, False):
         tables = [open_table(FeatureGroups(), form(X * unit), standardize) for unit in (1, 1e-30)]
         parts = [table.rows.resampled(index, standardize) for table in tables]
-        for part in parts:
-            part.to(torch.device("cpu"), torch.float64)
-        rows = [part.take(torch.arange(30)) for part in parts]
-        torch.testing.assert_close(*rows)
-        spread = rows[0].std(0, correction=0)
-        assert torch.allclose(spread, torch.ones_like(spread)) == standardize
+        rows = [part.take(np.arange(30)) for part in parts]
+        np.testing.assert_allclose(*rows, rtol=1e-7, atol=1e-7)
+        assert np.allclose(rows[0].std(0), 1) == standardize

@@ -1,5 +1,4 @@
 import numpy as np
-import torch
 
 from groupfs.data.correlations import HalvedColumns
 from groupfs.discovery.replication import (
@@ -24,7 +23,7 @@ def planted(rng, sizes, n_rows=300, loading=0.8, correlation=0.0):
 
 def halved(X):
     m = X.shape[1]
-    return HalvedColumns(torch.from_numpy(X), torch.zeros((m, m), dtype=torch.bool))
+    return HalvedColumns(X, np.zeros((m, m), dtype=bool))
 
 
 def halves_of(X, seed=0, n_vectors=12):

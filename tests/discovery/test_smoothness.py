@@ -29,9 +29,7 @@ LITERAL = {
 
 
 def rows_of(X):
-    rows = DenseRows(standardised(X))
-    rows.to(torch.device("cpu"), torch.float64)
-    return rows
+    return DenseRows(standardised(X))
 
 
 def neighbours_of(X, k=10):
@@ -40,17 +38,17 @@ def neighbours_of(X, k=10):
 
 @pytest.mark.parametrize("metric", METRICS)
 def test_affinities_equal_the_literal_ones(metric, rng):
-    X = torch.from_numpy(rng.standard_normal((2, 24, 3)))
+    X = rng.standard_normal((2, 24, 3))
     fast = sample_affinity(X, 3, metric)
-    for table, found in zip(X, fast, strict=True):
+    for table, found in zip(torch.from_numpy(X), fast, strict=True):
         np.testing.assert_allclose(found, LITERAL[metric](table, 3), rtol=1e-6, atol=1e-12)
 
 
 def test_equal_values_share_their_ranks():
-    X = torch.tensor([[0.0], [1], [1], [3]], dtype=torch.float64)
+    X = np.array([[0.0], [1], [1], [3]])
     expected = np.array([-1.5, 0, 0, 1.5]) / np.sqrt(1.125)
     np.testing.assert_allclose(rank_columns(X)[:, 0], expected)
-    gaps = torch.cat([X, torch.tensor([[torch.nan]])])
+    gaps = np.vstack([X, [[np.nan]]])
     np.testing.assert_allclose(rank_columns(gaps)[:, 0], [*expected, np.nan])
     np.testing.assert_array_equal(rank_columns(X, np.array([False])), X)  # a level of a category
 
@@ -74,7 +72,7 @@ def test_weights_of_features_are_what_neighbours_by_the_metric_share(metric, rng
     found = feature_smoothness(rows, among, seed=0, metric=metric)
     assert found == pytest.approx(shared_with_neighbours(x[metric], W), abs=1e-6)
     if metric == "euclidean":
-        assert found == pytest.approx(reference.feature_smoothness(rows.Z, among, 7), abs=1e-9)
+        assert found == pytest.approx(reference.feature_smoothness(rows.Z, among, 7), abs=1e-6)
         assert found[:4].min() > 0.5 > 0.25 > found[5:].max()
 
 
@@ -113,13 +111,13 @@ def test_of_many_samples_some_rows_are_looked_at_and_the_whole_graph_is_walked(r
 @pytest.mark.parametrize("steps", [1, 2])
 def test_smoothness_equals_the_literal_one(steps, rng):
     X = rng.standard_normal((2, 15, 4))
-    fast = own_graph_smoothness(torch.from_numpy(X), 3, steps)
+    fast = own_graph_smoothness(X, 3, steps)
     literal = [reference.own_graph_smoothness(table, 3, steps) for table in X]
     np.testing.assert_allclose(fast, literal, rtol=1e-9)
 
 
 def test_a_single_feature_is_smooth_but_not_beyond_chance(rng):
-    X = torch.from_numpy(standardised(rng.standard_normal((200, 3))))
+    X = standardised(rng.standard_normal((200, 3)))
     assert own_graph_smoothness(X[None, :, :1], 7, 2) > 0.8
     scores = beyond_chance(X, [np.array([0]), np.array([], dtype=int)], **SETTINGS)
     assert scores.tolist() == [0, 0]
@@ -131,16 +129,16 @@ def test_a_single_feature_is_smooth_but_not_beyond_chance(rng):
 def test_moons_are_as_smooth_beyond_chance_as_measured_and_noise_is_not(metric, excess, rng):
     X = standardised(load_two_moons(random_state=0).data)[:256]
     groups = [np.arange(5), np.arange(5, 10), np.arange(10, 20)]
-    found = beyond_chance(torch.from_numpy(X), groups, **SETTINGS, metric=metric)
+    found = beyond_chance(X, groups, **SETTINGS, metric=metric)
     np.testing.assert_allclose(found, [excess, excess, 0], atol=0.05)
-    shuffled = torch.from_numpy(rng.permuted(X, axis=0))
+    shuffled = rng.permuted(X, axis=0)
     assert np.abs(beyond_chance(shuffled, groups, **SETTINGS, metric=metric)).max() < 0.05
 
 
 def test_by_the_cosine_brightness_of_samples_does_not_count(rng):
     X = rng.standard_normal((256, 12))
     X[:, :6] += rng.standard_normal((256, 1))
-    X = torch.from_numpy(standardised(X * rng.lognormal(sigma=1, size=(256, 1))))
+    X = standardised(X * rng.lognormal(sigma=1, size=(256, 1)))
     groups = [np.arange(6), np.arange(6, 12)]
     true, noise = beyond_chance(X, groups, **SETTINGS, metric="cosine")
     assert true > 0.1 and abs(noise) < 0.03

@@ -24,7 +24,7 @@ def paper(X, n_groups, batch_size, **more):
 def test_critical_weight_is_the_ratio_of_literal_gradients(gradient):
     X = moons(n_samples=20, n_features=12)
     problem = paper(X, 3, 20, bandwidth_gradient=gradient)
-    rows = problem.table.rows.take(torch.arange(20)).double()
+    rows = problem.rows.take(torch.arange(20)).double()
     logits = problem.models(np.ones(1)).logits[0].double()
     rng = np.random.default_rng(0)
     push, pull = 0.0, 0.0

@@ -3,6 +3,7 @@ import pytest
 import torch
 
 from groupfs.data.dense import DenseRows
+from groupfs.joint.batches import Batches
 from groupfs.joint.loop import CHECK_EVERY, PATIENCE, train
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
@@ -16,13 +17,12 @@ CPU = torch.device("cpu")
 TERMS = ("L_s", "L_f", "L_reg")
 
 
-def make_task(weights=(1.0,), seeds=(0,), rows_type=DenseRows, **schedule):
+def make_task(weights=(1.0,), seeds=(0,), rows_type=Batches, **schedule):
     """Make everything that training takes, in double precision: 30 rows of 12 features."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((30, 12))
     X[:, :4] = X[:, :1] + 0.1 * X[:, :4]
-    rows = rows_type(X)
-    rows.to(CPU, torch.float64)
+    rows = rows_type(DenseRows(X), CPU, torch.float64)
     clusters, level = [np.repeat([0, 1, 2], 4)] * len(seeds), np.full((len(seeds), 3), 0.5)
     model = GatedModel.start(clusters, list(seeds), level, np.array(weights), CPU, torch.float64)
     walk = torch.eye(12, dtype=torch.float64) * 0.5
@@ -75,11 +75,11 @@ def test_history_has_a_record_per_epoch():
         assert record["seconds"] > 0
 
 
-class NotedRows(DenseRows):
+class NotedRows(Batches):
     """Rows that note which of them were taken."""
 
-    def __init__(self, Z):
-        super().__init__(Z)
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
         self.taken = []
 
     def take(self, index, out=None):

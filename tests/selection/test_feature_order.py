@@ -254,7 +254,7 @@ def test_without_residuals_the_most_alike_chosen_one_explains():
     rows, _ = mixed_features("distance")
     weights = np.full(7, 1 / 7)
     order, gains = ordered(rows, weights, [np.arange(7)])
-    squared = rows.matrix().square().numpy()
+    squared = np.square(rows.matrix())
     assert order[0] == (squared @ weights).argmax()
     np.testing.assert_allclose(np.cumsum(gains)[2], weights @ squared[order[:3]].max(0))
     assert sorted(order.tolist()) == list(range(7)) and gains.sum() == pytest.approx(1)

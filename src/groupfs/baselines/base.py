@@ -5,10 +5,9 @@ allowed.
 """
 
 from dataclasses import dataclass, field, fields
-from typing import Any, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
-import torch
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
@@ -22,6 +21,11 @@ from groupfs.utils.device import resolve_device
 from groupfs.utils.sklearn_compat import COUNT, fit_context
 from groupfs.utils.threads import threads_for
 from groupfs.utils.types import BoolArray, FloatArray, TorchDevice
+
+if TYPE_CHECKING:
+    import torch
+
+    from groupfs.joint.batches import Batches
 
 #: Baselines need the whole table in memory.
 Table: TypeAlias = TableInMemory
@@ -114,15 +118,16 @@ class TrainedSelector(RankingSelector):
     """Base of the baselines that train networks or gates, on a device."""
 
     standardize: bool = parameter(True, "boolean")
-    device: str | torch.device = parameter("auto", str, TorchDevice)
+    device: "str | torch.device" = parameter("auto", str, TorchDevice)
     random_state: RandomState = parameter(None, "random_state")
     verbose: int = parameter(0, "verbose")
 
     def _seeds(self, n_seeds: int) -> list[int]:
         return derive_seeds(check_random_state(self.random_state), n_seeds)
 
-    def _place(self, table: Table, dtype: torch.dtype) -> torch.device:
-        """Bring the rows to the device that was asked for, and return it."""
-        device = resolve_device(self.device)
-        table.rows.to(device, dtype)
-        return device
+    def _batches(self, table: Table) -> "Batches":
+        """Bring the rows to the device that was asked for."""
+        from groupfs.joint.batches import Batches
+        from groupfs.joint.problem import DTYPE
+
+        return Batches(table.rows, resolve_device(self.device), DTYPE)

@@ -15,10 +15,10 @@ from torch.nn.functional import leaky_relu
 from tqdm import tqdm
 
 from groupfs.baselines.base import Table, TrainedSelector, parameter
-from groupfs.data.table import Rows
+from groupfs.joint.batches import Batches
+from groupfs.joint.problem import DTYPE
 from groupfs.joint.relaxations import gumbel_noise, membership
 from groupfs.utils.counter_rng import CounterNoise
-from groupfs.utils.device import DTYPE
 from groupfs.utils.sklearn_compat import COUNT, POSITIVE
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
@@ -95,20 +95,22 @@ class ConcreteAutoencoderSelector(TrainedSelector):
     True
     """
 
+    __module__ = "groupfs.baselines"
+
     hidden_width: int | None = parameter(None, COUNT, None)
     batch_size: int | None = parameter(None, COUNT, None)
     max_epochs: int = parameter(200, COUNT)
     learning_rate: float = parameter(1e-3, POSITIVE)
 
     def _fit_table(self, table: Table) -> None:
-        K, device = self._budget(table), self._place(table, DTYPE)
+        K, rows = self._budget(table), self._batches(table)
         (seed,) = self._seeds(1)
-        model = Autoencoder(seed, K, table.rows.shape[1], self.hidden_width or K, device, DTYPE)
-        self.history_ = self._train(model, table.rows, seed)
+        model = Autoencoder(seed, K, rows.shape[1], self.hidden_width or K, rows.device, DTYPE)
+        self.history_ = self._train(model, rows, seed)
         self.n_iter_ = len(self.history_)
         sureness = self.history_[-1]["mean_max_probability"]
         self.converged_ = sureness > DECIDED
-        self.reconstruction_error_ = model.hard_error(table.rows)
+        self.reconstruction_error_ = model.hard_error(rows)
         logits = model.logits.detach().cpu().numpy().astype(np.float64)
         if not np.isfinite(self.reconstruction_error_) or not np.isfinite(logits).all():
             raise ValueError(
@@ -131,7 +133,7 @@ class ConcreteAutoencoderSelector(TrainedSelector):
                 ConvergenceWarning,
             )
 
-    def _train(self, model: "Autoencoder", rows: Rows, seed: int) -> list[dict[str, float]]:
+    def _train(self, model: "Autoencoder", rows: Batches, seed: int) -> list[dict[str, float]]:
         """Train until the selectors have decided; return a record for each epoch."""
         N, n_epochs, device = rows.shape[0], self.max_epochs, model.logits.device
         B = min(self.batch_size or min(max(N // 8, 16), 256), N)
@@ -213,7 +215,7 @@ class Autoencoder:
         return float((logits.amax(-1) - logits.logsumexp(-1)).exp().mean())
 
     @torch.no_grad()
-    def hard_error(self, rows: Rows, batch_size: int = 256) -> float:
+    def hard_error(self, rows: Batches, batch_size: int = 256) -> float:
         """Return the mean squared error from the selectors' most likely features alone."""
         N, d = rows.shape
         picks, total = self.logits.argmax(-1), 0.0

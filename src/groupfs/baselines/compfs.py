@@ -18,8 +18,8 @@ from tqdm import tqdm
 
 from groupfs.baselines.base import Table, TrainedSelector, parameter
 from groupfs.baselines.learners import Learners, Split, prediction_loss, split_rows
+from groupfs.joint.problem import DTYPE
 from groupfs.utils.counter_rng import CounterNoise
-from groupfs.utils.device import DTYPE
 from groupfs.utils.sklearn_compat import (
     COUNT,
     NOT_NEGATIVE,
@@ -110,6 +110,8 @@ class CompFS(TrainedSelector):
     array([2, 7])
     """
 
+    __module__ = "groupfs.baselines"
+
     n_learners: int = parameter(5, COUNT)
     hidden_width: int = parameter(20, COUNT)
     sparsity_weight: float | str = parameter("auto", NOT_NEGATIVE, StrOptions({"auto"}))
@@ -136,17 +138,16 @@ class CompFS(TrainedSelector):
         return self
 
     def _fit_classes(self, table: Table, codes: IntArray) -> None:
-        device = self._place(table, DTYPE)
-        d = table.rows.shape[1]
+        rows, d = self._batches(table), table.rows.shape[1]
         given = self.sparsity_weight
         self.sparsity_weight_ = PRICE_OF_A_GATE * d**0.5 if given == "auto" else float(given)
         seeds = self._seeds(3 + self.n_learners)
         sizes = self.n_learners, d, self.hidden_width, int(codes.max()) + 1
         logits = self._train(
-            Learners(*sizes, np.random.default_rng(seeds[1]), device, DTYPE),
-            Split(table.rows, codes, *split_rows(codes, self.validation_fraction, seeds[0])),
+            Learners(*sizes, np.random.default_rng(seeds[1]), rows.device, DTYPE),
+            Split(rows, codes, *split_rows(codes, self.validation_fraction, seeds[0])),
             np.random.default_rng(seeds[2]),
-            CounterNoise(seeds[3:], device),
+            CounterNoise(seeds[3:], rows.device),
         )
         p = expit(logits.double().cpu().numpy())
         self.gate_probabilities_ = np.zeros((self.n_learners, self.n_features_in_))

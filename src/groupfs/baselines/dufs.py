@@ -17,10 +17,10 @@ from groupfs.groups import OPEN
 from groupfs.joint.loop import train
 from groupfs.joint.losses import Objective, group_sparsity, sample_term
 from groupfs.joint.model import GatedModel
+from groupfs.joint.problem import DTYPE
 from groupfs.joint.relaxations import Noise, gates, gates_pullback
 from groupfs.joint.settings import Schedule, fewer_than, large_batch
 from groupfs.utils.counter_rng import CounterNoise
-from groupfs.utils.device import DTYPE
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from groupfs.utils.warn import SelectionWarning, warn
 
@@ -82,6 +82,8 @@ class DUFS(TrainedSelector):
     array([0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
 
+    __module__ = "groupfs.baselines"
+
     loss: str = parameter("ratio", StrOptions({"ratio", "sum"}))
     sparsity_weight: float = parameter(0.1, NOT_NEGATIVE)
     n_neighbors: int = parameter(7, COUNT)
@@ -91,7 +93,7 @@ class DUFS(TrainedSelector):
     gate_noise: float = parameter(0.5, Interval(Real, 0.2, 2, closed="both"))
 
     def _fit_table(self, table: Table) -> None:
-        device, rows = self._place(table, DTYPE), table.rows
+        rows = self._batches(table)
         N, d = rows.shape
         (seed,) = self._seeds(1)
         batch_size = self.batch_size or large_batch(N)
@@ -105,10 +107,10 @@ class DUFS(TrainedSelector):
             walk=torch.empty(0, 0),  # there are no memberships
         )
         start = 0.5 + START_SPREAD * np.random.default_rng(seed).standard_normal((1, d))
-        mu = torch.as_tensor(start, dtype=DTYPE, device=device)
+        mu = torch.as_tensor(start, dtype=DTYPE, device=rows.device)
         kind = SumOfTerms if self.loss == "sum" else RatioOfTerms
         model = kind.with_gates(mu, mu.new_tensor([self.sparsity_weight]))
-        noise = CounterNoise([seed], device)
+        noise = CounterNoise([seed], rows.device)
         history = train(model, objective, rows, schedule, noise, seed, bool(self.verbose), "DUFS")
         losses = model.total(objective, torch.as_tensor(history.terms).to(model.mu))[:, 0].tolist()
         self.n_iter_, terms = len(losses), history.terms[:, 0, [0, 2]].T.tolist()

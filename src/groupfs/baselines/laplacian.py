@@ -7,25 +7,27 @@ neighbours are joined, a CSR array. In the self-tuning one built here :math:`W_{
 """
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-import torch
-from torch import Tensor
 
 from groupfs.baselines.base import RankingSelector, Table, parameter
 from groupfs.data.memory import BLOCK_ENTRIES
+from groupfs.data.similarity import smallest_of_rows
 from groupfs.data.table import RowsInMemory
-from groupfs.discovery.graph import TINY, self_tuning_graph
+from groupfs.discovery import graph
+from groupfs.discovery.graph import TINY
 from groupfs.discovery.sample_graph import check_affinity
 from groupfs.joint.settings import fewer_than
-from groupfs.utils.device import resolve_device
+from groupfs.utils.device import find_gpu
 from groupfs.utils.sklearn_compat import COUNT, StrOptions
 from groupfs.utils.types import FloatArray, IntArray, TorchDevice
 
+if TYPE_CHECKING:
+    import torch
+
 Affinity: TypeAlias = FloatArray | sp.csr_array
-CPU = torch.device("cpu")
 
 #: Samples up to which the self-tuning graph keeps all affinities (some matrices of 128 MB each),
 #: and neighbours that each sample keeps above that.
@@ -51,23 +53,15 @@ class SampleGraphSelector(RankingSelector):
     n_neighbors: int = parameter(7, COUNT)
     kept_neighbors: int | str | None = parameter(None, COUNT, StrOptions({"all"}), None)
     standardize: bool = parameter(True, "boolean")
-    device: str | torch.device = parameter("auto", str, TorchDevice)
+    device: "str | torch.device" = parameter("auto", str, TorchDevice)
 
     def _sample_affinity(self, rows: RowsInMemory) -> Affinity:
-        """Build the graph that the parameters ask for, (N, N).
-
-        Distances are computed on the device, or the CPU for MPS, which has no double precision.
-        Afterwards the rows are back on the CPU, in double precision.
-        """
-        if isinstance(self.graph, str):
-            device = resolve_device(self.device)
-            rows.to(CPU if device.type == "mps" else device, torch.float64)
-            K = fewer_than("n_neighbors", self.n_neighbors, rows.shape[0])
-            affinity = self_tuning_affinity(rows, K, self.kept_neighbors)
-        else:
-            affinity = check_affinity(self.graph, rows.shape[0], "graph")
-        rows.to(CPU, torch.float64)
-        return affinity
+        """Build the graph that the parameters ask for, (N, N), multiplying rows on the device."""
+        if not isinstance(self.graph, str):
+            return check_affinity(self.graph, rows.shape[0], "graph")
+        rows.multiply_on(find_gpu(self.device, rows.shape))
+        K = fewer_than("n_neighbors", self.n_neighbors, rows.shape[0])
+        return self_tuning_affinity(rows, K, self.kept_neighbors)
 
 
 class LaplacianScore(SampleGraphSelector):
@@ -143,7 +137,7 @@ def self_tuning_affinity(
         kept_neighbors = "all" if DENSE_SAMPLES >= N else KEPT_ABOVE
     if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
         distances = _squared_distances(rows, _row_norms(rows), 0, N)
-        return self_tuning_graph(distances, n_neighbors, BANDWIDTH_FLOOR).affinity.cpu().numpy()
+        return graph.self_tuning_affinity(distances, n_neighbors, BANDWIDTH_FLOOR)
     k = max(kept_neighbors, n_neighbors)
     squared, nearest, mean = nearest_rows(rows, k)
     g = np.sqrt(np.maximum(squared[:, n_neighbors - 1], BANDWIDTH_FLOOR * mean + TINY))
@@ -168,25 +162,28 @@ def nearest_rows(
     for start in range(0, N, size):
         block = _squared_distances(rows, norms, start, min(N, start + size))
         total += float(block.sum())
-        block.diagonal(start).fill_(torch.inf)
-        values, indices = torch.topk(block, n_kept, largest=False)
-        near.append(values.cpu().numpy())
-        nearest.append(indices.cpu().numpy())
+        own = np.arange(len(block))
+        block[own, own + start] = np.inf
+        nearest.append(smallest_of_rows(block, n_kept))
+        near.append(np.take_along_axis(block, nearest[-1], axis=1))
     return np.concatenate(near), np.concatenate(nearest), total / N**2
 
 
-def _row_norms(rows: RowsInMemory) -> Tensor:
+def _row_norms(rows: RowsInMemory) -> FloatArray:
     """Return the squared norms of all rows, (N,)."""
-    parts = torch.arange(rows.shape[0]).split(max(1, BLOCK_ENTRIES // rows.shape[1]))
-    return torch.cat([rows.take(part).square_().sum(1) for part in parts])
+    size = max(1, BLOCK_ENTRIES // rows.shape[1])
+    parts = np.split(np.arange(rows.shape[0]), range(size, rows.shape[0], size))
+    return np.concatenate([np.square(rows.take(part)).sum(1) for part in parts])
 
 
-def _squared_distances(rows: RowsInMemory, norms: Tensor, start: int, stop: int) -> Tensor:
+def _squared_distances(rows: RowsInMemory, norms: FloatArray, start: int, stop: int) -> FloatArray:
     """Return squared distances from rows start..stop to all, (stop - start, N)."""
-    products = rows.row_products(start, stop)
-    norms = norms.to(products.device)
-    squared = products.mul_(-2).add_(norms[start:stop, None]).add_(norms)
+    squared = rows.row_products(start, stop)
+    squared *= -2
+    squared += norms[start:stop, None]
+    squared += norms
     # Equal rows must be at distance zero exactly, whatever the rounding of the product.
-    squared.masked_fill_(squared < ROUNDING * (norms[start:stop, None] + norms), 0)
-    squared.diagonal(start).zero_()
+    squared[squared < ROUNDING * (norms[start:stop, None] + norms)] = 0
+    own = np.arange(stop - start)
+    squared[own, own + start] = 0
     return squared

@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from groupfs.data.table import RowsInMemory
+from groupfs.joint.batches import Batches
 from groupfs.utils.types import IntArray
 
 
@@ -113,13 +113,13 @@ class Split:
     """
 
     def __init__(
-        self, rows: RowsInMemory, codes: IntArray, training: IntArray, validation: IntArray
+        self, rows: Batches, codes: IntArray, training: IntArray, validation: IntArray
     ) -> None:
         self.rows, self.training, self.validation = rows, training, validation
         share = np.zeros((len(codes), 1))
         share[training] = 1 / len(training)
         example = rows.take(torch.zeros(1, dtype=torch.int64))
-        self.center = torch.as_tensor(rows.project(share)[:, 0]).to(example)
+        self.center = torch.as_tensor(rows.rows.project(share)[:, 0]).to(example)
         self.codes = torch.as_tensor(codes, device=example.device)
 
     def batches(self, index: IntArray, size: int) -> Iterator[tuple[Tensor, Tensor]]:

@@ -138,12 +138,12 @@ class ColumnProducts:
     def __init__(self, rows: RowsInMemory, most_columns: int = MOST_COLUMNS) -> None:
         N, d = rows.shape
         self.rows = rows
-        self.whole = rows.column_products(0, d).numpy() if d <= min(N, most_columns) else None
+        self.whole = rows.column_products(0, d) if d <= min(N, most_columns) else None
 
     def of(self, j: int) -> FloatArray:
         """Return the products of column j with all, (d,)."""
         whole = self.whole
-        return self.rows.column_products(j, j + 1).numpy()[0] if whole is None else whole[j]
+        return self.rows.column_products(j, j + 1)[0] if whole is None else whole[j]
 
     def with_sum(self, weights: FloatArray) -> FloatArray:
         """Return the products of all columns with a weighted sum of them, (d,) to (d,)."""

@@ -98,6 +98,8 @@ class MGAGR(RankingSelector):
     ((100, 5), 4)
     """
 
+    __module__ = "groupfs.baselines"
+
     n_groups: int | str = parameter("auto", COUNT, StrOptions({"auto"}))
     smoothness_weight: float = parameter(0.1, NOT_NEGATIVE)
     sparsity_weight: float = parameter(0.1, POSITIVE)
@@ -122,8 +124,7 @@ class MGAGR(RankingSelector):
             )
         blocks = np.array_split(np.argsort(table.columns), n_blocks)
         self.groups_ = [table.columns[block] for block in blocks]
-        table.rows.to(device, torch.float64)
-        X = table.rows.take(torch.arange(table.rows.shape[0]))
+        X = torch.as_tensor(table.rows.take(np.arange(table.rows.shape[0])), device=device)
         norms = self._solve(X, [X[:, block] for block in blocks])
         self._rank(table, norms.square().cpu().numpy())
 

@@ -8,7 +8,7 @@ from importlib.metadata import requires
 
 from groupfs.utils.packages import installed_version
 
-CORE = ("groupfs", "numpy", "scipy", "scikit-learn", "torch", "joblib")
+CORE = ("groupfs", "numpy", "scipy", "scikit-learn", "joblib")
 
 
 def examine() -> list[tuple[str, str]]:
@@ -24,10 +24,12 @@ def examine() -> list[tuple[str, str]]:
 
 
 def _device() -> str:
-    import torch
+    from groupfs.utils.device import import_torch, resolve_device
 
-    from groupfs.utils.device import resolve_device
-
+    try:
+        torch = import_torch("a GPU")
+    except ImportError:
+        return f"cpu ({platform.machine()}, without torch)"
     used = resolve_device("auto")
     name = torch.cuda.get_device_name(used) if used.type == "cuda" else platform.machine()
     return f"{used} ({name}, {torch.get_num_threads()} threads)"

@@ -12,8 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
-import torch
-from torch import Tensor
 
 from groupfs.data.basis import FeatureBasis
 from groupfs.data.memory import SIGN_ENTRIES
@@ -21,8 +19,6 @@ from groupfs.data.standardize import order_by_keys
 from groupfs.data.table import RowsInMemory
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
-#: Numbers of a factor up to which a processor goes through it faster than kernels are launched.
-SMALL_FACTOR = 2**18
 #: How far coordinates of duplicate columns differ: by the root of the jitter.
 SAME_COORDINATE = 1e-4
 #: Added to the diagonal of correlations, which may be singular, before they are factored: the first
@@ -48,15 +44,15 @@ DEFAULT = Limits()
 class Coordinates:
     """Coordinates of the columns of features, and which features are the same."""
 
-    F: Tensor | None  #: (m, p), unit columns; None for similarities that know no residuals
+    F: FloatArray | None  #: (m, p), unit columns; None for similarities that know no residuals
     sizes: IntArray  #: columns of every feature, (d,)
     n_duplicates: FloatArray  #: features equal to each or its negative, itself included, (d,)
     is_sketch: bool = False
-    squared: Tensor | None = None  #: squared similarities of features, (d, d); None: of columns
+    squared: FloatArray | None = None  #: squared similarities of features, (d, d); None: of columns
 
 
 def column_coordinates(
-    rows: RowsInMemory, products: Callable[[], Tensor], is_sample: bool, limits: Limits
+    rows: RowsInMemory, products: Callable[[], FloatArray], is_sample: bool, limits: Limits
 ) -> Coordinates:
     """Find coordinates of columns whose inner products are their correlations.
 
@@ -69,35 +65,35 @@ def column_coordinates(
         F = _own_columns(rows, limits.most_entries)
     elif d**2 <= limits.most_entries:
         R = products()
-        roots = R.diagonal().clamp(min=1e-300).sqrt()
+        roots = np.sqrt(np.maximum(np.diagonal(R), 1e-300))
         F = cholesky(R / roots[:, None] / roots)
     else:
         is_sketch = True
         n_sums = max(64, min(limits.sketch_rows, limits.sketch_entries // d))
         F = _signed_sums(rows, n_sums)
-    F = F.cpu() if F.numel() <= SMALL_FACTOR else F
-    F = F / F.norm(dim=0).clamp(min=1e-150 if F.dtype == torch.float64 else 1e-30)
+    F /= np.maximum(np.linalg.norm(F, axis=0), 1e-150 if F.dtype == np.float64 else 1e-30)
     return Coordinates(F, np.ones(d, dtype=np.int64), _count_duplicates(F), is_sketch)
 
 
-def cholesky(matrix: Tensor) -> Tensor:
+def cholesky(matrix: FloatArray) -> FloatArray:
     """Factor a positive semidefinite matrix with unit diagonal, (p, p): F with F'F."""
-    eye = torch.eye(len(matrix), dtype=matrix.dtype, device=matrix.device)
     for jitter in JITTERS:
-        lower, failed = torch.linalg.cholesky_ex(matrix + jitter * eye)
-        if not failed:
-            return lower.T
+        try:
+            upper: FloatArray = scipy.linalg.cholesky(matrix + jitter * np.eye(len(matrix)))
+            return upper
+        except np.linalg.LinAlgError:
+            pass
     raise np.linalg.LinAlgError("correlations of the features could not be factored.")
 
 
-def basis_coordinates(basis: FeatureBasis) -> tuple[Tensor, IntArray]:
+def basis_coordinates(basis: FeatureBasis) -> tuple[FloatArray, IntArray]:
     """Find coordinates of features of several columns, (m, p), orthonormal within each; sizes."""
     parts = np.split(basis.E, basis.starts[1:], axis=1)
     blocks = [_directions(E, basis.has_value(j)) for j, E in enumerate(parts)]
     columns: FloatArray = np.hstack(blocks)
     if len(columns) > columns.shape[1]:
         columns = scipy.linalg.qr(columns, mode="r")[0][: columns.shape[1]]
-    return torch.from_numpy(columns), np.array([block.shape[1] for block in blocks])
+    return columns, np.array([block.shape[1] for block in blocks])
 
 
 def _directions(E: FloatArray, has_value: BoolArray) -> FloatArray:
@@ -107,19 +103,18 @@ def _directions(E: FloatArray, has_value: BoolArray) -> FloatArray:
     return U[:, lengths > 1e-6 * max(lengths[0], 1e-300)]
 
 
-def _own_columns(rows: RowsInMemory, most_entries: int) -> Tensor:
+def _own_columns(rows: RowsInMemory, most_entries: int) -> FloatArray:
     """Copy the columns themselves, (N, d); in single precision where they are many."""
     N, d = rows.shape
-    dtype = torch.float64 if N * d <= most_entries else torch.float32
-    found = torch.empty((N, d), dtype=dtype, device=rows.device)
+    found = np.empty((N, d), dtype=np.float64 if N * d <= most_entries else np.float32)
     size = rows.columns_at_once
     for start in range(0, d, size):
         stop = min(d, start + size)
-        found[:, start:stop] = torch.from_numpy(rows.columns(start, stop))
+        found[:, start:stop] = rows.columns(start, stop)
     return found
 
 
-def _signed_sums(rows: RowsInMemory, n_sums: int) -> Tensor:
+def _signed_sums(rows: RowsInMemory, n_sums: int) -> FloatArray:
     """Add up all rows with random signs so many times, (m, d), single precision."""
     N, d = rows.shape
     m = min(N, n_sums)
@@ -129,13 +124,13 @@ def _signed_sums(rows: RowsInMemory, n_sums: int) -> Tensor:
     for start in range(0, m, size):
         signs = rng.choice([-1.0, 1.0], size=(N, min(size, m - start)))
         found[start : start + size] = rows.project(signs).T
-    return torch.as_tensor(found, device=rows.device)
+    return np.asarray(found)
 
 
-def _count_duplicates(F: Tensor) -> FloatArray:
+def _count_duplicates(F: FloatArray) -> FloatArray:
     """Count how many columns equal each one or its negative, itself included, (p,)."""
     vectors = np.random.default_rng(0).standard_normal((len(F), 3))
-    keys = (F.T @ torch.as_tensor(vectors).to(F)).cpu().double().numpy()
+    keys = (F.T @ vectors.astype(F.dtype)).astype(np.float64)
     keys *= np.where(keys[:, :1] < 0, -1, 1)
     order, alike = order_by_keys(keys, SAME_COORDINATE)
     counts = np.empty(len(order))

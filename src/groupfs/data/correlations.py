@@ -8,12 +8,9 @@ makes them correlate without saying anything, so their correlation counts as non
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import scipy.sparse.linalg
-import torch
-from torch import Tensor
 
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, column_coordinates
 from groupfs.data.halves import BlockSums
@@ -25,7 +22,7 @@ from groupfs.data.similarity import (
     distances_of,
 )
 from groupfs.data.table import NumberRows, RowsInMemory
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Deviation from -1 of lowest times highest value at which a standardised column has two values.
 TWO_VALUED = 1e-4
@@ -43,7 +40,7 @@ class Correlations(Similarity):
         """Compare columns over all rows, or over those in memory alone."""
         self.held = rows.in_memory()
         super().__init__(rows, self.held if by_sample else rows)
-        self._products: Tensor | None = None
+        self._products: FloatArray | None = None
         self._of_sample: Correlations | None = None
 
     def restricted(self, features: IntArray) -> "Correlations":
@@ -64,19 +61,17 @@ class Correlations(Similarity):
         return self._of_sample
 
     def halves(self, features: IntArray, n_rows: int, rng: np.random.Generator) -> "HalvedColumns":
-        X = self.rows.random_rows(n_rows, rng)
-        X = X[:, torch.as_tensor(features, device=X.device)]
-        return HalvedColumns(X, (self.in_memory().part(features) == 0).to(X.device))
+        X = self.rows.random_rows(n_rows, rng)[:, features]
+        return HalvedColumns(X, self.in_memory().part(features) == 0)
 
     def halved_blocks(
         self, n_rows: int, n_pairs: int, rng: np.random.Generator
     ) -> tuple[int, BlockSums]:
-        X = self.held.random_rows(n_rows, rng).cpu()
-        if X.shape[1] <= MATRIX_FEATURES:
-            X = X.double()
-        return len(X), BlockSums(X.numpy(), n_pairs)
+        X = self.held.random_rows(n_rows, rng)
+        dtype = np.float64 if X.shape[1] <= MATRIX_FEATURES else np.float32
+        return len(X), BlockSums(X.astype(dtype, copy=False), n_pairs)
 
-    def _all_products(self) -> Tensor:
+    def _all_products(self) -> FloatArray:
         """Multiply all columns with all, (d, d); not to be written to."""
         if self._products is not None:
             return self._products
@@ -84,10 +79,10 @@ class Correlations(Similarity):
         self._products = found if self.is_kept else None
         return found
 
-    def products(self, start: int, stop: int, single: bool = False) -> Tensor:
+    def products(self, start: int, stop: int, single: bool = False) -> FloatArray:
         """Multiply columns start..stop with all, (stop - start, d); a copy."""
         if self.is_kept:
-            return self._all_products()[start:stop].clone()
+            return self._all_products()[start:stop].copy()
         return self.held.column_products(start, stop, single)
 
     @cached_property
@@ -104,30 +99,32 @@ class Correlations(Similarity):
         share = np.where(two, 1 / (1 + highest**2), np.nan)
         return share, np.sqrt(share * (1 - share))
 
-    def _compared(self, start: int, stop: int, single: bool) -> Tensor:
+    def _compared(self, start: int, stop: int, single: bool) -> FloatArray:
         on_share, on_spread = self._indicators
         # that indicators exclude each other shows in digits that single precision does not have
-        products = self.products(start, stop, single and not np.isfinite(on_share).any())
-        device, N = products.device, self.shape[0]
-        roots = torch.as_tensor(self.roots, device=device).to(products.dtype)
-        r = products.div_(roots[start:stop, None]).div_(roots)
-        on = torch.as_tensor(on_share, device=device)
-        if bool(on[start:stop].isfinite().any()):
-            spread = torch.as_tensor(on_spread, device=device)
-            both = N * (r * spread[start:stop, None] * spread + on[start:stop, None] * on)
-            r.masked_fill_(both < 0.5, 0)  # NaN where one of the columns has more values
-        own = torch.arange(stop - start, device=device)
+        r = self.products(start, stop, single and not np.isfinite(on_share).any())
+        roots = self.roots.astype(r.dtype, copy=False)
+        r /= roots[start:stop, None]
+        r /= roots
+        two = np.flatnonzero(np.isfinite(on_share))
+        own = two[(two >= start) & (two < stop)]
+        if len(own):
+            some = np.ix_(own - start, two)
+            both = r[some] * np.outer(on_spread[own], on_spread[two])
+            both += np.outer(on_share[own], on_share[two])
+            r[some] = np.where(self.shape[0] * both < 0.5, 0, r[some])
+        own = np.arange(stop - start)
         r[own, own + start] = 1
-        return r.clamp_(-1, 1)
+        return np.clip(r, -1, 1, out=r)
 
     def tails(self, n_rows: int, rng: np.random.Generator, by_chance: FloatArray) -> FloatArray:
         """Measure the kurtosis of the columns: rare large values correlate by accident."""
-        squares = self.rows.random_rows(n_rows, rng).double().square_()
-        kurtosis = squares.square().mean(0) / squares.mean(0).square().clamp(min=1e-30)
-        found: FloatArray = kurtosis.cpu().numpy()
-        return found
+        squares = np.square(self.rows.random_rows(n_rows, rng), dtype=np.float64)
+        variance = squares.mean(0)
+        kurtosis = np.square(squares, out=squares).mean(0) / np.maximum(variance**2, 1e-30)
+        return np.asarray(kurtosis)
 
-    def distances(self, start: int, stop: int, signed: bool) -> Tensor:
+    def distances(self, start: int, stop: int, signed: bool) -> FloatArray:
         apart = self._apart
         if apart is None and not signed:
             return super().distances(start, stop, signed)
@@ -135,13 +132,10 @@ class Correlations(Similarity):
             products, own = self.products(start, stop), self.measured.column_norms
         else:
             products, own = apart.column_products(start, stop), apart.column_norms
-        norms = torch.as_tensor(own, device=products.device)
-        found = distances_of(products, norms, start)
+        found = distances_of(products, own, start)
         if signed:
             return found
-        return torch.where(
-            self.block(start, stop) > 0, found, super().distances(start, stop, signed)
-        )
+        return np.where(self.block(start, stop) > 0, found, super().distances(start, stop, signed))
 
     @cached_property
     def _apart(self) -> RowsInMemory | None:
@@ -151,11 +145,7 @@ class Correlations(Similarity):
 
     def columns(self, features: IntArray, most: int = MATRIX_FEATURES) -> ComparedColumns:
         held, m = self.in_memory(), len(features)
-        matrix: Any
-        if m <= most:
-            matrix = held.part(features).cpu().numpy()
-        else:
-            matrix = _operator(self.held.restricted(features))
+        matrix = held.part(features) if m <= most else _operator(self.held.restricted(features))
         counts = np.full(m, float(held.shape[0]))
         return ComparedColumns(matrix, matrix, np.arange(m), np.ones(m, dtype=np.int64), counts)
 
@@ -183,14 +173,12 @@ class Correlations(Similarity):
         # what few rows of many explain is corrected for chance, as in a sketch
         return found if self.measured is self.rows else replace(found, is_sketch=True)
 
-    def correlations_with(self, features: IntArray) -> Tensor:
-        index = torch.as_tensor(features)
+    def correlations_with(self, features: IntArray) -> FloatArray:
         if self.is_kept:
-            products = self._all_products()[:, index]
+            products = self._all_products()[:, features]
         else:
             products = self.held.products_of(features).T
-        roots = torch.as_tensor(self.roots, device=products.device)
-        return products / roots[:, None] / roots[index.to(roots.device)]
+        return products / self.roots[:, None] / self.roots[features]
 
 
 class HalvedColumns:
@@ -204,33 +192,32 @@ class HalvedColumns:
         Pairs of columns whose correlation counts as none.
     """
 
-    def __init__(self, X: Tensor, excluded: Tensor) -> None:
+    def __init__(self, X: FloatArray, excluded: BoolArray) -> None:
         self.X, self.excluded = X, excluded
 
     def similarities(
         self, n_splits: int, seed: int, features: IntArray | None = None
-    ) -> list[Tensor]:
-        X, excluded = self.X, self.excluded
+    ) -> list[FloatArray]:
+        X, excluded, n = self.X, self.excluded, len(self.X)
         if features is not None:
-            X, excluded = X[:, features].cpu(), excluded[features][:, features].cpu()
-        X, n = X.double(), len(X)
-        X = X - X.mean(0)
-        X /= X.square().mean(0).sqrt_().clamp_(min=1e-300)
+            X, excluded = X[:, features], excluded[np.ix_(features, features)]
+        X = X - X.mean(0, dtype=np.float64)
+        X /= np.maximum(np.sqrt(np.square(X).mean(0)), 1e-300)
         rng, total, found = np.random.default_rng(seed), _moments(X), []
         for _ in range(n_splits):
-            order = torch.from_numpy(rng.permutation(n)).to(X.device)
+            order = rng.permutation(n)
             first = _moments(X[order[: n // 2]])
             left_over = _moments(X[order[n // 2 : n - n // 2]])  # a row, if they are odd in number
             second = tuple(a - b - c for a, b, c in zip(total, first, left_over, strict=True))
-            products, sums = (torch.stack(pair) for pair in zip(first, second, strict=True))
-            centered = products - sums.unsqueeze(-1) * (sums / (n // 2)).unsqueeze(-2)
-            roots = centered.diagonal(dim1=-2, dim2=-1).clamp(min=NO_VARIANCE * (n // 2)).sqrt()
-            r = centered / roots.unsqueeze(-1) / roots.unsqueeze(-2)
-            found.append(r.masked_fill_(excluded, 0))
+            products, sums = (np.stack(pair) for pair in zip(first, second, strict=True))
+            centered = products - sums[:, :, None] * (sums / (n // 2))[:, None]
+            own = np.diagonal(centered, axis1=1, axis2=2)
+            roots = np.sqrt(np.maximum(own, NO_VARIANCE * (n // 2)))
+            found.append(np.where(excluded, 0, centered / roots[:, :, None] / roots[:, None]))
         return found
 
 
-def _moments(X: Tensor) -> tuple[Tensor, Tensor]:
+def _moments(X: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Multiply columns with each other, (m, m), and add them up, (m,).
 
     Those of the rows that are left are what is left of those of all rows.

@@ -3,13 +3,12 @@
 from typing import Any, final
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.standardize import at_least_rounding, mean_and_deviation
 from groupfs.data.table import RowsInMemory
+from groupfs.utils.device import as_array, on_device
 from groupfs.utils.types import FloatArray, IntArray
 
 
@@ -23,21 +22,11 @@ class DenseRows(RowsInMemory):
         self.shape = (Z.shape[0], Z.shape[1])
         self.column_norms = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
         self.feature_of_column = np.arange(Z.shape[1])
-        self.device = torch.device("cpu")
-        self._dtype = torch.float32
-        self._tensor: Tensor | None = None
-        self._double: Tensor | None = None
+        self._factor: Any = None  #: the rows on the device
+        self._single: Any = None
 
-    def to(self, device: torch.device, dtype: torch.dtype) -> None:
-        self.device, self._dtype = device, dtype
-        self._double = None
-        self._tensor = torch.tensor(self.Z, dtype=dtype, device=device)
-
-    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        if self._tensor is None:
-            self.to(self.device, self._dtype)
-        assert self._tensor is not None
-        return torch.index_select(self._tensor, 0, index.to(self.device), out=out)
+    def take(self, index: IntArray) -> FloatArray:
+        return np.asarray(self.Z[index])
 
     def columns(self, start: int, stop: int) -> FloatArray:
         return np.asarray(self.Z[:, start:stop], dtype=np.float64)
@@ -51,27 +40,28 @@ class DenseRows(RowsInMemory):
     def combine(self, weights: FloatArray) -> FloatArray:
         return self.Z @ weights
 
-    def column_products(self, start: int, stop: int, single: bool = False) -> Tensor:
-        if single and self.device.type == "cpu":
-            Z = self.take(torch.arange(self.shape[0])) if self._tensor is None else self._tensor
-            return Z[:, start:stop].T @ Z
-        Z = self._on_device()
-        return (Z[:, start:stop].T @ Z).double()
+    def column_products(self, start: int, stop: int, single: bool = False) -> FloatArray:
+        if single and self.device is None:
+            if self._single is None:
+                self._single = self.Z.astype(np.float32, copy=False)
+            return np.asarray(self._single[:, start:stop].T @ self._single)
+        return self._multiplied(slice(start, stop))
 
-    def products_of(self, columns: IntArray) -> Tensor:
-        Z = self._on_device()
-        return (Z[:, torch.as_tensor(columns, device=Z.device)].T @ Z).double()
+    def products_of(self, columns: IntArray) -> FloatArray:
+        return self._multiplied(columns)
 
-    def row_products(self, start: int, stop: int) -> Tensor:
-        if self.device.type == "cpu":  # the threads of numpy are awake already
-            return torch.from_numpy(self.Z[start:stop] @ self.Z.T)
+    def row_products(self, start: int, stop: int) -> FloatArray:
         Z = self._on_device()
-        return Z[start:stop] @ Z.T
+        return as_array(Z[start:stop] @ Z.T)
 
-    def _on_device(self) -> Tensor:
-        if self._double is None:
-            self._double = torch.as_tensor(self.Z, device=self.device)
-        return self._double
+    def _multiplied(self, columns: slice | IntArray) -> FloatArray:
+        Z = self._on_device()
+        return as_array(Z[:, columns].T @ Z)
+
+    def _on_device(self) -> Any:
+        if self._factor is None:
+            self._factor = on_device(self.Z, self.device)
+        return self._factor
 
     def column_ends(self) -> tuple[FloatArray, FloatArray]:
         return self.Z.min(axis=0).astype(float), self.Z.max(axis=0).astype(float)
@@ -93,7 +83,7 @@ class DenseRows(RowsInMemory):
         return self._like(((self.Z[index] - mean) / scale).astype(self.Z.dtype, copy=False))
 
     def _like(self, Z: NDArray[np.floating[Any]]) -> "DenseRows":
-        """Make rows that go where these go; their tensor is made when it is asked for."""
+        """Make rows that are multiplied where these are."""
         rows = DenseRows(Z, self.block_entries)
-        rows.device, rows._dtype = self.device, self._dtype
+        rows.device = self.device
         return rows

@@ -4,18 +4,15 @@ Axes: N samples, d features, p columns of the samples.
 
 The samples are standardised columns: a number has variance one, a category's indicators have it
 together, so that no feature outweighs another. Gaps are NaN in them; what multiplies rows
-(:func:`groupfs.discovery.graph.gram`) knows what that means.
+(:func:`groupfs.discovery.smoothness.gram`) knows what that means.
 """
 
 from collections.abc import Sequence
 from typing import final
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from groupfs.data.basis import FeatureBasis, SimilarityFunction, columns_of, make_basis
-from groupfs.data.dense import DenseRows
 from groupfs.data.standardize import at_least_rounding, column_scale, mean_and_deviation
 from groupfs.data.table import Rows
 from groupfs.utils.types import FloatArray, IntArray
@@ -36,38 +33,30 @@ class FeatureRows(Rows):
     """
 
     def __init__(self, Z: FloatArray, owner: IntArray, basis: FeatureBasis) -> None:
-        self.samples = DenseRows(Z)
-        self.Z = Z
+        self.Z = np.ascontiguousarray(Z)
         self.owner = self.feature_of_column = owner
         self.basis = basis
         self.shape = basis.shape
         self.column_norms = np.full(self.shape[1], float(self.shape[0]))
 
-    @property
-    def device(self) -> torch.device:  # type: ignore[override]
-        return self.samples.device
-
-    def to(self, device: torch.device, dtype: torch.dtype) -> None:
-        self.samples.to(device, dtype)
-
-    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        return self.samples.take(index, out)
+    def take(self, index: IntArray) -> FloatArray:
+        return np.asarray(self.Z[index])
 
     def restricted(self, features: IntArray) -> "FeatureRows":
         columns, owner = columns_of(self.owner, features)
-        return self._like(self.Z[:, columns], owner, self.basis.restricted(features))
+        return FeatureRows(self.Z[:, columns], owner, self.basis.restricted(features))
 
     def shuffled(self, rng: np.random.Generator) -> "FeatureRows":
         N, d = self.shape
         order = rng.permuted(np.tile(np.arange(N)[:, None], (1, d)), axis=0)
         Z = np.take_along_axis(self.Z, order[:, self.owner], axis=0)
-        return self._like(Z, self.owner, self.basis.permuted(order))
+        return FeatureRows(Z, self.owner, self.basis.permuted(order))
 
     def resampled(self, index: IntArray, standardize: bool) -> "FeatureRows":
         mean, spread = feature_moments(self.Z[index], self.owner)
         scale = at_least_rounding(spread, 1.0) if standardize else np.ones(self.shape[1])
         Z = (self.Z[index] - mean) / scale[self.owner]
-        return self._like(Z, self.owner, self.basis.rows(index))
+        return FeatureRows(Z, self.owner, self.basis.rows(index))
 
     def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
         """Give every feature one standardised column, NaN in gaps, some rows of them, (n, d).
@@ -104,11 +93,6 @@ class FeatureRows(Rows):
             along = float(Vt[0][np.abs(Vt[0]).argmax()])
         component: FloatArray = U[:, 0] * lengths[0] * (-1 if along < 0 else 1)
         return component
-
-    def _like(self, Z: FloatArray, owner: IntArray, basis: FeatureBasis) -> "FeatureRows":
-        rows = FeatureRows(np.ascontiguousarray(Z), owner, basis)
-        rows.samples.device, rows.samples._dtype = self.samples.device, self.samples._dtype
-        return rows
 
 
 def make_rows(

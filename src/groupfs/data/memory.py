@@ -33,9 +33,8 @@ MOST_SPARSE = 2**30
 READ_ENTRIES = 2**22
 #: Neighbouring rows of a file that are read together where some of its rows are wanted.
 RUN_ROWS = 64
-#: Products of columns are computed in blocks of about so many numbers (64 MB); on a GPU, which
-#: small blocks would leave idle, of at least so many.
-BLOCK_ENTRIES, CUDA_ENTRIES = 2**23, 2**27
+#: Products of columns are computed in blocks of about so many numbers (64 MB).
+BLOCK_ENTRIES = 2**23
 #: Random signs that are drawn at a time for sums of rows.
 SIGN_ENTRIES = 2**24
 

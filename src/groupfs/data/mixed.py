@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from groupfs.data import checks
 from groupfs.data.basis import FeatureBasis, columns_of
@@ -111,17 +109,16 @@ class FeatureSimilarity(Similarity):
         basis = self.halves(np.arange(self.shape[1]), n_rows, rng).basis
         return len(basis.E), HalvedBasis(basis, n_pairs)
 
-    def _compared(self, start: int, stop: int, single: bool) -> Tensor:
-        return torch.from_numpy(similarities(self.rows.basis, start, stop))
+    def _compared(self, start: int, stop: int, single: bool) -> FloatArray:
+        return similarities(self.rows.basis, start, stop)
 
-    def matrix(self, common_sign: bool = False) -> Tensor:
+    def matrix(self, common_sign: bool = False) -> FloatArray:
         found = super().matrix()
-        return found.abs() if common_sign and not self.rows.basis.is_single else found
+        return np.abs(found) if common_sign and not self.rows.basis.is_single else found
 
-    def _beside_chance(self, start: int, stop: int) -> Tensor:
+    def _beside_chance(self, start: int, stop: int) -> FloatArray:
         """Weigh pairs by the rows they have in common: those with few are alike by chance."""
-        weights = pair_weights(self.rows.basis, start, stop)
-        return super()._beside_chance(start, stop).mul_(torch.from_numpy(weights))
+        return super()._beside_chance(start, stop) * pair_weights(self.rows.basis, start, stop)
 
     def tails(self, n_rows: int, rng: np.random.Generator, by_chance: FloatArray) -> FloatArray:
         found: FloatArray = by_chance.mean(0)
@@ -140,7 +137,7 @@ class FeatureSimilarity(Similarity):
             matrix, dims = self._columns[np.ix_(index, index)], basis.dims[features]
         else:
             owner, dims = np.arange(len(features)), np.ones(len(features), dtype=np.int64)
-            matrix = self.part(features).numpy()
+            matrix = self.part(features)
         weighted = self._weighted(matrix, features, owner)
         return ComparedColumns(matrix, weighted, owner, dims, basis.counts[features])
 
@@ -158,21 +155,19 @@ class FeatureSimilarity(Similarity):
         for group in (np.flatnonzero(labels == j) for j in range(n_groups)):
             if not len(group):
                 continue
-            matrix = self.part(group).numpy()
+            matrix = self.part(group)
             along = matrix.sum(1)
             central[group] = along / np.sqrt(max(float(along.sum()), 1e-300))
             rest[group] = _with_others(self._weighted(matrix, group, np.arange(len(group))))
         return np.clip(central, -1, 1), rest
 
     def mean_of(self, group: IntArray) -> float:
-        return float(self._weighted(self.part(group).numpy(), group, np.arange(len(group))).mean())
+        return float(self._weighted(self.part(group), group, np.arange(len(group))).mean())
 
     @cached_property
     def _numbers(self) -> Correlations:
         """Correlations of the columns of the basis, one of each feature, gaps at the mean."""
-        rows = DenseRows(self.rows.basis.E - self.rows.basis.E.mean(0))
-        rows.device = self.rows.device
-        return Correlations(rows)
+        return Correlations(DenseRows(self.rows.basis.E - self.rows.basis.E.mean(0)))
 
     def coordinates(self, limits: Limits = DEFAULT) -> Coordinates:
         """Find coordinates of the columns of the features.
@@ -182,14 +177,14 @@ class FeatureSimilarity(Similarity):
         is_correlation = self.rows.basis.similarity in ("correlation", "rank")
         if is_correlation and self.rows.basis.is_single:
             return self._numbers.coordinates(limits)
-        squared = self.matrix().square()
-        n_duplicates = (squared > DUPLICATE).sum(1).double().numpy()
+        squared = np.square(self.matrix())
+        n_duplicates = (squared > DUPLICATE).sum(1).astype(np.float64)
         F, sizes = None, np.ones(self.shape[1], dtype=np.int64)
         if is_correlation:
             F, sizes = basis_coordinates(self.rows.basis)
         return Coordinates(F, sizes, n_duplicates, squared=squared)
 
-    def correlations_with(self, features: IntArray) -> Tensor:
+    def correlations_with(self, features: IntArray) -> FloatArray:
         return self._numbers.correlations_with(features)
 
 
@@ -201,16 +196,16 @@ class HalvedFeatures:
 
     def similarities(
         self, n_splits: int, seed: int, features: IntArray | None = None
-    ) -> list[Tensor]:
+    ) -> list[FloatArray]:
         basis = self.basis if features is None else self.basis.restricted(features)
         N, m = basis.shape
-        excluded = torch.from_numpy(exclusive_pairs(basis, 0, m))
+        excluded = exclusive_pairs(basis, 0, m)
         rng, found = np.random.default_rng(seed), []
         for _ in range(n_splits):
             order = rng.permutation(N)
             parts = [basis.rows(np.sort(part)) for part in (order[: N // 2], order[-(N // 2) :])]
             both = np.stack([similarities(part, exclude=False) for part in parts])
-            found.append(torch.from_numpy(both).masked_fill_(excluded, 0))
+            found.append(np.where(excluded, 0, both))
         return found
 
 

@@ -13,15 +13,12 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-import torch
-from numpy.typing import NDArray
-from torch import Tensor
 
 from groupfs.data import checks
 from groupfs.data.checks import Missing
 from groupfs.data.sources import Block, stack_blocks
 from groupfs.data.standardize import N_KEYS, ColumnMoments
+from groupfs.utils.device import as_array, on_device
 from groupfs.utils.types import FloatArray, IntArray
 
 
@@ -124,7 +121,7 @@ class ProductsWork:
     """Products of all columns with all, (d, d), double precision, as work done in parts."""
 
     units: "ColumnUnits"
-    device: torch.device
+    device: Any  #: of torch; None where numpy multiplies
 
     @property
     def n_bytes(self) -> int:
@@ -133,25 +130,24 @@ class ProductsWork:
     def split(self, spans: list[tuple[int, int]]) -> list[None]:
         return [None] * len(spans)
 
-    def measure(self, pieces: Iterator[Block], part: None) -> Any:
-        """Add up blocks of rows; what is on no GPU comes as an array, whose size dask knows."""
+    def measure(self, pieces: Iterator[Block], part: None) -> FloatArray:
+        """Add up blocks of rows."""
         d = len(self.units.columns)
-        standardizer = Standardizer(self.units, self.device)
-        total = torch.zeros((d, d), dtype=torch.float64, device=self.device)
+        total = np.zeros((d, d))
         for block in pieces:
-            _add_products(total, standardizer.standardized(block))
-        return total.numpy() if total.device.type == "cpu" else total
+            total += self._products(block)
+        return total
 
-    def merge(self, found: list[Any]) -> Any:
+    def _products(self, block: Block) -> FloatArray:
+        """Multiply the columns of a block, which is not held any longer."""
+        Z = on_device(self.units.standardized(block, np.float32), self.device)
+        return as_array(Z.T @ Z)
+
+    def merge(self, found: list[FloatArray]) -> FloatArray:
         merged = found[0] + found[1]
         for others in found[2:]:
             merged += others
         return merged
-
-
-def _add_products(total: Tensor, Z: Tensor) -> None:
-    """Add the products of the columns of a block, (b, d), which is not held any longer."""
-    total.add_(Z.T @ Z)
 
 
 @dataclass(frozen=True)
@@ -168,44 +164,19 @@ class ColumnUnits:
             self.columns[columns], self.mean[columns], self.scale[columns], self.width
         )
 
-
-class Standardizer:
-    """Turns blocks as they came into standardised rows (x - mean) / scale on a device."""
-
-    def __init__(self, units: ColumnUnits, device: torch.device) -> None:
-        self.device, self.width, self.n_columns = device, units.width, len(units.columns)
-        index = np.full(units.width, -1)
-        index[units.columns] = np.arange(self.n_columns)
-        numbers = (units.mean, units.scale, units.columns, index)
-        tensors = [as_tensor(values).to(device) for values in numbers]
-        self._mean, self._scale, self._columns, self._index = tensors
-
-    def standardized(self, block: Block, dtype: torch.dtype = torch.float32) -> Tensor:
-        """Standardise a block's rows, (b, d)."""
-        size = (block.shape[0], self.n_columns)
-        if not sp.issparse(block):
-            raw = self._send(block).index_select(1, self._columns).double()
-            return raw.sub_(self._mean).div_(self._scale).to(dtype)
-        filled = (-self._mean / self._scale).to(dtype).repeat(size[0], 1)
-        column = self._index[self._send(block.indices).long()]
-        lengths = self._send(np.diff(block.indptr).astype(np.int64))
-        row = torch.repeat_interleave(lengths, output_size=len(column))
-        raw = self._send(block.data).double()
-        if size[1] < self.width:
-            used = column >= 0
-            row, column, raw = row[used], column[used], raw[used]
-        values = (raw - self._mean[column]) / self._scale[column]
-        filled.view(-1)[row * size[1] + column] = values.to(dtype)
+    def standardized(self, block: Block, dtype: type = np.float64) -> FloatArray:
+        """Standardise a block's rows as they came, (x - mean) / scale, (b, d)."""
+        if isinstance(block, np.ndarray):
+            raw = np.take(block, self.columns, axis=1).astype(np.float64, copy=False)
+            raw -= self.mean
+            raw /= self.scale
+            return raw.astype(dtype, copy=False)
+        place = np.full(self.width, -1)
+        place[self.columns] = np.arange(len(self.columns))
+        filled: FloatArray = np.tile((-self.mean / self.scale).astype(dtype), (block.shape[0], 1))
+        column = place[block.indices]
+        row = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
+        used = column >= 0
+        row, column, raw = row[used], column[used], block.data[used].astype(np.float64)
+        filled[row, column] = (raw - self.mean[column]) / self.scale[column]
         return filled
-
-    def _send(self, values: NDArray[Any]) -> Tensor:
-        return as_tensor(values).to(self.device)
-
-
-def as_tensor(values: NDArray[Any]) -> Tensor:
-    """Wrap an array as a tensor; copy it where torch does not know its kind or may not write."""
-    known = ("float16", "float32", "float64", "uint8", "int8", "int16", "int32", "int64", "bool")
-    if not values.dtype.isnative or values.dtype.name not in known:
-        values = values.astype(np.float64)
-    values = np.ascontiguousarray(values)
-    return torch.from_numpy(values if values.flags.writeable else values.copy())

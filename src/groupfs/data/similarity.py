@@ -12,8 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol, Self
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits
 from groupfs.data.memory import BLOCK_ENTRIES
@@ -26,8 +24,8 @@ NEAREST = 3
 MATRIX_FEATURES = 4096
 #: Columns whose mean squared distance is below this share of their norms count as nearly one.
 ALIKE = 1e-6
-#: Neighbouring entries of which first the largest is found.
-RUN = 32
+#: Entries of which first the largest is found.
+SET = 32
 
 #: Squared distances and indices, (d, k + 1) each, and the mean squared distance of all pairs.
 Neighbors = tuple[FloatArray, IntArray, float]
@@ -49,11 +47,8 @@ class HalvedRows(Protocol):
 
     def similarities(
         self, n_splits: int, seed: int, features: IntArray | None = None
-    ) -> list[Tensor]:
-        """Compare all or some features in both halves of random splits of the rows, (2, m, m) each.
-
-        Some features are few: they are compared on the processor, where nothing is launched.
-        """
+    ) -> list[FloatArray]:
+        """Compare all or some features in both halves of random splits, (2, m, m) each."""
 
 
 class HalvedBlocks(Protocol):
@@ -74,7 +69,7 @@ class Similarity(ABC):
         self.shape = self.measured.shape
         self.n_compared = rows.shape[1]  #: columns that are multiplied to compare all features
         self.roots = np.sqrt(np.maximum(self.measured.column_norms, 1e-300))
-        self._matrix: Tensor | None = None
+        self._matrix: FloatArray | None = None
 
     # -- other features and rows --
 
@@ -116,19 +111,19 @@ class Similarity(ABC):
         return keeps_pairs(self.shape[1], self.measured.block_entries)
 
     @abstractmethod
-    def _compared(self, start: int, stop: int, single: bool) -> Tensor:
+    def _compared(self, start: int, stop: int, single: bool) -> FloatArray:
         """Compare features start..stop with all, (stop - start, d)."""
 
-    def block(self, start: int, stop: int, single: bool = False) -> Tensor:
+    def block(self, start: int, stop: int, single: bool = False) -> FloatArray:
         """Compare features start..stop with all, (stop - start, d); a copy.
 
         In double precision, or with ``single`` in single precision where that is faster.
         """
         if self.is_kept:
-            return self.matrix()[start:stop].clone()
+            return self.matrix()[start:stop].copy()
         return self._compared(start, stop, single)
 
-    def matrix(self, common_sign: bool = False) -> Tensor:
+    def matrix(self, common_sign: bool = False) -> FloatArray:
         """Compare all features, (d, d); not to be written to.
 
         With ``common_sign`` without signs, unless every feature has one.
@@ -140,13 +135,11 @@ class Similarity(ABC):
             self._matrix = found
         return found
 
-    def part(self, features: IntArray) -> Tensor:
+    def part(self, features: IntArray) -> FloatArray:
         """Compare some features with each other, (m, m)."""
         if not self.is_kept:
             return self.restricted(features).matrix()
-        matrix = self.matrix()
-        index = torch.as_tensor(features, device=matrix.device)
-        return matrix[index[:, None], index]
+        return self.matrix()[np.ix_(features, features)]
 
     def strength(self) -> FloatArray:
         """Average the three largest similarities of every feature with others, (d,)."""
@@ -154,14 +147,15 @@ class Similarity(ABC):
         found = []
         for start in range(0, d, size):
             r = self._beside_chance(start, min(d, start + size))
-            own = torch.arange(len(r), device=r.device)
+            own = np.arange(len(r))
             r[own, own + start] = 0
-            found.append(largest_of_rows(r, min(NEAREST, d - 1)).mean(1).cpu().numpy())
+            found.append(largest_of_rows(r, min(NEAREST, d - 1)).mean(1, dtype=np.float64))
         return np.concatenate(found)
 
-    def _beside_chance(self, start: int, stop: int) -> Tensor:
+    def _beside_chance(self, start: int, stop: int) -> FloatArray:
         """Compare features start..stop with all as chance compares them; a copy."""
-        return self.block(start, stop, single=True).abs_()
+        r = self.block(start, stop, single=True)
+        return np.abs(r, out=r)
 
     @abstractmethod
     def tails(self, n_rows: int, rng: np.random.Generator, by_chance: FloatArray) -> FloatArray:
@@ -170,16 +164,18 @@ class Similarity(ABC):
         ``by_chance`` are their strengths in tables that were shuffled, (S, d).
         """
 
-    def distances(self, start: int, stop: int, signed: bool) -> Tensor:
+    def distances(self, start: int, stop: int, signed: bool) -> FloatArray:
         r"""Measure squared distances of features start..stop to all, (stop - start, d).
 
         Without signs :math:`|x_i|^2 + |x_j|^2 - 2 |r_{ij}| |x_i| |x_j|`: a feature and its negative
         are at distance zero.
         """
         r = self.block(start, stop)
-        roots = torch.as_tensor(self.roots, device=r.device)
-        products = (r if signed else r.abs_()).mul_(roots[start:stop, None]).mul_(roots)
-        return distances_of(products, roots.square(), start)
+        if not signed:
+            np.abs(r, out=r)
+        r *= self.roots[start:stop, None]
+        r *= self.roots
+        return distances_of(r, np.square(self.roots), start)
 
     def neighbors(self, n_kept: int, signed: bool) -> Neighbors:
         """Find the nearest features of each, itself first."""
@@ -209,7 +205,7 @@ class Similarity(ABC):
         """Find coordinates of the features in which variance is explained."""
 
     @abstractmethod
-    def correlations_with(self, features: IntArray) -> Tensor:
+    def correlations_with(self, features: IntArray) -> FloatArray:
         """Correlate all columns with those of some features, (d, m)."""
 
 
@@ -231,18 +227,20 @@ def _nearest(similarity: Similarity, n_kept: int, signed: bool) -> Neighbors:
     for start in range(0, d, rows.columns_at_once):
         stop = min(d, start + rows.columns_at_once)
         if by_similarity:
-            block = similarity.block(start, stop).abs_()
+            block = similarity.block(start, stop)
+            np.negative(np.abs(block, out=block), out=block)
             total += float(block.sum())
-            block.diagonal(start).fill_(2)  # itself comes first
+            own = np.arange(stop - start)
+            block[own, own + start] = -2  # itself comes first
         else:
             block = similarity.distances(start, stop, signed)
             total += float(block.sum())
-        best = torch.topk(block, n_kept + 1, largest=by_similarity)
-        found.append(best.values.cpu().numpy())
-        index.append(best.indices.cpu().numpy())
+        nearest = smallest_of_rows(block, n_kept + 1)
+        found.append(np.take_along_axis(block, nearest, axis=1))
+        index.append(nearest)
     values, mean = np.concatenate(found), total / d**2
     if by_similarity:
-        values, mean = 2 * norm * (1 - np.minimum(values, 1)), 2 * norm * (1 - mean)
+        values, mean = 2 * norm * (1 + np.maximum(values, -1)), 2 * norm * (1 + mean)
         values[values < 1e-12 * norm] = 0  # equal columns
     return values, np.concatenate(index), mean
 
@@ -253,34 +251,37 @@ def _equally_long(rows: Rows) -> bool:
     return bool(np.ptp(norms) <= ALIKE * norms.max()) and rows.without_common_column(ALIKE) is rows
 
 
-def distances_of(products: Tensor, norms: Tensor, start: int) -> Tensor:
-    """Turn products of columns start.. with all into squared distances, (b, d)."""
-    own = torch.arange(len(products), device=products.device)
-    distances = norms[start : start + len(own), None] + norms[None, :] - 2 * products
+def distances_of(products: FloatArray, norms: FloatArray, start: int) -> FloatArray:
+    """Turn products of columns start.. with all into squared distances, (b, d), in place."""
+    own = np.arange(len(products))
+    products *= 2
+    distances = np.subtract(norms[start : start + len(own), None] + norms, products, out=products)
     # equal columns must be at distance zero exactly, whatever the rounding of the product
-    distances.masked_fill_(distances < 1e-12 * norms.max(), 0)
+    distances[distances < 1e-12 * norms.max()] = 0
     distances[own, own + start] = 0
     return distances
 
 
-def largest_of_rows(values: Tensor, k: int) -> Tensor:
+def smallest_of_rows(values: FloatArray, k: int) -> IntArray:
+    """Find the places of the k smallest entries of each row, smallest first, (b, d) to (b, k)."""
+    places = np.arange(values.shape[1])[None]
+    if k < values.shape[1]:
+        places = np.sort(np.argpartition(values, k - 1, axis=1)[:, :k], axis=1)
+    order = np.argsort(np.take_along_axis(values, places, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(places, order, axis=1)
+
+
+def largest_of_rows(values: FloatArray, k: int) -> FloatArray:
     """Find the k largest entries of each row, in any order, (b, d) to (b, k).
 
-    They are among the k runs of neighbours with the largest maxima, so one pass finds the maxima
-    and the rest is about few entries.
+    Every n-th entry makes a set of 32, and the largest are in the k sets with the largest maxima:
+    one pass finds the maxima, and the rest is about few entries.
     """
     b, d = values.shape
-    n_runs = d // RUN
-    if n_runs <= 2 * k:
-        return _top(values, k)
-    runs = values[:, : n_runs * RUN].view(b, n_runs, RUN)
-    best = runs.amax(2).topk(k, dim=1).indices
-    among = runs.gather(1, best.unsqueeze(-1).expand(-1, -1, RUN)).flatten(1)
-    return _top(torch.cat([among, values[:, n_runs * RUN :]], 1), k)
-
-
-def _top(values: Tensor, k: int) -> Tensor:
-    if values.device.type == "cpu":  # several times as fast as torch's
-        array = values.numpy()
-        return torch.from_numpy(np.partition(array, array.shape[1] - k, axis=1)[:, -k:])
-    return values.topk(k, dim=1).values
+    n_sets = d // SET
+    if n_sets > 2 * k:
+        sets = values[:, : n_sets * SET].reshape(b, SET, n_sets)
+        best = np.argpartition(sets.max(1), n_sets - k, axis=1)[:, None, -k:]
+        among = np.take_along_axis(sets, best, axis=2).reshape(b, -1)
+        values = np.concatenate([among, values[:, n_sets * SET :]], axis=1)
+    return np.partition(values, values.shape[1] - k, axis=1)[:, -k:]

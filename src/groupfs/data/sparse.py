@@ -7,8 +7,6 @@ from typing import final
 
 import numpy as np
 import scipy.sparse as sp
-import torch
-from torch import Tensor
 
 from groupfs.data.standardize import at_least_rounding, mean_and_deviation
 from groupfs.data.table import RowsInMemory
@@ -28,17 +26,10 @@ class SparseRows(RowsInMemory):
         self.shape = (X.shape[0], X.shape[1])
         self.column_norms = column_norms
         self.feature_of_column = np.arange(X.shape[1])
-        self.device = self._target = torch.device("cpu")
-        self._dtype = torch.float32
         self._by_column: sp.csc_array | None = None
 
-    def to(self, device: torch.device, dtype: torch.dtype) -> None:
-        self._target, self._dtype = device, dtype
-
-    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        rows = self._standardized(index.cpu().numpy())
-        batch = torch.as_tensor(rows, dtype=self._dtype, device=self._target)
-        return batch if out is None else out.copy_(batch)
+    def take(self, index: IntArray) -> FloatArray:
+        return np.asarray((self.X[index].toarray() - self.mean) / self.scale)
 
     def columns(self, start: int, stop: int) -> FloatArray:
         if self._by_column is None:
@@ -47,7 +38,7 @@ class SparseRows(RowsInMemory):
         return np.asarray((raw - self.mean[start:stop]) / self.scale[start:stop])
 
     def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
-        return self._standardized(index)
+        return self.take(index)
 
     def project(self, vectors: FloatArray) -> FloatArray:
         raw = self.X.T @ vectors - np.outer(self.mean, vectors.sum(0))
@@ -57,21 +48,21 @@ class SparseRows(RowsInMemory):
         scaled = weights / self.scale[:, None]
         return np.asarray(self.X @ scaled - self.mean @ scaled)
 
-    def column_products(self, start: int, stop: int, single: bool = False) -> Tensor:
+    def column_products(self, start: int, stop: int, single: bool = False) -> FloatArray:
         return self.products_of(np.arange(start, stop))
 
-    def products_of(self, columns: IntArray) -> Tensor:
+    def products_of(self, columns: IntArray) -> FloatArray:
         raw = (self.X[:, columns].T @ self.X).toarray()
         raw -= self.shape[0] * np.outer(self.mean[columns], self.mean)
-        return torch.from_numpy(raw / np.outer(self.scale[columns], self.scale))
+        return np.asarray(raw / np.outer(self.scale[columns], self.scale))
 
-    def row_products(self, start: int, stop: int) -> Tensor:
+    def row_products(self, start: int, stop: int) -> FloatArray:
         scaled = self.X.multiply(1 / self.scale).tocsr()
         center = self.mean / self.scale
         offsets = scaled @ center
         raw = (scaled[start:stop] @ scaled.T).toarray()
         raw -= offsets[start:stop, None] + offsets - center @ center
-        return torch.from_numpy(raw)
+        return np.asarray(raw)
 
     def column_ends(self) -> tuple[FloatArray, FloatArray]:
         lowest, highest = self.X.min(axis=0).toarray(), self.X.max(axis=0).toarray()
@@ -79,9 +70,7 @@ class SparseRows(RowsInMemory):
 
     def restricted(self, columns: IntArray) -> "SparseRows":
         own = (self.mean[columns], self.scale[columns], self.column_norms[columns])
-        part = SparseRows(sp.csr_array(self.X[:, columns]), *own)
-        part.to(self._target, self._dtype)
-        return part
+        return SparseRows(sp.csr_array(self.X[:, columns]), *own)
 
     def shuffled(self, rng: np.random.Generator) -> "SparseRows":
         columns = sp.csc_array(self.X)
@@ -96,6 +85,3 @@ class SparseRows(RowsInMemory):
         mean, deviation = mean_and_deviation(X)
         scale = at_least_rounding(deviation, self.scale) if standardize else self.scale
         return SparseRows(X, mean, scale, len(index) * (deviation / scale) ** 2)
-
-    def _standardized(self, index: IntArray) -> FloatArray:
-        return np.asarray((self.X[index].toarray() - self.mean) / self.scale)

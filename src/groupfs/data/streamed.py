@@ -8,17 +8,15 @@ up the products of columns over all rows; else columns are compared over the sam
 
 import copy
 from collections.abc import Sequence
-from typing import final
+from typing import Any, final
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from groupfs.data import checks
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.data.memory import Plan
-from groupfs.data.passes import ColumnUnits, ProductsWork, Standardizer, SurveyWork
+from groupfs.data.passes import ColumnUnits, ProductsWork, SurveyWork
 from groupfs.data.similarity import keeps_pairs
 from groupfs.data.sources import Block, Source
 from groupfs.data.standardize import checked_spread, column_scale, order_by_keys
@@ -76,42 +74,32 @@ class StreamRows(NumberRows):
         self.read_rows, self.block_entries = plan.block_rows, plan.block_entries
         self.shape = (source.shape[0], len(units.columns))
         self.feature_of_column = np.arange(self.shape[1])
-        self.device = torch.device("cpu")
-        self._target, self._dtype = self.device, torch.float32
-        self._standardizer = Standardizer(self.units, self._target)
-        Z = self._standardizer.standardized(sample).numpy()
-        self.sample = DenseRows(Z, plan.block_entries)
+        self.sample = DenseRows(units.standardized(sample, np.float32), plan.block_entries)
 
-    def to(self, device: torch.device, dtype: torch.dtype) -> None:
-        self._target, self._dtype = device, dtype
-        self._standardizer = Standardizer(self.units, device)
-        self.sample.to(device, dtype)
+    def multiply_on(self, device: Any) -> None:
+        super().multiply_on(device)
+        self.sample.multiply_on(device)
 
-    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        block = self.source.gather(index.cpu().numpy())
-        values = self._standardizer.standardized(block, self._dtype)
-        return values if out is None else out.copy_(values)
+    def take(self, index: IntArray) -> FloatArray:
+        return self.units.standardized(self.source.gather(index))
 
-    def random_rows(self, n_rows: int, rng: np.random.Generator) -> Tensor:
+    def random_rows(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Return random rows of the sample."""
         return self.sample.random_rows(n_rows, rng)
 
     def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
-        values = self._standardizer.standardized(self.source.gather(index), torch.float64)
-        return values.cpu().numpy()
+        return self.take(index)
 
-    def all_products(self) -> Tensor:
-        # workers have no GPU
-        device = torch.device("cpu") if self.source.is_remote else self._target
-        found = self.source.run(ProductsWork(self.units, device), self.read_rows)
-        return torch.as_tensor(found, device=self._target)
+    def all_products(self) -> FloatArray:
+        device = None if self.source.is_remote else self.device  # workers have no GPU
+        found: FloatArray = self.source.run(ProductsWork(self.units, device), self.read_rows)
+        return found
 
     def restricted(self, columns: IntArray) -> "StreamRows":
         part = copy.copy(self)
         part.units, part.column_norms = self.units.restricted(columns), self.column_norms[columns]
         part.shape = (self.shape[0], len(columns))
         part.feature_of_column = np.arange(len(columns))
-        part._standardizer = Standardizer(part.units, self._target)
         part.sample = self.sample.restricted(columns)
         return part
 

@@ -8,15 +8,13 @@ question, which the table's ``similarity`` answers.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
-import torch
-from torch import Tensor
 
-from groupfs.data.memory import BLOCK_ENTRIES, CUDA_ENTRIES, block_rows
+from groupfs.data.memory import BLOCK_ENTRIES, block_rows
 from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -27,30 +25,22 @@ class Rows(ABC):
     """N standardised rows of d features: what every kind offers; nobody asks which it is."""
 
     shape: tuple[int, int]
-    device: torch.device  #: where indices of rows are wanted
     column_norms: FloatArray  #: squared norm of every feature, (d,)
     feature_of_column: IntArray  #: ascending, (p,)
     block_entries: int = BLOCK_ENTRIES
+    device: Any = None  #: of torch, where dense columns are multiplied; None where numpy does it
 
     @abstractmethod
-    def to(self, device: torch.device, dtype: torch.dtype) -> None:
-        """Fix where batches go."""
+    def take(self, index: IntArray) -> FloatArray:
+        """Return rows by index, NaN in gaps, (B, p); a copy."""
 
-    @abstractmethod
-    def take(self, index: Tensor, out: Tensor | None = None) -> Tensor:
-        """Return rows by index, NaN in gaps, (B, p); into ``out`` if given."""
-
-    def random_rows(self, n_rows: int, rng: np.random.Generator) -> Tensor:
+    def random_rows(self, n_rows: int, rng: np.random.Generator) -> FloatArray:
         """Return random rows, or all where there are no more, (n_rows, p)."""
-        return self.take(torch.from_numpy(rng.permutation(self.shape[0])[:n_rows]))
+        return self.take(rng.permutation(self.shape[0])[:n_rows])
 
-    def batches(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
-        """Fill ``out`` (B, p) with other random rows for every step of an epoch."""
-        # the first rows fill up a last batch
-        order = np.resize(rng.permutation(self.shape[0]), n_steps * len(out))
-        for batch in torch.from_numpy(order).to(self.device).split(len(out)):
-            self.take(batch, out=out)
-            yield
+    def multiply_on(self, device: Any) -> None:
+        """Multiply dense columns on a device of torch from here on."""
+        self.device = device
 
     @abstractmethod
     def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
@@ -86,8 +76,7 @@ class Rows(ABC):
     @property
     def columns_at_once(self) -> int:
         """Features to compare with all at a time."""
-        entries = max(self.block_entries, CUDA_ENTRIES if self.device.type == "cuda" else 0)
-        return block_rows(self.shape[1], entries)
+        return block_rows(self.shape[1], self.block_entries)
 
 
 class NumberRows(Rows):
@@ -97,7 +86,7 @@ class NumberRows(Rows):
     def in_memory(self) -> "RowsInMemory": ...
 
     @abstractmethod
-    def all_products(self) -> Tensor:
+    def all_products(self) -> FloatArray:
         """Multiply all columns with all, (d, d), double precision."""
 
 
@@ -113,14 +102,14 @@ class RowsInMemory(NumberRows):
         """Return columns start..stop, (N, stop - start)."""
 
     @abstractmethod
-    def column_products(self, start: int, stop: int, single: bool = False) -> Tensor:
+    def column_products(self, start: int, stop: int, single: bool = False) -> FloatArray:
         """Multiply columns start..stop with all, (stop - start, d), double precision.
 
         With ``single`` in single precision where that is faster.
         """
 
     @abstractmethod
-    def products_of(self, columns: IntArray) -> Tensor:
+    def products_of(self, columns: IntArray) -> FloatArray:
         """Multiply some columns with all, (m, d), double precision."""
 
     @abstractmethod
@@ -132,13 +121,13 @@ class RowsInMemory(NumberRows):
         """Add up the columns with weights, (d, m) to (N, m)."""
 
     @abstractmethod
-    def row_products(self, start: int, stop: int) -> Tensor:
+    def row_products(self, start: int, stop: int) -> FloatArray:
         """Multiply rows start..stop with all, (stop - start, N), double precision."""
 
     def in_memory(self) -> "RowsInMemory":
         return self
 
-    def all_products(self) -> Tensor:
+    def all_products(self) -> FloatArray:
         return self.column_products(0, self.shape[1])
 
 

@@ -14,7 +14,6 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
-import torch
 
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -160,10 +159,10 @@ def _nearest(points: FloatArray, centers: FloatArray) -> IntArray:
 
 def _sums_by_cluster(points: FloatArray, labels: IntArray, n_groups: int) -> FloatArray:
     """Sum the points of every cluster, (C, m)."""
-    sums = torch.zeros((n_groups, points.shape[1]), dtype=torch.float64)
-    sums.index_add_(0, torch.from_numpy(labels), torch.from_numpy(points))
-    found: FloatArray = sums.numpy()
-    return found
+    m = points.shape[1]
+    places = (labels[:, None] * m + np.arange(m)).ravel()
+    sums: FloatArray = np.bincount(places, points.ravel(), n_groups * m).astype(np.float64)
+    return sums.reshape(n_groups, m)
 
 
 def _sizes(labels: IntArray, n_groups: int) -> IntArray:

@@ -104,7 +104,7 @@ def connect_features(
     size = block_rows(d * len(n_rows), BLOCKS_AT_ONCE * held.measured.block_entries)
     for start in range(0, d, size):
         stop = min(d, start + size)
-        whole = similarity.block(start, stop).cpu().numpy()
+        whole = similarity.block(start, stop)
         r = whole[None]
         if halves is not None:
             r = np.concatenate([r, halves.correlations(start, stop)])

@@ -16,8 +16,6 @@ the *rest* of the group does not; from the feature's entry v of the eigenvector 
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from groupfs.data.similarity import NEAREST, ComparedColumns, Similarity, largest_of_rows
 from groupfs.discovery.clusters import as_groups, first_component
@@ -97,9 +95,10 @@ def strength_by_group(
     found = np.zeros((d, n_groups))
     for start in range(0, d, size):
         r = similarity.block(start, min(d, start + size), single=True)
-        r = r if signed else r.abs_()
-        r.diagonal(start).fill_(-torch.inf)
-        r = r[:, torch.as_tensor(by_group, device=r.device)]
+        own = np.arange(len(r))
+        r = r if signed else np.abs(r, out=r)
+        r[own, own + start] = -np.inf
+        r = r[:, by_group]
         for j in range(n_groups):
             among = r[:, ends[j] : ends[j + 1]]
             if among.shape[1]:
@@ -107,13 +106,11 @@ def strength_by_group(
     return found
 
 
-def _mean_of_others(values: Tensor) -> FloatArray:
+def _mean_of_others(values: FloatArray) -> FloatArray:
     """Average the three largest entries of each row that are not minus infinity, (b, m) to (b,)."""
-    top = largest_of_rows(values.contiguous(), min(NEAREST, values.shape[1]))
-    is_other = top.isfinite()
-    total = top.masked_fill(~is_other, 0).sum(1)
-    found: FloatArray = (total / is_other.sum(1).clamp(min=1)).cpu().numpy()
-    return found
+    top = largest_of_rows(values, min(NEAREST, values.shape[1]))
+    is_other = np.isfinite(top)
+    return np.where(is_other, top, 0).sum(1) / np.maximum(is_other.sum(1), 1)
 
 
 def group_components(

@@ -4,13 +4,11 @@ Axes: S splits, n rows, m features, C groups.
 """
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from groupfs.data.halves import N_BLOCKS, deal_rows
 from groupfs.data.table import Rows
 from groupfs.discovery.clusters import cluster_stack, dense_eigenvectors
-from groupfs.discovery.graph import self_tuning_graph
+from groupfs.discovery.graph import self_tuning_affinity
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Rows and features that are looked at where the number of groups is given, at most.
@@ -19,9 +17,8 @@ HALVED_ROWS, HALVED_FEATURES = 5000, 640
 MOST_SPLITS, FEWEST_SPLITS, SPLIT_FEATURES = 60, 5, 3000
 #: Rows and features that are too few to be split.
 FEWEST_HALVED_ROWS, FEWEST_HALVED_FEATURES = 20, 4
-#: Features up to which all eigenvectors of a walk are found about as fast as the first ones, and
-#: those above which a GPU finds them faster than a processor.
-SMALL_WALK, LARGE_WALK = 64, 256
+#: Features up to which all eigenvectors of a walk are found about as fast as the first ones.
+SMALL_WALK = 64
 #: Replication of a group beyond that of chance sets, relative to the most it could be, at least.
 LEAST_REPLICATION = 0.2
 #: Share of a group that both halves find, at least, where groups come from a tree.
@@ -36,7 +33,7 @@ class Halves:
 
     Parameters
     ----------
-    similarities : list of (2, m, m) tensors
+    similarities : list of (2, m, m) arrays
         Of the features, in both halves of every split.
     n_neighbors : int
         K, for the bandwidths of the feature graphs.
@@ -47,7 +44,12 @@ class Halves:
     """
 
     def __init__(
-        self, similarities: list[Tensor], n_neighbors: int, n_vectors: int, signed: bool, seed: int
+        self,
+        similarities: list[FloatArray],
+        n_neighbors: int,
+        n_vectors: int,
+        signed: bool,
+        seed: int,
     ) -> None:
         self.seed = seed
         self.n_features = m = similarities[0].shape[-1]
@@ -101,25 +103,23 @@ def _best_match(labels: IntArray, others: IntArray, n_groups: int) -> FloatArray
     return index
 
 
-def walks_of(correlations: Tensor, n_neighbors: int, signed: bool) -> Tensor:
+def walks_of(correlations: FloatArray, n_neighbors: int, signed: bool) -> FloatArray:
     """Build the walk of features from their correlations, (..., m, m) to (..., m, m)."""
-    r = correlations if signed else correlations.abs()
-    distances = (2 - 2 * r).clamp_(min=0)
-    distances.diagonal(dim1=-2, dim2=-1).zero_()
-    affinity = self_tuning_graph(distances, n_neighbors).affinity
-    scale = affinity.sum(-1).rsqrt()
-    return affinity * scale.unsqueeze(-1) * scale.unsqueeze(-2)
+    r = correlations if signed else np.abs(correlations)
+    every = np.arange(r.shape[-1])
+    distances = np.maximum(2 - 2 * r, 0)
+    distances[..., every, every] = 0
+    affinity = self_tuning_affinity(distances, n_neighbors)
+    scale = 1 / np.sqrt(affinity.sum(-1))
+    walks: FloatArray = affinity * scale[..., None] * scale[..., None, :]
+    return walks
 
 
-def leading_of(walks: Tensor, n_vectors: int) -> list[FloatArray]:
+def leading_of(walks: FloatArray, n_vectors: int) -> list[FloatArray]:
     """Find the smoothest directions of every walk, smoothest first, (m, n_vectors) each."""
-    if walks.device.type == "cuda" and walks.shape[-1] > LARGE_WALK:
-        vectors = torch.linalg.eigh(walks).eigenvectors[..., -n_vectors:].flip(-1)
-        return list(vectors.cpu().numpy())
-    walks = walks.cpu()
     if walks.shape[-1] <= SMALL_WALK:
-        return list(np.linalg.eigh(walks.numpy()).eigenvectors[..., : -n_vectors - 1 : -1])
-    return [dense_eigenvectors(walk, n_vectors)[1][:, ::-1] for walk in walks.numpy()]
+        return list(np.linalg.eigh(walks).eigenvectors[..., : -n_vectors - 1 : -1])
+    return [dense_eigenvectors(walk, n_vectors)[1][:, ::-1] for walk in walks]
 
 
 def holds_in_blocks(rows: Rows, labels: IntArray, signs: IntArray, n_groups: int) -> BoolArray:

@@ -14,11 +14,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-import torch
 from sklearn.exceptions import NotFittedError
 
 from groupfs.data.table import Rows
-from groupfs.discovery.graph import fill_gaps
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -97,7 +95,7 @@ def walked_rows(
     n_rows = min(WALKED_ROWS, max(FEWEST_WALKED_ROWS, ROW_ENTRIES // rows.shape[1]))
 
     def take(index: IntArray) -> FloatArray:
-        return np.asarray(fill_gaps(rows.take(torch.from_numpy(index))).cpu().numpy())
+        return np.nan_to_num(rows.take(index), copy=False)
 
     return graph.smoothed(take, graph.random_index(n_rows, rng), steps)
 

@@ -21,17 +21,14 @@ graph by the same metric. A graph that is known beforehand stays as it is when c
 there a single feature is smooth beyond chance, too.
 """
 
-import math
+from typing import Any
 
 import numpy as np
-import torch
 from scipy.stats import rankdata
-from torch import Tensor
 
 from groupfs.data.table import Rows
-from groupfs.discovery.graph import TINY, fill_gaps, gram, plain_affinity
+from groupfs.discovery.graph import TINY, self_tuning_affinity
 from groupfs.discovery.sample_graph import SampleGraph, walked_rows
-from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: K, the neighbour whose distance is a point's bandwidth, in graphs of features and of samples:
@@ -41,8 +38,10 @@ N_NEIGHBORS = 7
 N_STEPS = 2
 #: Rows on which features are measured, and numbers they may hold; rows on which groups are.
 MEASURED_ROWS, MEASURED_ENTRIES, SCORED_ROWS = 2048, 2**25, 512
-#: Numbers that are worked on at a time: what a processor's cache holds, what a GPU is busy with.
-ENTRIES_AT_ONCE = {"cpu": 2**20, "cuda": 2**25}
+#: Numbers that are worked on at a time: what a processor's cache holds.
+ENTRIES_AT_ONCE = 2**20
+#: Precision in which rows are compared: in double it would take twice as long.
+SINGLE: Any = np.float32
 #: Columns of noise: the mean of chance is known to an eighth of its spread.
 NOISE_COLUMNS = 64
 
@@ -59,42 +58,64 @@ def feature_smoothness(
     rng = np.random.default_rng(seed)
     of_column = rows.feature_of_column
     if isinstance(metric, SampleGraph):
-        X, smoothed = map(torch.from_numpy, walked_rows(rows, metric, 1, rng))
-        return _shared_part(X, smoothed, of_column)
+        return _shared_part(*walked_rows(rows, metric, 1, rng), of_column)
     n_rows = max(64, min(most_rows, MEASURED_ENTRIES // rows.shape[1]))
-    X = rows.random_rows(n_rows, rng)
+    X = rows.random_rows(n_rows, rng).astype(SINGLE, copy=False)
     if metric == "rank":
         X, metric = rank_columns(X, _are_alone(of_column)), "euclidean"
-    inside = np.flatnonzero(np.isin(of_column, among))
-    seen = X[:, torch.as_tensor(inside, device=X.device)]
+    seen = X[:, np.isin(of_column, among)]
     if metric == "cosine":
         X = X * unit_scale(seen)
-    affinity = sample_affinity(seen, min(n_neighbors, len(X) - 1), metric, torch.float64)
-    affinity.fill_diagonal_(0)
-    walk = (affinity / affinity.sum(1, keepdim=True).clamp(min=1e-300)).to(X.dtype)
-    X = fill_gaps(X)
-    return _shared_part(X, walk @ X, of_column)
+    affinity = sample_affinity(seen, min(n_neighbors, len(X) - 1), metric, np.float64)
+    np.fill_diagonal(affinity, 0)
+    affinity /= np.maximum(affinity.sum(1, keepdims=True), 1e-300)
+    X = np.nan_to_num(X, copy=False)
+    return _shared_part(X, affinity.astype(X.dtype) @ X, of_column)
 
 
-def _shared_part(X: Tensor, smoothed: Tensor, of_column: IntArray) -> FloatArray:
+def _shared_part(X: FloatArray, smoothed: FloatArray, of_column: IntArray) -> FloatArray:
     """Compute s of every feature, (B, p) each to (d,)."""
-    shared = (smoothed * X).sum(0, dtype=torch.float64).cpu().numpy()
-    total = X.square().sum(0, dtype=torch.float64).cpu().numpy()
-    shared, total = np.bincount(of_column, shared), np.bincount(of_column, total)
+    shared = np.bincount(of_column, (smoothed * X).sum(0, dtype=np.float64))
+    total = np.bincount(of_column, np.square(X).sum(0, dtype=np.float64))
     return np.maximum(shared / np.maximum(total, 1e-300), 0)
 
 
 def sample_affinity(
-    X: Tensor, n_neighbors: int, metric: str = "euclidean", dtype: torch.dtype | None = None
-) -> Tensor:
+    X: FloatArray, n_neighbors: int, metric: str = "euclidean", dtype: Any = None
+) -> FloatArray:
     """Compute affinities of the rows of each table, (..., B, p) to (..., B, B).
 
     ``dtype`` is the precision in which distances are worked out; None is that of X.
     """
-    return plain_affinity(gram(transform_rows(X, metric)).to(dtype or X.dtype), n_neighbors)
+    products = gram(transform_rows(X, metric)).astype(dtype or X.dtype, copy=False)
+    norms = np.diagonal(products, axis1=-2, axis2=-1).copy()
+    products *= -2
+    products += norms[..., None]
+    products += norms[..., None, :]
+    distances = np.maximum(products, 0, out=products)
+    every = np.arange(distances.shape[-1])
+    distances[..., every, every] = 0
+    return self_tuning_affinity(distances, n_neighbors)
 
 
-def transform_rows(X: Tensor, metric: str, of_column: IntArray | None = None) -> Tensor:
+def gram(X: FloatArray) -> FloatArray:
+    """Multiply rows with each other, (..., B, m) to (..., B, B); gaps are NaN.
+
+    A gap is the mean of its column, and adds the column's variance to the row's own square alone:
+    as far as it goes the row is as far from all others as rows are on average.
+    """
+    missing = np.isnan(X)
+    known = np.where(missing, 0, X) if missing.any() else X
+    products: FloatArray = known @ known.swapaxes(-1, -2)
+    if known is not X:
+        n_known = np.maximum((~missing).sum(-2, keepdims=True), 1)
+        variance = np.square(known).sum(-2, keepdims=True) / n_known
+        every = np.arange(products.shape[-1])
+        products[..., every, every] += (missing * variance).sum(-1)
+    return products
+
+
+def transform_rows(X: FloatArray, metric: str, of_column: IntArray | None = None) -> FloatArray:
     """Replace the rows by those whose euclidean distances the metric looks at, (..., B, p).
 
     Where lengths or values are not to count in distances, they are not to count in what varies
@@ -107,18 +128,16 @@ def transform_rows(X: Tensor, metric: str, of_column: IntArray | None = None) ->
     return X * unit_scale(X) if metric == "cosine" else X
 
 
-def rank_columns(X: Tensor, numbers: BoolArray | None = None) -> Tensor:
+def rank_columns(X: FloatArray, numbers: BoolArray | None = None) -> FloatArray:
     """Replace every column by its ranks, centred, with variance one where ranks differ; gaps stay.
 
     Equal values have the mean of their ranks. Other columns than ``numbers`` (p,) stay as they are.
     """
-    ranks = rankdata(X.cpu().numpy(), axis=-2, nan_policy="omit")
+    ranks = rankdata(X, axis=-2, nan_policy="omit")
     ranks -= np.nanmean(ranks, axis=-2, keepdims=True)
     spread = np.sqrt(np.nanmean(np.square(ranks), axis=-2, keepdims=True))
-    found = torch.from_numpy(ranks / np.maximum(spread, TINY)).to(X)
-    return (
-        found if numbers is None else torch.where(torch.as_tensor(numbers).to(X.device), found, X)
-    )
+    found: FloatArray = (ranks / np.maximum(spread, TINY)).astype(X.dtype, copy=False)
+    return found if numbers is None else np.where(numbers, found, X)
 
 
 def _are_alone(of_column: IntArray) -> BoolArray:
@@ -127,14 +146,14 @@ def _are_alone(of_column: IntArray) -> BoolArray:
     return found
 
 
-def unit_scale(X: Tensor) -> Tensor:
+def unit_scale(X: FloatArray) -> FloatArray:
     """Find what brings every row to the length of standardised columns, the root of p, (..., B, 1).
 
     Rows would rather have length one; this way columns keep a variance of about one.
     """
-    length = fill_gaps(X).norm(dim=-1, keepdim=True).clamp_(min=TINY)
-    n_known = (~X.isnan()).sum(-1, keepdim=True).to(X.dtype)
-    return n_known.sqrt() / length
+    length = np.linalg.norm(np.nan_to_num(X), axis=-1, keepdims=True)
+    n_known = (~np.isnan(X)).sum(-1, keepdims=True)
+    return np.sqrt(n_known).astype(X.dtype) / np.maximum(length, TINY)
 
 
 def smoothness_beyond_chance(
@@ -149,12 +168,12 @@ def smoothness_beyond_chance(
     if isinstance(metric, SampleGraph):
         found, chance = smoothness_on_graph(rows, metric, options.get("steps", N_STEPS), seed)
         return np.array([(found - chance)[g].mean() if len(g) else 0.0 for g in groups])
-    X = rows.random_rows(SCORED_ROWS, np.random.default_rng(seed))
+    X = rows.random_rows(SCORED_ROWS, np.random.default_rng(seed)).astype(SINGLE, copy=False)
     return beyond_chance(X, groups, rows.feature_of_column, seed=seed, metric=metric, **options)
 
 
 def beyond_chance(
-    X: Tensor,
+    X: FloatArray,
     groups: list[IntArray],
     of_column: IntArray | None = None,
     *,
@@ -173,49 +192,43 @@ def beyond_chance(
     X = transform_rows(X, metric, of_column)  # before shuffles, which would part lengths of rows
     if metric == "rank":  # the ranks of a shuffled column are those of the column, shuffled
         metric = "euclidean"
-    noise, found = CounterNoise([seed], X.device), np.zeros(len(groups))
+    rng, found = np.random.default_rng(seed), np.zeros(len(groups))
     for j, group in enumerate(groups):
         if len(group) < 2:
             continue
         index = np.flatnonzero(np.isin(of_column, group))
         own = np.searchsorted(np.sort(group), of_column[index])
-        columns = X[:, torch.as_tensor(index, device=X.device)]
-        entries = len(columns) * max(columns.shape)
-        at_once = max(1, ENTRIES_AT_ONCE.get(X.device.type, 2**22) // entries)
-        chance = []
+        columns = X[:, index]
+        at_once = max(1, ENTRIES_AT_ONCE // (len(columns) * max(columns.shape)))
+        chance: list[float] = []
         for start in range(0, n_shuffles, at_once):
-            shuffled = _shuffle_columns(columns, min(at_once, n_shuffles - start), noise, own)
-            chance.append(own_graph_smoothness(shuffled, n_neighbors, steps, metric).double())
-        smoothness = own_graph_smoothness(columns[None], n_neighbors, steps, metric).item()
-        by_chance = torch.cat(chance).cpu().numpy().mean()
-        per_feature = len(index) / len(group)
-        found[j] = per_feature * smoothness - per_feature * by_chance
+            shuffled = _shuffle_columns(columns, min(at_once, n_shuffles - start), rng, own)
+            chance.extend(own_graph_smoothness(shuffled, n_neighbors, steps, metric))
+        (smoothness,) = own_graph_smoothness(columns[None], n_neighbors, steps, metric)
+        found[j] = len(index) / len(group) * (smoothness - np.mean(chance))
     return found
 
 
 def own_graph_smoothness(
-    X: Tensor, n_neighbors: int, steps: int, metric: str = "euclidean"
-) -> Tensor:
+    X: FloatArray, n_neighbors: int, steps: int, metric: str = "euclidean"
+) -> FloatArray:
     """Compute s for each of a stack of tables, (S, B, p) to (S,)."""
     affinity = sample_affinity(X, n_neighbors, metric)
-    degree = affinity.sum(-1, keepdim=True)
-    X = fill_gaps(X)
-    smoothed = X
+    degree = affinity.sum(-1, keepdims=True)
+    X = smoothed = np.nan_to_num(X)
     for _ in range(steps):
         smoothed = (affinity @ smoothed) / degree
-    return (smoothed * X).mean((-2, -1))
+    found: FloatArray = (smoothed * X).mean((-2, -1), dtype=np.float64)
+    return found
 
 
-def _shuffle_columns(X: Tensor, n_shuffles: int, noise: CounterNoise, own: IntArray) -> Tensor:
+def _shuffle_columns(
+    X: FloatArray, n_shuffles: int, rng: np.random.Generator, own: IntArray
+) -> FloatArray:
     """Put each column in another order, those of a feature in one, (B, p) to (S, B, p)."""
-    B, p = X.shape
-    n_features = int(own[-1]) + 1
-    shape = (n_shuffles, B, n_features)
-    keys = noise.uniform(math.prod(shape), torch.float32).view(shape)
-    order = keys.argsort(dim=-2, stable=True)
-    if n_features < p:
-        order = order[..., torch.as_tensor(own, device=X.device)]
-    return X.expand(n_shuffles, B, p).gather(-2, order)
+    B, n_features = len(X), int(own[-1]) + 1
+    rows = np.broadcast_to(np.arange(B)[:, None], (n_shuffles, B, n_features))
+    return np.take_along_axis(X[None], rng.permuted(rows, axis=1)[..., own], axis=1)
 
 
 def smoothness_on_graph(

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from scipy.special import ndtr
 
-from groupfs.data.table import Rows
+from groupfs.joint.batches import Batches
 from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity
 from groupfs.joint.model import GatedModel, gated_smoothness
 from groupfs.joint.relaxations import gates, gates_pullback, membership
@@ -40,7 +40,7 @@ def balanced_smoothness_weight(smoothness: float, roughness: float) -> float:
 
 @torch.no_grad()
 def calibrate(
-    model: GatedModel, objective: Objective, rows: Rows, batch_size: int, seed: int
+    model: GatedModel, objective: Objective, rows: Batches, batch_size: int, seed: int
 ) -> tuple[float, float]:
     """Find the critical lambda2 and the balanced lambda1 at a model's start.
 
@@ -56,7 +56,7 @@ def calibrate(
     while len(draws) < MIN_DRAWS or (len(draws) < MAX_DRAWS and _error(draws) > PRECISION):
         draw = model.draw(noise, sigma)
         if batch_size < N:
-            X = rows.random_rows(batch_size, rng)
+            X = rows.random(batch_size, rng)
         M = membership(model.logits, draw.gumbel, SOFT_TEMPERATURE)
         z = gates(model.mu, draw.gate)
         smooth, _, grad_z = gated_smoothness(objective, X, M, z)

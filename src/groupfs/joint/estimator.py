@@ -15,6 +15,7 @@ from groupfs.groups import OPEN
 from groupfs.joint.settings import PRESETS, Settings
 from groupfs.selection.select import refuse_too_many
 from groupfs.selector import GroupSelector, derive_seeds
+from groupfs.utils.device import import_torch, resolve_device
 from groupfs.utils.sklearn_compat import (
     COUNT,
     NOT_NEGATIVE,
@@ -28,7 +29,7 @@ from groupfs.utils.warn import SelectionWarning, warn
 if TYPE_CHECKING:
     import torch
 
-    from groupfs.data.table import Table
+    from groupfs.data.table import TableInMemory
     from groupfs.joint.problem import Problem
     from groupfs.joint.training import LearnedGroups, Trained
 
@@ -84,6 +85,7 @@ class JointSelector(GroupSelector):
         y : ignored
             Labels are never looked at.
         """
+        import_torch(type(self).__name__)
         from groupfs.joint.problem import prepare
         from groupfs.joint.training import choose_model
         from groupfs.utils.threads import threads_for
@@ -105,10 +107,9 @@ class JointSelector(GroupSelector):
         """How a budget is spent: the paper takes whole groups until it is covered."""
         return "covering" if self._fitted_preset == "paper" else "explain"
 
-    def _open(self, X: Any) -> "tuple[Table, Settings, list[int], torch.device]":
+    def _open(self, X: Any) -> "tuple[TableInMemory, Settings, list[int], torch.device]":
         """Check and standardise X, fill in presets, and check parameters against its size."""
         from groupfs.data.open_table import open_matrix
-        from groupfs.utils.device import resolve_device
 
         device = resolve_device(self.device)
         table = open_matrix(self, X, self.standardize)

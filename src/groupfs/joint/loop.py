@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 from tqdm import tqdm
 
-from groupfs.data.table import Rows
 from groupfs.groups import OPEN
+from groupfs.joint.batches import Batches
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Schedule
@@ -79,7 +79,7 @@ class History:
 def train(
     model: GatedModel,
     objective: Objective,
-    rows: Rows,
+    rows: Batches,
     schedule: Schedule,
     noise: CounterNoise,
     batch_seed: int,

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from groupfs.discovery.graph import (
+from groupfs.joint.graph import (
     SelfTuningGraph,
     random_walk,
     self_tuning_graph,

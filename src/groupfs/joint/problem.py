@@ -8,18 +8,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from groupfs.data.table import Table
+from groupfs.data.table import TableInMemory
 from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
-from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.number_of_groups import find_n_groups, lowest_distortion
-from groupfs.discovery.smoothness import smoothness_beyond_chance
+from groupfs.discovery.smoothness import SCORED_ROWS
+from groupfs.joint.batches import Batches
 from groupfs.joint.calibration import calibrate
+from groupfs.joint.graph import feature_walk
 from groupfs.joint.losses import Objective, walk_tensor
 from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Settings
-from groupfs.utils.device import DTYPE
+from groupfs.joint.smoothness import beyond_chance
 from groupfs.utils.types import FloatArray, IntArray
 
+#: Precision of training.
+DTYPE = torch.float32
 #: Where gates start if what their groups are worth has no say.
 HALF_OPEN = 0.5
 #: Shuffles that a cluster is compared with before training.
@@ -30,7 +33,8 @@ START_SHUFFLES = 3
 class Problem:
     """A table with its graph, its start and the weights of its objective."""
 
-    table: Table
+    table: TableInMemory
+    rows: Batches
     settings: Settings
     seeds: list[int]
     device: torch.device
@@ -47,10 +51,13 @@ class Problem:
         return GatedModel.start(*start, sparsity_weights, self.device, DTYPE)
 
 
-def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.device) -> Problem:
+def prepare(
+    table: TableInMemory, settings: Settings, seeds: list[int], device: torch.device
+) -> Problem:
     """Find what is to be known of a table before training."""
-    table.rows.to(device, DTYPE)
-    rows, d = table.rows, table.rows.shape[1]
+    rows, d = Batches(table.rows, device, DTYPE), table.rows.shape[1]
+    # by torch on the CPU, too: models are the same to the last bit wherever numpy comes from
+    table.rows.multiply_on(device if device.type == "cuda" else torch.device("cpu"))
     walk = feature_walk(table.similarity, settings.n_neighbors, settings.feature_neighbors)
     if not isinstance(settings.n_groups, str):
         n_groups, distortion = settings.n_groups, dict[int, float]()
@@ -75,20 +82,21 @@ def prepare(table: Table, settings: Settings, seeds: list[int], device: torch.de
     weight = balanced if isinstance(weight, str) else weight
     return Problem(
         table=table,
+        rows=rows,
         settings=settings,
         seeds=seeds,
         device=device,
         objective=replace(objective, smoothness_weight=float(weight)),
         n_groups=n_groups,
         clusters=clusters,
-        gate_start=_gate_starts(table, clusters, n_groups, settings, seeds),
+        gate_start=_gate_starts(rows, clusters, n_groups, settings, seeds),
         critical_sparsity_weight=critical,
         distortion=distortion,
     )
 
 
 def _gate_starts(
-    table: Table, clusters: list[IntArray], n_groups: int, settings: Settings, seeds: list[int]
+    rows: Batches, clusters: list[IntArray], n_groups: int, settings: Settings, seeds: list[int]
 ) -> FloatArray:
     """Find where mu of every seed starts, (S, C).
 
@@ -100,16 +108,15 @@ def _gate_starts(
     starts = []
     for labels, seed in zip(clusters, seeds, strict=True):
         groups = as_groups(labels, n_groups)
-        scores = group_smoothness(table, groups, settings, seed, START_SHUFFLES).clip(min=0)
+        scores = group_smoothness(rows, groups, settings, seed, START_SHUFFLES).clip(min=0)
         starts.append(0.25 + 0.5 * scores / max(scores.max(), 1e-12))
     return np.stack(starts)
 
 
 def group_smoothness(
-    table: Table, groups: list[IntArray], settings: Settings, seed: int, n_shuffles: int
+    rows: Batches, groups: list[IntArray], settings: Settings, seed: int, n_shuffles: int
 ) -> FloatArray:
     """Measure the smoothness of groups on their own graphs beyond chance, (C,)."""
+    X = rows.random(SCORED_ROWS, np.random.default_rng(seed))
     K, t = settings.n_neighbors, settings.diffusion_steps
-    return smoothness_beyond_chance(
-        table.rows, groups, n_neighbors=K, steps=t, n_shuffles=n_shuffles, seed=seed
-    )
+    return beyond_chance(X, groups, n_neighbors=K, steps=t, n_shuffles=n_shuffles, seed=seed)

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from groupfs.data.table import Rows
+from groupfs.joint.batches import Batches
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Schedule
@@ -26,7 +26,7 @@ class TrainStep:
         self,
         model: GatedModel,
         objective: Objective,
-        rows: Rows,
+        rows: Batches,
         schedule: Schedule,
         noise: CounterNoise,
     ) -> None:
@@ -44,7 +44,7 @@ class TrainStep:
         if len(self.X) == self.rows.shape[0]:
             self.run()
         else:
-            for _ in self.rows.batches(self.n_steps, rng, self.X):
+            for _ in self.rows.fill(self.n_steps, rng, self.X):
                 self.run()
 
     def keep(self, index: Tensor) -> None:

@@ -85,14 +85,14 @@ def _train_run(problem: Problem, sparsity_weights: FloatArray) -> Trained:
     history = train(
         models,
         problem.objective,
-        problem.table.rows,
+        problem.rows,
         settings,
         CounterNoise(problem.seeds, problem.device),
         batch_seed=problem.seeds[0],
         verbose=settings.verbose,
     )
     rng = np.random.default_rng(problem.seeds[0])
-    judged = problem.table.rows.random_rows(SCORED_ROWS, rng)
+    judged = problem.rows.random(SCORED_ROWS, rng)
     gain, loss = models.gain_and_loss(problem.objective, judged)
     logits = models.logits.cpu().numpy()
     projections = models.Q.cpu().numpy()
@@ -144,7 +144,7 @@ def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -
     groups = as_groups(labels, problem.n_groups)
     gates = trained.gates[seed, weight]
     central, _ = table.similarity.with_sums(labels, problem.n_groups)
-    smoothness = group_smoothness(table, groups, settings, problem.seeds[0], N_SHUFFLES)
+    smoothness = group_smoothness(problem.rows, groups, settings, problem.seeds[0], N_SHUFFLES)
     ranked = np.lexsort((-gates, -(gates if settings.is_published else smoothness)))
     order = np.array([j for j in ranked if len(groups[j])], dtype=np.int64)
     share = scipy.special.softmax(logits / settings.end_temperature, axis=1)[:, order]

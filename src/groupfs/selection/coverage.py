@@ -11,8 +11,6 @@ import heapq
 from collections.abc import Callable
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from groupfs.data.coordinates import Coordinates
 from groupfs.utils.types import FloatArray, IntArray
@@ -20,7 +18,7 @@ from groupfs.utils.types import FloatArray, IntArray
 #: Features that count: of more, so many at random stand for all.
 MOST_TARGETS = 8192
 #: Features of which coverage is computed at a time, as many as fit this number of similarities.
-ENTRIES_AT_ONCE = {"cpu": 2**22, "cuda": 2**27}
+ENTRIES_AT_ONCE = 2**22
 #: Similarities that are kept rather than computed again (256 MB at most).
 KEPT_ENTRIES = 2**25
 #: Features that are looked at again together where similarities are computed again: about as many
@@ -35,53 +33,52 @@ class Coverage:
     ----------
     squared : callable
         Gives squared similarities of features by index with all that counts, (c, T).
-    weights : Tensor of shape (T,)
+    weights : array of shape (T,)
         How much everything counts.
     at_once : int
         Features that are looked at again together.
     """
 
     def __init__(
-        self, squared: Callable[[IntArray], Tensor], weights: Tensor, at_once: int = 1
+        self, squared: Callable[[IntArray], FloatArray], weights: FloatArray, at_once: int = 1
     ) -> None:
         self._squared, self._weights, self._at_once = squared, weights, at_once
-        self._covered = torch.zeros_like(weights)
+        self._covered = np.zeros_like(weights)
 
     @classmethod
     def of(cls, found: Coordinates, weights: FloatArray) -> "Coverage":
         """Cover features by their similarities, or by those of their columns, and weights, (d,)."""
         if found.squared is not None:
-            return cls(found.squared.__getitem__, torch.from_numpy(weights))
+            return cls(found.squared.__getitem__, weights)
         assert found.F is not None  # without similarities there are coordinates
         F, used = found.F, np.flatnonzero(weights > 0)
         if len(used) > MOST_TARGETS:
             used = np.sort(np.random.default_rng(0).permutation(used)[:MOST_TARGETS])
-        targets = F[:, torch.as_tensor(used, device=F.device)]
+        targets = F[:, used]
 
-        def squared(columns: IntArray) -> Tensor:
-            index = torch.as_tensor(columns, device=F.device)
-            return (F[:, index].T @ targets).square_()
+        def squared(columns: IntArray | slice) -> FloatArray:
+            products = F[:, columns].T @ targets
+            return np.square(products, out=products)
 
-        w = torch.from_numpy(weights[used]).to(F)
-        if F.device.type == "cpu" and F.shape[1] * len(used) <= KEPT_ENTRIES:
-            return cls((F.T @ targets).square_().__getitem__, w)
+        w = weights[used].astype(F.dtype)
+        if F.shape[1] * len(used) <= KEPT_ENTRIES:
+            return cls(squared(slice(None)).__getitem__, w)
         return cls(squared, w, LOOKED_AT)
 
     def gains(self, features: IntArray) -> FloatArray:
         """Compute what features would add to the coverage of the chosen ones, (c,)."""
         found = np.zeros(len(features))
-        at_once = ENTRIES_AT_ONCE.get(self._covered.device.type, ENTRIES_AT_ONCE["cpu"])
-        size = max(1, at_once // max(1, len(self._covered)))
+        size = max(1, ENTRIES_AT_ONCE // max(1, len(self._covered)))
         for start in range(0, len(features), size):
             part = slice(start, start + size)
-            beyond = (self._squared(features[part]) - self._covered).clamp_(min=0)
-            found[part] = (beyond @ self._weights).cpu()
+            beyond = self._squared(features[part]) - self._covered
+            found[part] = np.maximum(beyond, 0, out=beyond) @ self._weights
         return found
 
     def add(self, features: IntArray) -> None:
         """Choose features."""
         for feature in features:
-            torch.maximum(self._covered, self._squared(feature[None])[0], out=self._covered)
+            np.maximum(self._covered, self._squared(feature[None])[0], out=self._covered)
 
     def order(self, features: IntArray, n_picks: int) -> IntArray:
         """Choose from features one after another, the best addition first.

@@ -16,13 +16,11 @@ each pick by two products with :math:`F`.
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Share of its own variance that must be left of a column to be of any use: less is rounding.
-LEAST_LEFT = {torch.float64: 1e-6, torch.float32: 1e-3}
+LEAST_LEFT = {"float64": 1e-6, "float32": 1e-3}
 #: Share of the variance of all targets that is nothing.
 LEAST_MISSING = 1e-9
 
@@ -32,26 +30,26 @@ class ExplainedVariance:
 
     Parameters
     ----------
-    F : Tensor of shape (m, p)
+    F : array of shape (m, p)
         Coordinates of the columns, of length one; those of a feature are orthogonal.
-    M : Tensor of shape (m, m)
+    M : array of shape (m, m)
         Targets, each weighted, in these coordinates: the sum of w t t'.
     sizes : array of shape (d,)
         How many columns each feature has, feature by feature.
     """
 
-    def __init__(self, F: Tensor, M: Tensor, sizes: IntArray) -> None:
+    def __init__(self, F: FloatArray, M: FloatArray, sizes: IntArray) -> None:
         self.F, self.M, self.sizes = F, M, sizes
         self._starts = np.concatenate([[0], np.cumsum(self.sizes)])
         self._alike = [self._of_size(int(size)) for size in np.unique(self.sizes)]
-        self._least_left = LEAST_LEFT[F.dtype]
-        self._basis = F.new_empty((min(F.shape), F.shape[0]))
+        self._least_left = LEAST_LEFT[F.dtype.name]
+        self._basis = np.empty((min(F.shape), F.shape[0]), F.dtype)
         self._rank = 0
         self._total, self._explained = max(float(M.trace()), 1e-300), 0.0
 
-    def gains(self) -> Tensor:
+    def gains(self) -> FloatArray:
         """Compute what each feature would explain on top of the chosen ones, (d,)."""
-        found = self.F.new_zeros(len(self.sizes), dtype=torch.float64)
+        found = np.zeros(len(self.sizes))
         if self._rank < len(self._basis):
             for alike in self._alike:
                 found[alike.features] = alike.gains(self._least_left)
@@ -59,12 +57,12 @@ class ExplainedVariance:
 
     def pick(self, candidates: IntArray, n_picks: int) -> tuple[IntArray, FloatArray]:
         """Choose candidates until nothing is left to explain, and say what each adds, (c,) each."""
-        allowed = torch.zeros(len(self.sizes), dtype=torch.bool, device=self.F.device)
-        allowed[torch.as_tensor(candidates, device=self.F.device)] = True
+        allowed = np.zeros(len(self.sizes), dtype=bool)
+        allowed[candidates] = True
         chosen: list[int] = []
         gains: list[float] = []
         while len(chosen) < n_picks and self.missing() > LEAST_MISSING:
-            worth = torch.where(allowed, self.gains(), 0)
+            worth = np.where(allowed, self.gains(), 0)
             best = int(worth.argmax())
             if worth[best] <= LEAST_MISSING * self._total:
                 break
@@ -81,12 +79,12 @@ class ExplainedVariance:
             if q is None:
                 continue
             v = self.M @ q
-            gain = (q @ v).double()
-            c, h = (torch.stack([q, self._outside(v)]) @ self.F).double()
+            gain = float(q @ v)
+            c, h = (np.stack([q, self._outside(v)]) @ self.F).astype(np.float64, copy=False)
             for alike in self._alike:
                 alike.take_off(c, h, gain)
             self._keep(q)
-            total += float(gain)
+            total += gain
         self._explained += total
         return total
 
@@ -103,7 +101,7 @@ class ExplainedVariance:
                     self._keep(q)
                     place.append(i)
         Q = self._basis[first : self._rank]
-        gains = ((Q @ self.M) * Q).sum(1, dtype=torch.float64).cpu().numpy()
+        gains = ((Q @ self.M) * Q).sum(1, dtype=np.float64)
         self._explained += gains.sum()
         return np.bincount(place, gains, minlength=len(features)).astype(np.float64)
 
@@ -111,19 +109,19 @@ class ExplainedVariance:
         """Compute the share of the targets' variance that is not explained."""
         return 1 - self._explained / self._total
 
-    def _new_direction(self, x: Tensor) -> Tensor | None:
+    def _new_direction(self, x: FloatArray) -> FloatArray | None:
         """Find the direction a column adds to the chosen ones; None if it adds none."""
         if self._rank == len(self._basis):
             return None
         q = self._outside(self._outside(x))  # twice, or rounding adds up
-        length = q.norm()
-        return q / length if float(length) ** 2 > self._least_left else None
+        length = np.linalg.norm(q)
+        return q / length if length**2 > self._least_left else None
 
-    def _keep(self, q: Tensor) -> None:
+    def _keep(self, q: FloatArray) -> None:
         self._basis[self._rank] = q
         self._rank += 1
 
-    def _outside(self, x: Tensor) -> Tensor:
+    def _outside(self, x: FloatArray) -> FloatArray:
         """Take away what lies in the span of the chosen columns, of (m,) or of rows (c, m)."""
         basis = self._basis[: self._rank]
         return x - (x @ basis.T) @ basis
@@ -131,51 +129,47 @@ class ExplainedVariance:
     def _of_size(self, size: int) -> "_SameSize":
         """Gather the features of so many columns."""
         features = np.flatnonzero(self.sizes == size)
-        columns = torch.as_tensor(self._starts[features][:, None] + np.arange(size))
-        columns = columns.to(self.F.device)
+        columns = self._starts[features][:, None] + np.arange(size)
         numerator = _products(self.F, self.M @ self.F, columns)
-        index = torch.as_tensor(features, device=self.F.device)
-        return _SameSize(index, columns, numerator, _products(self.F, self.F, columns))
+        return _SameSize(features, columns, numerator, _products(self.F, self.F, columns))
 
 
 @dataclass
 class _SameSize:
     """Residuals of k features of a columns each, double precision."""
 
-    features: Tensor  #: (k,)
-    columns: Tensor  #: (k, a)
-    numerator: Tensor  #: products with the targets, (k, a, a)
-    left: Tensor  #: products, (k, a, a)
+    features: IntArray  #: (k,)
+    columns: IntArray  #: (k, a)
+    numerator: FloatArray  #: products with the targets, (k, a, a)
+    left: FloatArray  #: products, (k, a, a)
 
-    def gains(self, least_left: float) -> Tensor:
+    def gains(self, least_left: float) -> FloatArray:
         """Compute what each would explain, (k,)."""
         if self.left.shape[1] == 1:
-            values, along = self.left[:, 0], self.numerator[:, 0].clamp(min=0)
+            values, along = self.left[:, 0], np.maximum(self.numerator[:, 0], 0)
         else:
-            values, vectors = torch.linalg.eigh(self.left)
+            values, vectors = np.linalg.eigh(self.left)
             along = ((self.numerator @ vectors) * vectors).sum(1)
         useful = values > least_left
-        return torch.where(useful, along / torch.where(useful, values, 1), 0).sum(1)
+        return np.divide(along, values, out=np.zeros_like(values), where=useful).sum(1)
 
-    def take_off(self, c: Tensor, h: Tensor, gain: Tensor) -> None:
+    def take_off(self, c: FloatArray, h: FloatArray, gain: float) -> None:
         """Take off a chosen direction: products of all columns with it, and with its targets."""
         own, other = c[self.columns], h[self.columns]
         both = own[:, :, None] * other[:, None, :]
         square = own[:, :, None] * own[:, None, :]
-        self.numerator = self.numerator - (both + both.mT) + square * gain
-        self.left = self.left - square
+        self.numerator -= both + both.transpose(0, 2, 1) - square * gain
+        self.left -= square
 
 
-def _products(A: Tensor, B: Tensor, columns: Tensor) -> Tensor:
+def _products(A: FloatArray, B: FloatArray, columns: IntArray) -> FloatArray:
     """Multiply the columns of each feature with each other, (m, p) each to (k, a, a)."""
-    pairs = [
-        [(A[:, i] * B[:, j]).sum(0, dtype=torch.float64) for j in columns.T] for i in columns.T
-    ]
-    return torch.stack([torch.stack(row, -1) for row in pairs], -2)
+    pairs = [[(A[:, i] * B[:, j]).sum(0, dtype=np.float64) for j in columns.T] for i in columns.T]
+    return np.stack([np.stack(row, -1) for row in pairs], -2)
 
 
-def weighted_targets(T: Tensor, weights: Tensor) -> Tensor:
+def weighted_targets(T: FloatArray, weights: FloatArray) -> FloatArray:
     """Add up w t t' over the columns of T, (m, p) to (m, m)."""
     used = weights > 0
-    root = T[:, used] * weights[used].sqrt().to(T.dtype)
+    root = T[:, used] * np.sqrt(weights[used]).astype(T.dtype)
     return root @ root.T

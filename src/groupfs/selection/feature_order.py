@@ -16,7 +16,7 @@ similarity.
 from dataclasses import dataclass
 
 import numpy as np
-import torch
+import scipy.linalg
 
 from groupfs.data.coordinates import DEFAULT, Limits, cholesky
 from groupfs.data.similarity import Similarity
@@ -27,7 +27,7 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Multiplications that exact products of features chosen by a sketch may take, and features at
 #: least.
-MULTIPLICATIONS, FEWEST_EXACT = {"cpu": 2e11, "cuda": 1e14}, 16
+MULTIPLICATIONS, FEWEST_EXACT = 2e11, 16
 
 
 @dataclass(frozen=True)
@@ -83,11 +83,11 @@ def order_features(
     weights = weights / weights.sum()
     state = None  # similarities other than correlation know no residuals
     if found.F is not None:
-        each = torch.as_tensor(np.repeat(weights / found.sizes, found.sizes), device=found.F.device)
+        each = np.repeat(weights / found.sizes, found.sizes)
         state = ExplainedVariance(found.F, weighted_targets(found.F, each), found.sizes)
     order, gains = _greedy(state, Coverage.of(found, weights), stages, limits.most_picks)
     if state is None and found.squared is not None:
-        reached = np.maximum.accumulate(found.squared.numpy()[order], axis=0) @ weights
+        reached = np.maximum.accumulate(found.squared[order], axis=0) @ weights
         gains = np.diff(reached, prepend=0.0)
     if found.is_sketch and found.F is not None:
         gains = _beyond_chance(gains, len(found.F))
@@ -139,14 +139,12 @@ def _ranked_exactly(
     What is left to explain after these is shared by the others in proportion to the estimates.
     """
     N, d = similarity.shape
-    most = MULTIPLICATIONS.get(similarity.rows.device.type, MULTIPLICATIONS["cpu"])
-    affordable = min(limits.exact_entries // d, int(most / (N * d)))
+    affordable = min(limits.exact_entries // d, int(MULTIPLICATIONS / (N * d)))
     first = order[: min(limits.most_picks, max(FEWEST_EXACT, affordable))]
     R = similarity.correlations_with(first)  # (d, c)
-    F = cholesky(R[torch.as_tensor(first, device=R.device)])
-    T = torch.linalg.solve_triangular(F.T, R.T, upper=False)
-    w = torch.as_tensor(weights, device=R.device)
-    state = ExplainedVariance(F, weighted_targets(T, w), np.ones(len(first), dtype=np.int64))
+    F = cholesky(R[first])
+    T = scipy.linalg.solve_triangular(F, R.T, trans=1)
+    state = ExplainedVariance(F, weighted_targets(T, weights), np.ones(len(first), dtype=np.int64))
     inside = [np.flatnonzero(np.isin(first, stage)) for stage in stages]
     again, gains = _greedy(state, None, inside, len(first))
     rest = estimates[len(first) :]

@@ -1,17 +1,32 @@
-"""Where the computation runs."""
+"""Where the computation runs: numpy, or a device of torch, which is imported only if asked for."""
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
+import numpy as np
+from numpy.typing import NDArray
 
 from groupfs.utils.errors import ParameterError
+from groupfs.utils.packages import import_optional
+from groupfs.utils.types import FloatArray
 
-DTYPE = torch.float32
+if TYPE_CHECKING:
+    import torch
+
+#: Numbers of a table from which on "auto" looks for a GPU: smaller ones are multiplied sooner than
+#: torch is imported.
+LARGE_TABLE = 2**26
 
 
-def resolve_device(device: Any) -> torch.device:
-    """Find the device asked for; "auto" is CUDA where there is one, else the CPU."""
+def import_torch(who: str) -> Any:
+    """Import torch, or say who needs it and how to get it."""
+    how = 'install it with pip install "groupfs[joint]".'
+    return import_optional("torch", f"{who} needs torch; {how}")
+
+
+def resolve_device(device: Any, who: str = "") -> "torch.device":
+    """Find the device of torch asked for; "auto" is CUDA where there is one, else the CPU."""
+    torch = import_torch(who or f"device={device!r}")
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -35,6 +50,33 @@ def resolve_device(device: Any) -> torch.device:
     return resolved
 
 
-def working_on(device: torch.device) -> AbstractContextManager[Any]:
+def find_gpu(device: Any, shape: tuple[int, int]) -> "torch.device | None":
+    """Find where columns of a table of this shape are multiplied; None if by numpy.
+
+    That is on CUDA alone, which "auto" takes for large tables where there is one: MPS has no double
+    precision.
+    """
+    if str(device) == "cpu" or (str(device) == "auto" and shape[0] * shape[1] < LARGE_TABLE):
+        return None
+    try:
+        resolved = resolve_device(device)
+    except ImportError:
+        if str(device) == "auto":
+            return None
+        raise
+    return resolved if resolved.type == "cuda" else None
+
+
+def on_device(values: NDArray[Any], device: Any) -> Any:
+    """Bring an array to a device of torch; leave it as it is where there is none."""
+    return values if device is None else import_torch("a device").as_tensor(values, device=device)
+
+
+def as_array(values: Any) -> FloatArray:
+    """Bring what was multiplied back, in double precision."""
+    return np.asarray(values if isinstance(values, np.ndarray) else values.cpu(), dtype=np.float64)
+
+
+def working_on(device: "torch.device") -> AbstractContextManager[Any]:
     """Make a device current: streams and captured graphs belong to the current one."""
-    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+    return import_torch("a device").cuda.device(device) if device.type == "cuda" else nullcontext()

@@ -5,13 +5,13 @@ microseconds. On 2 cores two threads take one to four times as long as one, on 1
 six times as long; on a busy machine one that waits for a core keeps all others waiting.
 """
 
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
-import torch
 from threadpoolctl import ThreadpoolController
 
 #: Numbers of a table from which on more than one thread pay, and threads at most.
@@ -30,16 +30,23 @@ def threads_for(shape: tuple[int, int]) -> Iterator[None]:
     it, fits beside it may lower it, and the last that ends puts it back.
     """
     wanted = MOST_THREADS if shape[0] * shape[1] >= LARGE_TABLE else 1
-    # asking makes torch set the number of this caller, which it would else do in the midst of work
-    wanted = min(wanted, torch.get_num_threads())
-    with _controller().select(user_api="openmp").limit(limits=wanted), _blas_limited_to(wanted):
+    torch = sys.modules.get("torch")
+    is_there = hasattr(torch, "get_num_threads")  # not if somebody is just importing it
+    libraries = _controller(is_there)
+    openmp = libraries.select(user_api="openmp")
+    before = [library.num_threads for library in openmp.lib_controllers]
+    if torch is not None and is_there:
+        # asking makes torch set the number of this caller, which it would else do amidst the work
+        before = [torch.get_num_threads()]
+    wanted = min([wanted, *before])
+    with openmp.limit(limits=wanted), _blas_limited_to(wanted, libraries):
         yield
 
 
 @contextmanager
-def _blas_limited_to(n_threads: int) -> Iterator[None]:
+def _blas_limited_to(n_threads: int, found: ThreadpoolController) -> Iterator[None]:
     """Give BLAS so many threads at most; the last of those inside gives back what there were."""
-    libraries = _controller().select(user_api="blas").lib_controllers
+    libraries = found.select(user_api="blas").lib_controllers
     with _lock:
         now = [library.num_threads for library in libraries]
         _before.append(now)
@@ -65,7 +72,7 @@ def _set_threads(libraries: list[Any], numbers: list[int]) -> None:
         release(force=True)
 
 
-@lru_cache(maxsize=1)
-def _controller() -> ThreadpoolController:
-    """Find the libraries once: torch, numpy and scipy are loaded before the first fit."""
+@lru_cache(maxsize=2)
+def _controller(with_torch: bool) -> ThreadpoolController:
+    """Find the libraries once, and again when torch has come: the others are loaded by then."""
     return ThreadpoolController()

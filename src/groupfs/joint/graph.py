@@ -1,0 +1,128 @@
+"""The graph of gated samples with the gradients that training needs, and that of the features.
+
+Axes: R models side by side, B samples of a batch, d features. Affinities are those of
+:mod:`groupfs.discovery.graph`, in torch.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+import torch
+from torch import Tensor
+
+from groupfs.data.similarity import Similarity
+from groupfs.discovery.graph import (
+    BANDWIDTH_FLOOR,
+    LEAST_EXPONENT,
+    TINY,
+    affinity_of_neighbors,
+    symmetric_walk,
+)
+from groupfs.utils.types import FloatArray
+
+
+@dataclass
+class SelfTuningGraph:
+    """A graph with what its gradient needs; every array has the leading axes of the distances."""
+
+    affinity: Tensor  #: W, (..., B, B)
+    exponent: Tensor  #: squared distance over the product of bandwidths, (..., B, B)
+    bandwidth: Tensor  #: g, (..., B)
+    neighbor: Tensor  #: index of the K-th nearest neighbour, (..., B)
+    floored: Tensor  #: where the bandwidth is the floor and not a distance, (..., B)
+
+    def distances_pullback(self, pull: Tensor, through_bandwidth: bool) -> Tensor:
+        """Compute the gradient with respect to the squared distances; overwrite ``pull``.
+
+        ``pull`` is minus the gradient with respect to the exponent.
+        """
+        g = self.bandwidth
+        grad = pull / (g.unsqueeze(-1) * g.unsqueeze(-2)).neg_()
+        if through_bandwidth:
+            tension = pull.mul_(self.exponent)
+            per_bandwidth = (tension.sum(-1) + tension.sum(-2)) / (2 * g.square())
+            per_bandwidth = per_bandwidth.masked_fill(self.floored, 0)
+            grad.scatter_add_(-1, self.neighbor.unsqueeze(-1), per_bandwidth.unsqueeze(-1))
+        return grad
+
+
+def squared_distances(gram: Tensor) -> Tensor:
+    """Turn inner products into squared distances, (..., B, B) to (..., B, B)."""
+    norms = gram.diagonal(dim1=-2, dim2=-1)
+    distances = torch.add(norms.unsqueeze(-1) + norms.unsqueeze(-2), gram, alpha=-2).clamp_(min=0)
+    distances.diagonal(dim1=-2, dim2=-1).zero_()
+    return distances
+
+
+def self_tuning_graph(distances: Tensor, n_neighbors: int) -> SelfTuningGraph:
+    """Build the self-tuning graph of squared distances, (..., B, B); at most B - 1 neighbours."""
+    kth, neighbor = _kth_smallest(distances, n_neighbors)
+    bandwidth, at_floor = _bandwidth(distances, kth)
+    exponent = distances / (bandwidth.unsqueeze(-1) * bandwidth.unsqueeze(-2))
+    return SelfTuningGraph(torch.exp(-exponent), exponent, bandwidth, neighbor, at_floor)
+
+
+def plain_affinity(gram: Tensor, n_neighbors: int) -> Tensor:
+    """Write self-tuning affinities over the inner products, (..., B, B) to (..., B, B).
+
+    The same numbers as :func:`self_tuning_graph`'s in half the time: what its gradient needs is
+    not kept.
+    """
+    norms = gram.diagonal(dim1=-2, dim2=-1).clone()
+    distances = gram.mul_(-2).add_(norms.unsqueeze(-1)).add_(norms.unsqueeze(-2)).clamp_(min=0)
+    distances.diagonal(dim1=-2, dim2=-1).zero_()
+    inverse = 1 / _bandwidth(distances, _kth_value(distances, n_neighbors))[0]
+    exponent = distances.mul_(-inverse.unsqueeze(-1)).mul_(inverse.unsqueeze(-2))
+    return exponent.clamp_(min=LEAST_EXPONENT).exp_()
+
+
+def _bandwidth(distances: Tensor, kth: Tensor) -> tuple[Tensor, Tensor]:
+    """Find g of every sample, (..., B), and whether it is the least that is allowed."""
+    floor = BANDWIDTH_FLOOR * distances.mean((-2, -1)).unsqueeze(-1) + TINY
+    return torch.maximum(kth, floor).sqrt_(), kth < floor
+
+
+def _kth_value(values: Tensor, k: int) -> Tensor:
+    """Find the (k + 1)-th smallest entry of each row, (..., B, B) to (..., B)."""
+    if values.device.type == "cpu":  # twice as fast as torch's
+        return torch.from_numpy(np.partition(values.numpy(), k, axis=-1)[..., k].copy())
+    return torch.topk(values, k + 1, largest=False).values[..., -1]
+
+
+def _kth_smallest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Find the (k + 1)-th smallest entry of each row and its index, (..., B, B) to (..., B)."""
+    if values.device.type == "cpu":
+        kth = _kth_value(values, k)
+        return kth, torch.from_numpy((values.numpy() == kth.numpy()[..., None]).argmax(-1))
+    nearest, indices = torch.topk(values, k + 1, largest=False)
+    return nearest[..., -1], indices[..., -1]
+
+
+def random_walk(affinity: Tensor) -> tuple[Tensor, Tensor]:
+    """Compute transition probabilities :math:`P = D^{-1} W` and degrees D (..., B, 1)."""
+    degree = affinity.sum(-1, keepdim=True)
+    return affinity / degree, degree
+
+
+def feature_walk(
+    similarity: Similarity, n_neighbors: int, n_kept: int | None
+) -> FloatArray | sp.csr_array:
+    """Build the walk of the features, (d, d), whose signs count.
+
+    Kept are the affinities of so many neighbours of each feature, or all where ``n_kept`` is None.
+    """
+    d, at_once = similarity.shape[1], similarity.measured.columns_at_once
+    K = min(n_neighbors, d - 1)
+    if n_kept is None or n_kept >= d - 1:
+        graph = self_tuning_graph(torch.from_numpy(similarity.distances(0, d, signed=True)), K)
+        return symmetric_walk(graph.affinity.numpy())
+    near, nearest, total = [], [], 0.0
+    for start in range(0, d, at_once):
+        block = torch.from_numpy(similarity.distances(start, min(d, start + at_once), signed=True))
+        total += float(block.sum())
+        best = torch.topk(block, max(n_kept, K) + 1, largest=False)
+        near.append(best.values.numpy())
+        nearest.append(best.indices.numpy())
+    found = (np.concatenate(near), np.concatenate(nearest), total / d**2)
+    return symmetric_walk(affinity_of_neighbors(*found, K))
