@@ -21,6 +21,10 @@ selector = FeatureGroups(random_state=0).fit(X)
 assert selector.transform(X).shape[1] > 2
 '
 check "" "$fit"
+check joint "
+from sklearn.datasets import load_wine
+from groupfs import GroupFS
+GroupFS(max_epochs=10, random_state=0).fit(load_wine().data)"
 check plot "$fit
 import matplotlib; matplotlib.use('Agg')
 from groupfs.plotting import plot_groups; plot_groups(selector)"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["FeatureGroups", "GroupFS", "GroupFSPath", "GroupPath", "Replication", "__version__"]
 
 #: Where the public names live. Each is imported when it is asked for, so that the command line
-#: answers at once; torch comes with the first fit.
+#: answers at once; torch comes with the first fit of what is learned jointly.
 _ROOMS = {
     "FeatureGroups": "groupfs.feature_groups",
     "GroupFS": "groupfs.joint.estimator",

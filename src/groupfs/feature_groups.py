@@ -1,6 +1,6 @@
 """FeatureGroups: from a table to groups of features, which of them hold, and a selection.
 
-What needs torch is imported inside the methods of a fit: estimators can be made without it.
+What a fit needs is imported inside its methods: estimators are made at once.
 """
 
 from collections.abc import Mapping, Sequence
@@ -103,7 +103,9 @@ class FeatureGroups(GroupSelector):
         Whether every column is brought to variance one. Columns are always centred, and without
         this the table as a whole is scaled.
     device : str or torch.device, default="auto"
-        "auto" is CUDA where there is one, else the CPU.
+        Where columns of a dense table are multiplied; everything else is numpy. "auto" is CUDA for
+        tables of 67 million numbers and more, where there is one and groupfs[joint] is installed,
+        else the CPU.
     max_memory : int, str or None, default=None
         Memory the process may hold, in bytes or as in "4GB", that of a GPU not counted; None is
         three quarters of what is free when ``fit`` begins. Tables that would need more are read in

@@ -43,6 +43,7 @@ FITTED = """
 """
 #: What needs an extra, by the extra.
 NEEDS = {
+    "joint": "groupfs.GroupFS().fit(X)",
     "plot": "groupfs.plotting.plot_groups(selector)",
     "report": "groupfs.report.render(groupfs.report.summarize(selector, X))",
     "io": "groupfs.persistence.save(selector, 'model.skops')",
@@ -100,3 +101,11 @@ def test_the_command_names_its_extra(package, tmp_path):
     done = run_without({package}, code, tmp_path)
     assert done.returncode == 6 and f"needs {package}" in done.stderr
     assert "groupfs[cli]" in done.stderr
+
+
+def test_the_default_needs_no_torch_and_what_does_says_so_in_a_sentence(tmp_path):
+    script = str(ROOT / ".github/without_torch.py")
+    code = f"import runpy\nrunpy.run_path({script!r}, run_name='__main__')"
+    done = run_without({"torch"}, code, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "streamed: 2 groups" in done.stdout and "checks pass" in done.stdout

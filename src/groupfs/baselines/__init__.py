@@ -5,6 +5,7 @@ Every one ranks all features (``scores_``, higher is better, ``-inf`` for consta
 has one, by its own rule.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from groupfs.baselines.laplacian import LaplacianScore
@@ -15,6 +16,7 @@ from groupfs.baselines.plain import (
     RandomSelector,
     VarianceSelector,
 )
+from groupfs.utils.device import import_torch
 
 if TYPE_CHECKING:
     from groupfs.baselines.cae import ConcreteAutoencoderSelector
@@ -36,7 +38,7 @@ __all__ = [
 ]
 
 #: Where those live that need torch: they are imported when they are asked for.
-_WITH_TORCH = {
+_LAZY = {
     "CompFS": "compfs",
     "ConcreteAutoencoderSelector": "cae",
     "DUFS": "dufs",
@@ -44,20 +46,12 @@ _WITH_TORCH = {
 }
 
 # People import them from here, and saved models name them so: files may move.
-for _name in set(__all__) - set(_WITH_TORCH):
+for _name in set(__all__) - set(_LAZY):
     globals()[_name].__module__ = __name__
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _WITH_TORCH:
+    if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    from groupfs.utils.device import import_torch
-
     import_torch(name)
-    return getattr(import_module(f"{__name__}.{_WITH_TORCH[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)

@@ -31,9 +31,6 @@ class DenseRows(RowsInMemory):
     def columns(self, start: int, stop: int) -> FloatArray:
         return np.asarray(self.Z[:, start:stop], dtype=np.float64)
 
-    def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
-        return np.asarray(self.Z[index], dtype=np.float64)
-
     def project(self, vectors: FloatArray) -> FloatArray:
         return self.Z.T @ vectors
 

@@ -37,9 +37,6 @@ class SparseRows(RowsInMemory):
         raw = self._by_column[:, start:stop].toarray()
         return np.asarray((raw - self.mean[start:stop]) / self.scale[start:stop])
 
-    def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
-        return self.take(index)
-
     def project(self, vectors: FloatArray) -> FloatArray:
         raw = self.X.T @ vectors - np.outer(self.mean, vectors.sum(0))
         return np.asarray(raw / self.scale[:, None])

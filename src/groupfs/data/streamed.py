@@ -87,9 +87,6 @@ class StreamRows(NumberRows):
         """Return random rows of the sample."""
         return self.sample.random_rows(n_rows, rng)
 
-    def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
-        return self.take(index)
-
     def all_products(self) -> FloatArray:
         device = None if self.source.is_remote else self.device  # workers have no GPU
         found: FloatArray = self.source.run(ProductsWork(self.units, device), self.read_rows)

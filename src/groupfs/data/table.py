@@ -82,6 +82,9 @@ class Rows(ABC):
 class NumberRows(Rows):
     """Rows in which every feature is one column of numbers: columns can be multiplied."""
 
+    def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
+        return np.asarray(self.take(index), dtype=np.float64)
+
     @abstractmethod
     def in_memory(self) -> "RowsInMemory": ...
 

@@ -1,7 +1,6 @@
 r"""Measure how smoothly features and groups vary over the samples, whose graph is by some metric.
 
-Axes: S tables side by side, N samples of the table, B of them that are looked at, p columns, d
-features.
+Axes: N samples of the table, B of them that are looked at, p columns, d features.
 
 A feature's smoothness is the part of it that its neighbours share, :math:`s_j = \sum_i x_{ij}
 (Px)_{ij} / \sum_i x_{ij}^2` with P the walk of the sample graph without steps that stay: 1 for a
@@ -38,8 +37,6 @@ N_NEIGHBORS = 7
 N_STEPS = 2
 #: Rows on which features are measured, and numbers they may hold; rows on which groups are.
 MEASURED_ROWS, MEASURED_ENTRIES, SCORED_ROWS = 2048, 2**25, 512
-#: Numbers that are worked on at a time: what a processor's cache holds.
-ENTRIES_AT_ONCE = 2**20
 #: Precision in which rows are compared: in double it would take twice as long.
 SINGLE: Any = np.float32
 #: Columns of noise: the mean of chance is known to an eighth of its spread.
@@ -83,35 +80,33 @@ def _shared_part(X: FloatArray, smoothed: FloatArray, of_column: IntArray) -> Fl
 def sample_affinity(
     X: FloatArray, n_neighbors: int, metric: str = "euclidean", dtype: Any = None
 ) -> FloatArray:
-    """Compute affinities of the rows of each table, (..., B, p) to (..., B, B).
+    """Compute affinities of the rows of a table, (B, p) to (B, B).
 
     ``dtype`` is the precision in which distances are worked out; None is that of X.
     """
     products = gram(transform_rows(X, metric)).astype(dtype or X.dtype, copy=False)
-    norms = np.diagonal(products, axis1=-2, axis2=-1).copy()
+    norms = np.diagonal(products).copy()
     products *= -2
-    products += norms[..., None]
-    products += norms[..., None, :]
+    products += norms[:, None]
+    products += norms
     distances = np.maximum(products, 0, out=products)
-    every = np.arange(distances.shape[-1])
-    distances[..., every, every] = 0
+    np.fill_diagonal(distances, 0)
     return self_tuning_affinity(distances, n_neighbors)
 
 
 def gram(X: FloatArray) -> FloatArray:
-    """Multiply rows with each other, (..., B, m) to (..., B, B); gaps are NaN.
+    """Multiply rows with each other, (B, p) to (B, B); gaps are NaN.
 
     A gap is the mean of its column, and adds the column's variance to the row's own square alone:
     as far as it goes the row is as far from all others as rows are on average.
     """
     missing = np.isnan(X)
-    known = np.where(missing, 0, X) if missing.any() else X
-    products: FloatArray = known @ known.swapaxes(-1, -2)
-    if known is not X:
-        n_known = np.maximum((~missing).sum(-2, keepdims=True), 1)
-        variance = np.square(known).sum(-2, keepdims=True) / n_known
-        every = np.arange(products.shape[-1])
-        products[..., every, every] += (missing * variance).sum(-1)
+    if not missing.any():
+        return X @ X.T
+    known = np.where(missing, 0, X)
+    products = known @ known.T
+    variance = np.square(known).sum(0) / np.maximum((~missing).sum(0), 1)
+    np.fill_diagonal(products, np.diagonal(products) + missing @ variance)
     return products
 
 
@@ -199,36 +194,32 @@ def beyond_chance(
         index = np.flatnonzero(np.isin(of_column, group))
         own = np.searchsorted(np.sort(group), of_column[index])
         columns = X[:, index]
-        at_once = max(1, ENTRIES_AT_ONCE // (len(columns) * max(columns.shape)))
-        chance: list[float] = []
-        for start in range(0, n_shuffles, at_once):
-            shuffled = _shuffle_columns(columns, min(at_once, n_shuffles - start), rng, own)
-            chance.extend(own_graph_smoothness(shuffled, n_neighbors, steps, metric))
-        (smoothness,) = own_graph_smoothness(columns[None], n_neighbors, steps, metric)
+        measured = (n_neighbors, steps, metric)
+        chance = [
+            own_graph_smoothness(_shuffle_columns(columns, rng, own), *measured)
+            for _ in range(n_shuffles)
+        ]
+        smoothness = own_graph_smoothness(columns, *measured)
         found[j] = len(index) / len(group) * (smoothness - np.mean(chance))
     return found
 
 
 def own_graph_smoothness(
     X: FloatArray, n_neighbors: int, steps: int, metric: str = "euclidean"
-) -> FloatArray:
-    """Compute s for each of a stack of tables, (S, B, p) to (S,)."""
+) -> float:
+    """Compute s of the columns of a table, (B, p)."""
     affinity = sample_affinity(X, n_neighbors, metric)
-    degree = affinity.sum(-1, keepdims=True)
+    degree = affinity.sum(1, keepdims=True)
     X = smoothed = np.nan_to_num(X)
     for _ in range(steps):
         smoothed = (affinity @ smoothed) / degree
-    found: FloatArray = (smoothed * X).mean((-2, -1), dtype=np.float64)
-    return found
+    return float((smoothed * X).mean(dtype=np.float64))
 
 
-def _shuffle_columns(
-    X: FloatArray, n_shuffles: int, rng: np.random.Generator, own: IntArray
-) -> FloatArray:
-    """Put each column in another order, those of a feature in one, (B, p) to (S, B, p)."""
-    B, n_features = len(X), int(own[-1]) + 1
-    rows = np.broadcast_to(np.arange(B)[:, None], (n_shuffles, B, n_features))
-    return np.take_along_axis(X[None], rng.permuted(rows, axis=1)[..., own], axis=1)
+def _shuffle_columns(X: FloatArray, rng: np.random.Generator, own: IntArray) -> FloatArray:
+    """Put each column in another order, those of a feature in one, (B, p)."""
+    rows = np.broadcast_to(np.arange(len(X))[:, None], (len(X), int(own[-1]) + 1))
+    return np.take_along_axis(X, rng.permuted(rows, axis=0)[:, own], axis=0)
 
 
 def smoothness_on_graph(

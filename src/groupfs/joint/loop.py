@@ -5,6 +5,7 @@ Axes: E epochs, R models side by side, C groups.
 
 import time
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +21,6 @@ from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Schedule
 from groupfs.joint.step import TrainStep
 from groupfs.utils.counter_rng import CounterNoise
-from groupfs.utils.device import working_on
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import InterruptedTrainingWarning, warn
 
@@ -93,7 +93,7 @@ def train(
     terms, gates, heats, seconds = [], [], [], []
     interrupted = False
     with (
-        working_on(model.mu.device),
+        _working_on(model.mu.device),
         tqdm(total=schedule.max_epochs, desc=name, unit="epoch", disable=not verbose) as bar,
     ):
         batches = np.random.default_rng(batch_seed)
@@ -133,6 +133,11 @@ def train(
         n_epochs=models.n_epochs.cpu().numpy(),
         interrupted=interrupted,
     )
+
+
+def _working_on(device: torch.device) -> AbstractContextManager[Any]:
+    """Make a device current: streams and captured graphs belong to the current one."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 class ActiveModels:

@@ -1,7 +1,7 @@
 """Groups by condition in a report: the part of the summary, the rows of conditions.csv, lines.
 
 Reads what :mod:`groupfs.conditions` found, and imports nothing of it: a page is rendered without
-torch.
+scipy.
 """
 
 import math

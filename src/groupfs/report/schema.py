@@ -1,6 +1,6 @@
 """The contract of a summary: its format, its parts, its numbers, and reading it from a result.json.
 
-Numbers are rounded, or bytes in base64 where a picture needs no digits. Needs neither torch nor the
+Numbers are rounded, or bytes in base64 where a picture needs no digits. Needs neither scipy nor the
 selector, so that a page can be rendered again in a moment.
 """
 

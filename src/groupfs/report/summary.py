@@ -74,7 +74,7 @@ def summarize(
     >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
     (5, 10)
     """
-    from groupfs.plotting.correlations import read_some_rows  # needs torch, and pages do not
+    from groupfs.plotting.correlations import read_some_rows  # needs scipy, and pages do not
     from groupfs.report import figure_data
 
     result = Result.of(selector, feature_names)
@@ -207,7 +207,7 @@ def _reproduction(selector: Any, source: str | None) -> Json:
         "seed": int(seed) if isinstance(seed, int | np.integer) else None,
         "versions": {
             "python": platform.python_version(),
-            **{name: installed_version(name) or "unknown" for name in PACKAGES},
+            **{name: found for name in PACKAGES if (found := installed_version(name))},
         },
         "code": [
             "import groupfs",

@@ -1,13 +1,12 @@
 """Where the computation runs: numpy, or a device of torch, which is imported only if asked for."""
 
-from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.packages import import_optional
+from groupfs.utils.packages import import_optional, installed_version
 from groupfs.utils.types import FloatArray
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 #: Numbers of a table from which on "auto" looks for a GPU: smaller ones are multiplied sooner than
 #: torch is imported.
-LARGE_TABLE = 2**26
+WORTH_A_GPU = 2**26
 
 
 def import_torch(who: str) -> Any:
@@ -24,9 +23,9 @@ def import_torch(who: str) -> Any:
     return import_optional("torch", f"{who} needs torch; {how}")
 
 
-def resolve_device(device: Any, who: str = "") -> "torch.device":
+def resolve_device(device: Any) -> "torch.device":
     """Find the device of torch asked for; "auto" is CUDA where there is one, else the CPU."""
-    torch = import_torch(who or f"device={device!r}")
+    torch = import_torch(f"device={device!r}")
     if isinstance(device, str) and device == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     try:
@@ -56,14 +55,10 @@ def find_gpu(device: Any, shape: tuple[int, int]) -> "torch.device | None":
     That is on CUDA alone, which "auto" takes for large tables where there is one: MPS has no double
     precision.
     """
-    if str(device) == "cpu" or (str(device) == "auto" and shape[0] * shape[1] < LARGE_TABLE):
+    small = shape[0] * shape[1] < WORTH_A_GPU or installed_version("torch") is None
+    if str(device) == "cpu" or (str(device) == "auto" and small):
         return None
-    try:
-        resolved = resolve_device(device)
-    except ImportError:
-        if str(device) == "auto":
-            return None
-        raise
+    resolved = resolve_device(device)
     return resolved if resolved.type == "cuda" else None
 
 
@@ -75,8 +70,3 @@ def on_device(values: NDArray[Any], device: Any) -> Any:
 def as_array(values: Any) -> FloatArray:
     """Bring what was multiplied back, in double precision."""
     return np.asarray(values if isinstance(values, np.ndarray) else values.cpu(), dtype=np.float64)
-
-
-def working_on(device: "torch.device") -> AbstractContextManager[Any]:
-    """Make a device current: streams and captured graphs belong to the current one."""
-    return import_torch("a device").cuda.device(device) if device.type == "cuda" else nullcontext()
