@@ -56,8 +56,8 @@ def test_ranks_do_not_change_when_lines_are_bent():
     X, _ = related_table("line", 0)
     straight = FeatureGroups(similarity="rank", metric="rank", **QUICK).fit(X)
     bent = FeatureGroups(similarity="rank", metric="rank", **QUICK).fit(np.exp(X))
-    np.testing.assert_array_equal(straight.group_labels_, bent.group_labels_)
-    # columns are put in an order by their values, and shuffled in it
+    assert adjusted_rand_score(straight.group_labels_, bent.group_labels_) == 1
+    # columns are put in an order by their values, and shuffled in it: groups may change places
     np.testing.assert_allclose(straight.group_smoothness_, bent.group_smoothness_, atol=0.01)
 
 
