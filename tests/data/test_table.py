@@ -84,12 +84,15 @@ def test_other_rows_come_of_every_kind(table):
     assert not np.allclose(shuffled, Z, equal_nan=True)
 
 
-def test_products_are_those_of_the_columns(rows):
+@pytest.mark.parametrize("device", [None, "cpu"], ids=["numpy", "torch"])
+def test_products_are_those_of_the_columns(rows, device):
+    rows.multiply_on(device)
     Z, held = values_of(rows), rows.in_memory()
     products = Z.T @ Z
     np.testing.assert_allclose(rows.all_products(), products, atol=1e-3)
     np.testing.assert_allclose(held.column_products(2, 5), products[2:5], atol=1e-3)
     np.testing.assert_allclose(held.products_of(np.array([4, 0])), products[[4, 0]], atol=1e-3)
+    np.testing.assert_allclose(held.row_products(1, 3), Z[1:3] @ Z.T, atol=1e-3)
     np.testing.assert_allclose(np.stack(held.column_ends()), [Z.min(0), Z.max(0)], atol=1e-5)
 
 

@@ -106,12 +106,7 @@ def _directions(E: FloatArray, has_value: BoolArray) -> FloatArray:
 def _own_columns(rows: RowsInMemory, most_entries: int) -> FloatArray:
     """Copy the columns themselves, (N, d); in single precision where they are many."""
     N, d = rows.shape
-    found = np.empty((N, d), dtype=np.float64 if N * d <= most_entries else np.float32)
-    size = rows.columns_at_once
-    for start in range(0, d, size):
-        stop = min(d, start + size)
-        found[:, start:stop] = rows.columns(start, stop)
-    return found
+    return rows.take(np.arange(N)).astype(np.float64 if N * d <= most_entries else np.float32)
 
 
 def _signed_sums(rows: RowsInMemory, n_sums: int) -> FloatArray:

@@ -42,18 +42,15 @@ class DenseRows(RowsInMemory):
             if self._single is None:
                 self._single = self.Z.astype(np.float32, copy=False)
             return np.asarray(self._single[:, start:stop].T @ self._single)
-        return self._multiplied(slice(start, stop))
+        return self.products_of(slice(start, stop))
 
-    def products_of(self, columns: IntArray) -> FloatArray:
-        return self._multiplied(columns)
+    def products_of(self, columns: IntArray | slice) -> FloatArray:
+        Z = self._on_device()
+        return as_array(Z[:, columns].T @ Z)
 
     def row_products(self, start: int, stop: int) -> FloatArray:
         Z = self._on_device()
         return as_array(Z[start:stop] @ Z.T)
-
-    def _multiplied(self, columns: slice | IntArray) -> FloatArray:
-        Z = self._on_device()
-        return as_array(Z[:, columns].T @ Z)
 
     def _on_device(self) -> Any:
         if self._factor is None:

@@ -45,10 +45,7 @@ class SparseRows(RowsInMemory):
         scaled = weights / self.scale[:, None]
         return np.asarray(self.X @ scaled - self.mean @ scaled)
 
-    def column_products(self, start: int, stop: int, single: bool = False) -> FloatArray:
-        return self.products_of(np.arange(start, stop))
-
-    def products_of(self, columns: IntArray) -> FloatArray:
+    def products_of(self, columns: IntArray | slice) -> FloatArray:
         raw = (self.X[:, columns].T @ self.X).toarray()
         raw -= self.shape[0] * np.outer(self.mean[columns], self.mean)
         return np.asarray(raw / np.outer(self.scale[columns], self.scale))

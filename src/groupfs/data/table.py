@@ -104,15 +104,15 @@ class RowsInMemory(NumberRows):
     def columns(self, start: int, stop: int) -> FloatArray:
         """Return columns start..stop, (N, stop - start)."""
 
-    @abstractmethod
     def column_products(self, start: int, stop: int, single: bool = False) -> FloatArray:
         """Multiply columns start..stop with all, (stop - start, d), double precision.
 
         With ``single`` in single precision where that is faster.
         """
+        return self.products_of(slice(start, stop))
 
     @abstractmethod
-    def products_of(self, columns: IntArray) -> FloatArray:
+    def products_of(self, columns: IntArray | slice) -> FloatArray:
         """Multiply some columns with all, (m, d), double precision."""
 
     @abstractmethod
