@@ -20,6 +20,7 @@ from torch import Tensor
 
 from experiments import running, two_moons
 from groupfs import GroupFS
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.loop import train
 from groupfs.joint.losses import (
     Objective,
@@ -30,7 +31,6 @@ from groupfs.joint.losses import (
 from groupfs.joint.model import GatedModel, gated_smoothness
 from groupfs.joint.problem import DTYPE, prepare
 from groupfs.joint.relaxations import Noise, gates, gates_pullback, membership, membership_pullback
-from groupfs.utils.counter_rng import CounterNoise
 
 
 class Parts(NamedTuple):

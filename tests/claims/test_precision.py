@@ -14,10 +14,10 @@ from groupfs.data.open_table import open_table
 from groupfs.datasets import load_two_moons
 from groupfs.discovery.graph import feature_affinity
 from groupfs.joint.batches import Batches
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.loop import train
 from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Schedule
-from groupfs.utils.counter_rng import CounterNoise
 from tests.support.problems import CPU, prepared
 from tests.support.tables import real_table
 

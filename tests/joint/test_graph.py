@@ -1,5 +1,7 @@
 """Graphs in torch, those of samples and that of features, are the literal ones."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -14,9 +16,9 @@ from groupfs.joint.graph import (
     squared_distances,
 )
 from groupfs.joint.losses import apply_laplacian
-from groupfs.joint.smoothness import beyond_chance, own_graph_smoothness
+from groupfs.joint.smoothness import group_smoothness, own_graph_smoothness
 from tests import reference
-from tests.support.walks import correlations, standardised
+from tests.support.walks import correlations
 
 
 def test_affinity_equals_the_literal_one(rng):
@@ -54,8 +56,9 @@ def test_smoothness_equals_the_literal_one_and_shuffled_columns_have_none(steps,
     Z = rng.standard_normal((256, 10))
     Z[:, :5] += 2 * rng.standard_normal((256, 1))
     groups = [np.arange(5), np.arange(5, 10), np.array([0])]
-    options = {"n_neighbors": 7, "steps": steps, "n_shuffles": 20, "seed": 0}
-    related, noise, single = beyond_chance(torch.from_numpy(standardised(Z)), groups, **options)
+    rows = Batches(correlations(Z).rows, torch.device("cpu"), torch.float64)
+    settings = SimpleNamespace(n_neighbors=7, diffusion_steps=steps)
+    related, noise, single = group_smoothness(rows, groups, settings, seed=0, n_shuffles=20)
     assert related > 0.1 > 0.03 > abs(noise) and single == 0
 
 

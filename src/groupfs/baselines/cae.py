@@ -16,9 +16,9 @@ from tqdm import tqdm
 
 from groupfs.baselines.base import Table, TrainedSelector, parameter
 from groupfs.joint.batches import Batches
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.problem import DTYPE
 from groupfs.joint.relaxations import gumbel_noise, membership
-from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.sklearn_compat import COUNT, POSITIVE
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn

@@ -18,8 +18,8 @@ from tqdm import tqdm
 
 from groupfs.baselines.base import Table, TrainedSelector, parameter
 from groupfs.baselines.learners import Learners, Split, prediction_loss, split_rows
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.problem import DTYPE
-from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.sklearn_compat import (
     COUNT,
     NOT_NEGATIVE,

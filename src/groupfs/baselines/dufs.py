@@ -14,13 +14,13 @@ from torch import Tensor
 
 from groupfs.baselines.base import Table, TrainedSelector, parameter
 from groupfs.groups import OPEN
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.loop import train
 from groupfs.joint.losses import Objective, group_sparsity, sample_term
 from groupfs.joint.model import GatedModel
 from groupfs.joint.problem import DTYPE
 from groupfs.joint.relaxations import Noise, gates, gates_pullback
 from groupfs.joint.settings import Schedule, fewer_than, large_batch
-from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
 from groupfs.utils.warn import SelectionWarning, warn
 

@@ -5,10 +5,10 @@ import torch
 from scipy.special import ndtr
 
 from groupfs.joint.batches import Batches
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity
 from groupfs.joint.model import GatedModel, gated_smoothness
 from groupfs.joint.relaxations import gates, gates_pullback, membership
-from groupfs.utils.counter_rng import CounterNoise
 
 #: Candidates for lambda1, as in the paper.
 SMOOTHNESS_WEIGHTS = (0.1, 1.0, 10.0, 100.0)

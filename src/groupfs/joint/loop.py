@@ -16,11 +16,11 @@ from tqdm import tqdm
 
 from groupfs.groups import OPEN
 from groupfs.joint.batches import Batches
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Schedule
 from groupfs.joint.step import TrainStep
-from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import InterruptedTrainingWarning, warn
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from groupfs.groups import OPEN
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity, sample_term
 from groupfs.joint.relaxations import (
     Noise,
@@ -23,7 +24,6 @@ from groupfs.joint.relaxations import (
     membership,
     membership_pullback,
 )
-from groupfs.utils.counter_rng import CounterNoise
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Probability that a start from clusters gives a feature's own cluster.

@@ -11,14 +11,13 @@ import torch
 from groupfs.data.table import TableInMemory
 from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
 from groupfs.discovery.number_of_groups import find_n_groups, lowest_distortion
-from groupfs.discovery.smoothness import SCORED_ROWS
 from groupfs.joint.batches import Batches
 from groupfs.joint.calibration import calibrate
 from groupfs.joint.graph import feature_walk
 from groupfs.joint.losses import Objective, walk_tensor
 from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Settings
-from groupfs.joint.smoothness import beyond_chance
+from groupfs.joint.smoothness import group_smoothness
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Precision of training.
@@ -111,12 +110,3 @@ def _gate_starts(
         scores = group_smoothness(rows, groups, settings, seed, START_SHUFFLES).clip(min=0)
         starts.append(0.25 + 0.5 * scores / max(scores.max(), 1e-12))
     return np.stack(starts)
-
-
-def group_smoothness(
-    rows: Batches, groups: list[IntArray], settings: Settings, seed: int, n_shuffles: int
-) -> FloatArray:
-    """Measure the smoothness of groups on their own graphs beyond chance, (C,)."""
-    X = rows.random(SCORED_ROWS, np.random.default_rng(seed))
-    K, t = settings.n_neighbors, settings.diffusion_steps
-    return beyond_chance(X, groups, n_neighbors=K, steps=t, n_shuffles=n_shuffles, seed=seed)

@@ -8,21 +8,26 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from groupfs.discovery.smoothness import SCORED_ROWS
+from groupfs.joint.batches import Batches
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.graph import plain_affinity
-from groupfs.utils.counter_rng import CounterNoise
+from groupfs.joint.settings import Settings
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Numbers that are worked on at a time: what a processor's cache holds, what a GPU is busy with.
 ENTRIES_AT_ONCE = {"cpu": 2**20, "cuda": 2**25}
 
 
-def beyond_chance(
-    X: Tensor, groups: list[IntArray], *, n_neighbors: int, steps: int, n_shuffles: int, seed: int
+def group_smoothness(
+    rows: Batches, groups: list[IntArray], settings: Settings, seed: int, n_shuffles: int
 ) -> FloatArray:
-    """Measure the smoothness of every group beyond chance on rows, (B, d) to (C,).
+    """Measure the smoothness of every group beyond chance on random rows, (C,).
 
     A single feature shuffled is the same feature: it has none.
     """
+    X = rows.random(SCORED_ROWS, np.random.default_rng(seed))
+    K, t = settings.n_neighbors, settings.diffusion_steps
     noise, found = CounterNoise([seed], X.device), np.zeros(len(groups))
     for j, group in enumerate(groups):
         if len(group) < 2:
@@ -33,8 +38,8 @@ def beyond_chance(
         chance = []
         for start in range(0, n_shuffles, at_once):
             shuffled = _shuffle_columns(columns, min(at_once, n_shuffles - start), noise)
-            chance.append(own_graph_smoothness(shuffled, n_neighbors, steps).double())
-        smoothness = own_graph_smoothness(columns[None], n_neighbors, steps).item()
+            chance.append(own_graph_smoothness(shuffled, K, t).double())
+        smoothness = own_graph_smoothness(columns[None], K, t).item()
         found[j] = smoothness - torch.cat(chance).cpu().numpy().mean()
     return found
 

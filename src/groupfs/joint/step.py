@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from groupfs.joint.batches import Batches
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Schedule
-from groupfs.utils.counter_rng import CounterNoise
 
 #: Decay of Adam's two moments, and what keeps the root of the second from zero.
 DECAY, SQUARE_DECAY, SMALLEST_ROOT = 0.9, 0.999, 1e-8

@@ -15,9 +15,10 @@ from groupfs.discovery.clusters import as_groups
 from groupfs.discovery.describe_groups import N_SHUFFLES, place_groups
 from groupfs.discovery.smoothness import SCORED_ROWS
 from groupfs.groups import OPEN, Groups
+from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.loop import History, train
-from groupfs.joint.problem import Problem, group_smoothness
-from groupfs.utils.counter_rng import CounterNoise
+from groupfs.joint.problem import Problem
+from groupfs.joint.smoothness import group_smoothness
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Models that are trained side by side on the CPU, where more gain nothing. How sums round depends
