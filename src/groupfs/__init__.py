@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from groupfs.discovery.tree import Replication
+    from groupfs.discovery.levels import Replication
     from groupfs.feature_groups import FeatureGroups
     from groupfs.joint.estimator import GroupFS
     from groupfs.joint.path import GroupFSPath, GroupPath
@@ -19,7 +19,7 @@ _ROOMS = {
     "GroupFS": "groupfs.joint.estimator",
     "GroupFSPath": "groupfs.joint.path",
     "GroupPath": "groupfs.joint.path",
-    "Replication": "groupfs.discovery.tree",
+    "Replication": "groupfs.discovery.levels",
 }
 #: Names of before, and what to use instead.
 _ENDED = {

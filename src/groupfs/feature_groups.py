@@ -50,7 +50,8 @@ class FeatureGroups(GroupSelector):
     ----------
     n_groups : int or "auto", default="auto"
         Number of groups. "auto" takes those that halves of the rows agree on (``replication_``); a
-        number divides the features by spectral clustering.
+        number cuts the tree of groups there: between two levels those groups are joined that are
+        tied most, beyond the narrowest level they are divided further, down to single features.
     groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
         Groups known beforehand: a label for every feature (in the order of the columns, or a
         Series indexed by their names), or the features of every group by name or place. Every
@@ -97,8 +98,8 @@ class FeatureGroups(GroupSelector):
         on the same samples.
     keep_unrelated : bool, default=False
         Whether features that are related to no other beyond chance are put into groups, too, as
-        they are where ``n_groups`` asks for more groups than the related features can fill with
-        four each (with a warning).
+        they are where ``n_groups`` asks for more groups than there are related features (with a
+        warning).
     standardize : bool, default=True
         Whether every column is brought to variance one. Columns are always centred, and without
         this the table as a whole is scaled.
@@ -112,7 +113,7 @@ class FeatureGroups(GroupSelector):
         blocks, several times, and are never in memory as a whole.
     random_state : int, RandomState instance or None, default=None
         Seed of the shuffles and samples of rows that groups are ranked by. Which groups are found
-        does not hang on it, unless ``n_groups`` is given.
+        does not hang on it.
 
     Attributes
     ----------
@@ -134,8 +135,7 @@ class FeatureGroups(GroupSelector):
     group_replication_ : ndarray of shape (n_groups_,) or None
         How well a group is found again: its overlap (Jaccard index) with what each of two halves of
         the rows finds, the smaller one of the two, mean over pairs of halves. None for groups known
-        beforehand and for fewer than 20 rows. With ``n_groups`` the mean overlap with the most
-        alike group of a half, NaN for a group without a feature among the 640 looked at.
+        beforehand and for fewer than 20 rows.
     group_kept_ : ndarray of bool of shape (n_groups_,)
         Which groups are kept; with a budget, which have selected features.
     relatedness_pvalues_ : ndarray of shape (n_features_in_,) or None

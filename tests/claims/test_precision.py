@@ -12,12 +12,13 @@ from groupfs.baselines import LaplacianScore
 from groupfs.baselines.laplacian import self_tuning_affinity
 from groupfs.data.open_table import open_table
 from groupfs.datasets import load_two_moons
-from groupfs.discovery.graph import feature_affinity
 from groupfs.joint.batches import Batches
 from groupfs.joint.counter_rng import CounterNoise
+from groupfs.joint.graph import feature_walk
 from groupfs.joint.loop import train
 from groupfs.joint.model import GatedModel
 from groupfs.joint.settings import Schedule
+from groupfs.utils.warn import SelectionWarning
 from tests.support.problems import CPU, prepared
 from tests.support.tables import real_table
 
@@ -40,20 +41,23 @@ def self_tuning(points, n_neighbors):
 def test_columns_that_share_an_outlier_are_told_apart(deviations, n_kept, rng):
     X = outlier(planted(rng), deviations, rng)
     table = open_table(FeatureGroups(), X, True)
-    affinity = feature_affinity(table.similarity, 7, n_kept)
+    walk = feature_walk(table.similarity, 7, n_kept)
     exact = self_tuning(table.rows.columns(0, 16).T, 7)
     if n_kept is not None:
-        affinity = affinity.toarray()
-        exact = np.where(affinity > 0, exact, 0)
-    np.testing.assert_allclose(affinity, exact, atol=1e-9)
+        walk = walk.toarray()
+        exact = np.where(walk > 0, exact, 0)
+    scale = 1 / np.sqrt(exact.sum(1))
+    np.testing.assert_allclose(walk, exact * scale[:, None] * scale, atol=1e-9)
 
 
-def test_an_outlier_does_not_merge_the_groups(rng):
+def test_a_group_that_one_outlier_makes_is_not_kept_and_ranks_see_past_it(rng):
     X = outlier(planted(rng), 1e8, rng)
-    labels = FeatureGroups(n_groups=4, random_state=0).fit(X).group_labels_
-    for group in np.arange(12).reshape(3, 4):
-        assert len(set(labels[group])) == 1
-    assert len(set(labels)) >= 3
+    with pytest.warns(SelectionWarning, match="found again"):
+        assert not FeatureGroups(random_state=0).fit(X).group_kept_.any()
+    labels = FeatureGroups(similarity="rank", random_state=0).fit(X).group_labels_
+    assert labels[12:].tolist() == [-1] * 4
+    assert [len(set(labels[group])) for group in np.arange(12).reshape(3, 4)] == [1, 1, 1]
+    assert len(set(labels[:12])) == 3
 
 
 def outlier(X, deviations, rng):

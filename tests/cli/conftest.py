@@ -22,6 +22,6 @@ def table(folder):
 def selected(folder, table):
     """One run that many tests look at: what it printed, and its folder of results."""
     out = folder / "results"
-    result = run("select", table, "--label", "outcome", "--groups", 6, "-o", out)
+    result = run("select", table, "--label", "outcome", "--groups", 2, "-o", out)
     assert result.exit_code == 0, result.output
     return result, out

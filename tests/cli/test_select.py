@@ -34,7 +34,7 @@ def test_every_decision_on_columns_is_stored_and_goes_to_stderr(selected):
     result, out = selected
     notes = summary_of(out)["table"]["notes"]
     printed = " ".join(result.stderr.split())
-    assert len(notes) == 4 and all(note in printed for note in notes)
+    assert len(notes) == 3 and all(note in printed for note in notes)
     for word in ("(--use NAME keeps one): person_id", "sex (2 values), job (3 values)"):
         assert any(word in note for note in notes)
     assert any("Set outcome aside" in note for note in notes)
@@ -46,7 +46,7 @@ def test_the_label_plays_no_part_in_the_selection(selected, folder):
     shuffled["outcome"] = shuffled["outcome"].sample(frac=1, random_state=1).to_numpy()
     shuffled.to_csv(folder / "shuffled.csv", index=False)
     out = folder / "other"
-    arguments = ("--label", "outcome", "--groups", 6, "-o", out, "-q")
+    arguments = ("--label", "outcome", "--groups", 2, "-o", out, "-q")
     assert run("select", folder / "shuffled.csv", *arguments).exit_code == 0
     assert (out / "groups.csv").read_text() == (selected[1] / "groups.csv").read_text()
 
@@ -69,7 +69,7 @@ def test_numbers_as_label_are_cut_in_two(values, halves, folder):
 
 @pytest.mark.slow
 def test_json_alone_is_on_stdout_also_of_csv_from_a_pipe(table, tmp_path):
-    arguments = ("select", "-", "--budget", 3, "--groups", 6, "--json", "-o", tmp_path / "out")
+    arguments = ("select", "-", "--budget", 3, "--groups", 2, "--json", "-o", tmp_path / "out")
     done = run_process(*arguments, input=table.read_bytes())
     assert done.returncode == 0 and b"Reading standard input" in done.stderr
     printed = json.loads(done.stdout)
@@ -116,7 +116,7 @@ def test_odd_names_of_files_folders_and_columns_are_taken_as_they_are(folder):
         people()[CHOSEN].rename(columns={"v0": "α"}).to_csv(folder / name, index=False)
     except (OSError, UnicodeError):
         pytest.skip("this file system has no such names")
-    result = run("select", folder / name, "--groups", 3, "-o", out)
+    result = run("select", folder / name, "--groups", 2, "-o", out)
     assert f"Open {out / 'report.html'} in a browser." in result.stdout
     assert summary_of(out)["table"]["source"].endswith(r"t\xff.csv")
     assert "α" in run("apply", out, folder / name, "-q").stdout_bytes.decode()

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from groupfs.data.correlations import HalvedColumns
 from groupfs.data.dense import DenseRows
 from groupfs.data.similarity import largest_of_rows
 from tests import reference
-from tests.support.walks import correlations, standardised
+from tests.support.walks import correlations
 
 
 def one_hot(values):
@@ -48,42 +47,3 @@ def test_what_is_known_of_some_features_is_not_multiplied_again(rng, monkeypatch
     np.testing.assert_allclose(part.matrix(), np.corrcoef(X[:, some].T), atol=1e-12)
     np.testing.assert_allclose(part.products(0, 2), 40 * np.corrcoef(X[:, some].T)[:2], atol=1e-9)
     np.testing.assert_allclose(whole.columns(some).matrix, part.matrix(), atol=1e-12)
-
-
-@pytest.mark.parametrize("signed", [True, False])
-def test_distances_are_those_of_the_columns(rng, signed):
-    X = rng.standard_normal((30, 7))
-    X[:, 5] = -2 * X[:, 1]
-    Z = standardised(X)
-    literal = ((Z[:, :, None] - Z[:, None, :]) ** 2).sum(0)
-    if not signed:
-        literal = np.minimum(literal, ((Z[:, :, None] + Z[:, None, :]) ** 2).sum(0))
-    found = correlations(X).distances(2, 6, signed)
-    np.testing.assert_allclose(found, literal[2:6], atol=1e-9)
-
-
-def test_largest_correlations_give_the_neighbours_that_all_distances_give(rng):
-    X = rng.standard_normal((50, 4))[:, np.arange(30) % 4] + rng.standard_normal((50, 30))
-    X[:, 7] = -3 * X[:, 2]
-    Z = standardised(X)
-    squared, nearest, mean = correlations(X).neighbors(6, signed=False)
-    literal = np.minimum(*(((Z[:, :, None] - s * Z[:, None, :]) ** 2).sum(0) for s in (1, -1)))
-    np.testing.assert_allclose(squared, np.sort(literal, axis=1)[:, :7], atol=1e-9)
-    np.testing.assert_allclose(np.take_along_axis(literal, nearest, axis=1), squared, atol=1e-9)
-    assert mean == pytest.approx(literal.mean()) and squared[7, 1] == 0
-
-
-@pytest.mark.parametrize("n_rows", [40, 41])
-def test_halves_are_correlated_on_their_own(rng, n_rows):
-    X = rng.standard_normal((n_rows, 5))
-    excluded = np.zeros((5, 5), dtype=bool)
-    excluded[0, 1] = True
-    halved = HalvedColumns(X, excluded)
-    first, second = halved.similarities(2, seed=0)[0]
-    order = np.random.default_rng(0).permutation(n_rows)
-    expected = np.corrcoef(X[order[:20]].T), np.corrcoef(X[order[-20:]].T)
-    for found, literal in zip((first, second), expected, strict=True):
-        np.testing.assert_allclose(found[1:, 1:], literal[1:, 1:], atol=1e-12)
-        assert found[0, 1] == 0
-    (some,) = halved.similarities(1, seed=0, features=np.array([1, 3]))
-    np.testing.assert_allclose(some[0], first[np.ix_([1, 3], [1, 3])], atol=1e-12)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from groupfs import FeatureGroups
+from groupfs.data.halves import block_of_rows, first_halves
 from groupfs.data.open_table import open_table
 from tests.support.sliced import SMALL_PLAN, Sliced, open_streamed
 
@@ -129,16 +130,21 @@ def test_every_similarity_is_about_the_correlation(table, X):
     assert not central[3:5].any() and rest[5] == pytest.approx(0, abs=1e-3)
 
 
-def test_every_similarity_has_neighbours_halves_and_coordinates(table, X):
+def test_every_similarity_has_halves_and_coordinates(table, X):
     similarity, r = table.similarity, correlated(table, X)
-    _, nearest, _ = similarity.neighbors(2, signed=False)
-    best = np.abs(r - np.eye(D)).argmax(1)
-    clear = np.abs(r - np.eye(D)).max(1) > 0.3
-    assert (nearest[:, 0] == np.arange(D)).all() and (nearest[clear, 1] == best[clear]).all()
     rng = np.random.default_rng(0)
-    halves = similarity.halves(np.arange(D), 300, rng).similarities(3, seed=0)
-    assert [tuple(r.shape) for r in halves] == 3 * [(2, D, D)]
-    np.testing.assert_allclose(np.mean([r.mean(0) for r in halves], axis=0), r, atol=0.2)
+    rows = rng.permutation(len(X))[: similarity.in_memory().shape[0]]
+    halves = similarity.in_memory().halved_blocks(rows, 4).correlations(1, D)
+    assert halves.shape == (8, D - 1, D)
+    np.testing.assert_allclose(halves.mean(0), r[1:], atol=0.2)
+    blocks = block_of_rows(len(rows))
+    first = (
+        similarity.in_memory()
+        .sampled(10**9, rng)
+        .rows.resampled(rows[first_halves(4)[2][blocks]], True)
+    )
+    expected = type(similarity.in_memory())(first).matrix()[1:]
+    np.testing.assert_allclose(halves[4], expected, atol=0.02)
     assert similarity.sampled(50, rng).shape == (50, D)
     assert np.abs(similarity.shuffled(rng).matrix() - np.eye(D)).max() < 0.3
     found = similarity.coordinates()

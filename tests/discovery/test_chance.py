@@ -11,8 +11,7 @@ from groupfs.discovery.chance import (
     group_p_values,
     measure_relatedness,
 )
-from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
-from groupfs.discovery.graph import feature_walk
+from groupfs.discovery.feature_graph import connect_features
 from groupfs.discovery.members import group_components
 from groupfs.utils.false_discovery import adjust_p_values
 from tests.support.walks import correlations
@@ -81,9 +80,8 @@ def test_tall_tables_lend_some_of_their_rows(rng):
     assert tables.similarity.shape == (FEWEST_SHUFFLED_ROWS, 5) and len(tables.seeds) == 60
 
 
-def chance_groups(rows, n_groups, labels=None, seed=0, signed=False):
-    graph = {"n_neighbors": 7, "n_kept": None, "signed": signed}
-    return chance_cohesion(ChanceTables.of(rows, seed), rows.shape[1], n_groups, labels, **graph)
+def chance_groups(rows, labels=None, seed=0, signed=False):
+    return chance_cohesion(ChanceTables.of(rows, seed), rows.shape[1], labels, signed)
 
 
 def p_values_of(rows, groups, chance, signed=False):
@@ -99,9 +97,9 @@ def test_p_values_are_not_fooled_by_looking_for_groups(kind, signed):
     tables_with_discoveries, p_values = 0, []
     for seed in range(8):
         rows = correlations(NOISE[kind](np.random.default_rng(seed)))
-        walk = feature_walk(rows, 7, None, signed)
-        groups = as_groups(cluster_features(leading_eigenvectors(walk, 8), 8), 8)
-        p = p_values_of(rows, groups, chance_groups(rows, 8, None, seed, signed), signed)
+        (labels,) = connect_features(rows, signed, halved=False).communities(1.4, slice(1))
+        groups = [np.flatnonzero(labels == j) for j in range(labels.max() + 1)]
+        p = p_values_of(rows, groups, chance_groups(rows, None, seed, signed), signed)
         tables_with_discoveries += (adjust_p_values(p) <= 0.01).any()
         p_values.extend(p[[len(group) > 1 for group in groups]])
     assert tables_with_discoveries <= 1
@@ -116,7 +114,7 @@ def test_more_rows_and_few_answers_do_not_hide_a_group(rng, n_rows, levels):
     X[:, :3] += 1.1 * rng.standard_normal((n_rows, 1))  # r = 0.55
     X = np.digitize(X, np.quantile(X, np.arange(1, levels) / levels)).astype(float)
     rows = correlations(X)
-    p = p_values_of(rows, [np.arange(3), np.arange(2), np.arange(10, 13)], chance_groups(rows, 8))
+    p = p_values_of(rows, [np.arange(3), np.arange(2), np.arange(10, 13)], chance_groups(rows))
     assert p[0] < 1e-5 and p[1] < 0.01 and p[2] > 0.05
 
 
@@ -125,7 +123,7 @@ def test_known_groups_are_compared_with_themselves(rng):
     X[:, :5] += rng.standard_normal((200, 1))
     labels = np.repeat([0, 1], [5, 25])
     rows = correlations(X)
-    p = p_values_of(rows, as_groups(labels, 2), chance_groups(rows, 2, labels))
+    p = p_values_of(rows, [np.arange(5), np.arange(5, 30)], chance_groups(rows, labels))
     assert p[0] < 1e-6 and p[1] > 0.01
 
 

@@ -1,12 +1,11 @@
 """What is said of groups once they are found: of their members, their replication, their order."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from groupfs.discovery.describe_groups import _replication, rank_groups
-from groupfs.discovery.members import _first_of, group_components, strength_by_group
+from groupfs.discovery.describe_groups import rank_groups
+from groupfs.discovery.feature_graph import connect_features
+from groupfs.discovery.members import _first_of, assign_members, group_components, nearness
 from tests import reference
 from tests.support.walks import correlations, standardised
 
@@ -71,31 +70,32 @@ def test_cohesion_of_noise_is_about_one(rng):
 
 
 @pytest.mark.parametrize("signed", [False, True])
-def test_strength_by_group_does_not_count_the_feature_itself(rng, signed):
-    X = rng.standard_normal((50, 8))
+def test_nearness_is_the_mean_of_the_three_largest_ties_without_the_feature_itself(rng, signed):
+    X = rng.standard_normal((50, 8)) + 0.7 * rng.standard_normal((50, 1))
     X[:, 3] -= 2 * X[:, 0]
-    labels = np.array([0, 0, 0, 0, 0, 1, 1, 2])
-    r = np.corrcoef(X.T) if signed else np.abs(np.corrcoef(X.T))
-    found = strength_by_group(correlations(X), labels, 3, signed)
+    labels = np.array([0, 0, 0, 0, 0, 1, 1, -1])
+    r = np.corrcoef(X.T)
+    r = np.where((r if signed else np.abs(r)) ** 2 * np.sign(r if signed else 1) > 1 / 50, r, 0)
+    found = nearness(connect_features(correlations(X), signed), labels, 2)
     for i in range(8):
-        for j in range(3):
+        near = []
+        for j in range(2):
             others = [k for k in np.flatnonzero(labels == j) if k != i]
-            largest = np.sort(r[i, others])[::-1][:3]
-            assert found[i, j] == pytest.approx(largest.mean() if len(others) else 0, abs=1e-6)
+            largest = np.sort(np.abs(r[i, others]))[::-1][:3]
+            near.append(largest.mean() if len(others) else 0)
+        own = near[labels[i]] if labels[i] >= 0 else 0
+        other = max(near[j] for j in range(2) if j != labels[i])
+        assert (found[0][i], found[1][i]) == pytest.approx((own, other), abs=1e-6)
+        assert other == 0 or near[found[2][i]] == pytest.approx(other)
 
 
-def test_replication_of_a_group_outside_the_halves_is_not_known():
-    halves = SimpleNamespace(group_replication=lambda labels, n_groups: (np.array([0.9, 0.0]), 0.1))
-    table = SimpleNamespace(columns=np.arange(4), names=list("abcd"))
-    evidence = SimpleNamespace(halves=halves, halved=np.array([0, 1]), found_again=None)
-    for labels, known, again in (
-        ([0, 0, 1, 1], [0.9, np.nan], [True, True]),
-        ([0, 1, 1, 1], [0.9, 0.0], [True, False]),
-    ):
-        division = SimpleNamespace(table=table, n_groups=2, labels=np.array(labels))
-        replication, replicates = _replication(division, evidence)
-        np.testing.assert_array_equal(replication, known)
-        assert replicates.tolist() == again
+def test_features_move_to_a_group_they_are_nearer_to_and_leave_one_they_do_not_go_with(X, rng):
+    X = np.hstack([X, rng.standard_normal((120, 1))])
+    labels = np.append(np.repeat([0, 1], [10, 4]), 1)
+    labels[[2, 12]] = 1, 0
+    similarity = correlations(X)
+    found = assign_members(similarity, connect_features(similarity, False), labels, 2, False)
+    assert found.tolist() == [0] * 10 + [1] * 4 + [-1]
 
 
 def test_ties_are_broken_by_size_and_then_by_the_first_feature():

@@ -1,13 +1,6 @@
 import numpy as np
 
-from groupfs.data.correlations import HalvedColumns
-from groupfs.discovery.replication import (
-    Halves,
-    holds_in_blocks,
-    n_splits,
-    replicates,
-)
-from tests import reference
+from groupfs.discovery.replication import holds_in_blocks
 from tests.support.walks import correlations
 
 
@@ -21,31 +14,6 @@ def planted(rng, sizes, n_rows=300, loading=0.8, correlation=0.0):
     return X * np.where(np.arange(len(groups)) % 2, -1, 1), groups
 
 
-def halved(X):
-    m = X.shape[1]
-    return HalvedColumns(X, np.zeros((m, m), dtype=bool))
-
-
-def halves_of(X, seed=0, n_vectors=12):
-    found = halved(X).similarities(n_splits(X.shape[1]), seed)
-    return Halves(found, 7, n_vectors, False, seed)
-
-
-def test_replication_of_a_group_is_the_jaccard_index_with_the_best_match(rng):
-    X, groups = planted(rng, [5, 5, 5])
-    halves = halves_of(X)
-    labels = groups.copy()
-    labels[0] = -1  # of no group: not counted
-    found, chance = halves.group_replication(labels, 3)
-    expected = [reference.best_jaccard(labels, half, 3) for half in halves.clusters(3)]
-    np.testing.assert_allclose(found, np.mean(expected, axis=0))
-    assert (found > 0.9).all() and (chance < 0.6).all() and replicates(found, chance).all()
-    again, same = halves.group_replication(labels, 3)
-    np.testing.assert_array_equal(chance, same)
-    mixed, by_chance = halves.group_replication(np.arange(15) % 3, 3)
-    assert not replicates(mixed, by_chance).any()
-
-
 def test_a_few_rows_make_no_group(rng):
     """Five columns of noise that share some far rows cohere in the blocks of these rows alone."""
     X, groups = planted(rng, [5, 5], n_rows=2000, loading=0.4)
@@ -56,5 +24,5 @@ def test_a_few_rows_make_no_group(rng):
             Z[:, 5:] = rng.standard_normal((2000, 5))
             Z[:n_far, 5:] += 20
         rows = correlations((Z - Z.mean(0)) / Z.std(0)).rows
-        found = holds_in_blocks(rows, groups, np.ones(10, dtype=int), 2)
+        found = holds_in_blocks(rows, rng.permutation(2000), groups, np.ones(10, dtype=int), 2)
         assert found.tolist() == [True, holds]

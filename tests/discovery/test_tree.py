@@ -1,15 +1,18 @@
 """The tree of groups: what halves of the rows share, level by level, and what they do not."""
 
 import random
-from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from groupfs.data.halves import N_BLOCKS, BlockSums, deal_rows, first_halves
+from groupfs import FeatureGroups
+from groupfs.data.halves import N_BLOCKS, BlockSums, block_of_rows, deal_rows, first_halves
+from groupfs.discovery.divide import adjusted_rand
 from groupfs.discovery.feature_graph import ALL_PAIRS, WIDE, connect_features
-from groupfs.discovery.tree import adjusted_rand, default_level, grow_tree, levels_of
+from groupfs.discovery.levels import default_level, levels_of
+from groupfs.discovery.tree import cut_tree, grow_tree
 from tests.support.walks import correlations
 
 
@@ -24,17 +27,18 @@ def nested(rng, n_rows=800, n_traits=3, facets=4, items=5, facet=0.6, trait=0.5)
 
 
 def levels_in(X, signed=False):
-    return levels_of(grow_tree(connect_features(correlations(X), signed)))
+    return levels_of(grow_tree(connect_features(correlations(X), signed)), X.shape[1])
 
 
 @pytest.mark.parametrize("n_rows", [20, 33, 500])
 def test_halves_made_of_blocks_are_halves_of_the_rows(n_rows, rng):
     X = rng.standard_normal((n_rows, 6)) + 3
     X[:, 4] += 2 * X[:, 1]
-    blocks, halves = deal_rows(n_rows), first_halves(40)
-    found = BlockSums(X, 40).correlations(1, 4)
-    assert np.bincount(blocks, minlength=N_BLOCKS).max() - np.bincount(blocks).min() <= 1
-    assert (halves.sum(1) == N_BLOCKS // 2).all() and len(np.unique(halves, axis=0)) == 40
+    blocks, halves = block_of_rows(n_rows), first_halves(31)
+    found = BlockSums(X, 31).correlations(1, 4)
+    sizes = np.bincount(blocks, minlength=N_BLOCKS)
+    assert sizes.max() - sizes.min() <= 1
+    assert (halves.sum(1) == N_BLOCKS // 2).all() and len(np.unique(halves, axis=0)) == 31
     for pair, first in enumerate(halves):
         for side, half in enumerate((first, ~first)):
             expected = np.corrcoef(X[half[blocks]].T)[1:4]
@@ -44,10 +48,32 @@ def test_halves_made_of_blocks_are_halves_of_the_rows(n_rows, rng):
 def test_a_column_that_hardly_varies_in_a_half_goes_with_nothing_there(rng):
     X = rng.standard_normal((320, 3))
     X[:, 0] = 0
-    X[deal_rows(320) == 5, 0] = 1
+    X[block_of_rows(320) == 5, 0] = 1
     r = BlockSums(X, 8).correlations(0, 3)
     without = ~first_halves(8)[:, 5]
     assert not r[::2][without][:, 0].any() and (np.abs(r) <= 1).all()
+
+
+def blocks_of(dealt):
+    return block_of_rows(len(dealt))[np.argsort(dealt)]
+
+
+def test_rows_are_dealt_by_what_they_are_and_not_by_their_places(rng):
+    Z = rng.standard_normal((400, 6))
+    Z[200:] = np.round(Z[:200])  # some are equal in steps, and some altogether
+    order, tied = rng.permutation(400), Z @ rng.standard_normal(6)
+    again = deal_rows(Z, tied)
+    np.testing.assert_array_equal(Z[order][deal_rows(Z[order], tied[order])], Z[again])
+    np.testing.assert_array_equal(deal_rows(Z[:, ::-1], tied), again)
+    assert (blocks_of(deal_rows(Z, tied, dealing=1)) == blocks_of(again)).mean() < 0.1
+    Z[7] += 1  # moves that row, and next to no other
+    assert (blocks_of(deal_rows(Z, tied)) == blocks_of(again)).mean() > 0.9
+
+
+def test_equal_rows_are_spread_over_the_blocks(rng):
+    Z = np.repeat([[0.0], [1.0]], 320, axis=0)
+    ones = Z[deal_rows(Z, np.zeros(640)), 0].reshape(N_BLOCKS, -1).mean(1)
+    assert ones.min() > 0.1 and ones.max() < 0.9
 
 
 def test_ties_are_what_squared_correlations_have_beyond_chance(rng):
@@ -116,11 +142,64 @@ def test_one_factor_is_one_group_that_is_not_found_again_by_construction(rng):
     assert noise.found_again[0] < 0.2
 
 
-def test_without_a_clear_level_the_narrowest_that_is_found_again_is_shown(rng):
-    X, _, _ = nested(rng)
-    broad, narrow = levels_in(X)
-    broad = replace(broad, agreement=0.6, found_again=np.full(3, 0.8))
-    for again, chosen in ((0.75, 1), (0.6, 0)):
-        found_again = np.full(len(narrow.found_again), again)
-        other = replace(narrow, agreement=0.5, found_again=found_again)
-        assert default_level([broad, other]) == chosen
+def test_without_a_clear_level_the_narrowest_that_is_found_again_is_shown():
+    labels = np.repeat([0, 1], 5)
+    for narrower, chosen in ((0.75, 1), (0.6, 0)):
+        levels = [
+            SimpleNamespace(agreement=0.5, labels=labels, found_again=np.full(2, share))
+            for share in (0.8, narrower)
+        ]
+        assert default_level(levels) == chosen
+
+
+@pytest.mark.parametrize(("n_groups", "of"), [(1, None), (3, "trait"), (12, "facet")])
+def test_a_number_of_groups_is_a_cut_through_the_tree(n_groups, of, rng):
+    X, of_facet, of_trait = nested(rng)
+    root = grow_tree(connect_features(correlations(X), False))
+    groups, parents = cut_tree(root, n_groups)
+    assert len(groups) == len(parents) == n_groups
+    labels = np.full(X.shape[1], -1)
+    for j, group in enumerate(groups):
+        labels[group] = j
+    assert (labels >= 0).all()
+    if of is not None:
+        assert adjusted_rand_score(of_trait if of == "trait" else of_facet, labels) > 0.95
+
+
+def test_between_two_levels_parts_that_are_tied_most_are_joined(rng):
+    X, of_facet, of_trait = nested(rng)
+    root = grow_tree(connect_features(correlations(X), False))
+    for n_groups in (2, 7):
+        groups, parents = cut_tree(root, n_groups)
+        assert len(groups) == n_groups
+        # whole facets stay together, and facets of one trait do before those of two
+        assert all(len(np.unique(of_facet[group])) * 5 == len(group) for group in groups)
+        if n_groups == 7:
+            assert all(len(np.unique(of_trait[group])) == 1 for group in groups)
+
+
+def test_beyond_the_leaves_single_features_are_split_off_those_tied_least_first(rng):
+    X = 0.8 * rng.standard_normal((300, 1)) + 0.6 * rng.standard_normal((300, 8))
+    X[:, 5] = 0.3 * X[:, 0] + rng.standard_normal(300)
+    groups, _ = cut_tree(grow_tree(connect_features(correlations(X), False)), 3)
+    assert sorted(map(len, groups)) == [1, 1, 6] and [5] in [group.tolist() for group in groups]
+
+
+def test_nodes_that_a_tree_before_had_are_not_divided_again(rng):
+    X, of_facet, _ = nested(rng)
+    graph, grown = connect_features(correlations(X), False), {}
+    first = grow_tree(graph, grown=grown)
+    known = len(grown)
+    assert grow_tree(graph, grown=grown).parts is first.parts and len(grown) == known
+    fewer = grow_tree(graph, np.flatnonzero(of_facet != 0), grown=grown)
+    kept = {part.features.tobytes() for part in first.parts}
+    again = [part for part in fewer.parts if part.features.tobytes() in kept]
+    assert len(again) == 2 and all(part.parts for part in again)
+
+
+def test_the_answer_hangs_on_no_seed_and_on_no_order(rng):
+    X, _, _ = nested(rng, n_rows=300)
+    first = FeatureGroups(random_state=0).fit(X).group_labels_
+    order, rows = rng.permutation(X.shape[1]), rng.permutation(len(X))
+    again = FeatureGroups(random_state=1).fit(X[rows][:, order]).group_labels_
+    assert adjusted_rand_score(first[order], again) == 1

@@ -4,9 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import torch
 
-from groupfs.discovery import graph as by_numpy
+from groupfs.data.correlations import Correlations
+from groupfs.data.dense import DenseRows
 from groupfs.joint.batches import Batches
 from groupfs.joint.graph import (
     feature_walk,
@@ -31,20 +33,48 @@ def test_affinity_equals_the_literal_one(rng):
     np.testing.assert_allclose(walk, reference.random_walk(literal), rtol=1e-9)
 
 
-@pytest.mark.parametrize("n_kept", [None, 6])
-def test_walk_of_features_is_that_of_numpy_whoever_multiplies(rng, n_kept):
-    similarity = correlations(rng.standard_normal((25, 15)))
-    expected = by_numpy.feature_walk(similarity, 4, n_kept)
-    again = correlations(similarity.rows.Z)
-    again.rows.multiply_on(torch.device("cpu"))
-    found = feature_walk(again, 4, n_kept)
-    gap = abs(found - expected)
-    assert gap.max() < 1e-12
+def columns(rng, d=40, N=25):
+    Z = rng.standard_normal((N, d)) + 2 * rng.standard_normal((N, 4))[:, rng.integers(0, 4, d)]
+    return (Z - Z.mean(0)) / Z.std(0)
+
+
+@pytest.mark.parametrize("by_torch", [False, True])
+def test_walk_of_features_is_identity_minus_the_literal_laplacian(rng, by_torch):
+    similarity = Correlations(DenseRows(columns(rng, d=15)))
+    if by_torch:
+        similarity.rows.multiply_on(torch.device("cpu"))
+    walk = feature_walk(similarity, 4, None)
+    Z = torch.from_numpy(similarity.rows.Z.T.copy())
+    literal = reference.laplacian(reference.self_tuning_affinity(Z, 4))
+    np.testing.assert_allclose(np.eye(15) - walk, literal, atol=1e-10)
+    F = torch.from_numpy(rng.standard_normal((3, 15, 2)))
+    for R in (1, 3):
+        rough = apply_laplacian(torch.from_numpy(walk), F[:R])
+        np.testing.assert_allclose(rough, (np.eye(15) - walk) @ F[:R].numpy(), atol=1e-10)
+
+
+@pytest.mark.parametrize("block", [2**23, 100])
+def test_a_sparse_walk_joins_near_neighbours_of_either_end(rng, block):
+    rows = Correlations(DenseRows(columns(rng), block))
+    sparse = feature_walk(rows, 7, 10)
+    assert sp.issparse(sparse) and not sp.issparse(feature_walk(rows, 7, 39))
+    distance = ((rows.rows.Z[:, :, None] - rows.rows.Z[:, None, :]) ** 2).sum(0)
+    near = distance.argsort(1).argsort(1) <= 10
+    affinity = reference.self_tuning_affinity(torch.from_numpy(rows.rows.Z.T.copy()), 7)
+    kept = np.where(near | near.T, affinity, 0)
+    scale = 1 / np.sqrt(kept.sum(1))
+    np.testing.assert_allclose(sparse.toarray(), kept * scale[:, None] * scale, atol=1e-10)
+
+
+@pytest.mark.parametrize("n_kept", [None, 4])
+def test_more_copies_than_neighbours_are_alike_and_finite(n_kept, rng):
+    Z = columns(rng, d=10)
+    Z[:, :6] = Z[:, :1]
+    walk = feature_walk(Correlations(DenseRows(Z)), 3, n_kept)
+    full = walk.toarray() if sp.issparse(walk) else walk
+    assert np.isfinite(full).all() and (np.diag(full) > 0).all()
     if n_kept is None:
-        F = torch.from_numpy(rng.standard_normal((3, 15, 2)))
-        for R in (1, 3):
-            rough = apply_laplacian(torch.from_numpy(found), F[:R])
-            np.testing.assert_allclose(rough, (np.eye(15) - found) @ F[:R].numpy(), atol=1e-10)
+        np.testing.assert_allclose(full[:6, :6], full[0, 0])
 
 
 @pytest.mark.parametrize("steps", [1, 2])

@@ -115,7 +115,8 @@ def test_the_first_groups_are_named_with_what_is_known_of_the_very_first(summary
     assert which.startswith(
         f"Group 1 around {first['representative_name']} comes first (smoothness"
     )
-    assert "adjusted p < 0.001, replication 1.00, 5 features), then group 2 around" in which
+    again = f"{first['replication']:.2f}"
+    assert f"adjusted p < 0.001, replication {again}, 5 features), then group 2 around" in which
 
 
 @pytest.mark.parametrize(

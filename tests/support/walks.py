@@ -3,7 +3,7 @@
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.datasets import load_two_moons
-from groupfs.discovery.graph import feature_walk
+from groupfs.joint.graph import feature_walk
 
 
 def standardised(X):

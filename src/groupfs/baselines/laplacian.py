@@ -16,8 +16,7 @@ from groupfs.baselines.base import RankingSelector, Table, parameter
 from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.similarity import smallest_of_rows
 from groupfs.data.table import RowsInMemory
-from groupfs.discovery import graph
-from groupfs.discovery.graph import TINY
+from groupfs.discovery import smoothness as discovery
 from groupfs.discovery.sample_graph import check_affinity
 from groupfs.joint.settings import fewer_than
 from groupfs.utils.device import find_gpu
@@ -137,10 +136,10 @@ def self_tuning_affinity(
         kept_neighbors = "all" if DENSE_SAMPLES >= N else KEPT_ABOVE
     if isinstance(kept_neighbors, str) or kept_neighbors >= N - 1:
         distances = _squared_distances(rows, _row_norms(rows), 0, N)
-        return graph.self_tuning_affinity(distances, n_neighbors, BANDWIDTH_FLOOR)
+        return discovery.self_tuning_affinity(distances, n_neighbors, BANDWIDTH_FLOOR)
     k = max(kept_neighbors, n_neighbors)
     squared, nearest, mean = nearest_rows(rows, k)
-    g = np.sqrt(np.maximum(squared[:, n_neighbors - 1], BANDWIDTH_FLOOR * mean + TINY))
+    g = np.sqrt(np.maximum(squared[:, n_neighbors - 1], BANDWIDTH_FLOOR * mean + discovery.TINY))
     weights = np.exp(-squared / (g[:, None] * g[nearest]))
     starts = np.arange(0, N * k + 1, k)
     edges = sp.csr_array((weights.ravel(), nearest.ravel(), starts), shape=(N, N))

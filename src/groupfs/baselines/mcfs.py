@@ -21,7 +21,7 @@ from scipy.sparse.linalg import ArpackError, LinearOperator
 from groupfs.baselines.base import Table, parameter
 from groupfs.baselines.laplacian import Affinity, SampleGraphSelector
 from groupfs.data.table import RowsInMemory
-from groupfs.discovery.clusters import dense_eigenvectors, lanczos
+from groupfs.discovery.eigenvectors import dense_eigenvectors, lanczos
 from groupfs.joint.settings import fewer_than
 from groupfs.utils.sklearn_compat import COUNT
 from groupfs.utils.types import FloatArray

@@ -1,6 +1,6 @@
 """Correlate columns of numbers, of tables in memory, sparse or streamed.
 
-Axes: N samples, d columns, m of them; n rows that are halved.
+Axes: N samples, d columns, m of them.
 
 Indicator columns of one variable exclude each other: where one is on, the others are off. That
 makes them correlate without saying anything, so their correlation counts as none.
@@ -14,20 +14,12 @@ import scipy.sparse.linalg
 
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, column_coordinates
 from groupfs.data.halves import BlockSums
-from groupfs.data.similarity import (
-    ALIKE,
-    MATRIX_FEATURES,
-    ComparedColumns,
-    Similarity,
-    distances_of,
-)
+from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
 from groupfs.data.table import NumberRows, RowsInMemory
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import FloatArray, IntArray
 
 #: Deviation from -1 of lowest times highest value at which a standardised column has two values.
 TWO_VALUED = 1e-4
-#: Variance of a standardised column in half of the rows that is none but for rounding.
-NO_VARIANCE = 1e-12
 
 
 class Correlations(Similarity):
@@ -60,16 +52,9 @@ class Correlations(Similarity):
             self._of_sample = Correlations(self.held)
         return self._of_sample
 
-    def halves(self, features: IntArray, n_rows: int, rng: np.random.Generator) -> "HalvedColumns":
-        X = self.rows.random_rows(n_rows, rng)[:, features]
-        return HalvedColumns(X, self.in_memory().part(features) == 0)
-
-    def halved_blocks(
-        self, n_rows: int, n_pairs: int, rng: np.random.Generator
-    ) -> tuple[int, BlockSums]:
-        X = self.held.random_rows(n_rows, rng)
-        dtype = np.float64 if X.shape[1] <= MATRIX_FEATURES else np.float32
-        return len(X), BlockSums(X.astype(dtype, copy=False), n_pairs)
+    def halved_blocks(self, rows: IntArray, n_pairs: int) -> BlockSums:
+        dtype = np.float64 if self.shape[1] <= MATRIX_FEATURES else np.float32
+        return BlockSums(self.held.take(rows).astype(dtype, copy=False), n_pairs)
 
     def _all_products(self) -> FloatArray:
         """Multiply all columns with all, (d, d); not to be written to."""
@@ -124,25 +109,6 @@ class Correlations(Similarity):
         kurtosis = np.square(squares, out=squares).mean(0) / np.maximum(variance**2, 1e-30)
         return np.asarray(kurtosis)
 
-    def distances(self, start: int, stop: int, signed: bool) -> FloatArray:
-        apart = self._apart
-        if apart is None and not signed:
-            return super().distances(start, stop, signed)
-        if apart is None:
-            products, own = self.products(start, stop), self.measured.column_norms
-        else:
-            products, own = apart.column_products(start, stop), apart.column_norms
-        found = distances_of(products, own, start)
-        if signed:
-            return found
-        return np.where(self.block(start, stop) > 0, found, super().distances(start, stop, signed))
-
-    @cached_property
-    def _apart(self) -> RowsInMemory | None:
-        """Rows without what all columns share, where these are nearly equal."""
-        apart = self.measured.without_common_column(ALIKE)
-        return None if apart is self.measured else apart.in_memory()
-
     def columns(self, features: IntArray, most: int = MATRIX_FEATURES) -> ComparedColumns:
         held, m = self.in_memory(), len(features)
         matrix = held.part(features) if m <= most else _operator(self.held.restricted(features))
@@ -179,50 +145,6 @@ class Correlations(Similarity):
         else:
             products = self.held.products_of(features).T
         return products / self.roots[:, None] / self.roots[features]
-
-
-class HalvedColumns:
-    """Columns that are correlated in halves of the rows.
-
-    Parameters
-    ----------
-    X : (n, m)
-        Rows of the table.
-    excluded : (m, m)
-        Pairs of columns whose correlation counts as none.
-    """
-
-    def __init__(self, X: FloatArray, excluded: BoolArray) -> None:
-        self.X, self.excluded = X, excluded
-
-    def similarities(
-        self, n_splits: int, seed: int, features: IntArray | None = None
-    ) -> list[FloatArray]:
-        X, excluded, n = self.X, self.excluded, len(self.X)
-        if features is not None:
-            X, excluded = X[:, features], excluded[np.ix_(features, features)]
-        X = X - X.mean(0, dtype=np.float64)
-        X /= np.maximum(np.sqrt(np.square(X).mean(0)), 1e-300)
-        rng, total, found = np.random.default_rng(seed), _moments(X), []
-        for _ in range(n_splits):
-            order = rng.permutation(n)
-            first = _moments(X[order[: n // 2]])
-            left_over = _moments(X[order[n // 2 : n - n // 2]])  # a row, if they are odd in number
-            second = tuple(a - b - c for a, b, c in zip(total, first, left_over, strict=True))
-            products, sums = (np.stack(pair) for pair in zip(first, second, strict=True))
-            centered = products - sums[:, :, None] * (sums / (n // 2))[:, None]
-            own = np.diagonal(centered, axis1=1, axis2=2)
-            roots = np.sqrt(np.maximum(own, NO_VARIANCE * (n // 2)))
-            found.append(np.where(excluded, 0, centered / roots[:, :, None] / roots[:, None]))
-        return found
-
-
-def _moments(X: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Multiply columns with each other, (m, m), and add them up, (m,).
-
-    Those of the rows that are left are what is left of those of all rows.
-    """
-    return X.T @ X, X.sum(0)
 
 
 def _operator(rows: RowsInMemory) -> scipy.sparse.linalg.LinearOperator:

@@ -2,33 +2,68 @@
 
 Axes: S pairs of halves, 32 blocks of rows, n rows, m columns, b of them.
 
-Halves are rows of a Hadamard matrix: 16 blocks and the other 16, any two pairs of halves as
-different as can be. The dealing has a seed of its own, so halves do not hang on anybody's.
+Which block a row goes to hangs on its values alone, not on its place in the table or on anybody's
+seed, and is otherwise random. Halves are rows of a Hadamard matrix: 16 blocks and the other 16, any
+two pairs of halves as different as can be.
 """
+
+from typing import Any
 
 import numpy as np
 import scipy.linalg
+from numpy.typing import NDArray
 
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Blocks of rows.
 N_BLOCKS = 32
+#: Pairs of halves that one dealing of the rows gives, all different.
+MOST_PAIRS = N_BLOCKS - 1
+#: Steps of a deviation in which values of a row are told apart: so few that a gap elsewhere in the
+#: table, which moves means and deviations a little, leaves nearly all rows where they are.
+STEPS = 4
 #: Share of a column's variance below which it counts as constant in a half.
 LEAST_VARIANCE = 1e-3
 
 
-def deal_rows(n_rows: int) -> IntArray:
-    """Give every row its block, (n,); blocks are of equal size, or differ by one row."""
-    return np.random.default_rng(N_BLOCKS).permutation(n_rows) % N_BLOCKS
+def deal_rows(Z: FloatArray, tied: FloatArray, dealing: int = 0) -> IntArray:
+    """Put standardised rows in an order as if at random that only their values decide, (n,).
+
+    Neighbours in it make a block. Values in some columns (n, k) count in steps, whatever the order
+    of the columns; rows that are equal so are counted, in the order of ``tied`` (n,), and spread.
+    Every ``dealing`` has another order.
+    """
+    key, place = _row_key(Z), np.arange(len(Z))
+    order = np.lexsort((tied, key))
+    first = np.append(True, key[order][1:] != key[order][:-1])
+    key[order] += (place - np.maximum.accumulate(np.where(first, place, 0))).astype(np.uint64)
+    return np.argsort(_scrambled(key + np.uint64(dealing << 32)), kind="stable")
+
+
+def _row_key(Z: FloatArray) -> NDArray[np.uint64]:
+    """Turn every row into a number as if at random, whatever the order of its values, (n,)."""
+    key = np.zeros(len(Z), dtype=np.uint64)
+    for z in Z.T:
+        key += _scrambled(np.floor(STEPS * z).astype(np.int64))
+    return key
+
+
+def _scrambled(numbers: NDArray[Any]) -> NDArray[np.uint64]:
+    """Turn integers into 64 bits as if at random (the finaliser of SplitMix64)."""
+    x = numbers.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def block_of_rows(n_rows: int) -> IntArray:
+    """Number the blocks of rows that were dealt, (n,); their sizes differ by one row at most."""
+    return np.arange(n_rows) * N_BLOCKS // max(n_rows, 1)
 
 
 def first_halves(n_pairs: int) -> BoolArray:
     """Say which blocks make the first half of every pair, (S, 32); the others make the second."""
-    signs = scipy.linalg.hadamard(N_BLOCKS)[1:]
-    rng, found = np.random.default_rng(N_BLOCKS), [signs]
-    while sum(map(len, found)) < n_pairs:
-        found.append(signs[:, rng.permutation(N_BLOCKS)])
-    halves: BoolArray = np.concatenate(found)[:n_pairs] > 0
+    halves: BoolArray = scipy.linalg.hadamard(N_BLOCKS)[1 : n_pairs + 1] > 0
     return halves
 
 
@@ -38,16 +73,14 @@ class BlockSums:
     Parameters
     ----------
     X : (n, m)
-        Rows, columns about centred.
+        Rows as they were dealt, columns about centred.
     n_pairs : int
         Pairs of halves that will be asked for.
     """
 
     def __init__(self, X: FloatArray, n_pairs: int) -> None:
-        blocks = deal_rows(len(X))
-        order = np.argsort(blocks, kind="stable")
-        self.X = X[order]
-        self.edges = np.searchsorted(blocks[order], np.arange(N_BLOCKS + 1))
+        self.X = X
+        self.edges = np.searchsorted(block_of_rows(len(X)), np.arange(N_BLOCKS + 1))
         first = first_halves(n_pairs)
         self.first = first.astype(X.dtype)
         # the second half of every pair follows its first
@@ -55,27 +88,26 @@ class BlockSums:
         self.counts = np.maximum(self.halves @ np.diff(self.edges), 1)
         sums = np.array([part.sum(0, dtype=np.float64) for part in self._parts()])
         squares = np.array([np.square(part).sum(0, dtype=np.float64) for part in self._parts()])
-        self.means = (self.halves @ sums) / self.counts[:, None]
-        variance = (self.halves @ squares) / self.counts[:, None] - np.square(self.means)
+        means = (self.halves @ sums) / self.counts[:, None]
+        variance = (self.halves @ squares) / self.counts[:, None] - np.square(means)
         least = LEAST_VARIANCE * squares.sum(0) / max(len(X), 1)
-        self.inverse = np.where(variance > least, 1 / np.sqrt(np.maximum(variance, 1e-300)), 0)
+        inverse = np.where(variance > least, 1 / np.sqrt(np.maximum(variance, 1e-300)), 0)
+        self.inverse, self.means = inverse.astype(X.dtype), (means * inverse).astype(X.dtype)
 
     def _parts(self) -> list[FloatArray]:
         return [self.X[a:b] for a, b in zip(self.edges, self.edges[1:], strict=False)]
 
     def correlations(self, start: int, stop: int) -> FloatArray:
         """Correlate columns start..stop with all in every half, (2 S, b, m)."""
-        m, S = self.X.shape[1], len(self.first)
-        products = np.stack([part[:, start:stop].T @ part for part in self._parts()])
-        products = products.reshape(N_BLOCKS, -1)
-        found = np.empty((S, 2, stop - start, m), dtype=self.X.dtype)
-        found[:, 0] = (self.first @ products).reshape(S, stop - start, m)
-        found[:, 1] = products.sum(0).reshape(1, stop - start, m) - found[:, 0]
-        r: FloatArray = found.reshape(2 * S, stop - start, m)
-        means, inverse = self.means.astype(r.dtype), self.inverse.astype(r.dtype)
-        for h, count in enumerate(self.counts):
-            r[h] /= count
-            r[h] -= means[h, start:stop, None] * means[h]
-            r[h] *= inverse[h, start:stop, None]
-            r[h] *= inverse[h]
+        m, S, b = self.X.shape[1], len(self.first), stop - start
+        products = np.empty((N_BLOCKS, b, m), dtype=self.X.dtype)
+        for part, out in zip(self._parts(), products, strict=True):
+            np.matmul(part[:, start:stop].T, part, out=out)
+        r: FloatArray = np.empty((2 * S, b, m), dtype=self.X.dtype)
+        r[::2] = (self.first @ products.reshape(N_BLOCKS, -1)).reshape(S, b, m)
+        np.subtract(products.sum(0), r[::2], out=r[1::2])
+        for h, own in enumerate(r):
+            own *= self.inverse[h, start:stop, None] / self.counts[h]
+            own *= self.inverse[h]
+            own -= self.means[h, start:stop, None] * self.means[h]
         return np.clip(r, -1, 1, out=r)

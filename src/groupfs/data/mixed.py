@@ -6,7 +6,6 @@ Features that do not vary are left out; the others come in an order of their own
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -17,9 +16,9 @@ from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, basis_coordin
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.data.feature_rows import FeatureRows, feature_moments, make_rows
-from groupfs.data.halves import deal_rows, first_halves
-from groupfs.data.mixed_similarity import column_correlations, similarities
-from groupfs.data.pair_sums import exclusive_pairs, pair_weights
+from groupfs.data.halves import N_BLOCKS, block_of_rows, first_halves
+from groupfs.data.mixed_similarity import canonical_of, column_correlations, similarities
+from groupfs.data.pair_sums import PairSums, pair_weights
 from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
 from groupfs.data.standardize import N_KEYS, order_by_keys, without_rounding
 from groupfs.data.table import Table, TableOptions
@@ -97,17 +96,8 @@ class FeatureSimilarity(Similarity):
             part._columns = self._columns[np.ix_(columns, columns)]
         return part
 
-    def halves(self, features: IntArray, n_rows: int, rng: np.random.Generator) -> "HalvedFeatures":
-        rows, N = self.rows, self.shape[0]
-        if n_rows < N:
-            rows = rows.resampled(np.sort(rng.permutation(N)[:n_rows]), True)
-        return HalvedFeatures(rows.basis.restricted(features))
-
-    def halved_blocks(
-        self, n_rows: int, n_pairs: int, rng: np.random.Generator
-    ) -> tuple[int, "HalvedBasis"]:
-        basis = self.halves(np.arange(self.shape[1]), n_rows, rng).basis
-        return len(basis.E), HalvedBasis(basis, n_pairs)
+    def halved_blocks(self, rows: IntArray, n_pairs: int) -> "HalvedBasis":
+        return HalvedBasis(self.rows.basis.rows(rows), n_pairs)
 
     def _compared(self, start: int, stop: int, single: bool) -> FloatArray:
         return similarities(self.rows.basis, start, stop)
@@ -188,38 +178,24 @@ class FeatureSimilarity(Similarity):
         return self._numbers.correlations_with(features)
 
 
-@dataclass(frozen=True)
-class HalvedFeatures:
-    """Features of any kinds that are compared in halves of the rows."""
-
-    basis: FeatureBasis
-
-    def similarities(
-        self, n_splits: int, seed: int, features: IntArray | None = None
-    ) -> list[FloatArray]:
-        basis = self.basis if features is None else self.basis.restricted(features)
-        N, m = basis.shape
-        excluded = exclusive_pairs(basis, 0, m)
-        rng, found = np.random.default_rng(seed), []
-        for _ in range(n_splits):
-            order = rng.permutation(N)
-            parts = [basis.rows(np.sort(part)) for part in (order[: N // 2], order[-(N // 2) :])]
-            both = np.stack([similarities(part, exclude=False) for part in parts])
-            found.append(np.where(excluded, 0, both))
-        return found
-
-
 class HalvedBasis:
-    """Features of any kinds that are compared in halves made of blocks of rows."""
+    """Features of any kinds, rows as they were dealt, that are compared in halves of them."""
 
     def __init__(self, basis: FeatureBasis, n_pairs: int) -> None:
-        blocks, halves = deal_rows(len(basis.E)), first_halves(n_pairs)
-        self.parts = [
-            basis.rows(np.flatnonzero(half[blocks])) for pair in halves for half in (pair, ~pair)
-        ]
+        self.basis, self.blocks = basis, block_of_rows(len(basis.E))
+        self.halves = [half for pair in first_halves(n_pairs) for half in (pair, ~pair)]
 
     def correlations(self, start: int, stop: int) -> FloatArray:
-        return np.stack([similarities(part, start, stop, exclude=False) for part in self.parts])
+        """Compare features start..stop with all in every half, (2 S, b, m)."""
+        if self.basis.similarity in ("correlation", "rank"):
+            blocks = [
+                PairSums(self.basis.rows(np.flatnonzero(self.blocks == k)), start, stop)
+                for k in range(N_BLOCKS)
+            ]
+            add = PairSums.of_blocks(blocks)
+            return np.stack([canonical_of(add(half)) for half in self.halves])
+        parts = [self.basis.rows(np.flatnonzero(half[self.blocks])) for half in self.halves]
+        return np.stack([similarities(part, start, stop, exclude=False) for part in parts])
 
 
 def _with_others(matrix: FloatArray) -> FloatArray:

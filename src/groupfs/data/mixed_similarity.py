@@ -82,9 +82,12 @@ def expected_squares(a: IntArray, b: IntArray) -> FloatArray:
 
 
 def _canonical(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
-    """Correlate features start..stop with all, (b, d); signed where both are single columns."""
-    sums = PairSums(basis, start, stop)
-    r = _scaled(sums)
+    return canonical_of(PairSums(basis, start, stop))
+
+
+def canonical_of(sums: PairSums) -> FloatArray:
+    """Correlate features from sums of their products, (b, d); signed where both are columns."""
+    r, basis = _scaled(sums), sums.basis
     if basis.is_single:
         if basis.present is None:
             return r
@@ -94,9 +97,9 @@ def _canonical(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
         squared = sums.by_features(np.square(r))
         signs = _signs(sums, r)
         _first_canonical(sums, r, squared)
-        chance = expected_squares(basis.dims[start:stop], basis.dims)
+        chance = expected_squares(basis.dims[sums.features], basis.dims)
     # what chance gives with the rows of a pair, beyond that of two numbers with all rows
-    bias = chance / np.maximum(sums.n_pairs - 1, 1) - 1 / max(len(basis.E) - 1, 1)
+    bias = chance / np.maximum(sums.n_pairs - 1, 1) - 1 / max(sums.n_rows - 1, 1)
     bias = np.clip(bias, 0, MOST_BIAS)
     squared = np.clip((squared - bias) / (1 - bias), 0, 1)
     return sums.certain(signs * np.sqrt(squared))

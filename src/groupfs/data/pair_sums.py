@@ -3,6 +3,9 @@
 Axes: N samples, d features, q columns of their basis; b features of a block.
 """
 
+from collections.abc import Callable
+from copy import copy
+
 import numpy as np
 
 from groupfs.data.basis import FeatureBasis
@@ -13,13 +16,16 @@ FEWEST_PAIRS = 10
 
 
 class PairSums:
-    """Sums over the rows that two features have in common: features start..stop with all."""
+    """Sums over the rows that two features have in common: features start..stop with all.
+
+    Those of several sets of rows can be added (:meth:`of_blocks`).
+    """
 
     def __init__(self, basis: FeatureBasis, start: int, stop: int) -> None:
         edges = np.append(basis.starts, len(basis.owner))
         columns = slice(edges[start], edges[stop])
         E, A = basis.E, basis.E[:, columns]
-        self.basis = basis
+        self.basis, self.n_rows, self.counts = basis, len(E), basis.counts
         self.features, self.columns = slice(start, stop), columns
         self.a, self.b = basis.owner[columns] - start, basis.owner  #: owners
         self.products = (A.T @ E).astype(np.float64, copy=False)
@@ -36,6 +42,28 @@ class PairSums:
             self.n_pairs = np.maximum(Ma.T @ M, 1e-9)
             self.sums = (A.T @ M, E.T @ Ma)
             self.squares = (np.square(A).T @ M, np.square(E).T @ Ma)
+
+    @classmethod
+    def of_blocks(cls, blocks: "list[PairSums]") -> "Callable[[BoolArray], PairSums]":
+        """Return what adds up the sums of some of the blocks of rows, marked in (32,)."""
+        sums = {
+            name: np.stack([getattr(block, name) for block in blocks])
+            for name in ("products", "n_pairs", "n_rows", "counts")
+        }
+        pairs = {
+            name: [np.stack([getattr(block, name)[side] for block in blocks]) for side in (0, 1)]
+            for name in ("sums", "squares")
+        }
+
+        def add(marked: BoolArray) -> PairSums:
+            found = copy(blocks[0])
+            for name, parts in sums.items():
+                setattr(found, name, parts[marked].sum(0))
+            for name, sides in pairs.items():
+                setattr(found, name, tuple(side[marked].sum(0) for side in sides))
+            return found
+
+        return add
 
     def centered(self) -> FloatArray:
         """Compute products of columns about their means, (qa, q)."""
@@ -57,14 +85,13 @@ class PairSums:
         """Lower similarities of pairs that have fewer rows in common than by chance."""
         if self.basis.present is None:
             return found
-        counts = self.basis.counts
-        expected = counts[self.features, None] * counts / len(self.basis.E)
+        expected = self.counts[self.features, None] * self.counts / self.n_rows
         lowered = found * np.minimum(1, np.sqrt(self.n_pairs / np.maximum(expected, 1e-9)))
         return np.where(self.too_few(), 0, lowered)
 
     def too_few(self) -> BoolArray:
         """Tell which pairs have too few rows in common, (b, d) or (1, 1)."""
-        found: BoolArray = self.n_pairs < min(FEWEST_PAIRS, len(self.basis.E) / 2)
+        found: BoolArray = self.n_pairs < min(FEWEST_PAIRS, self.n_rows / 2)
         return found
 
 

@@ -22,13 +22,8 @@ from groupfs.utils.types import FloatArray, IntArray
 NEAREST = 3
 #: Features up to which similarities are kept once they are known (134 MB).
 MATRIX_FEATURES = 4096
-#: Columns whose mean squared distance is below this share of their norms count as nearly one.
-ALIKE = 1e-6
 #: Entries of which first the largest is found.
 SET = 32
-
-#: Squared distances and indices, (d, k + 1) each, and the mean squared distance of all pairs.
-Neighbors = tuple[FloatArray, IntArray, float]
 
 
 @dataclass(frozen=True)
@@ -40,15 +35,6 @@ class ComparedColumns:
     feature_of_column: IntArray  #: ascending, (p,)
     dims: IntArray  #: dimensions of every feature, (m,)
     n_values: FloatArray  #: rows in which every feature has a value, (m,)
-
-
-class HalvedRows(Protocol):
-    """Some rows, in halves of which features are compared."""
-
-    def similarities(
-        self, n_splits: int, seed: int, features: IntArray | None = None
-    ) -> list[FloatArray]:
-        """Compare all or some features in both halves of random splits, (2, m, m) each."""
 
 
 class HalvedBlocks(Protocol):
@@ -94,14 +80,8 @@ class Similarity(ABC):
         return type(self)(self.rows.shuffled(rng))
 
     @abstractmethod
-    def halves(self, features: IntArray, n_rows: int, rng: np.random.Generator) -> HalvedRows:
-        """Take random rows, to compare some features in halves of them."""
-
-    @abstractmethod
-    def halved_blocks(
-        self, n_rows: int, n_pairs: int, rng: np.random.Generator
-    ) -> tuple[int, HalvedBlocks]:
-        """Count the rows looked at, at most so many, and compare features in halves of them."""
+    def halved_blocks(self, rows: IntArray, n_pairs: int) -> HalvedBlocks:
+        """Compare features in halves of rows in memory, which are given as they were dealt."""
 
     # -- pairs --
 
@@ -164,23 +144,6 @@ class Similarity(ABC):
         ``by_chance`` are their strengths in tables that were shuffled, (S, d).
         """
 
-    def distances(self, start: int, stop: int, signed: bool) -> FloatArray:
-        r"""Measure squared distances of features start..stop to all, (stop - start, d).
-
-        Without signs :math:`|x_i|^2 + |x_j|^2 - 2 |r_{ij}| |x_i| |x_j|`: a feature and its negative
-        are at distance zero.
-        """
-        r = self.block(start, stop)
-        if not signed:
-            np.abs(r, out=r)
-        r *= self.roots[start:stop, None]
-        r *= self.roots
-        return distances_of(r, np.square(self.roots), start)
-
-    def neighbors(self, n_kept: int, signed: bool) -> Neighbors:
-        """Find the nearest features of each, itself first."""
-        return _nearest(self, n_kept, signed)
-
     # -- groups --
 
     @abstractmethod
@@ -212,54 +175,6 @@ class Similarity(ABC):
 def keeps_pairs(n_features: int, block_entries: int = BLOCK_ENTRIES) -> bool:
     """Tell whether a number for each pair of features is kept: two blocks of them at most."""
     return n_features**2 <= 2 * block_entries
-
-
-def _nearest(similarity: Similarity, n_kept: int, signed: bool) -> Neighbors:
-    r"""Find the nearest features of each from all distances.
-
-    Without signs those of columns of equal norm n, :math:`2 n (1 - |r|)`, from the largest abs(r):
-    that takes a third of the time.
-    """
-    rows, d = similarity.measured, similarity.shape[1]
-    norm = float(rows.column_norms.mean())
-    by_similarity = not signed and _equally_long(rows)
-    found, index, total = [], [], 0.0
-    for start in range(0, d, rows.columns_at_once):
-        stop = min(d, start + rows.columns_at_once)
-        if by_similarity:
-            block = similarity.block(start, stop)
-            np.negative(np.abs(block, out=block), out=block)
-            total += float(block.sum())
-            own = np.arange(stop - start)
-            block[own, own + start] = -2  # itself comes first
-        else:
-            block = similarity.distances(start, stop, signed)
-            total += float(block.sum())
-        nearest = smallest_of_rows(block, n_kept + 1)
-        found.append(np.take_along_axis(block, nearest, axis=1))
-        index.append(nearest)
-    values, mean = np.concatenate(found), total / d**2
-    if by_similarity:
-        values, mean = 2 * norm * (1 + np.maximum(values, -1)), 2 * norm * (1 + mean)
-        values[values < 1e-12 * norm] = 0  # equal columns
-    return values, np.concatenate(index), mean
-
-
-def _equally_long(rows: Rows) -> bool:
-    """Tell whether columns are standardised, and none of them nearly one."""
-    norms = rows.column_norms
-    return bool(np.ptp(norms) <= ALIKE * norms.max()) and rows.without_common_column(ALIKE) is rows
-
-
-def distances_of(products: FloatArray, norms: FloatArray, start: int) -> FloatArray:
-    """Turn products of columns start.. with all into squared distances, (b, d), in place."""
-    own = np.arange(len(products))
-    products *= 2
-    distances = np.subtract(norms[start : start + len(own), None] + norms, products, out=products)
-    # equal columns must be at distance zero exactly, whatever the rounding of the product
-    distances[distances < 1e-12 * norms.max()] = 0
-    distances[own, own + start] = 0
-    return distances
 
 
 def smallest_of_rows(values: FloatArray, k: int) -> IntArray:

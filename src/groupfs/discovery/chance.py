@@ -14,9 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groupfs.data.similarity import Similarity
-from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
 from groupfs.discovery.feature_graph import connect_features
-from groupfs.discovery.graph import feature_walk
 from groupfs.discovery.members import group_components
 from groupfs.utils.false_discovery import related_features
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -39,8 +37,6 @@ CHANCE_GROUPS, FEW_GROUPS, WIDE = 100, 10, 4000
 #: Features of a shuffled table that communities are looked for among, the strongest; and at which
 #: resolutions.
 MOST_COMMUNITIES, CHANCE_RESOLUTIONS = 1000, (1.0, 2.0)
-#: Relative error of the eigenvalues of a chance graph: what is found in it is chance anyway.
-TOLERANCE = 0.01
 #: Scale of the tail of chance cohesions, relative to their median, at least: few may be alike.
 SMALLEST_SCALE = 0.15
 
@@ -176,51 +172,29 @@ def _exponential_tail(
 
 
 def chance_cohesion(
-    tables: ChanceTables,
-    n_features: int,
-    n_groups: int,
-    known_labels: IntArray | None,
-    by_communities: bool = False,
-    *,
-    n_neighbors: int,
-    n_kept: int | None,
-    signed: bool,
+    tables: ChanceTables, n_features: int, known_labels: IntArray | None, signed: bool
 ) -> FloatArray:
     """Compute the cohesion of groups found in tables whose columns were shuffled, (m,).
 
     Groups are found by looking for features that go together, so even in pure noise theirs do, a
-    little: most of all with few samples. The chance groups are found the same way as those of the
-    table, among as many features as stood out there. Groups that were known beforehand are compared
-    with themselves after shuffling.
+    little: most of all with few samples. The chance groups are communities too, among as many
+    features as stood out in the table, the strongest. Groups that were known beforehand are
+    compared with themselves after shuffling.
     """
     found: list[float] = []
-    most = MOST_COMMUNITIES if by_communities else n_features
-    for table in tables.strongest(min(n_features, most)):
-        labels = known_labels
-        if by_communities:
-            found.extend(_community_cohesion(table, signed))
-            if len(found) >= CHANCE_GROUPS:
-                break
-            continue
-        if labels is None:
-            labels = np.zeros(table.shape[1], dtype=np.int64)
-            if n_groups > 1:
-                walk = feature_walk(table, n_neighbors, n_kept, signed)
-                vectors = leading_eigenvectors(walk, n_groups, tolerance=TOLERANCE)
-                labels = cluster_features(vectors, n_groups)
-        several = [group for group in as_groups(labels, n_groups) if len(group) > 1]
-        found.extend(group_components(table, several, signed).cohesion)
+    most = min(n_features, MOST_COMMUNITIES) if known_labels is None else n_features
+    for table in tables.strongest(most):
+        parts = _communities(table, signed) if known_labels is None else [known_labels]
+        for labels in parts:
+            groups = [np.flatnonzero(labels == j) for j in range(int(labels.max()) + 1)]
+            several = [group for group in groups if len(group) > 1]
+            found.extend(group_components(table, several, signed).cohesion)
         if len(found) >= (CHANCE_GROUPS if table.shape[1] <= WIDE else FEW_GROUPS):
             break
     return np.array(found)
 
 
-def _community_cohesion(table: Similarity, signed: bool) -> list[float]:
-    """Compute the cohesion of communities of a shuffled table, at two resolutions."""
-    graph = connect_features(table, signed, n_pairs=0)
-    found: list[float] = []
-    for resolution in CHANCE_RESOLUTIONS:
-        (labels,) = graph.communities(resolution)
-        several = [group for group in as_groups(labels, int(labels.max()) + 1) if len(group) > 1]
-        found.extend(group_components(table, several, signed).cohesion)
-    return found
+def _communities(table: Similarity, signed: bool) -> list[IntArray]:
+    """Find communities of a shuffled table, at two resolutions."""
+    graph = connect_features(table, signed, halved=False)
+    return [graph.communities(resolution, slice(1))[0] for resolution in CHANCE_RESOLUTIONS]

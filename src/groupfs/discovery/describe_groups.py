@@ -9,13 +9,12 @@ import numpy as np
 
 from groupfs.data.table import Table
 from groupfs.discovery.chance import ChanceTables, chance_cohesion, group_p_values
-from groupfs.discovery.clusters import as_groups
 from groupfs.discovery.members import group_components
-from groupfs.discovery.replication import LEAST_FOUND, Halves, holds_in_blocks, replicates
+from groupfs.discovery.replication import LEAST_FOUND, holds_in_blocks
 from groupfs.discovery.sample_graph import SampleGraph
 from groupfs.discovery.smoothness import N_NEIGHBORS, smoothness_beyond_chance
 from groupfs.groups import Groups
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import FloatArray, IntArray
 
 #: Shuffles that a group is compared with: which rows are looked at makes ten times the difference
 #: that more of them would.
@@ -31,7 +30,6 @@ class Options:
     metric: str | SampleGraph = "euclidean"  #: of the samples; their graph where it is known
     keep_unrelated: bool = False
     n_neighbors: int = N_NEIGHBORS  #: K, fewer than the samples
-    n_kept: int | None = None  #: neighbours that the graph keeps of each feature; None for all
 
 
 @dataclass(frozen=True)
@@ -50,10 +48,8 @@ class Evidence:
 
     chance: ChanceTables
     n_chosen: int  #: features that groups were looked for among
-    halves: Halves | None = None
-    halved: IntArray | None = None  #: the user's columns that the halves are about
-    grown: bool = False  #: whether groups are communities, of a tree
     found_again: FloatArray | None = None  #: share of every group that halves find, (C,)
+    dealt: IntArray | None = None  #: rows in memory as they were dealt to blocks
 
 
 def describe(
@@ -61,7 +57,7 @@ def describe(
 ) -> tuple[Groups, IntArray]:
     """Score, test and rank groups; return them, and the number of each before they were ranked."""
     table = division.table
-    groups = as_groups(division.labels, division.n_groups)
+    groups = [np.flatnonzero(division.labels == j) for j in range(division.n_groups)]
     sizes = np.array([len(group) for group in groups])
     components = group_components(table.similarity, groups, options.signed)
     smoothness = smoothness_beyond_chance(
@@ -73,9 +69,11 @@ def describe(
         metric=options.metric,
     )
     p_values = _p_values(division, evidence, options, components.cohesion, sizes)
-    replication, again = _replication(division, evidence)
-    if again is not None:
-        again &= holds_in_blocks(table.rows, division.labels, components.signs, division.n_groups)
+    replication, again = evidence.found_again, None
+    if replication is not None and evidence.dealt is not None:
+        again = (replication >= LEAST_FOUND) & holds_in_blocks(
+            table.rows, evidence.dealt, division.labels, components.signs, division.n_groups
+        )
     order = rank_groups(smoothness, groups, table.columns)
     ranked = [groups[j] for j in order]
     placed = place_groups(table, ranked, components.centrality, components.signs, smoothness[order])
@@ -128,34 +126,6 @@ def _p_values(
     """Compare cohesion with that of chance groups, (C,); single features have p-value 1."""
     if not (sizes > 1).any():
         return np.ones(len(sizes))
-    chance = chance_cohesion(
-        evidence.chance,
-        evidence.n_chosen,
-        division.n_groups,
-        division.labels if division.known else None,
-        evidence.grown,
-        n_neighbors=options.n_neighbors,
-        n_kept=options.n_kept,
-        signed=options.signed,
-    )
+    known = division.labels if division.known else None
+    chance = chance_cohesion(evidence.chance, evidence.n_chosen, known, options.signed)
     return group_p_values(cohesion, sizes, chance)
-
-
-def _replication(
-    division: Division, evidence: Evidence
-) -> tuple[FloatArray | None, BoolArray | None]:
-    """Measure how well groups are found again in halves of the rows, and decide which are.
-
-    A group none of whose features were looked at in halves is not asked to; its replication is NaN.
-    """
-    if evidence.found_again is not None:
-        return evidence.found_again, evidence.found_again >= LEAST_FOUND
-    if evidence.halves is None or evidence.halved is None:
-        return None, None
-    C = division.n_groups
-    labels = np.full(len(division.table.names), -1)
-    labels[division.table.columns] = division.labels
-    halved = labels[evidence.halved]
-    found, by_chance = evidence.halves.group_replication(halved, C)
-    seen = np.bincount(halved[halved >= 0], minlength=C) > 0
-    return np.where(seen, found, np.nan), replicates(found, by_chance) | ~seen

@@ -9,41 +9,18 @@ import numpy as np
 
 from groupfs.data.table import Table
 from groupfs.discovery.chance import ChanceTables, Relatedness, measure_relatedness
-from groupfs.discovery.clusters import cluster_features, leading_eigenvectors
 from groupfs.discovery.describe_groups import Division, Evidence, Options, describe
+from groupfs.discovery.divide import FEWEST
 from groupfs.discovery.feature_graph import FeatureGraph, connect_features
-from groupfs.discovery.graph import feature_walk
+from groupfs.discovery.levels import Level, Replication, default_level, levels_of
 from groupfs.discovery.members import assign_members
-from groupfs.discovery.replication import (
-    FEWEST_HALVED_FEATURES,
-    FEWEST_HALVED_ROWS,
-    HALVED_FEATURES,
-    HALVED_ROWS,
-    Halves,
-    n_splits,
-)
-from groupfs.discovery.tree import (
-    FEWEST,
-    Level,
-    Replication,
-    default_level,
-    grow_tree,
-    levels_of,
-    moved,
-)
+from groupfs.discovery.tree import Grown, Node, cut_tree, grow_tree
 from groupfs.groups import Groups
 from groupfs.utils.types import IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
 #: Seed of the shuffles that say which features are related: groups must not hang on a user's.
 CHANCE_SEED = 0
-#: Related features, at least, for each group that was asked for: where they are fewer the number
-#: counts groups of the other features, too.
-FEATURES_PER_GROUP = 4
-#: Numbers that the rows looked at in halves may hold.
-HALVED_ENTRIES = 2**25
-#: Nearest neighbours of each feature in a graph of too many features for all pairs.
-KEPT_NEIGHBORS = 50
 
 
 @dataclass(frozen=True)
@@ -72,101 +49,96 @@ def discover(
     options = replace(options, n_neighbors=min(options.n_neighbors, N - 1))
     if known_labels is not None:
         chance = ChanceTables.of(table.similarity, seed)
-        n_groups = int(known_labels.max()) + 1
-        division = Division(table, known_labels, n_groups, known=True)
+        division = Division(table, known_labels, int(known_labels.max()) + 1, known=True)
         return Discovery(*describe(division, Evidence(chance, d), options, seed), None)
     relatedness = _relatedness(table, options)
+    options = replace(options, keep_unrelated=relatedness is None)
+    strength = table.similarity.strength() if relatedness is None else relatedness.strength
     chance = relatedness.chance if relatedness else ChanceTables.of(table.similarity, CHANCE_SEED)
-    options = replace(options, n_kept=None if table.similarity.is_kept else KEPT_NEIGHBORS)
     if relatedness is not None:
         related = np.flatnonzero(relatedness.related)
         if len(related) < 2:
             return no_groups(table, relatedness)
-        table = table.restricted(related)
-    if options.n_groups == "auto":
-        return _grown(table, options, seed, relatedness, chance)
-    halves, halved = _halves(table, options, seed)
-    evidence = Evidence(chance, table.similarity.shape[1], halves, halved)
-    labels = _given_number(table, options)
-    n_groups = int(labels.max()) + 1
-    if relatedness is not None:
-        labels = assign_members(table.similarity.in_memory(), labels, n_groups, options.signed)
-    labels = _together(labels, table.twins)
-    inside = np.flatnonzero(labels >= 0)
-    if not len(inside):
-        return no_groups(table, relatedness)
-    division = Division(table.restricted(inside), labels[inside], n_groups)
-    groups, order = describe(division, evidence, options, seed)
-    return Discovery(groups, order, relatedness)
-
-
-def _grown(
-    table: Table,
-    options: Options,
-    seed: int,
-    relatedness: Relatedness | None,
-    chance: ChanceTables,
-) -> Discovery:
-    """Find groups at all levels that halves of the rows agree on, and describe the default one."""
+        table, strength = table.restricted(related), strength[related]
     n_chosen = table.similarity.shape[1]
-    _, first = np.unique(
-        table.twins, return_index=True
-    )  # duplicates go where the first of them goes
-    first = np.sort(first) if len(first) >= 2 * FEWEST else np.arange(n_chosen)
-    graph = connect_features(table.similarity.restricted(first), options.signed)
-    grown = _settled(table.restricted(first), graph, options)
-    if grown is None:
+    distinct = _distinct(table)
+    graph = connect_features(
+        table.similarity.restricted(distinct), options.signed, strength[distinct]
+    )
+    levels = _levels(table.restricted(distinct), graph, options)
+    if not levels:
         return no_groups(table, relatedness)
-    levels, members = grown
-    labels = np.full((len(levels), n_chosen), -1)
-    labels[:, first[members]] = [level.labels for level in levels]
-    labels = np.array([_together(own, table.twins) for own in labels])
+    labels = np.array([_place(level.labels, distinct, table.twins) for level in levels])
     at = default_level(levels)
     inside = np.flatnonzero(labels[at] >= 0)
-    division = Division(table.restricted(inside), labels[at, inside], len(levels[at].parents))
+    division = Division(table.restricted(inside), labels[at, inside], levels[at].n_groups)
     found_again = levels[at].found_again if graph.has_halves else None
-    evidence = Evidence(chance, n_chosen, grown=True, found_again=found_again)
+    evidence = Evidence(chance, n_chosen, found_again, graph.dealt)
     groups, order = describe(division, evidence, options, seed)
-    if not graph.has_halves:
-        return Discovery(groups, order, relatedness)
-    placed = np.full((len(levels), len(table.names)), -1)
-    placed[:, table.columns] = labels
-    numbers = np.array([len(level.parents) for level in levels])
-    agreement = np.array([level.agreement for level in levels])
-    return Discovery(groups, order, relatedness, Replication(numbers, agreement, placed, at))
+    agreement = None
+    if graph.has_halves and options.n_groups == "auto":
+        placed = np.full((len(levels), len(table.names)), -1)
+        placed[:, table.columns] = labels
+        numbers = np.array([level.n_groups for level in levels])
+        agreed = np.array([level.agreement for level in levels])
+        agreement = Replication(numbers, agreed, placed, at)
+    return Discovery(groups, order, relatedness, agreement)
 
 
-def _settled(
-    table: Table, graph: FeatureGraph, options: Options
-) -> tuple[list[Level], IntArray] | None:
+def _levels(table: Table, graph: FeatureGraph, options: Options) -> list[Level]:
     """Grow the tree, move and leave out features, and grow it again on those that stay.
 
-    Returns the levels and the features that they are about; None if no group is left.
+    Returns its levels, or one level of as many groups as were asked for; none if no group is left.
     """
-    members = np.arange(graph.n_features)
-    levels, stay = _grow_and_settle(table, graph, members, options)
-    if 0 < len(stay) < len(members):
-        members = stay
-        levels, stay = _grow_and_settle(table, graph, members, options)
-    return (levels, members) if len(stay) else None
+    d = graph.n_features
+    members, grown = np.arange(d), Grown()
+    levels = levels_of(grow_tree(graph, members, grown=grown), d)
+    stay = np.flatnonzero(_settled(table, graph, levels[-1], options) >= 0)
+    if not len(stay):
+        return []
+    if options.n_groups != "auto" and len(stay) < int(options.n_groups):
+        stay = members
+    root = grow_tree(graph, stay, grown=grown)
+    levels = levels_of(root, d)
+    if options.n_groups != "auto":
+        return [_cut(graph, root, int(options.n_groups))]
+    narrow = levels[-1]
+    settled = _settled(table, graph, narrow, options)
+    levels = [level.moved(narrow.labels, settled) for level in levels]
+    return levels if (settled >= 0).any() else []
 
 
-def _grow_and_settle(
-    table: Table, graph: FeatureGraph, members: IntArray, options: Options
-) -> tuple[list[Level], IntArray]:
-    """Find the levels of some features, and those of them that stay in a group."""
-    levels = levels_of(grow_tree(graph.restricted(members)))
+def _settled(table: Table, graph: FeatureGraph, level: Level, options: Options) -> IntArray:
+    """Move features of a level to groups they are nearer to, (d,); -1 for those in none."""
     if options.keep_unrelated:
-        return levels, members
-    narrow = levels[-1].labels
-    n_groups = int(narrow.max()) + 1
-    similarity = table.similarity.restricted(members).in_memory()
-    settled = assign_members(similarity, narrow, n_groups, options.signed)
-    sizes = np.bincount(settled[settled >= 0], minlength=n_groups)
-    small = sizes < min(FEWEST, len(members))
-    settled[(settled >= 0) & small[np.maximum(settled, 0)]] = -1
-    levels = [moved(level, narrow, settled) for level in levels]
-    return levels, members[settled >= 0]
+        return level.labels
+    similarity, n_groups = table.similarity.in_memory(), level.n_groups
+    labels = assign_members(similarity, graph, level.labels, n_groups, options.signed)
+    sizes = np.bincount(labels[labels >= 0], minlength=n_groups)
+    small = sizes < min(FEWEST, graph.n_features)
+    return np.where((labels >= 0) & small[labels], -1, labels)
+
+
+def _cut(graph: FeatureGraph, root: Node, n_groups: int) -> Level:
+    """Cut the tree into so many groups; where its leaves are fewer they are divided further."""
+    if root.n_leaves < n_groups:
+        root = grow_tree(graph, root.features, least=0.0)
+    return Level.of(*cut_tree(root, n_groups), 1.0, graph.n_features)
+
+
+def _distinct(table: Table) -> IntArray:
+    """Find the first feature of those that are equal: the others go where it goes."""
+    _, first = np.unique(table.twins, return_index=True)
+    found: IntArray = np.sort(first) if len(first) >= 2 * FEWEST else np.arange(len(table.twins))
+    return found
+
+
+def _place(labels: IntArray, distinct: IntArray, twins: IntArray) -> IntArray:
+    """Give labels of distinct features to all of them, duplicates that of the first, (d,)."""
+    found = np.full(len(twins), -1)
+    found[distinct] = labels
+    _, first = np.unique(twins, return_index=True)
+    return found[first[twins]]
 
 
 def no_groups(table: Table, relatedness: Relatedness | None) -> Discovery:
@@ -181,51 +153,11 @@ def _relatedness(table: Table, options: Options) -> Relatedness | None:
     measured = measure_relatedness(table.similarity, CHANCE_SEED)
     n_related = int(measured.related.sum())
     most = 0 if isinstance(options.n_groups, str) else options.n_groups
-    if n_related < FEATURES_PER_GROUP * most:
+    if n_related < most:
         warn(
-            f"n_groups={most} but only {n_related} features are related to others beyond chance, "
-            f"fewer than {FEATURES_PER_GROUP} for each group; groups were looked for among all "
-            "features.",
+            f"n_groups={most} but only {n_related} features are related to others beyond chance; "
+            "groups were looked for among all features.",
             SelectionWarning,
         )
         return None
     return measured
-
-
-def _halves(table: Table, options: Options, seed: int) -> tuple[Halves | None, IntArray | None]:
-    """Embed the features by halves of the rows, and name the user's columns that this is about.
-
-    None where rows or features are too few.
-    """
-    N, d = table.similarity.shape
-    if N < FEWEST_HALVED_ROWS or d < FEWEST_HALVED_FEATURES:
-        return None, None
-    rng = np.random.default_rng(seed)
-    features = np.sort(rng.permutation(d)[:HALVED_FEATURES])
-    n_vectors = int(options.n_groups)
-    most_rows, splits = _n_halved(d), n_splits(len(features))
-    rows = table.similarity.halves(features, most_rows, rng)
-    own_seed = int(rng.integers(2**31))
-    halved = rows.similarities(splits, own_seed)
-    halves = Halves(halved, options.n_neighbors, n_vectors, options.signed, own_seed)
-    return halves, table.columns[features]
-
-
-def _n_halved(n_features: int) -> int:
-    """Count the rows that are split in halves."""
-    return min(HALVED_ROWS, max(FEWEST_HALVED_ROWS, HALVED_ENTRIES // n_features))
-
-
-def _given_number(table: Table, options: Options) -> IntArray:
-    """Divide the features into the number of groups that was asked for, (d,)."""
-    n_groups, d = int(options.n_groups), table.similarity.shape[1]
-    if n_groups == 1:
-        return np.zeros(d, dtype=np.int64)
-    walk = feature_walk(table.similarity, options.n_neighbors, options.n_kept, options.signed)
-    return cluster_features(leading_eigenvectors(walk, min(n_groups, d)), n_groups)
-
-
-def _together(labels: IntArray, twins: IntArray) -> IntArray:
-    """Give duplicates of a column the label of the first of them, (d,)."""
-    _, first = np.unique(twins, return_index=True)
-    return labels[first[twins]]

@@ -15,22 +15,28 @@ import igraph
 import numpy as np
 from scipy.special import ndtri
 
+from groupfs.data.halves import MOST_PAIRS, N_BLOCKS, deal_rows
 from groupfs.data.memory import block_rows
-from groupfs.data.similarity import Similarity
+from groupfs.data.similarity import HalvedBlocks, Similarity
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
-#: Features up to which every pair is an edge; pairs of halves that small tables have.
-ALL_PAIRS, MANY_HALVES = 150, 62
-#: Pairs of halves up to that many features, and beyond: there one pair says as much.
-HALVES, WIDE, FEW_HALVES = 31, 1500, 8
-#: Neighbours of each feature that are edges, and above WIDE features, where only ties beyond what
-#: the strongest of all pairs of a feature would be by chance (at this level) count.
-NEIGHBORS, WIDE_NEIGHBORS, CHANCE_LEVEL = 20, 30, 0.05
+#: Features up to which every pair is an edge, and above which tables are wide.
+ALL_PAIRS, WIDE = 150, 1500
+#: Pairs of halves of wide tables, where one pair says as much as many of a narrow one, of others,
+#: and of tables in which all pairs are edges; there each dealing of the rows gives so many, and
+#: there are so many dealings over the features.
+WIDE_PAIRS, PAIRS, DEALT_FEATURES, MOST_DEALINGS = 8, 31, 600, 8
+#: Neighbours of each feature that are edges; in wide tables only ties beyond what the strongest of
+#: all pairs of a feature would be by chance (at this level) count.
+NEIGHBORS, CHANCE_LEVEL = 20, 0.05
 #: Rows that are too few to be halved.
 FEWEST_HALVED = 20
 #: Numbers in the rows that are halved, in blocks of similarities, and how many rows at least;
-#: similarities in all halves that are worked on at a time, in such blocks.
-HALVED_BLOCKS, FEWEST_ROWS, BLOCKS_AT_ONCE = 4, 500, 4
+#: such a block holds the products of all blocks of rows and similarities in all halves, too.
+HALVED_BLOCKS, FEWEST_ROWS = 4, 500
+#: Features at most, of the half that goes with others most, whose values say how rows are dealt;
+#: unrelated columns beside do not reach there.
+DEALING_FEATURES = 32
 
 
 @dataclass(frozen=True)
@@ -41,73 +47,84 @@ class FeatureGraph:
     edges: IntArray  #: the lower feature first, (E, 2)
     weights: FloatArray  #: (1 + 2 S, E)
     n_rows: FloatArray  #: that the whole and each half have, (1 + 2 S,)
+    dealt: IntArray | None = None  #: rows in memory as they were dealt first
 
     @property
     def has_halves(self) -> bool:
         """Whether there were rows enough to be halved."""
         return len(self.n_rows) > 1
 
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of halves."""
+        return len(self.n_rows) // 2
+
     def restricted(self, features: IntArray) -> "FeatureGraph":
         """Return the ties among some features, ascending."""
         place = np.full(self.n_features, -1)
         place[features] = np.arange(len(features))
         edges = place[self.edges]
-        inside = (edges >= 0).all(1)
+        inside = np.flatnonzero((edges >= 0).all(1))
         return FeatureGraph(len(features), edges[inside], self.weights[:, inside], self.n_rows)
 
-    def communities(
-        self, resolution: float, which: slice = slice(None), tries: int = 1
-    ) -> list[IntArray]:
+    def communities(self, resolution: float, which: slice, tries: int = 1) -> list[IntArray]:
         """Divide the whole, or halves, into communities by modularity, (m,) each.
 
         Of several tries the best is taken. Leiden's algorithm draws from a generator of its own
         with a fixed seed.
         """
+        graph, edges, rank = self._graph
         found = []
         igraph.set_random_number_generator(random.Random(0))
         try:
             for weights in self.weights[which]:
-                options = {"resolution": resolution, "weights": weights, "n_iterations": 3}
+                options = {"resolution": resolution, "weights": weights[edges]}
                 best = max(
-                    (self._graph.community_leiden("modularity", **options) for _ in range(tries)),
+                    (graph.community_leiden("modularity", **options) for _ in range(tries)),
                     key=lambda parts: parts.quality,
                 )
-                found.append(np.array(best.membership, dtype=np.int64))
+                found.append(np.array(best.membership, dtype=np.int64)[rank])
         finally:
             igraph.set_random_number_generator(random)
         return found
 
     @cached_property
-    def _graph(self) -> igraph.Graph:
-        return igraph.Graph(self.n_features, self.edges)
+    def _graph(self) -> tuple[igraph.Graph, IntArray, IntArray]:
+        """The graph with features in order of their ties: its edges, (E,), and nodes, (m,).
+
+        The order of features and edges, which Leiden's algorithm goes by, is then that of no table.
+        """
+        total = np.bincount(self.edges.ravel(), np.repeat(self.weights[0], 2), self.n_features)
+        rank = np.argsort(np.argsort(-total, kind="stable"))
+        ends = np.sort(rank[self.edges], axis=1)
+        order = np.lexsort(ends.T[::-1])
+        return igraph.Graph(self.n_features, ends[order]), order, rank
 
 
 def connect_features(
-    similarity: Similarity, signed: bool, n_pairs: int | None = None
+    similarity: Similarity, signed: bool, strength: FloatArray | None = None, halved: bool = True
 ) -> FeatureGraph:
-    """Connect the features of a table; with ``signed`` only those that go the same way."""
-    held = similarity.in_memory()
-    d, rng = similarity.shape[1], np.random.default_rng(0)
-    if n_pairs is None and similarity.shape[0] < FEWEST_HALVED:
-        n_pairs = 0
-    elif n_pairs is None:
-        n_pairs = MANY_HALVES if d <= ALL_PAIRS else HALVES if d <= WIDE else FEW_HALVES
-    entries = HALVED_BLOCKS * held.measured.block_entries
-    n, halves = 0, None
-    if n_pairs:
-        n, halves = held.halved_blocks(max(FEWEST_ROWS, entries // d), n_pairs, rng)
-    n_rows = np.r_[similarity.shape[0], np.full(2 * n_pairs, n / 2)]
+    """Connect the features of a table; with ``signed`` only those that go the same way.
+
+    ``strength`` says how far each feature goes with others, (d,). Without ``halved``, or with too
+    few rows, there are no halves.
+    """
+    N, d = similarity.shape
+    halves: list[HalvedBlocks] = []
+    n_rows, dealt = np.array([float(N)]), None
+    if halved and N >= FEWEST_HALVED:
+        dealt, halves = _halves(similarity, strength)
+        n_pairs = _n_pairs(d)
+        n_rows = np.append(n_rows, np.full(2 * n_pairs * len(halves), len(dealt) / 2))
     least = np.zeros(len(n_rows))
     if d > WIDE:
         least = np.minimum(-ndtri(CHANCE_LEVEL / (2 * d)) / np.sqrt(n_rows), 0.95)
     keys, weights = [], []
-    size = block_rows(d * len(n_rows), BLOCKS_AT_ONCE * held.measured.block_entries)
+    size = block_rows(d * (len(n_rows) + N_BLOCKS), similarity.measured.block_entries)
     for start in range(0, d, size):
         stop = min(d, start + size)
-        whole = similarity.block(start, stop)
-        r = whole[None]
-        if halves is not None:
-            r = np.concatenate([r, halves.correlations(start, stop)])
+        whole = similarity.block(start, stop, single=True)
+        r = np.concatenate([whole[None], *_in_turn([h.correlations(start, stop) for h in halves])])
         r[:, whole == 0] = 0  # indicators that exclude each other
         W = _ties(r, n_rows, least, signed)
         own = np.arange(stop - start)
@@ -119,7 +136,39 @@ def connect_features(
     key, first = np.unique(np.concatenate(keys), return_index=True)
     edges = np.stack([key // d, key % d], 1)
     ties: FloatArray = np.concatenate(weights, 1)[:, first]
-    return FeatureGraph(d, edges, ties, n_rows)
+    return FeatureGraph(d, edges, ties, n_rows, dealt)
+
+
+def _halves(
+    similarity: Similarity, strength: FloatArray | None
+) -> tuple[IntArray, list[HalvedBlocks]]:
+    """Deal the rows, at most so many as are affordable, and make halves of every dealing."""
+    held = similarity.in_memory()
+    N, d = held.shape
+    strength = held.strength() if strength is None else strength
+    rank = np.argsort(np.argsort(-strength, kind="stable"))
+    some = np.flatnonzero(rank < 2 * DEALING_FEATURES)
+    rows = held.rows.restricted(some)
+    Z, of = np.nan_to_num(rows.take(np.arange(N)), nan=1e6), rank[some][rows.feature_of_column]
+    tied = Z @ np.random.default_rng(0).standard_normal(2 * DEALING_FEATURES)[of]
+    Z = Z[:, of < min(-(-d // 2), DEALING_FEATURES)]
+    n_rows = max(FEWEST_ROWS, HALVED_BLOCKS * held.measured.block_entries // d)
+    n_dealings = min(DEALT_FEATURES // d, MOST_DEALINGS) if d <= ALL_PAIRS else 1
+    dealt = [deal_rows(Z, tied, dealing)[:n_rows] for dealing in range(n_dealings)]
+    return dealt[0], [held.halved_blocks(rows, _n_pairs(d)) for rows in dealt]
+
+
+def _n_pairs(n_features: int) -> int:
+    """Count the pairs of halves of one dealing."""
+    if n_features <= ALL_PAIRS:
+        return MOST_PAIRS
+    return PAIRS if n_features <= WIDE else WIDE_PAIRS
+
+
+def _in_turn(dealings: list[FloatArray]) -> list[FloatArray]:
+    """Put pairs of halves of every dealing, (2 S, b, d) each, one after another."""
+    n = len(dealings[0]) if dealings else 0
+    return [r[i : i + 2] for i in range(0, n, 2) for r in dealings]
 
 
 def _ties(r: FloatArray, n_rows: FloatArray, least: FloatArray, signed: bool) -> FloatArray:
@@ -128,21 +177,26 @@ def _ties(r: FloatArray, n_rows: FloatArray, least: FloatArray, signed: bool) ->
         strong = own > line if signed else np.abs(own) > line
         np.square(own, out=own)
         own -= 1 / n
-        own[~strong] = 0
+        own *= strong
     return np.maximum(r, 0, out=r)
 
 
 def _edges(W: FloatArray, n_features: int) -> BoolArray:
     """Mark pairs that are edges: all, or the strongest ties of each feature anywhere, (b, d)."""
+    if n_features <= ALL_PAIRS:
+        return np.any(W > 0, axis=0)
     marked: BoolArray = np.zeros(W.shape[1:], dtype=bool)
-    k = NEIGHBORS if n_features <= WIDE else WIDE_NEIGHBORS
-    k = n_features if n_features <= ALL_PAIRS else k
     for own in W:
         tied = own > 0
-        many = np.flatnonzero(np.count_nonzero(tied, axis=1) > k)
-        tied[many] = False
+        counts = np.count_nonzero(tied, axis=1)
+        many = np.flatnonzero(counts > NEIGHBORS)
         if len(many):
-            best = np.argpartition(own[many], n_features - k, axis=1)[:, -k:]
-            tied[many[:, None], best] = True
+            # ties of a feature side by side: they are few beside the features
+            row, column = np.nonzero(tied[many])
+            place = np.arange(len(row)) - np.append(0, np.cumsum(counts[many]))[row]
+            beside = np.zeros((len(many), counts.max()), dtype=W.dtype)
+            beside[row, place] = own[many[row], column]
+            kth = np.partition(beside, -NEIGHBORS, axis=1)[:, -NEIGHBORS]
+            tied[many] &= own[many] >= kth[:, None]
         marked |= tied
     return marked

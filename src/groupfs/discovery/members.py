@@ -17,14 +17,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from groupfs.data.similarity import NEAREST, ComparedColumns, Similarity, largest_of_rows
-from groupfs.discovery.clusters import as_groups, first_component
+from groupfs.data.similarity import NEAREST, ComparedColumns, Similarity
+from groupfs.discovery.eigenvectors import first_component
+from groupfs.discovery.feature_graph import FeatureGraph
 from groupfs.utils.types import FloatArray, IntArray
 
 #: A feature moves to a group that it goes with this many times as much as with its own. Where all
 #: features have something in common, groups differ by little and most of it is chance: with 1.1
 #: scales of ability tests fall apart, with 1.25 to 2 they do not.
 CLEARLY_NEARER = 1.5
+#: Features of a group that is not looked at.
+NONE = np.zeros(0, dtype=np.int64)
 #: Rounds of moves, at most, and in which features leave their groups.
 MOST_MOVES, MOST_ROUNDS = 3, 10
 #: Standard errors that the correlation of a feature with the rest of its group is from zero, at
@@ -44,73 +47,69 @@ class Components:
 
 
 def assign_members(
-    similarity: Similarity, labels: IntArray, n_groups: int, signed: bool
+    similarity: Similarity, graph: FeatureGraph, labels: IntArray, n_groups: int, signed: bool
 ) -> IntArray:
     """Move features to groups they are clearly nearer to, (d,); -1 for those that leave theirs.
 
-    A feature leaves if its correlation with the rest of its group is too low, or chance.
+    A feature leaves if its correlation with the rest of its group is too low, or chance. Those
+    labelled -1 stay out.
     """
-    labels = move_features(similarity, labels, n_groups, signed)
+    labels = move_features(graph, labels, n_groups)
     least = min(CHANCE_ERRORS / np.sqrt(similarity.shape[0]), 1.0)
-    inside = np.ones(len(labels), dtype=bool)
+    changed = np.ones(n_groups, dtype=bool)
     for _ in range(MOST_ROUNDS):
-        members = as_groups(np.where(inside, labels, -1), n_groups)
+        members = [np.flatnonzero(labels == j) if changed[j] else NONE for j in range(n_groups)]
         found = group_components(similarity, members, signed)
-        low = inside & ((found.rest < least) | (found.centrality < LEAST_CENTRALITY))
+        low = (labels >= 0) & changed[labels]
+        low &= (found.rest < least) | (found.centrality < LEAST_CENTRALITY)
+        changed = np.bincount(labels[low], minlength=n_groups) > 0
         if not low.any():
             break
-        inside &= ~low
-    return np.where(inside, labels, -1)
+        labels = np.where(low, -1, labels)
+    return labels
 
 
-def move_features(
-    similarity: Similarity, labels: IntArray, n_groups: int, signed: bool
-) -> IntArray:
+def move_features(graph: FeatureGraph, labels: IntArray, n_groups: int) -> IntArray:
     """Move features to groups they are clearly nearer to, (d,).
 
     Nearness is the mean of the three largest abs(r) with features of the group.
     """
-    every = np.arange(len(labels))
     for _ in range(MOST_MOVES):
-        strength = strength_by_group(similarity, labels, n_groups, signed)
-        own = strength[every, labels]
-        moves = strength.max(1) > CLEARLY_NEARER * np.maximum(own, 0)
+        own, other, nearest = nearness(graph, labels, n_groups)
+        moves = (labels >= 0) & (other > CLEARLY_NEARER * own)
         if not moves.any():
             break
-        labels = np.where(moves, strength.argmax(1), labels)
+        labels = np.where(moves, nearest, labels)
     return labels
 
 
-def strength_by_group(
-    similarity: Similarity, labels: IntArray, n_groups: int, signed: bool
-) -> FloatArray:
-    """Average the three largest abs(r) of every feature with others of each group, (d, C).
+def nearness(
+    graph: FeatureGraph, labels: IntArray, n_groups: int
+) -> tuple[FloatArray, FloatArray, IntArray]:
+    """Tell how near every feature is to its own group and to the nearest other one, and which.
 
-    With ``signed`` the largest r, without abs. Smaller groups average what they have; a feature
-    alone in its group goes with nothing there.
+    (d,) each. Pairs without an edge are as far as can be; smaller groups average what they have.
     """
-    d, size = len(labels), similarity.measured.columns_at_once
-    by_group = np.argsort(labels, kind="stable")
-    ends = np.searchsorted(labels[by_group], np.arange(n_groups + 1))
-    found = np.zeros((d, n_groups))
-    for start in range(0, d, size):
-        r = similarity.block(start, min(d, start + size), single=True)
-        own = np.arange(len(r))
-        r = r if signed else np.abs(r, out=r)
-        r[own, own + start] = -np.inf
-        r = r[:, by_group]
-        for j in range(n_groups):
-            among = r[:, ends[j] : ends[j + 1]]
-            if among.shape[1]:
-                found[start : start + len(r), j] = _mean_of_others(among)
-    return found
-
-
-def _mean_of_others(values: FloatArray) -> FloatArray:
-    """Average the three largest entries of each row that are not minus infinity, (b, m) to (b,)."""
-    top = largest_of_rows(values, min(NEAREST, values.shape[1]))
-    is_other = np.isfinite(top)
-    return np.where(is_other, top, 0).sum(1) / np.maximum(is_other.sum(1), 1)
+    d = graph.n_features
+    feature, neighbor = np.concatenate([graph.edges, graph.edges[:, ::-1]]).T
+    r = np.tile(np.sqrt(graph.weights[0] + 1 / graph.n_rows[0]), 2)
+    tied = (np.tile(graph.weights[0], 2) > 0) & (labels[neighbor] >= 0)
+    pair = feature[tied] * n_groups + labels[neighbor[tied]]
+    order = np.lexsort((-r[tied], pair))
+    pair, r = pair[order], r[tied][order]
+    first = np.flatnonzero(np.append(True, pair[1:] != pair[:-1])[: len(pair)])
+    place = np.arange(len(pair)) - np.repeat(first, np.diff(np.append(first, len(pair))))
+    total = np.add.reduceat(np.where(place < NEAREST, r, 0), first) if len(first) else r
+    feature, group = np.divmod(pair[first], n_groups)
+    is_own = labels[feature] == group
+    n_others = np.bincount(labels[labels >= 0], minlength=n_groups)[group] - is_own
+    mean = total / np.clip(n_others, 1, NEAREST)
+    own, other, nearest = np.zeros(d), np.zeros(d), np.full(d, -1)
+    own[feature[is_own]] = mean[is_own]
+    by_mean = np.argsort(np.where(is_own, -1, mean), kind="stable")  # the largest is written last
+    other[feature[by_mean]] = np.where(is_own, 0, mean)[by_mean]
+    nearest[feature[by_mean]] = group[by_mean]
+    return own, other, nearest
 
 
 def group_components(

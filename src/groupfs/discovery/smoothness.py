@@ -5,7 +5,8 @@ Axes: N samples of the table, B of them that are looked at, p columns, d feature
 A feature's smoothness is the part of it that its neighbours share, :math:`s_j = \sum_i x_{ij}
 (Px)_{ij} / \sum_i x_{ij}^2` with P the walk of the sample graph without steps that stay: 1 for a
 feature that is the same in neighbouring samples, about 0 for noise. Graphs have self-tuning
-affinities (:mod:`groupfs.discovery.graph`) by one of these distances, or were given:
+affinities :math:`W_{ij} = \exp(-\|x_i - x_j\|^2 / (g_i g_j))`, with :math:`g_i` the distance from i
+to its K-th nearest neighbour, by one of these distances, or were given:
 
 - *euclidean*: :math:`\|x_i - x_j\|`.
 - *cosine*: the chord of the angle between two samples, :math:`\sqrt{2 - 2\cos(x_i, x_j)}`; x are
@@ -26,10 +27,18 @@ import numpy as np
 from scipy.stats import rankdata
 
 from groupfs.data.table import Rows
-from groupfs.discovery.graph import TINY, self_tuning_affinity
 from groupfs.discovery.sample_graph import SampleGraph, walked_rows
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
+#: Squared bandwidths are at least this share of the mean squared distance. Points with more than K
+#: exact copies would otherwise have none, and rounding errors of single precision would decide
+#: their affinities.
+BANDWIDTH_FLOOR = 1e-5
+#: Keeps 0 / 0 away when all gates are closed and all points coincide.
+TINY = 1e-20
+#: Below it exp gives subnormal numbers, five times as slow and equal to nothing beside the one of
+#: the diagonal.
+LEAST_EXPONENT = -80.0
 #: K, the neighbour whose distance is a point's bandwidth, in graphs of features and of samples:
 #: that of the paper, and of self-tuning spectral clustering before it.
 N_NEIGHBORS = 7
@@ -108,6 +117,19 @@ def gram(X: FloatArray) -> FloatArray:
     variance = np.square(known).sum(0) / np.maximum((~missing).sum(0), 1)
     np.fill_diagonal(products, np.diagonal(products) + missing @ variance)
     return products
+
+
+def self_tuning_affinity(
+    distances: FloatArray, n_neighbors: int, floor: float = BANDWIDTH_FLOOR
+) -> FloatArray:
+    """Write affinities over squared distances, (..., B, B); at most B - 1 neighbours."""
+    kth = np.partition(distances, n_neighbors, axis=-1)[..., n_neighbors]
+    least = floor * distances.mean((-2, -1), keepdims=True)[..., 0] + TINY
+    inverse = 1 / np.sqrt(np.maximum(kth, least))
+    distances *= -inverse[..., None]
+    distances *= inverse[..., None, :]
+    np.maximum(distances, LEAST_EXPONENT, out=distances)
+    return np.exp(distances, out=distances)
 
 
 def transform_rows(X: FloatArray, metric: str, of_column: IntArray | None = None) -> FloatArray:

@@ -1,7 +1,7 @@
 """The graph of gated samples with the gradients that training needs, and that of the features.
 
 Axes: R models side by side, B samples of a batch, d features. Affinities are those of
-:mod:`groupfs.discovery.graph`, in torch.
+:mod:`groupfs.discovery.smoothness`, in torch.
 """
 
 from dataclasses import dataclass
@@ -11,15 +11,12 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from groupfs.data.similarity import Similarity
-from groupfs.discovery.graph import (
-    BANDWIDTH_FLOOR,
-    LEAST_EXPONENT,
-    TINY,
-    affinity_of_neighbors,
-    symmetric_walk,
-)
-from groupfs.utils.types import FloatArray
+from groupfs.data.correlations import Correlations
+from groupfs.discovery.smoothness import BANDWIDTH_FLOOR, LEAST_EXPONENT, TINY
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Columns whose mean squared distance is below this share of their norms count as nearly one.
+ALIKE = 1e-6
 
 
 @dataclass
@@ -106,7 +103,7 @@ def random_walk(affinity: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def feature_walk(
-    similarity: Similarity, n_neighbors: int, n_kept: int | None
+    similarity: Correlations, n_neighbors: int, n_kept: int | None
 ) -> FloatArray | sp.csr_array:
     """Build the walk of the features, (d, d), whose signs count.
 
@@ -114,15 +111,58 @@ def feature_walk(
     """
     d, at_once = similarity.shape[1], similarity.measured.columns_at_once
     K = min(n_neighbors, d - 1)
+    apart = similarity.held.without_common_column(ALIKE)
+    if apart is not similarity.held:
+        similarity = Correlations(apart)
     if n_kept is None or n_kept >= d - 1:
-        graph = self_tuning_graph(torch.from_numpy(similarity.distances(0, d, signed=True)), K)
+        graph = self_tuning_graph(torch.from_numpy(_distances(similarity, 0, d)), K)
         return symmetric_walk(graph.affinity.numpy())
     near, nearest, total = [], [], 0.0
     for start in range(0, d, at_once):
-        block = torch.from_numpy(similarity.distances(start, min(d, start + at_once), signed=True))
+        block = torch.from_numpy(_distances(similarity, start, min(d, start + at_once)))
         total += float(block.sum())
         best = torch.topk(block, max(n_kept, K) + 1, largest=False)
         near.append(best.values.numpy())
         nearest.append(best.indices.numpy())
     found = (np.concatenate(near), np.concatenate(nearest), total / d**2)
     return symmetric_walk(affinity_of_neighbors(*found, K))
+
+
+def _distances(similarity: Correlations, start: int, stop: int) -> FloatArray:
+    """Measure squared distances of columns start..stop to all, (stop - start, d)."""
+    norms, own = similarity.held.column_norms, np.arange(stop - start)
+    distances = norms[start:stop, None] + norms - 2 * similarity.products(start, stop)
+    # equal columns must be at distance zero exactly, whatever the rounding of the product
+    distances[distances < 1e-12 * norms.max()] = 0
+    distances[own, own + start] = 0
+    return distances
+
+
+def symmetric_walk(affinity: FloatArray | sp.csr_array) -> FloatArray | sp.csr_array:
+    r"""Normalise affinities to :math:`D^{-1/2} W D^{-1/2}`, dense or sparse as W is.
+
+    The Laplacian is the identity minus this.
+    """
+    scale = 1 / np.sqrt(np.asarray(affinity.sum(axis=1)).ravel())
+    if sp.issparse(affinity):
+        return sp.csr_array(sp.diags_array(scale) @ affinity @ sp.diags_array(scale))
+    walk: FloatArray = affinity * scale[:, None] * scale[None, :]
+    return walk
+
+
+def affinity_of_neighbors(
+    distances: FloatArray, nearest: IntArray, mean: float, n_neighbors: int
+) -> sp.csr_array:
+    """Turn squared distances to the nearest columns, (d, n_kept + 1), into affinities.
+
+    ``mean`` is the mean squared distance of all columns.
+    """
+    d, n_kept = len(nearest), nearest.shape[1] - 1
+    bandwidth = np.sqrt(np.maximum(distances[:, n_neighbors], BANDWIDTH_FLOOR * mean + TINY))
+    source = np.repeat(np.arange(d), n_kept + 1)
+    target = nearest.ravel()
+    affinity = np.exp(-distances.ravel() / (bandwidth[source] * bandwidth[target]))
+    # An explicit diagonal: duplicates of a feature may have crowded it out of its own neighbours.
+    off = source != target
+    kept = sp.csr_array((affinity[off], (source[off], target[off])), shape=(d, d))
+    return sp.csr_array(kept.maximum(kept.T) + sp.eye_array(d))

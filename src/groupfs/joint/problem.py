@@ -8,14 +8,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
+from groupfs.data.correlations import Correlations
 from groupfs.data.table import TableInMemory
-from groupfs.discovery.clusters import as_groups, cluster_features, leading_eigenvectors
-from groupfs.discovery.number_of_groups import find_n_groups, lowest_distortion
+from groupfs.discovery.eigenvectors import leading_eigenvectors
 from groupfs.joint.batches import Batches
 from groupfs.joint.calibration import calibrate
+from groupfs.joint.clusters import as_groups, cluster_features
 from groupfs.joint.graph import feature_walk
 from groupfs.joint.losses import Objective, walk_tensor
 from groupfs.joint.model import GatedModel
+from groupfs.joint.number_of_groups import find_n_groups, lowest_distortion
 from groupfs.joint.settings import Settings
 from groupfs.joint.smoothness import group_smoothness
 from groupfs.utils.types import FloatArray, IntArray
@@ -57,7 +59,7 @@ def prepare(
     rows, d = Batches(table.rows, device, DTYPE), table.rows.shape[1]
     # by torch on the CPU, too: models are the same to the last bit wherever numpy comes from
     table.rows.multiply_on(device if device.type == "cuda" else torch.device("cpu"))
-    walk = feature_walk(table.similarity, settings.n_neighbors, settings.feature_neighbors)
+    walk = feature_walk(Correlations(table.rows), settings.n_neighbors, settings.feature_neighbors)
     if not isinstance(settings.n_groups, str):
         n_groups, distortion = settings.n_groups, dict[int, float]()
         eigenvectors = leading_eigenvectors(walk, min(n_groups, d))

@@ -11,10 +11,10 @@ import scipy.special
 import torch
 from numpy.typing import NDArray
 
-from groupfs.discovery.clusters import as_groups
 from groupfs.discovery.describe_groups import N_SHUFFLES, place_groups
 from groupfs.discovery.smoothness import SCORED_ROWS
 from groupfs.groups import OPEN, Groups
+from groupfs.joint.clusters import as_groups
 from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.loop import History, train
 from groupfs.joint.problem import Problem

@@ -1,6 +1,6 @@
 r"""Choose how many groups a feature graph has, by distortion E(C) and gaps of the eigenvalues.
 
-Axes: d features, C groups. Eigenvectors come from :mod:`groupfs.discovery.clusters`.
+Axes: d features, C groups. Eigenvectors come from :mod:`groupfs.joint.clusters`.
 """
 
 import math
@@ -8,7 +8,8 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.discovery.clusters import cluster_features, embed, leading_eigenvectors, smoothness_of
+from groupfs.discovery.eigenvectors import leading_eigenvectors, smoothness_of
+from groupfs.joint.clusters import cluster_features, embed
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Groups that wide tables are divided into where the graph itself does not say.

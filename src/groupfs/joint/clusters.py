@@ -1,19 +1,12 @@
 r"""Cluster the features: k-means of the rows of leading eigenvectors of their graph.
 
 Axes: h embeddings, d features, V eigenvectors, C groups. Eigenvectors are those of the smallest
-eigenvalues of the Laplacian, that is of the largest of :math:`D^{-1/2} W D^{-1/2}`. Halves of the
-rows give many embeddings, which are clustered at once: they are small, and calls would take longer
-than what they compute.
+eigenvalues of the Laplacian, that is of the largest of :math:`D^{-1/2} W D^{-1/2}`. k-means starts
+from several centers at once: tables are small, and calls would take longer than what they compute.
 """
 
-import inspect
-import warnings
-from typing import Any
-
 import numpy as np
-import scipy.linalg
-import scipy.sparse as sp
-import scipy.sparse.linalg
+import torch
 
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -21,13 +14,6 @@ from groupfs.utils.types import FloatArray, IntArray
 N_RANDOM_STARTS, MAX_STEPS = 4, 30
 #: Products up to this many multiplications are done by one thread in the usual BLAS libraries.
 SMALL_PRODUCT = 2**18
-#: Features up to which all eigenvectors are found at once where Lanczos gets nowhere (512 MB), and
-#: steps of the way that is taken beyond.
-DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200
-#: Features above which few eigenvectors of a dense walk are found faster one by one.
-DENSE_FEATURES = 1024
-#: Features up to which the first eigenvector is found with all others.
-FEW_FEATURES = 200
 
 
 def cluster_features(
@@ -45,19 +31,6 @@ def cluster_features(
     embedding = embed(eigenvectors, n_groups)
     labels = _tightest(embedding, embedding[pivots], rng)
     return _renumber(fill_empty(labels, n_groups))
-
-
-def cluster_stack(eigenvectors: FloatArray, n_groups: int) -> IntArray:
-    """Cluster the features by each of the embeddings, (h, d, V) to (h, d); no cluster is empty."""
-    h, d, _ = eigenvectors.shape
-    if n_groups >= d:
-        return np.tile(np.arange(d), (h, 1))
-    U = np.ascontiguousarray(eigenvectors[:, :, :n_groups])
-    points = embed(U, n_groups)
-    labels = _lloyd(points, np.take_along_axis(points, _pivots(U)[..., None], axis=1))
-    for i in np.flatnonzero((_sizes(labels, n_groups) == 0).any(1)):
-        labels[i] = fill_empty(labels[i], n_groups)
-    return labels
 
 
 def embed(eigenvectors: FloatArray, n_groups: int) -> FloatArray:
@@ -159,10 +132,10 @@ def _nearest(points: FloatArray, centers: FloatArray) -> IntArray:
 
 def _sums_by_cluster(points: FloatArray, labels: IntArray, n_groups: int) -> FloatArray:
     """Sum the points of every cluster, (C, m)."""
-    m = points.shape[1]
-    places = (labels[:, None] * m + np.arange(m)).ravel()
-    sums: FloatArray = np.bincount(places, points.ravel(), n_groups * m).astype(np.float64)
-    return sums.reshape(n_groups, m)
+    sums = torch.zeros((n_groups, points.shape[1]), dtype=torch.float64)
+    sums.index_add_(0, torch.from_numpy(labels), torch.from_numpy(points))
+    found: FloatArray = sums.numpy()
+    return found
 
 
 def _sizes(labels: IntArray, n_groups: int) -> IntArray:
@@ -188,88 +161,3 @@ def fill_empty(labels: IntArray, n_groups: int) -> IntArray:
         counts[donor] -= 1
         counts[empty] += 1
     return labels
-
-
-def leading_eigenvectors(
-    walk: FloatArray | sp.csr_array, n_vectors: int, tolerance: float = 0.0
-) -> FloatArray:
-    """Find the ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
-
-    Those of a sparse walk, and of a dense one of many features, are found one by one, to a relative
-    ``tolerance`` of the eigenvalues (0: to rounding).
-    """
-    d = walk.shape[0]
-    is_large = sp.issparse(walk) or d > DENSE_FEATURES
-    if is_large and n_vectors < d - 1:
-        values, vectors = _one_by_one(walk, n_vectors, tolerance=tolerance)
-    else:
-        values, vectors = dense_eigenvectors(_dense(walk), n_vectors)
-    order = np.argsort(-values, kind="stable")
-    result: FloatArray = vectors[:, order]
-    return result
-
-
-def smoothness_of(walk: FloatArray | sp.csr_array, eigenvectors: FloatArray) -> FloatArray:
-    """Compute the eigenvalues that belong to eigenvectors of the walk, (n_vectors,)."""
-    values: FloatArray = np.einsum("ij,ij->j", eigenvectors, walk @ eigenvectors)
-    return values
-
-
-def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, FloatArray]:
-    """Find the largest eigenvalues, (m,), in rising order, and their eigenvectors, (d, m)."""
-    d = matrix.shape[0]
-    try:
-        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(d - n_vectors, d - 1))
-    except scipy.linalg.LinAlgError:  # many are equal
-        values, vectors = np.zeros(0), np.zeros((d, 0))
-    if len(values) < n_vectors:  # LAPACK may lose some where many are equal, and does not say so
-        values, vectors = scipy.linalg.eigh(matrix, driver="evd")
-    return values[-n_vectors:], vectors[:, -n_vectors:]
-
-
-def first_component(matrix: Any) -> tuple[float, FloatArray]:
-    """Find the largest eigenvalue of a symmetric matrix or operator and its eigenvector, (m,)."""
-    if not isinstance(matrix, np.ndarray):
-        values, vectors = lanczos(matrix, 1)
-    elif len(matrix) <= FEW_FEATURES:
-        values, vectors = dense_eigenvectors(matrix, 1)
-    else:
-        values, vectors = _one_by_one(matrix, 1)
-    return float(values[0]), vectors[:, 0]
-
-
-def lanczos(matrix: Any, n_vectors: int, **options: Any) -> tuple[FloatArray, FloatArray]:
-    """Find the largest eigenvalues of a sparse matrix or an operator, in any order, and vectors.
-
-    ARPACK draws numbers of its own when it has to start again; with a seed they stay the same.
-    """
-    eigsh, rng = scipy.sparse.linalg.eigsh, np.random.default_rng(0)
-    start = rng.standard_normal(matrix.shape[0])
-    if "rng" in inspect.signature(eigsh).parameters:  # since scipy 1.17
-        options["rng"] = rng
-    found: tuple[FloatArray, FloatArray] = eigsh(matrix, n_vectors, which="LA", v0=start, **options)
-    return found
-
-
-def _one_by_one(
-    walk: FloatArray | sp.csr_array,
-    n_vectors: int,
-    direct_features: int = DIRECT_FEATURES,
-    tolerance: float = 0.0,
-) -> tuple[FloatArray, FloatArray]:
-    """Use Lanczos, or a slower way where eigenvalues are too close for it to converge."""
-    d = walk.shape[0]
-    try:
-        return lanczos(walk, n_vectors, tol=tolerance)
-    except scipy.sparse.linalg.ArpackError:
-        if d <= direct_features:
-            return dense_eigenvectors(_dense(walk), n_vectors)
-    with warnings.catch_warnings():
-        # what has not converged is smooth all the same
-        warnings.simplefilter("ignore", UserWarning)
-        start = np.random.default_rng(0).standard_normal((d, n_vectors))
-        return scipy.sparse.linalg.lobpcg(walk, start, maxiter=LOBPCG_STEPS)
-
-
-def _dense(walk: FloatArray | sp.csr_array) -> FloatArray:
-    return walk if isinstance(walk, np.ndarray) else np.asarray(walk.toarray())

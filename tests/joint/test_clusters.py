@@ -3,18 +3,10 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
-from sklearn.metrics import adjusted_rand_score
 
-from groupfs.discovery.clusters import (
-    SMALL_PRODUCT,
-    _nearest,
-    _one_by_one,
-    _pivots,
-    cluster_features,
-    cluster_stack,
-    leading_eigenvectors,
-)
-from groupfs.discovery.graph import symmetric_walk
+from groupfs.discovery.eigenvectors import _one_by_one, leading_eigenvectors
+from groupfs.joint.clusters import SMALL_PRODUCT, _nearest, _pivots, cluster_features
+from groupfs.joint.graph import symmetric_walk
 from tests.support.walks import moons_walk
 
 
@@ -36,7 +28,6 @@ def test_no_cluster_is_empty_even_when_rows_coincide():
     rows = np.repeat(np.eye(4)[:2], 5, axis=0)
     labels = cluster_features(rows, 4, np.random.default_rng(0))
     assert np.bincount(labels, minlength=4).min() == 1
-    assert np.bincount(cluster_stack(rows[None], 4)[0], minlength=4).min() == 1
     assert cluster_features(np.eye(3), 3).tolist() == [0, 1, 2]  # as many as features
 
 
@@ -51,18 +42,6 @@ def test_pivots_are_those_of_pivoted_qr(rng):
     U = rng.standard_normal((300, 12)) * np.linspace(1, 3, 300)[:, None]
     _, expected = scipy.linalg.qr(U.T, mode="r", pivoting=True)
     np.testing.assert_array_equal(_pivots(U[None]), [expected[:12]])
-
-
-@pytest.mark.parametrize(("h", "m"), [(1, 30), (6, 45), (20, 12)])
-def test_a_stack_gives_what_each_embedding_gives(rng, h, m):
-    factors = rng.standard_normal((h, 200, 4))[:, :, np.arange(m) % 4]
-    X = factors + rng.standard_normal((h, 200, m))
-    vectors = np.stack([np.linalg.eigh(np.corrcoef(x.T))[1][:, ::-1] for x in X])
-    for C in range(2, 9):
-        found = cluster_stack(vectors, C)
-        for labels, own in zip(found, vectors, strict=True):
-            assert len(np.unique(labels)) == C
-            assert adjusted_rand_score(labels, cluster_features(own, C)) == 1
 
 
 def test_sparse_eigenvectors_span_what_dense_ones_do():
