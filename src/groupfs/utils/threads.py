@@ -14,8 +14,9 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-#: Numbers of a table from which on more than one thread pay, and threads at most.
-LARGE_TABLE, MOST_THREADS = 2**26, 4
+#: Numbers of a table, or columns, from which on more than one thread pay, and threads at most: all
+#: columns are multiplied with all.
+LARGE_TABLE, MANY_COLUMNS, MOST_THREADS = 2**26, 4096, 4
 #: Threads of BLAS that everybody inside has found when entering, and who may look at them.
 _before: list[list[int]] = []
 _lock = threading.Lock()
@@ -29,7 +30,8 @@ def threads_for(shape: tuple[int, int]) -> Iterator[None]:
     libraries behind numpy and scipy have one number for the process: the first fit that begins sets
     it, fits beside it may lower it, and the last that ends puts it back.
     """
-    wanted = MOST_THREADS if shape[0] * shape[1] >= LARGE_TABLE else 1
+    is_large = shape[0] * shape[1] >= LARGE_TABLE or shape[1] >= MANY_COLUMNS
+    wanted = MOST_THREADS if is_large else 1
     torch = sys.modules.get("torch")
     is_there = hasattr(torch, "get_num_threads")  # not if somebody is just importing it
     libraries = _controller(is_there)
