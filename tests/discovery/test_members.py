@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from groupfs import FeatureGroups
 from groupfs.discovery.describe_groups import rank_groups
 from groupfs.discovery.feature_graph import connect_features
 from groupfs.discovery.members import _first_of, assign_members, group_components, nearness
@@ -103,3 +104,15 @@ def test_ties_are_broken_by_size_and_then_by_the_first_feature():
     scores = np.array([0.0, 0.0, 0.0, 1.0, 2.0])
     columns = np.array([9, 5, 6, 2, 7])
     assert rank_groups(scores, groups, columns).tolist() == [3, 1, 0, 2]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_most_central_feature_is_never_the_one_that_is_turned_round(seed):
+    """Gaps weigh pairs for the component, not for centrality, so the two may differ."""
+    rng = np.random.default_rng([5, 11, 16, 21][seed])
+    X = np.repeat(rng.standard_normal((300, 4)), 4, 1) * np.tile([1, -1, 1, -1], 4)
+    X += rng.standard_normal((300, 16))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    found = FeatureGroups(random_state=0).fit(X)
+    assert found.n_groups_ == 4 and (found.group_signs_[found.representatives_] == 1).all()
+    assert (np.bincount(found.group_labels_, found.group_signs_) == 0).all()  # two of each turned

@@ -113,6 +113,11 @@ def place_groups(
     _, first = np.unique(table.twins, return_index=True)
     central = centrality[first[table.twins]]
     best = [columns[group[central[group] == central[group].max()]].min() for group in groups]
+    # the most central feature is not turned round: the others are, against it
+    numbers = np.array([kind == "number" for kind in table.kinds or ["number"] * n_features])
+    for group, central_one in zip(members, best, strict=True):
+        if turned[central_one] < 0:
+            turned[group[numbers[group]]] *= -1
     return Groups(members, labels, turned, placed, np.array(best), smoothness)
 
 
