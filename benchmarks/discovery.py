@@ -17,16 +17,16 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy and torch are loaded
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from benchmarks.group_competitors import METHODS, compare, fitted
+from benchmarks.group_competitors import METHODS, Method, compare, fitted
 from benchmarks.planted_tables import (
     COLUMNS,
     LEVEL_KINDS,
@@ -35,39 +35,55 @@ from benchmarks.planted_tables import (
     planted_table,
     unstructured_table,
 )
+from benchmarks.records import Record, attempt, averaged, failures, markdown, mean
 from benchmarks.tables import known_groups
 
 KNOWN = ("bfi", "ability", "holzinger")
 #: Levels at which groups are kept in tables without structure; the first is the default.
 LEVELS = (0.01, 0.05)
-#: Parts, and how many seeds, planted tables, or tables without structure of a kind they have.
-PARTS = {"known": 5, "planted": 60, "level": 200}
-
-Record = dict[str, Any]
 
 
-def calls(part: str, n: int, options: argparse.Namespace) -> Iterable[Any]:
-    """Plan the fits of a part."""
-    names, kinds = options.methods, options.kinds
-    if part == "known":
-        return (delayed(known)(name, seed, names) for name in KNOWN for seed in range(n))
-    if part == "planted":
-        all_kinds = list(PLANTED_KINDS)
-        numbers = [i for i in range(n) if all_kinds[i % len(all_kinds)] in (kinds or all_kinds)]
-        return (delayed(planted)(number, names) for number in numbers)
-    wanted = [kind for kind in LEVEL_KINDS if kind in (kinds or LEVEL_KINDS)]
+class Part(NamedTuple):
+    """What a part fits and shows, and how many seeds, tables of a kind, or draws it has."""
+
+    n: int
+    calls: Callable[[int, argparse.Namespace], Iterable[Any]]
+    tables: Callable[[list[Record]], dict[str, list[Record]]]
+
+
+def known_calls(n: int, options: argparse.Namespace) -> Iterable[Any]:
+    """Plan the fits of tables with known scales."""
+    methods = chosen(options)
+    return (delayed(known)(name, seed, methods) for name in KNOWN for seed in range(n))
+
+
+def planted_calls(n: int, options: argparse.Namespace) -> Iterable[Any]:
+    """Plan the fits of planted tables."""
+    kinds, methods = list(PLANTED_KINDS), chosen(options)
+    wanted = [i for i in range(n) if kinds[i % len(kinds)] in (options.kinds or kinds)]
+    return (delayed(planted)(number, methods) for number in wanted)
+
+
+def level_calls(n: int, options: argparse.Namespace) -> Iterable[Any]:
+    """Plan the fits of tables without structure."""
+    wanted = [kind for kind in LEVEL_KINDS if kind in (options.kinds or LEVEL_KINDS)]
     return (delayed(level)(kind, number) for kind in wanted for number in range(n))
 
 
-def known(name: str, seed: int, names: list[str]) -> list[Record]:
+def chosen(options: argparse.Namespace) -> dict[str, Method]:
+    """Take the methods that are asked for."""
+    return {k: method for k, method in METHODS.items() if k in (options.methods or METHODS)}
+
+
+def known(name: str, seed: int, methods: dict[str, Method]) -> list[Record]:
     """Run methods on a table whose items were written for known scales."""
     X, scales = known_groups(name)
-    return compare(PlantedTable(X, scales, {"table": name, "seed": seed}), seed, names)
+    return compare(PlantedTable(X, scales, {"table": name, "seed": seed}), seed, methods)
 
 
-def planted(number: int, names: list[str]) -> list[Record]:
+def planted(number: int, methods: dict[str, Method]) -> list[Record]:
     """Run methods on one planted table."""
-    return compare(planted_table(number), number, names)
+    return compare(planted_table(number), number, methods)
 
 
 def level(kind: str, number: int) -> list[Record]:
@@ -75,68 +91,55 @@ def level(kind: str, number: int) -> list[Record]:
     X = unstructured_table(kind, number)
     record = {"kind": kind, "table": number, "rows": X.shape[0], "features": X.shape[1]}
     record["size"] = min(COLUMNS, key=lambda columns: abs(columns - X.shape[1]))
-    try:
+
+    def counted() -> Record:
         selector = fitted(X, number, alpha=LEVELS[0])
-    except Exception as reason:  # a finding as others are
-        return [record | {"failure": f"{type(reason).__name__}: {reason}"}]
-    chosen = {str(alpha): selector.select(alpha=alpha) for alpha in LEVELS}
-    record["groups"] = int(selector.n_groups_)
-    record["kept"] = {alpha: int(selection.groups.sum()) for alpha, selection in chosen.items()}
-    record["selected"] = {
-        alpha: float(selection.support.mean()) for alpha, selection in chosen.items()
+        selections = {str(alpha): selector.select(alpha=alpha) for alpha in LEVELS}
+        return {
+            "groups": int(selector.n_groups_),
+            "kept": {alpha: int(s.groups.sum()) for alpha, s in selections.items()},
+            "selected": {alpha: float(s.support.mean()) for alpha, s in selections.items()},
+        }
+
+    return [attempt(record, counted)]
+
+
+def known_tables(records: list[Record]) -> dict[str, list[Record]]:
+    """Average what was found in tables with known scales."""
+    return {"Known groups": averaged(records, averages, "table", "method")}
+
+
+def planted_tables(records: list[Record]) -> dict[str, list[Record]]:
+    """Average what was found in planted tables, by what tells them apart."""
+    records = [{**r, "noisy": "yes" if r["noise"] else "no"} for r in records]
+    return {
+        "Planted groups": averaged(records, averages, "method"),
+        "By kind of data": averaged(records, averages, "kind", "method"),
+        "By noise": averaged(records, averages, "noisy", "method"),
     }
-    return [record]
 
 
-def tables_of(part: str, records: list[Record]) -> dict[str, list[Record]]:
-    """Average what was found, by what tells tables of a part apart; list failures last."""
-    if part == "level":
-        whole = [r for r in records if "failure" not in r]
-        tables = {
-            "Tables without structure": averaged(whole, kept, "kind"),
-            "By size": averaged(whole, kept, "rows", "size"),
-        }
-    elif part == "known":
-        tables = {"Known groups": averaged(records, averages, "table", "method")}
-    else:
-        records = [{**r, "noisy": "yes" if r["noise"] else "no"} for r in records]
-        tables = {
-            "Planted groups": averaged(records, averages, "method"),
-            "By kind of data": averaged(records, averages, "kind", "method"),
-            "By noise": averaged(records, averages, "noisy", "method"),
-        }
-    return tables | failures(records)
-
-
-def averaged(records: list[Record], average: Any, *names: str) -> list[Record]:
-    """Average the records that agree in the named values, a row for each combination."""
-    combinations = list(dict.fromkeys(tuple(r[name] for name in names) for r in records))
-    if "size" in names:
-        combinations.sort()
-    return [
-        dict(zip(names, values, strict=True))
-        | average([r for r in records if tuple(r[name] for name in names) == values])
-        for values in combinations
-    ]
+def level_tables(records: list[Record]) -> dict[str, list[Record]]:
+    """Average what was kept in tables without structure."""
+    whole = [r for r in records if "failure" not in r]
+    return {
+        "Tables without structure": averaged(whole, kept, "kind"),
+        "By size": averaged(whole, kept, "rows", "size"),
+    }
 
 
 def averages(records: list[Record]) -> Record:
     """Average scores; failed fits have none."""
-    chosen = [r for r in records if "ari" in r]
-
-    def mean(values: Iterable[float | None]) -> float | None:
-        known_values = [value for value in values if value is not None]
-        return float(np.mean(known_values)) if known_values else None
-
+    scored = [r for r in records if "ari" in r]
     return {
-        "tables": len(chosen),
-        "Rand, planted": mean(r["ari"] for r in chosen),
-        "Rand, all": mean(r["ari_all"] for r in chosen),
-        "groups too many": mean(r["surplus"] for r in chosen),
-        "groups off": mean(abs(r["surplus"]) for r in chosen),
-        "noise kept": mean(r["noise_kept"] for r in chosen),
-        "planted lost": mean(r["lost"] for r in chosen),
-        "seconds": mean(r["seconds"] for r in chosen),
+        "tables": len(scored),
+        "Rand, planted": mean(r["ari"] for r in scored),
+        "Rand, all": mean(r["ari_all"] for r in scored),
+        "groups too many": mean(r["surplus"] for r in scored),
+        "groups off": mean(abs(r["surplus"]) for r in scored),
+        "noise kept": mean(r["noise_kept"] for r in scored),
+        "planted lost": mean(r["lost"] for r in scored),
+        "seconds": mean(r["seconds"] for r in scored),
     }
 
 
@@ -150,37 +153,25 @@ def kept(records: list[Record]) -> Record:
     return {"tables": len(records), **shares}
 
 
-def failures(records: list[Record]) -> dict[str, list[Record]]:
-    """List the fits that broke, and why; no table where none did."""
-    named = ("kind", "table", "method", "rows", "features", "failure")
-    rows = [{k: r[k] for k in named if k in r} for r in records if "failure" in r]
-    return {"Failures": rows} if rows else {}
+PARTS = {
+    "known": Part(5, known_calls, known_tables),
+    "planted": Part(60, planted_calls, planted_tables),
+    "level": Part(200, level_calls, level_tables),
+}
 
 
-def markdown(title: str, rows: list[Record]) -> str:
-    """Write rows as a table that is easy to read as text, too."""
-    columns = list(dict.fromkeys(column for row in rows for column in row))
-    cells = [columns, *([shown(row.get(column)) for column in columns] for row in rows)]
-    widths = [max(len(line[j]) for line in cells) for j in range(len(columns))]
-    cells.insert(1, ["-" * width for width in widths])
-    lines = ["| " + " | ".join(map(str.ljust, line, widths)) + " |" for line in cells]
-    return "\n".join([f"## {title}", "", *lines, ""])
-
-
-def shown(value: Any) -> str:
-    """Write a number with three digits after the point, and nothing for what is not known."""
-    if value is None:
-        return ""
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+def tables_of(part: str, records: list[Record]) -> dict[str, list[Record]]:
+    """Average what was found, by what tells tables of a part apart; list failures last."""
+    return PARTS[part].tables(records) | failures(records)
 
 
 def run(part: str, options: argparse.Namespace) -> None:
     """Compute a part, a line on the disk for each record as it comes, and show its tables."""
-    n = options.tables or PARTS[part]
+    n = options.tables or PARTS[part].n
     records: list[Record] = []
     workers = Parallel(n_jobs=options.jobs, return_as="generator")
     with Path(options.results, f"{part}.jsonl").open("w") as file:
-        for measured in workers(calls(part, n, options)):
+        for measured in workers(PARTS[part].calls(n, options)):
             records += measured
             file.writelines(json.dumps(record) + "\n" for record in measured)
             file.flush()
@@ -194,7 +185,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
     parser.add_argument("--tables", type=int, help="seeds, planted tables, or tables of a kind")
     parser.add_argument("--kinds", nargs="+", choices={**PLANTED_KINDS, **LEVEL_KINDS}, help="some")
-    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
+    parser.add_argument("--methods", nargs="+", choices=METHODS, help="some")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("out/discovery"))
     options = parser.parse_args(arguments)

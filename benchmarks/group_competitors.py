@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import groupfs
 from benchmarks.planted_tables import PlantedTable
+from benchmarks.records import Record, attempt
 
 #: Parallel analysis: shuffled tables, the percentile that an eigenvalue must pass, most factors.
 N_SHUFFLED, PERCENTILE, MOST_FACTORS = 10, 95, 100
@@ -84,7 +85,8 @@ def with_factors(X: NDArray, n_groups: int, seed: int) -> Found:
 
 
 #: from a table, the right number of groups and a seed to groups
-METHODS: dict[str, Callable[[NDArray, int, int], Found]] = {
+Method = Callable[[NDArray, int, int], Found]
+METHODS: dict[str, Method] = {
     "groupfs": with_groupfs,
     "Ward": with_ward,
     "average linkage": with_average_linkage,
@@ -133,10 +135,9 @@ def scores(table: PlantedTable, result: Found) -> dict[str, float | int | None]:
     noise as a group and features in no group as another. Shares of none are None.
     """
     planted, noise = table.groups >= 0, table.groups < 0
-    alone = np.where(result.labels < 0, -1 - np.arange(len(result.labels)), result.labels)
     n_found = len(np.unique(result.labels[result.labels >= 0]))
     return {
-        "ari": float(adjusted_rand_score(table.groups[planted], alone[planted])),
+        "ari": rand_index(table.groups[planted], result.labels[planted]),
         "ari_all": float(adjusted_rand_score(table.groups, result.labels)),
         "surplus": n_found - table.n_groups,
         "noise_kept": float(result.kept[noise].mean()) if noise.any() else None,
@@ -144,18 +145,22 @@ def scores(table: PlantedTable, result: Found) -> dict[str, float | int | None]:
     }
 
 
-def compare(table: PlantedTable, seed: int, names: Sequence[str]) -> list[dict[str, Any]]:
+def rand_index(groups: NDArray, labels: NDArray) -> float:
+    """Compare groups with labels by the adjusted Rand index; features labelled -1 are alone."""
+    alone = np.where(labels < 0, -1 - np.arange(len(labels)), labels)
+    return float(adjusted_rand_score(groups, alone))
+
+
+def compare(table: PlantedTable, seed: int, methods: Mapping[str, Method]) -> list[Record]:
     """Run methods on a table; one that breaks leaves its reason in place of scores."""
-    records: list[dict[str, Any]] = []
-    for name in names:
-        record = {**table.facts, "method": name}
+    records: list[Record] = []
+    for name, method in methods.items():
         began = time.perf_counter()
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                result = METHODS[name](table.X, table.n_groups, seed)
-            record |= scores(table, result)
-        except Exception as reason:  # a finding as others are
-            record["failure"] = f"{type(reason).__name__}: {reason}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            record = attempt(
+                {**table.facts, "method": name},
+                lambda method=method: scores(table, method(table.X, table.n_groups, seed)),
+            )
         records.append(record | {"seconds": round(time.perf_counter() - began, 3)})
     return records
