@@ -6,10 +6,15 @@ the tables as markdown) to ``--results``. Its parts, ``--part known level`` take
 - known: three tables of psychological tests whose items were written for known scales.
 - planted: tables of many sizes and kinds with planted groups among noise.
 - level: tables without structure; how often any group is kept at all.
+- designs: questionnaires of the literature on the number of dimensions (``benchmarks.designs``).
+- levels: questionnaires of facets and traits, and of one level (``benchmarks.levels``).
+- wide: planted groups among up to 30,000 features (``benchmarks.wide``).
+- stability: real tables, changed in what does not matter (``benchmarks.stability``).
 
-The first two are given to other methods as well (``benchmarks.group_competitors``). An older
-version of the library is measured with its ``src`` folder in PYTHONPATH. Rand indices are adjusted
-for chance; 1 is all right, 0 is what chance gives. Fits that break are listed and count in no mean.
+The first two and designs are given to other methods as well (``benchmarks.group_competitors`` and
+``networks``). An older version of the library is measured with its ``src`` folder in PYTHONPATH.
+Rand indices are adjusted for chance; 1 is all right, 0 is what chance gives. Fits that break are
+listed and count in no mean.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ import argparse
 import json
 import os
 from collections.abc import Callable, Iterable
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +32,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy and torch are l
 import numpy as np
 from joblib import Parallel, delayed
 
-from benchmarks.group_competitors import METHODS, Method, compare, fitted
+from benchmarks import designs, levels, stability, wide
+from benchmarks.group_competitors import METHODS, Method, chosen, compare, fitted
 from benchmarks.planted_tables import (
     COLUMNS,
     LEVEL_KINDS,
@@ -36,9 +43,8 @@ from benchmarks.planted_tables import (
     unstructured_table,
 )
 from benchmarks.records import Record, attempt, averaged, failures, markdown, mean
-from benchmarks.tables import known_groups
+from benchmarks.tables import KNOWN, known_groups
 
-KNOWN = ("bfi", "ability", "holzinger")
 #: Levels at which groups are kept in tables without structure; the first is the default.
 LEVELS = (0.01, 0.05)
 
@@ -52,14 +58,16 @@ class Part(NamedTuple):
 
 
 def known_calls(n: int, options: argparse.Namespace) -> Iterable[Any]:
-    """Plan the fits of tables with known scales."""
-    methods = chosen(options)
-    return (delayed(known)(name, seed, methods) for name in KNOWN for seed in range(n))
+    """Plan the fits of tables whose items were written for known scales."""
+    methods = chosen(METHODS, options.methods)
+    for name, seed in product(KNOWN, range(n)):
+        table = PlantedTable(*known_groups(name), {"table": name, "seed": seed})
+        yield delayed(compare)(table, seed, methods)
 
 
 def planted_calls(n: int, options: argparse.Namespace) -> Iterable[Any]:
     """Plan the fits of planted tables."""
-    kinds, methods = list(PLANTED_KINDS), chosen(options)
+    methods, kinds = chosen(METHODS, options.methods), list(PLANTED_KINDS)
     wanted = [i for i in range(n) if kinds[i % len(kinds)] in (options.kinds or kinds)]
     return (delayed(planted)(number, methods) for number in wanted)
 
@@ -68,17 +76,6 @@ def level_calls(n: int, options: argparse.Namespace) -> Iterable[Any]:
     """Plan the fits of tables without structure."""
     wanted = [kind for kind in LEVEL_KINDS if kind in (options.kinds or LEVEL_KINDS)]
     return (delayed(level)(kind, number) for kind in wanted for number in range(n))
-
-
-def chosen(options: argparse.Namespace) -> dict[str, Method]:
-    """Take the methods that are asked for."""
-    return {k: method for k, method in METHODS.items() if k in (options.methods or METHODS)}
-
-
-def known(name: str, seed: int, methods: dict[str, Method]) -> list[Record]:
-    """Run methods on a table whose items were written for known scales."""
-    X, scales = known_groups(name)
-    return compare(PlantedTable(X, scales, {"table": name, "seed": seed}), seed, methods)
 
 
 def planted(number: int, methods: dict[str, Method]) -> list[Record]:
@@ -121,10 +118,9 @@ def planted_tables(records: list[Record]) -> dict[str, list[Record]]:
 
 def level_tables(records: list[Record]) -> dict[str, list[Record]]:
     """Average what was kept in tables without structure."""
-    whole = [r for r in records if "failure" not in r]
     return {
-        "Tables without structure": averaged(whole, kept, "kind"),
-        "By size": averaged(whole, kept, "rows", "size"),
+        "Tables without structure": averaged(records, kept, "kind"),
+        "By size": averaged(records, kept, "rows", "size"),
     }
 
 
@@ -157,12 +153,19 @@ PARTS = {
     "known": Part(5, known_calls, known_tables),
     "planted": Part(60, planted_calls, planted_tables),
     "level": Part(200, level_calls, level_tables),
+    "designs": Part(20, designs.calls, designs.tables),
+    "levels": Part(100, levels.calls, levels.tables),
+    "wide": Part(5, wide.calls, wide.tables),
+    "stability": Part(10, stability.calls, stability.tables),
 }
+#: Kinds of tables of all parts; one that a part does not have is none of its.
+KINDS = dict.fromkeys((*PLANTED_KINDS, *LEVEL_KINDS, *designs.KINDS, *levels.KINDS))
 
 
 def tables_of(part: str, records: list[Record]) -> dict[str, list[Record]]:
     """Average what was found, by what tells tables of a part apart; list failures last."""
-    return PARTS[part].tables(records) | failures(records)
+    whole = [r for r in records if "failure" not in r]
+    return PARTS[part].tables(whole) | failures(records)
 
 
 def run(part: str, options: argparse.Namespace) -> None:
@@ -183,9 +186,15 @@ def run(part: str, options: argparse.Namespace) -> None:
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
-    parser.add_argument("--tables", type=int, help="seeds, planted tables, or tables of a kind")
-    parser.add_argument("--kinds", nargs="+", choices={**PLANTED_KINDS, **LEVEL_KINDS}, help="some")
-    parser.add_argument("--methods", nargs="+", choices=METHODS, help="some")
+    parser.add_argument("--tables", type=int, help="seeds, tables of a kind, draws or changes")
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, help="some")
+    parser.add_argument("--methods", nargs="+", choices={**METHODS, **designs.METHODS}, help="some")
+    parser.add_argument("--cells", nargs="+", type=int, help="designs: some, from 0")
+    parser.add_argument("--sizes", nargs="+", type=int, help="wide: numbers of features")
+    parser.add_argument("--rows", nargs="+", type=int, help="wide: numbers of rows")
+    parser.add_argument(
+        "--names", nargs="+", choices=stability.NAMES, help="stability: some tables"
+    )
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("out/discovery"))
     options = parser.parse_args(arguments)

@@ -95,6 +95,11 @@ METHODS: dict[str, Method] = {
 }
 
 
+def chosen(methods: dict[str, Method], names: list[str] | None) -> dict[str, Method]:
+    """Take the methods that are named, or all."""
+    return {name: method for name, method in methods.items() if name in (names or methods)}
+
+
 def everything(labels: NDArray) -> Found:
     """Keep all features, as methods do that know no noise."""
     return Found(labels, np.ones(len(labels), dtype=bool))

@@ -41,6 +41,12 @@ def mean(values: Iterable[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
+def means(records: list[Record], shown: dict[str, str]) -> Record:
+    """Count records, and average values: what each is called, and its key in the records."""
+    averages = {title: mean(r[key] for r in records) for title, key in shown.items()}
+    return {"tables": len(records), **averages}
+
+
 def failures(records: list[Record]) -> dict[str, list[Record]]:
     """List the fits that broke, and why; no table where none did."""
     rows = [{k: r[k] for k in NAMED if k in r} for r in records if "failure" in r]

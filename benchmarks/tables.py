@@ -17,6 +17,8 @@ from groupfs.datasets import fetch_dataset
 
 #: Blood cells of scanpy: 700 cells, 765 genes, ten types (``bulk_labels``).
 CELLS = "single-cell/10x_pbmc68k_reduced.h5ad"
+#: Answers to psychological tests whose items were written for known scales.
+KNOWN = ("bfi", "ability", "holzinger")
 
 
 class TablesMissing(FileNotFoundError):
