@@ -28,7 +28,6 @@ from benchmarks.questionnaires import in_categories, items, related_factors
 from benchmarks.records import Record, averaged, mean
 
 KINDS = ("binary", "continuous", "categories")
-#: Methods that are told the number.
 TOLD = ("Ward", "spectral")
 METHODS: dict[str, Method] = {
     "groupfs": group_competitors.with_groupfs,
@@ -99,7 +98,7 @@ def tables(records: list[Record]) -> dict[str, list[Record]]:
         shown[f"{title}, by loading"] = across(cut, value, "loading", "skew")
         shown[f"{title}, by categories"] = across(cut, value, "categories", "skew")
     shown["Cells, groupfs and EGA"] = cell_by_cell(records)
-    return {title: rows for title, rows in shown.items() if rows}
+    return shown
 
 
 def across(records: list[Record], value: str, *names: str) -> list[Record]:

@@ -165,7 +165,8 @@ KINDS = dict.fromkeys((*PLANTED_KINDS, *LEVEL_KINDS, *designs.KINDS, *levels.KIN
 def tables_of(part: str, records: list[Record]) -> dict[str, list[Record]]:
     """Average what was found, by what tells tables of a part apart; list failures last."""
     whole = [r for r in records if "failure" not in r]
-    return PARTS[part].tables(whole) | failures(records)
+    shown = PARTS[part].tables(whole) | failures(records)
+    return {title: rows for title, rows in shown.items() if rows}
 
 
 def run(part: str, options: argparse.Namespace) -> None:
