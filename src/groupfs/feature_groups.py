@@ -275,17 +275,20 @@ class FeatureGroups(GroupSelector):
         from groupfs.data.open_table import open_table
         from groupfs.discovery.describe_groups import Options
         from groupfs.discovery.sample_graph import check_metric
-        from groupfs.utils.device import find_gpu
+        from groupfs.utils.device import WORTH_A_GPU, find_gpu
 
         if self.signed and self.similarity not in ("correlation", "rank"):
             raise ParameterError(
                 f"similarity={self.similarity!r} has no sign; leave signed at False.", "signed"
             )
         table = open_table(self, X, self.standardize, self.max_memory, similarity=self.similarity)
-        table.rows.multiply_on(find_gpu(self.device, table.rows.shape))
         n_samples, n_features = table.rows.shape
+        if self.device != "auto" or n_samples * n_features >= WORTH_A_GPU:
+            table.rows.multiply_on(find_gpu(self.device, table.rows.shape))
         refuse_n_groups(self.n_groups, n_features, n_features - 1)
-        metric = check_metric(self.metric, n_samples)
+        metric = self.metric
+        if not isinstance(metric, str):
+            metric = check_metric(metric, n_samples)
         refuse_conflicts(self.get_params(deep=False))
         refuse_too_many(self.n_features_to_select, n_features)
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))

@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.utils.false_discovery import adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: A group is open if its gate mean is above this.
 OPEN = 0.5
+#: Share of features called related that may be so by chance.
+RELATED_RATE = 0.05
 
 
 @dataclass(frozen=True)
@@ -150,3 +151,23 @@ def feature_names(selector: Any) -> list[str]:
     if given is None:
         return [f"x{i}" for i in range(selector.n_features_in_)]
     return [str(name) for name in given]
+
+
+def adjust_p_values(p_values: FloatArray) -> FloatArray:
+    """Adjust p-values by Benjamini and Hochberg, (m,) to (m,); NaN stays NaN and does not count.
+
+    >>> adjust_p_values(np.array([0.01, np.nan, 0.04, 0.5])).round(2).tolist()
+    [0.03, nan, 0.06, 0.5]
+    """
+    from scipy.stats import false_discovery_control  # slow to import, and pages need it not
+
+    adjusted = np.array(p_values, dtype=np.float64)
+    known = ~np.isnan(adjusted)
+    if known.any():
+        adjusted[known] = false_discovery_control(adjusted[known])
+    return adjusted
+
+
+def related_features(p_values: FloatArray) -> BoolArray:
+    """Find the features that are related to others beyond chance by their p-values, (d,)."""
+    return adjust_p_values(p_values) <= RELATED_RATE

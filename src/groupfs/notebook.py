@@ -67,7 +67,6 @@ def groups_html(result: Result) -> str:
 
 
 def _row(result: Result, j: int) -> dict[str, str]:
-    """Return what the table says of a group, by heading."""
     groups, names = result.groups, result.marked_names
     row = {"rank": str(j + 1), "size": str(groups.sizes[j])}
     row["smoothness"] = f"{groups.smoothness[j]:.3f}"

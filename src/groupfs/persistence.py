@@ -101,7 +101,6 @@ def load_model(path: str | os.PathLike[str]) -> tuple[Any, Preparation | None]:
 
 
 def _read_model(data: bytes, name: str) -> tuple[Any, Preparation | None]:
-    """Read a model, or say in one sentence why it cannot be read."""
     skops = _skops()
     try:
         if untrusted := _untrusted_types(data):
@@ -134,7 +133,6 @@ def _untrusted_types(data: bytes) -> list[str]:
 
 
 def _check_selector(selector: Any) -> None:
-    """Refuse what is no fitted selector of ours."""
     from sklearn.utils.validation import check_is_fitted
 
     import groupfs

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from groupfs import sentences
-from groupfs.groups import Groups, Selection, feature_names
-from groupfs.utils.false_discovery import adjust_p_values, related_features
+from groupfs.groups import Groups, Selection, adjust_p_values, feature_names, related_features
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import SAME_SHARE, STEPS, count, ordinal, whole_steps, write_share
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -236,7 +235,6 @@ class Result:
         return texts
 
     def _gain(self, k: int) -> str:
-        """Say what the k-th feature of the order explains on top of those before it."""
         if k == 0:
             return ""
         before = self.steps[k - 2] if k > 1 else 0
@@ -249,7 +247,6 @@ class Result:
 
     @property
     def _figures(self) -> dict[str, FloatArray]:
-        """Return what is known of every group, NaN where it was not looked at, (C,) each."""
         groups, unknown = self.groups, np.full(len(self.groups), np.nan)
         known = {
             "replication": groups.replication,

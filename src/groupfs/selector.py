@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.columns import has_kinds
-from groupfs.data.standardize import learn_columns
+from groupfs.data.standardize import LearnedColumns, learn_levels
 from groupfs.groups import Groups, Request, Selection
 from groupfs.notebook import NotebookRepr
 from groupfs.result import Result
@@ -195,7 +195,6 @@ class GroupSelector(GroupTransform, NotebookRepr):
         self._selected_by = [getattr(self, name) for name in self._selection_parameters]
 
     def _set_groups(self, found: Groups) -> None:
-        """Set the fitted attributes that speak of groups."""
         self.n_groups_, self.groups_ = len(found), found.members
         self.group_labels_, self.group_signs_ = found.labels, found.signs
         self.centrality_, self.representatives_ = found.centrality, found.representatives
@@ -211,8 +210,12 @@ class GroupSelector(GroupTransform, NotebookRepr):
         """
         from groupfs.selection.feature_order import rank_features
 
-        self._has_kinds = has_kinds(X)  # what transform returns must not depend on other tables
-        self._learned_columns = vars(learn_columns(X, table, self.group_labels_, self.group_signs_))
+        learned = LearnedColumns(table.means, table.deviations)
+        # what transform returns must not depend on other tables
+        self._has_kinds = hasattr(X, "columns") and has_kinds(X)
+        if self._has_kinds:
+            learned.levels = learn_levels(X, table, self.group_labels_, self.group_signs_)
+        self._learned_columns = vars(learned)
         comes_first = self.group_labels_ >= 0
         if kept_first:
             kept = keep_groups(Groups.of(self), None, getattr(self, "alpha", 1.0))[0]

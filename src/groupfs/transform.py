@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupfs.data.checks import find_missing, refuse_missing
 from groupfs.data.columns import has_kinds
-from groupfs.data.sources import as_source, is_lazy, read_blocks, read_columns
+from groupfs.data.sources import as_source, is_lazy, read_blocks, read_whole
 from groupfs.data.standardize import LearnedColumns
 from groupfs.groups import Groups, feature_names
 from groupfs.selection.row_scores import score_blocks, score_rows, score_weights
@@ -55,7 +55,7 @@ class GroupTransform(SelectorMixin):
         if source is None:
             return super().transform(X)
         check_n_features(self, source, reset=False)
-        return read_columns(source, self.get_support(indices=True))
+        return read_whole(source.restricted(self.get_support(indices=True)))
 
     def inverse_transform(self, X: Any) -> Any:
         """Put selected columns back among the others, which become zero.
@@ -93,8 +93,7 @@ class GroupTransform(SelectorMixin):
             group's most central feature, or the group's own name where groups were given.
         """
         if self.output != "scores":
-            names: NDArray[Any] = super().get_feature_names_out(input_features)
-            return names
+            return super().get_feature_names_out(input_features)
         check_is_fitted(self)
         columns, groups = check_feature_names_in(self, input_features), Groups.of(self)
         called = groups.names or [
@@ -103,7 +102,6 @@ class GroupTransform(SelectorMixin):
         return np.array(called, dtype=object)[self.group_kept_]
 
     def _score(self, X: Any) -> FloatArray:
-        """Score the rows of a table on the groups that are kept, (n, C)."""
         groups = Groups.of(self)
         kept = [groups.members[j] for j in np.flatnonzero(self.group_kept_)]
         weights = score_weights(kept, groups.centrality, groups.signs)

@@ -8,7 +8,7 @@ from sklearn.neighbors import kneighbors_graph
 import groupfs.anndata
 from groupfs import FeatureGroups
 from groupfs.anndata import select_groups
-from groupfs.utils.false_discovery import adjust_p_values
+from groupfs.groups import adjust_p_values
 from groupfs.utils.warn import SelectionWarning
 from tests.support.cells import QUICK, cells, fields_equal, make, through_file
 

@@ -11,8 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from groupfs import FeatureGroups
 from groupfs.data.dask_source import DaskSource
 from groupfs.data.memory import MERGED_BYTES
-from groupfs.data.open_table import choose_plan
 from groupfs.data.sources import as_source
+from groupfs.data.streamed import choose_plan
 from tests.support.sliced import SMALL_PLAN, Sliced, open_streamed, streaming
 
 da = pytest.importorskip("dask.array")
@@ -89,9 +89,9 @@ def test_blocks_that_are_no_numbers_and_unknown_shapes_are_refused(X):
 
 def test_a_large_array_stays_on_a_cluster_and_a_small_one_does_not(X, monkeypatch):
     source = as_source(LAYOUTS["rows"](X))
-    monkeypatch.setattr("groupfs.data.open_table.STAYS_ON_CLUSTER", N * D - 1)
+    monkeypatch.setattr("groupfs.data.streamed.STAYS_ON_CLUSTER", N * D - 1)
     assert choose_plan(source, None) is None
-    monkeypatch.setattr("groupfs.data.open_table.on_cluster", lambda: True)
+    monkeypatch.setattr("groupfs.data.streamed.on_cluster", lambda: True)
     assert choose_plan(source, None) is not None
     assert choose_plan(as_source(Sliced(X)), None) is None
 

@@ -11,7 +11,6 @@ from groupfs.data.sources import (
     is_lazy,
     prefetch,
     read_blocks,
-    read_columns,
     read_whole,
 )
 from tests.support.sliced import Sliced
@@ -85,7 +84,9 @@ def test_every_kind_of_table_gives_its_rows(table, tmp_path, kind):
     rows = np.array([200, 3, 3, 299, 4])
     np.testing.assert_array_equal(dense(source.gather(rows)), table[rows])
     np.testing.assert_array_equal(dense(read_whole(source)), table)
-    np.testing.assert_array_equal(dense(read_columns(source, np.array([5, 1]))), table[:, [5, 1]])
+    np.testing.assert_array_equal(
+        dense(read_whole(source.restricted(np.array([5, 1])))), table[:, [5, 1]]
+    )
 
 
 def test_duplicate_entries_are_added_up_without_touching_the_table():
@@ -122,7 +123,7 @@ def test_slices_that_are_not_rows_of_numbers_are_refused(table, slice_, words):
 
 def test_columns_of_a_wide_table_are_read_in_blocks_of_whole_rows():
     table = Sliced(np.lib.stride_tricks.as_strided(np.ones(1), (500, 100_000), (0, 0)))
-    found = read_columns(as_source(table), np.array([3]))
+    found = read_whole(as_source(table).restricted(np.array([3])))
     assert found.shape == (500, 1)
     assert max(table.reads) == block_rows(100_000) < 500
     assert [len(block) for block in read_blocks(as_source(table), 200)] == [200, 200, 100]

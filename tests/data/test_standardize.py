@@ -71,9 +71,7 @@ def test_columns_too_faint_to_square_are_constant_in_memory_and_streamed(rng, fo
 @FORMS
 def test_resampled_rows_do_not_depend_on_the_unit(rng, form):
     X, index = rng.standard_normal((60, 14)), np.arange(0, 60, 2)
-    for standardize in (True, False):
-        tables = [open_table(FeatureGroups(), form(X * unit), standardize) for unit in (1, 1e-30)]
-        parts = [table.rows.resampled(index, standardize) for table in tables]
-        rows = [part.take(np.arange(30)) for part in parts]
-        np.testing.assert_allclose(*rows, rtol=1e-7, atol=1e-7)
-        assert np.allclose(rows[0].std(0), 1) == standardize
+    tables = [open_table(FeatureGroups(), form(X * unit), True) for unit in (1, 1e-30)]
+    rows = [table.rows.resampled(index).take(np.arange(30)) for table in tables]
+    np.testing.assert_allclose(*rows, rtol=1e-7, atol=1e-7)
+    np.testing.assert_allclose(rows[0].std(0), 1)

@@ -78,7 +78,7 @@ def test_other_rows_come_of_every_kind(table):
     Z = values_of(rows)
     some = rows.restricted(np.array([1, 4]))
     np.testing.assert_allclose(some.take(np.arange(N)), Z[:, [1, 4]], atol=1e-6)
-    again = rows.resampled(np.arange(0, N, 2), True)
+    again = rows.resampled(np.arange(0, N, 2))
     np.testing.assert_allclose(again.take(np.arange(N // 2)), standardized(Z[::2]), atol=1e-5)
     shuffled = rows.shuffled(rng).take(np.arange(N))
     np.testing.assert_allclose(as_sets(shuffled), as_sets(Z), atol=1e-6)
@@ -115,7 +115,6 @@ def correlated(table, X):
 def test_every_similarity_is_about_the_correlation(table, X):
     similarity, r = table.similarity, correlated(table, X)
     np.testing.assert_allclose(similarity.matrix(), r, atol=0.02)
-    np.testing.assert_allclose(similarity.matrix(common_sign=True), r, atol=0.02)
     np.testing.assert_allclose(similarity.block(1, 3), similarity.matrix()[1:3])
     some = np.array([0, 2, 5])
     np.testing.assert_allclose(similarity.part(some), similarity.matrix()[some][:, some])
@@ -139,9 +138,7 @@ def test_every_similarity_has_halves_and_coordinates(table, X):
     np.testing.assert_allclose(halves.mean(0), r[1:], atol=0.2)
     blocks = block_of_rows(len(rows))
     first = (
-        similarity.in_memory()
-        .sampled(10**9, rng)
-        .rows.resampled(rows[first_halves(4)[2][blocks]], True)
+        similarity.in_memory().sampled(10**9, rng).rows.resampled(rows[first_halves(4)[2][blocks]])
     )
     expected = type(similarity.in_memory())(first).matrix()[1:]
     np.testing.assert_allclose(halves[4], expected, atol=0.02)
@@ -159,7 +156,6 @@ def test_a_category_is_one_feature_of_several_columns(X):
     table = open_table(FeatureGroups(), frame, True)
     similarity, b = table.similarity, table.columns.tolist().index(1)
     assert similarity.n_compared == len(table.rows.feature_of_column) == D + 2
-    assert (similarity.matrix(common_sign=True) >= 0).all()
     found = similarity.coordinates()
     assert found.sizes[b] == 2 and found.F.shape[1] == D + 1
     column = values_of(table.rows)[:, b]

@@ -13,7 +13,7 @@ from groupfs.discovery.chance import (
 )
 from groupfs.discovery.feature_graph import connect_features
 from groupfs.discovery.members import group_components
-from groupfs.utils.false_discovery import adjust_p_values
+from groupfs.groups import adjust_p_values
 from tests.support.walks import correlations
 
 

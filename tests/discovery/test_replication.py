@@ -1,6 +1,6 @@
 import numpy as np
 
-from groupfs.discovery.replication import holds_in_blocks
+from groupfs.discovery.describe_groups import holds_in_blocks
 from tests.support.walks import correlations
 
 

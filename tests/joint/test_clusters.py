@@ -4,8 +4,14 @@ import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 
-from groupfs.discovery.eigenvectors import _one_by_one, leading_eigenvectors
-from groupfs.joint.clusters import SMALL_PRODUCT, _nearest, _pivots, cluster_features
+from groupfs.joint.clusters import (
+    SMALL_PRODUCT,
+    _nearest,
+    _one_by_one,
+    _pivots,
+    cluster_features,
+    leading_eigenvectors,
+)
 from groupfs.joint.graph import symmetric_walk
 from tests.support.walks import moons_walk
 

@@ -3,8 +3,7 @@ import pytest
 import torch
 
 from groupfs.datasets import load_two_moons
-from groupfs.discovery.eigenvectors import leading_eigenvectors
-from groupfs.joint.clusters import cluster_features, embed
+from groupfs.joint.clusters import cluster_features, embed, leading_eigenvectors
 from groupfs.joint.number_of_groups import (
     choose_n_groups,
     distortion,

@@ -11,9 +11,8 @@ from groupfs.data.coordinates import Limits
 from groupfs.data.feature_rows import make_rows
 from groupfs.data.mixed import FeatureSimilarity
 from groupfs.data.open_table import open_table
-from groupfs.selection import coverage
-from groupfs.selection.coverage import Coverage
-from groupfs.selection.feature_order import order_features
+from groupfs.selection import feature_order
+from groupfs.selection.feature_order import Coverage, order_features
 from tests import reference
 from tests.support.sliced import SMALL_PLAN, Sliced, open_streamed
 from tests.support.walks import correlations
@@ -182,7 +181,7 @@ class Empty:
 def test_coverage_is_the_same_with_correlations_kept_or_computed_again(rng, monkeypatch):
     columns, weights = correlations(rng.standard_normal((30, 60))).coordinates(), rng.random(60)
     kept = Coverage.of(columns, weights).order(np.arange(60), 25)
-    monkeypatch.setattr(coverage, "KEPT_ENTRIES", 0)
+    monkeypatch.setattr(feature_order, "KEPT_ENTRIES", 0)
     again = Coverage.of(columns, weights).order(np.arange(60), 25)
     np.testing.assert_array_equal(kept[:25], again[:25])
 
@@ -197,7 +196,7 @@ def test_what_rounding_hides_does_not_take_all_features_to_explain(rng):
 def test_many_targets_of_coverage_are_sampled(rng, monkeypatch):
     columns, weights = correlations(correlated(rng, 40, 60)).coordinates(), np.ones(60)
     whole = Coverage.of(columns, weights).gains(np.arange(60))
-    monkeypatch.setattr(coverage, "MOST_TARGETS", 50)
+    monkeypatch.setattr(feature_order, "MOST_TARGETS", 50)
     sampled = Coverage.of(columns, weights).gains(np.arange(60))
     assert (sampled < whole).all() and np.corrcoef(sampled, whole)[0, 1] > 0.9
 

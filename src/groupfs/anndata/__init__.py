@@ -5,12 +5,5 @@ from groupfs.anndata.figures import markers, plot_correlations, plot_groups, rep
 from groupfs.anndata.select_groups import select_groups
 from groupfs.anndata.stored_results import selector
 
-__all__ = [
-    "compare_conditions",
-    "markers",
-    "plot_correlations",
-    "plot_groups",
-    "report",
-    "select_groups",
-    "selector",
-]
+__all__ = ["compare_conditions", "markers", "plot_correlations", "plot_groups", "report"]
+__all__ += ["select_groups", "selector"]

@@ -25,8 +25,7 @@ from groupfs.utils.warn import SelectionWarning
 
 #: Cells of a batch in which groups are looked at, at least.
 FEWEST_CELLS = 20
-#: Standard deviations that the mean correlation is above chance, and the share of the mean over
-#: batches that it reaches, at least, where a group holds.
+#: Where a group holds: deviations above chance, and share of the mean over batches, at least.
 CHANCE_DEVIATIONS, LEAST_SHARE = 3.1, 0.5
 
 

@@ -82,11 +82,7 @@ def report(
 
 
 def markers(
-    adata: "AnnData",
-    *,
-    n_genes: int = 5,
-    use_raw: bool | None = None,
-    key: str = "groupfs",
+    adata: "AnnData", *, n_genes: int = 5, use_raw: bool | None = None, key: str = "groupfs"
 ) -> dict[str, list[str]]:
     """Return the most central genes of every kept group, for ``scanpy.pl.dotplot`` and the like.
 

@@ -194,7 +194,6 @@ def _check(adata: Any, subset: bool, copy: bool) -> None:
 
 
 def _mask(adata: Any, genes: list[str], mask_var: str | ArrayLike | None) -> BoolArray:
-    """Find the genes of the matrix to look at, (n_genes,)."""
     if mask_var is None:
         return np.ones(len(genes), dtype=bool)
     of = genes

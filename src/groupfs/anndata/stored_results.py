@@ -138,8 +138,7 @@ def selector(adata: "AnnData", *, key: str = "groupfs") -> FeatureGroups:
             f"adata.uns[{key!r}] holds no selector: a function or another object among the "
             "parameters cannot be written to a file; use FeatureGroups on the values themselves."
         )
-    fitted: FeatureGroups = loads(np.asarray(result["selector"]).tobytes(), f"adata.uns[{key!r}]")
-    return fitted
+    return loads(np.asarray(result["selector"]).tobytes(), f"adata.uns[{key!r}]")
 
 
 def fitted_table(adata: Any, fitted: FeatureGroups, key: str) -> Any:

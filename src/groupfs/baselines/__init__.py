@@ -24,26 +24,12 @@ if TYPE_CHECKING:
     from groupfs.baselines.dufs import DUFS
     from groupfs.baselines.mgagr import MGAGR
 
-__all__ = [
-    "DUFS",
-    "MCFS",
-    "MGAGR",
-    "AllFeatures",
-    "ColumnSubsetSelector",
-    "CompFS",
-    "ConcreteAutoencoderSelector",
-    "LaplacianScore",
-    "RandomSelector",
-    "VarianceSelector",
-]
+__all__ = ["DUFS", "MCFS", "MGAGR", "AllFeatures", "ColumnSubsetSelector", "CompFS"]
+__all__ += ["ConcreteAutoencoderSelector", "LaplacianScore", "RandomSelector", "VarianceSelector"]
 
 #: Where those live that need torch: they are imported when they are asked for.
-_LAZY = {
-    "CompFS": "compfs",
-    "ConcreteAutoencoderSelector": "cae",
-    "DUFS": "dufs",
-    "MGAGR": "mgagr",
-}
+_LAZY = {name: name.lower() for name in ("CompFS", "DUFS", "MGAGR")}
+_LAZY["ConcreteAutoencoderSelector"] = "cae"
 
 # People import them from here, and saved models name them so: files may move.
 for _name in set(__all__) - set(_LAZY):

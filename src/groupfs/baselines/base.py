@@ -81,7 +81,6 @@ class RankingSelector(SelectorMixin, BaseEstimator):
         return tags
 
     def _open_table(self, X: Any) -> Table:
-        """Check X, and that it has as many features as are to be selected."""
         table = open_matrix(self, X, self.standardize, "ranked last", self._fewest_columns)
         refuse_too_many(self.n_features_to_select, table.rows.shape[1])
         return table
@@ -126,7 +125,6 @@ class TrainedSelector(RankingSelector):
         return derive_seeds(check_random_state(self.random_state), n_seeds)
 
     def _batches(self, table: Table) -> "Batches":
-        """Bring the rows to the device that was asked for."""
         from groupfs.joint.batches import Batches
         from groupfs.joint.problem import DTYPE
 

@@ -32,8 +32,7 @@ from groupfs.utils.threads import threads_for
 from groupfs.utils.types import IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
-#: Sparsity weight over the root of the number of features, as in the public package's experiments:
-#: 4.5 for 500 features, 2 for 84.
+#: Sparsity weight over the root of d: the public package's experiments have 4.5 for 500, 2 for 84.
 PRICE_OF_A_GATE = 0.2
 
 

@@ -14,7 +14,6 @@ import scipy.sparse as sp
 
 from groupfs.baselines.base import RankingSelector, Table, parameter
 from groupfs.data.memory import BLOCK_ENTRIES
-from groupfs.data.similarity import smallest_of_rows
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery import smoothness as discovery
 from groupfs.discovery.sample_graph import check_affinity
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
 
 Affinity: TypeAlias = FloatArray | sp.csr_array
 
-#: Samples up to which the self-tuning graph keeps all affinities (some matrices of 128 MB each),
-#: and neighbours that each sample keeps above that.
+#: Samples up to which all affinities are kept (some times 128 MB), and neighbours kept above that.
 DENSE_SAMPLES, KEPT_ABOVE = 4096, 50
 #: Squared bandwidths are at least this share of the mean squared distance. Distances are in double
 #: precision here, so close rows of far clusters, or those beside an outlier, need not look equal.
@@ -163,13 +161,15 @@ def nearest_rows(
         total += float(block.sum())
         own = np.arange(len(block))
         block[own, own + start] = np.inf
-        nearest.append(smallest_of_rows(block, n_kept))
+        # of equal distances the first, so that the order does not hang on the partition
+        places = np.sort(np.argpartition(block, n_kept - 1, axis=1)[:, :n_kept], axis=1)
+        order = np.argsort(np.take_along_axis(block, places, axis=1), axis=1, kind="stable")
+        nearest.append(np.take_along_axis(places, order, axis=1))
         near.append(np.take_along_axis(block, nearest[-1], axis=1))
     return np.concatenate(near), np.concatenate(nearest), total / N**2
 
 
 def _row_norms(rows: RowsInMemory) -> FloatArray:
-    """Return the squared norms of all rows, (N,)."""
     size = max(1, BLOCK_ENTRIES // rows.shape[1])
     parts = np.split(np.arange(rows.shape[0]), range(size, rows.shape[0], size))
     return np.concatenate([np.square(rows.take(part)).sum(1) for part in parts])

@@ -21,15 +21,13 @@ from scipy.sparse.linalg import ArpackError, LinearOperator
 from groupfs.baselines.base import Table, parameter
 from groupfs.baselines.laplacian import Affinity, SampleGraphSelector
 from groupfs.data.table import RowsInMemory
-from groupfs.discovery.eigenvectors import dense_eigenvectors, lanczos
+from groupfs.discovery.members import dense_eigenvectors, lanczos
 from groupfs.joint.settings import fewer_than
 from groupfs.utils.sklearn_compat import COUNT
 from groupfs.utils.types import FloatArray
 
-#: Samples up to which eigenvectors are computed directly; above, by Lanczos iteration with so many
-#: vectors and restarts at most.
+#: Samples up to which eigenvectors are computed directly; above, vectors and restarts of Lanczos.
 DIRECT_SAMPLES, LANCZOS_VECTORS, LANCZOS_RESTARTS = 1000, 40, 1000
-
 #: Features up to which all products of columns are computed at once (128 MB).
 MOST_COLUMNS = 4096
 #: A feature this close to the span of those taken adds nothing: share of its squared norm left.

@@ -36,7 +36,6 @@ def _device() -> str:
 
 
 def _extras() -> dict[str, list[str]]:
-    """Return the packages of every extra for users."""
     extras: dict[str, list[str]] = {}
     for line in requires("groupfs") or []:
         named = re.match(r"([\w.-]+)[^;]*;.*extra == ['\"]([\w-]+)['\"]", line)
@@ -46,7 +45,6 @@ def _extras() -> dict[str, list[str]]:
 
 
 def _told(packages: list[str]) -> str:
-    """Name the versions of packages, or those that are missing."""
     versions = {name: installed_version(name) for name in packages}
     absent = [name for name, version in versions.items() if version is None]
     if absent:

@@ -50,9 +50,6 @@ _TABLE = re.compile(r"\bX(?= (has|holds|contains)\b)|(?<=\bof )X\b")
 def translate(sentence: str) -> str:
     """Put a sentence of the library into the words of the command line, on one line.
 
-    Examples
-    --------
-    >>> from groupfs.cli.errors import translate
     >>> translate('n_groups=9 but X has 3 features, so choose n_groups <= 2 or "auto".')
     '--groups 9 but the table has 3 features, so choose --groups <= 2, or leave it out.'
     """

@@ -104,7 +104,6 @@ def _take_numbers(table: FileTable, request: SelectRequest) -> tuple[Any, Prepar
 
 
 def _labels(table: FileTable, request: SelectRequest) -> tuple[Any, list[str]]:
-    """Return the label of every row, None for missing ones, and what to say about it."""
     label = request.label
     if label is None:
         others = [] if table.row_metadata is None else list(table.row_metadata.columns)

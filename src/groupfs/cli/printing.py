@@ -131,7 +131,6 @@ def _print_groups(console: Console, summary: dict[str, Any]) -> None:
 
 
 def _figures(group: dict[str, Any]) -> dict[str, str]:
-    """Write what is known of a group in numbers, by heading."""
     size, n_selected = group["size"], group["n_selected"]
     cells = {
         "group": str(group["name"]).removeprefix("group "),

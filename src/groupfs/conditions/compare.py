@@ -109,8 +109,5 @@ def compare(
         rng=rng,
     )
     return Comparison(
-        name=name_of(conditions),
-        conditions=levels,
-        n_samples=np.bincount(codes),
-        **measured,
+        name=name_of(conditions), conditions=levels, n_samples=np.bincount(codes), **measured
     )

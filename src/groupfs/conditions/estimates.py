@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from groupfs.utils.false_discovery import adjust_p_values
+from groupfs.groups import adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from groupfs.conditions.level import standardized_within
 from groupfs.conditions.measure import generator, repeated
 from groupfs.conditions.rearrange import enough_arrangements, plan_exchange, rearranged
 from groupfs.conditions.weighted import GroupColumns, columns_of_group
-from groupfs.groups import Groups
-from groupfs.utils.false_discovery import adjust_p_values
+from groupfs.groups import Groups, adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -217,5 +216,4 @@ def _measure(
 
 
 def _jaccard(one: IntArray, other: IntArray) -> float:
-    """Return the share of features that two groups have in common."""
     return len(np.intersect1d(one, other)) / len(np.union1d(one, other))

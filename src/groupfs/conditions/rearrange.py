@@ -79,7 +79,6 @@ def plan_exchange(labels: Any, blocks: IntArray | None, alpha: float) -> Exchang
 
 
 def _log_orders(labels: IntArray) -> float:
-    """Return the logarithm of the number of different orders of labels."""
     counts = np.bincount(labels)
     return float(gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
 

@@ -22,8 +22,7 @@ from groupfs.data.basis import make_basis
 from groupfs.data.pair_sums import exclusive_pairs
 from groupfs.utils.types import BoolArray, FloatArray
 
-#: From columns to columns without the level of their conditions, or from sets of weights to a
-#: number of each.
+#: From columns to columns without the level of conditions, or from sets of weights to numbers.
 Function = Callable[[FloatArray], FloatArray]
 #: Features of a group that correlations are taken of, the most central ones: more say the same.
 MOST_FEATURES = 30

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
@@ -59,8 +60,7 @@ class FeatureBasis:
         """Tell which rows a feature has a value in, (N,)."""
         if self.present is None:
             return np.ones(len(self.E), dtype=bool)
-        found: BoolArray = self.present[:, feature] > 0
-        return found
+        return self.present[:, feature] > 0
 
     def rows(self, index: IntArray) -> "FeatureBasis":
         """Return some of the rows."""
@@ -128,3 +128,20 @@ def _columns(x: FloatArray, similarity: str | SimilarityFunction) -> FloatArray:
     k = np.arange(1, N_COSINES + 1)
     found: FloatArray = np.sqrt(2) * np.cos(np.pi * u[:, None] * k) / k
     return found - np.nanmean(found, axis=0)
+
+
+def basis_coordinates(basis: FeatureBasis) -> tuple[FloatArray, IntArray]:
+    """Find coordinates of features of several columns, (m, p), orthonormal within each; sizes."""
+    parts = np.split(basis.E, basis.starts[1:], axis=1)
+    blocks = [_directions(E, basis.has_value(j)) for j, E in enumerate(parts)]
+    columns: FloatArray = np.hstack(blocks)
+    if len(columns) > columns.shape[1]:
+        columns = scipy.linalg.qr(columns, mode="r")[0][: columns.shape[1]]
+    return columns, np.array([block.shape[1] for block in blocks])
+
+
+def _directions(E: FloatArray, has_value: BoolArray) -> FloatArray:
+    """Find orthonormal directions of a feature's columns, gaps at the mean, (N, a)."""
+    off = np.where(has_value[:, None], E - E[has_value].mean(0), 0)
+    U, lengths, _ = np.linalg.svd(off, full_matrices=False)
+    return U[:, lengths > 1e-6 * max(lengths[0], 1e-300)]

@@ -94,14 +94,6 @@ def refuse_too_large(shape: tuple[int, int], n_entries: int | None, who: str) ->
         )
 
 
-def refuse_remote_kinds(names: Sequence[str]) -> None:
-    """Refuse a DataFrame of dask with columns that are not numbers, by their names."""
-    raise ValueError(
-        f"X is a DataFrame of dask with columns that are not numbers: {join_names(names)}; give a "
-        "DataFrame in memory, X.compute(), or drop these columns."
-    )
-
-
 @dataclass(frozen=True)
 class Missing:
     """Columns with values that cannot be used, ascending."""
@@ -124,13 +116,9 @@ def find_missing(X: Any) -> Missing | None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(np.sum(values)):  # most tables end here, without an array of their size
             return None
-    found = Missing(*(_columns_where(X, test(values)) for test in (np.isnan, np.isinf)))
-    return found if found.has_nan or len(found.infinite) else None
-
-
-def _columns_where(X: Any, mask: BoolArray) -> IntArray:
-    found = np.unique(X.indices[mask]) if sp.issparse(X) else np.flatnonzero(mask.any(axis=0))
-    return found.astype(np.int64)
+    columns = X.indices if sp.issparse(X) else np.broadcast_to(np.arange(X.shape[1]), X.shape)
+    found = [np.unique(columns[test(values)]).astype(np.int64) for test in (np.isnan, np.isinf)]
+    return Missing(*found) if any(map(len, found)) else None
 
 
 def refuse_missing(missing: Missing | None, names: Sequence[str], who: str) -> None:
@@ -189,9 +177,8 @@ def report_constant(varies: BoolArray, names: Sequence[str], consequence: str) -
     """Warn of columns that do not vary, and say what became of them."""
     constant = np.flatnonzero(~varies)
     if len(constant):
-        columns, were = (
-            ("column carries", "was") if len(constant) == 1 else ("columns carry", "were")
-        )
+        few = len(constant) == 1
+        columns, were = ("column carries", "was") if few else ("columns carry", "were")
         warn(
             f"{len(constant)} constant {columns} no information and {were} {consequence}: "
             f"{_named(constant, names)}.",

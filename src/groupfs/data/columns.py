@@ -27,8 +27,7 @@ FEWEST_OF_LEVEL = 5
 MOST_LEVELS = 100
 #: So many values that all differ may be chance in a small table; more are ids.
 MOST_DIFFERENT = 10
-#: Python's types by what their values are; the first that fits counts, as numpy calls durations
-#: whole numbers.
+#: Python's types by what their values are; the first that fits: numpy calls durations integers.
 TYPES: dict[str, tuple[type, ...]] = {
     "date": (datetime.date, datetime.timedelta, np.datetime64, np.timedelta64),
     "number": (numbers.Real, Decimal, np.bool_),
@@ -79,16 +78,9 @@ def encode_columns(frame: Any) -> list[FloatArray]:
       fewer than 5 rows are merged into one, the last. Blank text is missing.
 
     So a number has one column and a category at least three, all NaN where its value is missing.
+    An error names columns that are none of these.
 
-    Raises
-    ------
-    ValueError
-        For columns that are none of these, with their names, types and what to do.
-
-    Examples
-    --------
     >>> import pandas as pd
-    >>> from groupfs.data.columns import encode_columns
     >>> jobs = ["cook", "smith", "baker", "cook", None] * 5
     >>> encoded = encode_columns(pd.DataFrame({"age": range(25), "job": jobs}))
     >>> encoded[1][:5]
@@ -126,12 +118,8 @@ def refuse_text(frame: Any) -> None:
 def encode_levels(codes: IntArray, names: Sequence[str]) -> FloatArray:
     """Return 0/1 columns of the levels, or one column if there are but two.
 
-    Parameters
-    ----------
-    codes : (N,)
-        The level of every row by its place in ``names``; -1 stands for a missing value.
-    names : sequence of str
-        Of the levels, in any order; blank ones are missing, equal ones are one.
+    ``codes`` (N,) are places in ``names``, -1 for a missing value; names are in any order, blank
+    ones are missing, equal ones are one.
     """
     known = sorted({name for name in names if name.strip()})
     place = {name: i for i, name in enumerate(known)}

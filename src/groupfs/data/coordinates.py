@@ -13,16 +13,14 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from groupfs.data.basis import FeatureBasis
 from groupfs.data.memory import SIGN_ENTRIES
 from groupfs.data.standardize import order_by_keys
 from groupfs.data.table import RowsInMemory
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import FloatArray, IntArray
 
 #: How far coordinates of duplicate columns differ: by the root of the jitter.
 SAME_COORDINATE = 1e-4
-#: Added to the diagonal of correlations, which may be singular, before they are factored: the first
-#: that will do.
+#: Added to the diagonal of correlations, which may be singular, to be factored: the first to do.
 JITTERS = 10.0 ** np.arange(-12, -2)
 
 
@@ -62,7 +60,8 @@ def column_coordinates(
     most = limits.sketch_entries if limits.sketch_rows >= N else limits.most_entries
     is_sketch = False
     if d >= N and most >= N * d and not is_sample:
-        F = _own_columns(rows, limits.most_entries)
+        dtype: type = np.float64 if N * d <= limits.most_entries else np.float32
+        F: FloatArray = rows.take(np.arange(N)).astype(dtype)
     elif d**2 <= limits.most_entries:
         R = products()
         roots = np.sqrt(np.maximum(np.diagonal(R), 1e-300))
@@ -79,34 +78,10 @@ def cholesky(matrix: FloatArray) -> FloatArray:
     """Factor a positive semidefinite matrix with unit diagonal, (p, p): F with F'F."""
     for jitter in JITTERS:
         try:
-            upper: FloatArray = scipy.linalg.cholesky(matrix + jitter * np.eye(len(matrix)))
-            return upper
+            return scipy.linalg.cholesky(matrix + jitter * np.eye(len(matrix)))
         except np.linalg.LinAlgError:
             pass
     raise np.linalg.LinAlgError("correlations of the features could not be factored.")
-
-
-def basis_coordinates(basis: FeatureBasis) -> tuple[FloatArray, IntArray]:
-    """Find coordinates of features of several columns, (m, p), orthonormal within each; sizes."""
-    parts = np.split(basis.E, basis.starts[1:], axis=1)
-    blocks = [_directions(E, basis.has_value(j)) for j, E in enumerate(parts)]
-    columns: FloatArray = np.hstack(blocks)
-    if len(columns) > columns.shape[1]:
-        columns = scipy.linalg.qr(columns, mode="r")[0][: columns.shape[1]]
-    return columns, np.array([block.shape[1] for block in blocks])
-
-
-def _directions(E: FloatArray, has_value: BoolArray) -> FloatArray:
-    """Find orthonormal directions of a feature's columns, gaps at the mean, (N, a)."""
-    off = np.where(has_value[:, None], E - E[has_value].mean(0), 0)
-    U, lengths, _ = np.linalg.svd(off, full_matrices=False)
-    return U[:, lengths > 1e-6 * max(lengths[0], 1e-300)]
-
-
-def _own_columns(rows: RowsInMemory, most_entries: int) -> FloatArray:
-    """Copy the columns themselves, (N, d); in single precision where they are many."""
-    N, d = rows.shape
-    return rows.take(np.arange(N)).astype(np.float64 if N * d <= most_entries else np.float32)
 
 
 def _signed_sums(rows: RowsInMemory, n_sums: int) -> FloatArray:

@@ -154,7 +154,6 @@ def _operator(rows: RowsInMemory) -> scipy.sparse.linalg.LinearOperator:
 
     def multiply(vector: FloatArray) -> FloatArray:
         scores = rows.combine(vector.reshape(m, 1) / roots[:, None])
-        found: FloatArray = rows.project(scores)[:, 0] / roots
-        return found
+        return rows.project(scores)[:, 0] / roots
 
     return scipy.sparse.linalg.LinearOperator((m, m), matvec=multiply, dtype=np.float64)

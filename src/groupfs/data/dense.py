@@ -1,5 +1,6 @@
 """Hold the standardised rows of a dense table."""
 
+from collections.abc import Callable
 from typing import Any, final
 
 import numpy as np
@@ -17,9 +18,7 @@ class DenseRows(RowsInMemory):
     """Rows of a dense table, in double precision or, as the sample of a large one, in single."""
 
     def __init__(self, Z: NDArray[np.floating[Any]], block_entries: int = BLOCK_ENTRIES) -> None:
-        self.Z = Z
-        self.block_entries = block_entries
-        self.shape = (Z.shape[0], Z.shape[1])
+        self.Z, self.block_entries, self.shape = Z, block_entries, (Z.shape[0], Z.shape[1])
         self.column_norms = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
         self.feature_of_column = np.arange(Z.shape[1])
         self._factor: Any = None  #: the rows on the device
@@ -45,17 +44,17 @@ class DenseRows(RowsInMemory):
         return self.products_of(slice(start, stop))
 
     def products_of(self, columns: IntArray | slice) -> FloatArray:
-        Z = self._on_device()
-        return as_array(Z[:, columns].T @ Z)
+        return self._multiplied(lambda Z: Z[:, columns].T @ Z)
 
     def row_products(self, start: int, stop: int) -> FloatArray:
-        Z = self._on_device()
-        return as_array(Z[start:stop] @ Z.T)
+        return self._multiplied(lambda Z: Z[start:stop] @ Z.T)
 
-    def _on_device(self) -> Any:
+    def _multiplied(self, multiply: Callable[[Any], Any]) -> FloatArray:
+        if self.device is None:
+            return np.asarray(multiply(self.Z), dtype=np.float64)
         if self._factor is None:
             self._factor = on_device(self.Z, self.device)
-        return self._factor
+        return as_array(multiply(self._factor))
 
     def column_ends(self) -> tuple[FloatArray, FloatArray]:
         return self.Z.min(axis=0).astype(float), self.Z.max(axis=0).astype(float)
@@ -71,13 +70,12 @@ class DenseRows(RowsInMemory):
         is_alike = norm - np.square(shared).sum() < share * norm
         return self._like(self.Z - shared) if is_alike else self
 
-    def resampled(self, index: IntArray, standardize: bool) -> "DenseRows":
+    def resampled(self, index: IntArray) -> "DenseRows":
         mean, deviation = mean_and_deviation(self.Z[index])
-        scale = at_least_rounding(deviation, 1.0) if standardize else 1.0
-        return self._like(((self.Z[index] - mean) / scale).astype(self.Z.dtype, copy=False))
+        Z = (self.Z[index] - mean) / at_least_rounding(deviation, 1.0)
+        return self._like(Z.astype(self.Z.dtype, copy=False))
 
     def _like(self, Z: NDArray[np.floating[Any]]) -> "DenseRows":
-        """Make rows that are multiplied where these are."""
         rows = DenseRows(Z, self.block_entries)
         rows.device = self.device
         return rows

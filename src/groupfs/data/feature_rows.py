@@ -22,21 +22,13 @@ from groupfs.utils.types import FloatArray, IntArray
 class FeatureRows(Rows):
     """Rows of a table with features of any kind.
 
-    Parameters
-    ----------
-    Z : (N, p)
-        Standardised columns of the samples, NaN in gaps.
-    owner : (p,)
-        Feature of every column, ascending.
-    basis : FeatureBasis
-        What similarities are worked out from.
+    Z (N, p) are standardised columns of the samples, NaN in gaps, ``owner`` (p,) their features,
+    ascending; similarities are worked out from the ``basis``.
     """
 
     def __init__(self, Z: FloatArray, owner: IntArray, basis: FeatureBasis) -> None:
-        self.Z = np.ascontiguousarray(Z)
+        self.Z, self.basis, self.shape = np.ascontiguousarray(Z), basis, basis.shape
         self.owner = self.feature_of_column = owner
-        self.basis = basis
-        self.shape = basis.shape
         self.column_norms = np.full(self.shape[1], float(self.shape[0]))
 
     def take(self, index: IntArray) -> FloatArray:
@@ -52,27 +44,24 @@ class FeatureRows(Rows):
         Z = np.take_along_axis(self.Z, order[:, self.owner], axis=0)
         return FeatureRows(Z, self.owner, self.basis.permuted(order))
 
-    def resampled(self, index: IntArray, standardize: bool) -> "FeatureRows":
+    def resampled(self, index: IntArray) -> "FeatureRows":
         mean, spread = feature_moments(self.Z[index], self.owner)
-        scale = at_least_rounding(spread, 1.0) if standardize else np.ones(self.shape[1])
-        Z = (self.Z[index] - mean) / scale[self.owner]
+        Z = (self.Z[index] - mean) / at_least_rounding(spread, 1.0)[self.owner]
         return FeatureRows(Z, self.owner, self.basis.rows(index))
 
     def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
         """Give every feature one standardised column, NaN in gaps, some rows of them, (n, d).
 
         Numbers have one. A category has for each level what it says of the first component of the
-        feature's group: the mean of its rows. ``labels`` (d,) are the groups, ``signs`` those of
-        the features in them.
+        feature's group: the mean of its rows.
         """
         Z, d = np.nan_to_num(self.Z), self.shape[1]
         sizes = np.bincount(self.owner, minlength=d)
         starts = np.searchsorted(self.owner, np.arange(d))
         found = self.Z[:, starts]
         for feature in np.flatnonzero(sizes > 1):
-            group = np.array([feature])
-            if labels[feature] >= 0:
-                group = np.flatnonzero(labels == labels[feature])
+            group = np.flatnonzero(labels == labels[feature])
+            group = group if labels[feature] >= 0 else np.array([feature])
             component = self._component(Z, group, signs, sizes)
             own = Z[:, self.owner == feature]
             fitted = own @ np.linalg.lstsq(own, component, rcond=None)[0]
@@ -91,8 +80,7 @@ class FeatureRows(Rows):
         along = float((Vt[0] * signs[self.owner[columns]])[single].sum())
         if not single.any():
             along = float(Vt[0][np.abs(Vt[0]).argmax()])
-        component: FloatArray = U[:, 0] * lengths[0] * (-1 if along < 0 else 1)
-        return component
+        return U[:, 0] * lengths[0] * (-1 if along < 0 else 1)
 
 
 def make_rows(

@@ -33,19 +33,13 @@ def deal_rows(Z: FloatArray, tied: FloatArray, dealing: int = 0) -> IntArray:
     of the columns; rows that are equal so are counted, in the order of ``tied`` (n,), and spread.
     Every ``dealing`` has another order.
     """
-    key, place = _row_key(Z), np.arange(len(Z))
+    key, place = np.zeros(len(Z), dtype=np.uint64), np.arange(len(Z))
+    for z in Z.T:  # the sum is the same whatever the order of the columns
+        key += _scrambled(np.floor(STEPS * z).astype(np.int64))
     order = np.lexsort((tied, key))
     first = np.append(True, key[order][1:] != key[order][:-1])
     key[order] += (place - np.maximum.accumulate(np.where(first, place, 0))).astype(np.uint64)
     return np.argsort(_scrambled(key + np.uint64(dealing << 32)), kind="stable")
-
-
-def _row_key(Z: FloatArray) -> NDArray[np.uint64]:
-    """Turn every row into a number as if at random, whatever the order of its values, (n,)."""
-    key = np.zeros(len(Z), dtype=np.uint64)
-    for z in Z.T:
-        key += _scrambled(np.floor(STEPS * z).astype(np.int64))
-    return key
 
 
 def _scrambled(numbers: NDArray[Any]) -> NDArray[np.uint64]:
@@ -63,19 +57,13 @@ def block_of_rows(n_rows: int) -> IntArray:
 
 def first_halves(n_pairs: int) -> BoolArray:
     """Say which blocks make the first half of every pair, (S, 32); the others make the second."""
-    halves: BoolArray = scipy.linalg.hadamard(N_BLOCKS)[1 : n_pairs + 1] > 0
-    return halves
+    return scipy.linalg.hadamard(N_BLOCKS)[1 : n_pairs + 1] > 0
 
 
 class BlockSums:
-    """Rows of numbers that are multiplied block by block.
+    """Rows of numbers that are multiplied block by block, for so many pairs of halves.
 
-    Parameters
-    ----------
-    X : (n, m)
-        Rows as they were dealt, columns about centred.
-    n_pairs : int
-        Pairs of halves that will be asked for.
+    X (n, m) are rows as they were dealt, columns about centred.
     """
 
     def __init__(self, X: FloatArray, n_pairs: int) -> None:

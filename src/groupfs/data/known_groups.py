@@ -16,13 +16,9 @@ if TYPE_CHECKING:
 def parse_groups(groups: Any, names: Sequence[str]) -> tuple[IntArray, list[Any]]:
     """Return labels of the features, -1 for those in no group, and the names of the groups.
 
-    Parameters
-    ----------
-    groups : array-like of shape (n_features,), or list of lists, or mapping from name to list
-        One label per feature (missing ones: below zero, None, NaN), or the members of every group,
-        as names of features or as their indices. A Series may have the names as its index.
-    names : sequence of str
-        Of the features.
+    ``groups`` are one label per feature (missing ones: below zero, None, NaN), or lists of the
+    members of every group, as names of features or their indices, in a list or a mapping from the
+    groups' names. A Series may have the ``names`` of the features as its index.
     """
     if isinstance(groups, Mapping):
         return _from_members(list(groups.values()), list(groups), names)
@@ -107,16 +103,15 @@ def _from_members(
     labels = np.full(len(names), -1, dtype=np.int64)
     by_name = {name: index for index, name in enumerate(names)}
     for group, listed in enumerate(members):
+        called = group_names[group]
         if not is_list(listed):
-            raise ValueError(
-                f"group {group_names[group]!r} is {listed!r}; give a list of its features."
-            )
+            raise ValueError(f"group {called!r} is {listed!r}; give a list of its features.")
         for feature in list(listed):
-            index = feature_index(feature, by_name, len(names), group_names[group])
+            index = feature_index(feature, by_name, len(names), called)
             if labels[index] not in (-1, group):
                 raise ValueError(
                     f"feature {names[index]} is in two groups, {group_names[labels[index]]!r} and "
-                    f"{group_names[group]!r}; groups must not overlap."
+                    f"{called!r}; groups must not overlap."
                 )
             labels[index] = group
     return labels, group_names

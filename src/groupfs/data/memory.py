@@ -22,8 +22,7 @@ UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", sta
 DEFAULT_SHARE = 0.75
 #: Bytes for parts of libraries that are loaded on the way.
 LIBRARIES = 160 * 10**6
-#: Bytes that a fit of a table in memory takes at its peak for each number of a dense table, and for
-#: each entry of a sparse one.
+#: Bytes that a fit in memory takes at its peak for each number of a dense table, entry of a sparse.
 PER_NUMBER, PER_ENTRY = 32, 48
 #: Numbers, zeros included, above which a sparse table is worked on in blocks whatever the memory.
 MOST_SPARSE = 2**30
@@ -43,8 +42,7 @@ SIGN_ENTRIES = 2**24
 PER_FEATURE = 8192
 #: Bytes for each similarity of two columns, with what is made of it.
 PER_PRODUCT = 40
-#: Most rows of the sample that stays in memory, and the fewest; most of a block that is read at a
-#: time.
+#: Most rows of the sample that stays in memory, and the fewest; most of a block.
 SAMPLE_ROWS, FEWEST_SAMPLE_ROWS, BLOCK_ROWS = 4096, 128, 8192
 #: Rows' worth of memory that a row takes in the sample with shuffled copies, and in a block with
 #: what is made of it, two of which are prefetched.
@@ -53,13 +51,11 @@ PER_SAMPLE_ROW, PER_BLOCK_ROW = 4, 14
 SAMPLE_NUMBERS = 2**27
 
 # -- dask arrays, whose passes run on workers --
-#: Numbers that a task works on at a time, however large its blocks are (33 MB in double precision);
-#: smaller blocks are worked on together up to it.
+#: Numbers that a task works on at a time (33 MB in double precision), of smaller blocks together.
 WORKER_ENTRIES = 2**22
 #: Findings that a task merges, at most, and bytes of them: but two at least.
 MOST_MERGED, MERGED_BYTES = 8, 2**28
-#: Numbers of a dask array above which it stays where it is if a cluster is at hand (1 GB in single
-#: precision).
+#: Numbers of a dask array above which it stays on a cluster at hand (1 GB in single precision).
 STAYS_ON_CLUSTER = 2**28
 
 

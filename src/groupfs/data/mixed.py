@@ -11,8 +11,8 @@ from functools import cached_property
 import numpy as np
 
 from groupfs.data import checks
-from groupfs.data.basis import FeatureBasis, columns_of
-from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, basis_coordinates
+from groupfs.data.basis import FeatureBasis, basis_coordinates, columns_of
+from groupfs.data.coordinates import DEFAULT, Coordinates, Limits
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.data.feature_rows import FeatureRows, feature_moments, make_rows
@@ -102,17 +102,12 @@ class FeatureSimilarity(Similarity):
     def _compared(self, start: int, stop: int, single: bool) -> FloatArray:
         return similarities(self.rows.basis, start, stop)
 
-    def matrix(self, common_sign: bool = False) -> FloatArray:
-        found = super().matrix()
-        return np.abs(found) if common_sign and not self.rows.basis.is_single else found
-
     def _beside_chance(self, start: int, stop: int) -> FloatArray:
         """Weigh pairs by the rows they have in common: those with few are alike by chance."""
         return super()._beside_chance(start, stop) * pair_weights(self.rows.basis, start, stop)
 
     def tails(self, n_rows: int, rng: np.random.Generator, by_chance: FloatArray) -> FloatArray:
-        found: FloatArray = by_chance.mean(0)
-        return found
+        return by_chance.mean(0)
 
     def columns(self, features: IntArray, most: int = MATRIX_FEATURES) -> ComparedColumns:
         """Correlate the columns of the basis of some features, or compare these as they are.
@@ -132,13 +127,11 @@ class FeatureSimilarity(Similarity):
         return ComparedColumns(matrix, weighted, owner, dims, basis.counts[features])
 
     def _weighted(self, matrix: FloatArray, features: IntArray, owner: IntArray) -> FloatArray:
-        """Weigh pairs of columns by the rows that their features have in common."""
         if self.rows.basis.present is None:
             return matrix
         weights = pair_weights(self.rows.basis.restricted(features))
         np.fill_diagonal(weights, 1)
-        weighted: FloatArray = matrix * weights[owner][:, owner]
-        return weighted
+        return matrix * weights[owner][:, owner]
 
     def with_sums(self, labels: IntArray, n_groups: int) -> tuple[FloatArray, FloatArray]:
         central, rest = np.zeros(len(labels)), np.zeros(len(labels))
@@ -148,7 +141,10 @@ class FeatureSimilarity(Similarity):
             matrix = self.part(group)
             along = matrix.sum(1)
             central[group] = along / np.sqrt(max(float(along.sum()), 1e-300))
-            rest[group] = _with_others(self._weighted(matrix, group, np.arange(len(group))))
+            weighted = self._weighted(matrix, group, np.arange(len(group)))
+            sums = weighted.sum(1)
+            left = weighted.sum() - 2 * sums + 1  # variance of the sum of the others
+            rest[group] = np.clip((sums - 1) / np.sqrt(np.maximum(left, 1e-12)), -1, 1)
         return np.clip(central, -1, 1), rest
 
     def mean_of(self, group: IntArray) -> float:
@@ -196,10 +192,3 @@ class HalvedBasis:
             return np.stack([canonical_of(add(half)) for half in self.halves])
         parts = [self.basis.rows(np.flatnonzero(half[self.blocks])) for half in self.halves]
         return np.stack([similarities(part, start, stop, exclude=False) for part in parts])
-
-
-def _with_others(matrix: FloatArray) -> FloatArray:
-    """Correlate every feature with the sum of the others, (m, m) to (m,)."""
-    sums = matrix.sum(1)
-    left = matrix.sum() - 2 * sums + 1  # variance of the sum of the others
-    return np.clip((sums - 1) / np.sqrt(np.maximum(left, 1e-12)), -1, 1)

@@ -95,7 +95,9 @@ def canonical_of(sums: PairSums) -> FloatArray:
         chance = np.ones((1, 1))
     else:
         squared = sums.by_features(np.square(r))
-        signs = _signs(sums, r)
+        single, starts = np.bincount(sums.b) == 1, basis.starts  # other pairs have no sign
+        first = r[starts[sums.features] - sums.columns.start][:, starts]
+        signs = np.where(single[sums.features, None] & single & (first < 0), -1.0, 1.0)
         _first_canonical(sums, r, squared)
         chance = expected_squares(basis.dims[sums.features], basis.dims)
     # what chance gives with the rows of a pair, beyond that of two numbers with all rows
@@ -128,13 +130,6 @@ def _scaled(sums: PairSums) -> FloatArray:
         left, right = left[:, sums.b], right[:, sums.a]
     r = sums.centered() / np.sqrt(left) / np.sqrt(right.T)
     return np.clip(r, -1, 1)
-
-
-def _signs(sums: PairSums, r: FloatArray) -> FloatArray:
-    """Find the signs of correlations of single columns, 1 for other pairs, (b, d)."""
-    single, starts = np.bincount(sums.b) == 1, sums.basis.starts
-    first = r[starts[sums.features] - sums.columns.start][:, starts]
-    return np.where(single[sums.features, None] & single & (first < 0), -1.0, 1.0)
 
 
 def _first_canonical(sums: PairSums, r: FloatArray, squared: FloatArray) -> None:
@@ -177,10 +172,7 @@ def _distance(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
 
 
 def _own_distances(basis: FeatureBasis) -> tuple[FloatArray, FloatArray]:
-    """Compute distance variances and mean distances of features, by their own rows, (d,) each.
-
-    Without what chance gives the variances.
-    """
+    """Compute distance variances beyond chance and mean distances, by a feature's rows, (d,)."""
     d = basis.shape[1]
     spread, trace = np.zeros(d), np.zeros(d)
     sizes = np.bincount(basis.owner, minlength=d)

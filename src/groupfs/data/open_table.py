@@ -1,6 +1,5 @@
 """Open X, whatever it is: checked, read into memory where it fits, else streamed."""
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -13,15 +12,7 @@ from groupfs.data import checks
 from groupfs.data.basis import SimilarityFunction
 from groupfs.data.columns import encode_columns, has_kinds, refuse_text
 from groupfs.data.correlations import Correlations
-from groupfs.data.dask_source import on_cluster
 from groupfs.data.dense import DenseRows
-from groupfs.data.memory import (
-    STAYS_ON_CLUSTER,
-    Plan,
-    fits_in_memory,
-    memory_budget,
-    plan_rows,
-)
 from groupfs.data.mixed import mixed_table
 from groupfs.data.sources import (
     ArraySource,
@@ -35,17 +26,19 @@ from groupfs.data.sparse import SparseRows
 from groupfs.data.standardize import (
     N_KEYS,
     ColumnMoments,
-    checked_spread,
     column_scale,
     order_by_keys,
+    without_rounding,
 )
-from groupfs.data.streamed import streamed_table
+from groupfs.data.streamed import choose_plan, streamed_table
 from groupfs.data.table import RowsInMemory, Table, TableInMemory, TableOptions
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import check_feature_names
 from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray, IntArray
 
+#: Numbers of an array that needs no look at the memory (34 MB).
+SURELY_FITS = 2**20
 #: Numbers of a sparse table that may be filled in (512 MB).
 MOST_FILLED = 2**26
 #: Sparse tables whose columns' means exceed their deviations by more than this are filled in:
@@ -70,31 +63,30 @@ def open_table(
 ) -> Table:
     """Check X, whose columns may be of any kinds, and stream it if it is too large for memory.
 
-    Parameters
-    ----------
-    estimator : estimator
-        Whose ``n_features_in_`` and ``feature_names_in_`` are set, or with ``reset=False`` kept to.
-    standardize : bool
-        Whether columns get variance one, or the table one unit.
-    constant : str or None
-        What a warning says became of columns that do not vary; None for no warning.
-    similarity : str or callable
-        How features are compared.
+    The estimator's ``n_features_in_`` and ``feature_names_in_`` are set, or with ``reset=False``
+    kept to. With ``standardize`` columns get variance one, else the table one unit. ``constant`` is
+    what a warning says became of columns that do not vary; None for no warning.
     """
     options = TableOptions(type(estimator).__name__, standardize, similarity, constant)
-    described = describing_frame(X)
-    if has_kinds(described):
-        if described is not X:
-            checks.refuse_remote_kinds([str(n) for n in described if has_kinds(described[[n]])])
-        names = _match_columns(estimator, X, X.shape[1], reset)
-        checks.refuse_too_small(X.shape)
-        return mixed_table(encode_columns(X), names, options)
-    source = as_source(X)
-    plan = choose_plan(source, max_memory)
-    if plan is not None and source is not None:
-        _refuse_streamed(source, similarity)
-        names = _match_columns(estimator, described, source.shape[1], reset)
-        return streamed_table(source, plan, names, options)
+    described, source = X, None
+    if type(X) is not np.ndarray or X.size > SURELY_FITS or max_memory is not None:
+        described = describing_frame(X)
+        if has_kinds(described):
+            if described is not X:
+                others = join_names(str(n) for n in described if has_kinds(described[[n]]))
+                raise ValueError(
+                    f"X is a DataFrame of dask with columns that are not numbers: {others}; give a "
+                    "DataFrame in memory, X.compute(), or drop these columns."
+                )
+            names = _match_columns(estimator, X, X.shape[1], reset)
+            checks.refuse_too_small(X.shape)
+            return mixed_table(encode_columns(X), names, options)
+        source = as_source(X)
+        plan = choose_plan(source, max_memory)
+        if plan is not None and source is not None:
+            _refuse_streamed(source, similarity)
+            names = _match_columns(estimator, described, source.shape[1], reset)
+            return streamed_table(source, plan, names, options)
     matrix = _read_matrix(X, source, options.who)
     names = _match_columns(estimator, described, matrix.shape[1], reset)
     missing = checks.find_missing(matrix)
@@ -146,22 +138,6 @@ def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, int, I
     return Z, N, index
 
 
-def choose_plan(source: Source | None, max_memory: Any) -> Plan | None:
-    """Plan how to stream a table, or return None if it fits into memory.
-
-    A large dask array stays where it is, even if it fits, where a cluster is at hand.
-    """
-    if isinstance(source, ArraySource):
-        source.drop_pages()  # or what others have read of the file would count as ours
-    budget = memory_budget(max_memory)
-    if source is None:
-        return None
-    stays = source.is_remote and math.prod(source.shape) > STAYS_ON_CLUSTER and on_cluster()
-    if fits_in_memory(source.shape, source.n_entries, budget) and not stays:
-        return None
-    return plan_rows(*source.shape, budget, max_memory)
-
-
 def _read_matrix(X: Any, source: Source | None, who: str) -> FloatArray | sp.csr_array:
     """Read the whole table as an array or CSR array of doubles, to be looked at."""
     if source is not None and is_lazy(X):
@@ -197,10 +173,10 @@ def _read_matrix(X: Any, source: Source | None, who: str) -> FloatArray | sp.csr
 def _matrix_table(
     matrix: FloatArray | sp.csr_array, names: Sequence[str], options: TableOptions
 ) -> TableInMemory:
-    """Make a table of a dense or sparse matrix of numbers."""
     moments = ColumnMoments(matrix.shape[1])
     matrix = moments.add(matrix, correct_mean=matrix.shape[0] > MANY_ROWS)
-    mean, spread = moments.mean, checked_spread(moments, names)
+    mean = moments.mean
+    spread = without_rounding(mean, moments.spread, moments.n_rows, names)
     columns = checks.varying_columns(spread, names, options.constant, options.fewest)
     vectors = np.random.default_rng(0).standard_normal((matrix.shape[0], N_KEYS))
     if isinstance(matrix, np.ndarray):

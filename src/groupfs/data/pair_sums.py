@@ -78,8 +78,7 @@ class PairSums:
         starts = self.basis.starts
         across = np.add.reduceat(values, starts, axis=1)
         own = starts[self.features] - self.columns.start
-        found: FloatArray = np.add.reduceat(across, own, axis=0)
-        return found
+        return np.add.reduceat(across, own, axis=0)
 
     def certain(self, found: FloatArray) -> FloatArray:
         """Lower similarities of pairs that have fewer rows in common than by chance."""
@@ -91,8 +90,7 @@ class PairSums:
 
     def too_few(self) -> BoolArray:
         """Tell which pairs have too few rows in common, (b, d) or (1, 1)."""
-        found: BoolArray = self.n_pairs < min(FEWEST_PAIRS, self.n_rows / 2)
-        return found
+        return self.n_pairs < min(FEWEST_PAIRS, self.n_rows / 2)
 
 
 def exclusive_pairs(basis: FeatureBasis, start: int, stop: int) -> BoolArray:

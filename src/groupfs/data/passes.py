@@ -8,7 +8,7 @@ see :class:`groupfs.data.sources.Work`.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
 
@@ -43,8 +43,7 @@ class Survey:
         """Put what was seen of other rows to this, for rows that follow these."""
         if self.missing is not None or other.missing is not None:
             none = Missing(np.zeros(0, np.int64), np.zeros(0, np.int64))
-            missing = (self.missing or none).merged(other.missing or none)
-            return Survey(self.moments, self.products, self.shift, self.total, self.sample, missing)
+            return replace(self, missing=(self.missing or none).merged(other.missing or none))
         with np.errstate(over="ignore", invalid="ignore"):
             moved = other.products + np.outer(other.shift - self.shift, other.total)
         return Survey(
@@ -135,19 +134,12 @@ class ProductsWork:
         d = len(self.units.columns)
         total = np.zeros((d, d))
         for block in pieces:
-            total += self._products(block)
+            Z = on_device(self.units.standardized(block, np.float32), self.device)
+            total += as_array(Z.T @ Z)
         return total
 
-    def _products(self, block: Block) -> FloatArray:
-        """Multiply the columns of a block, which is not held any longer."""
-        Z = on_device(self.units.standardized(block, np.float32), self.device)
-        return as_array(Z.T @ Z)
-
     def merge(self, found: list[FloatArray]) -> FloatArray:
-        merged = found[0] + found[1]
-        for others in found[2:]:
-            merged += others
-        return merged
+        return reduce(np.add, found)
 
 
 @dataclass(frozen=True)
@@ -160,9 +152,8 @@ class ColumnUnits:
     width: int  #: columns of the table as it came
 
     def restricted(self, columns: IntArray) -> "ColumnUnits":
-        return ColumnUnits(
-            self.columns[columns], self.mean[columns], self.scale[columns], self.width
-        )
+        own = (self.columns[columns], self.mean[columns], self.scale[columns])
+        return ColumnUnits(*own, self.width)
 
     def standardized(self, block: Block, dtype: type = np.float64) -> FloatArray:
         """Standardise a block's rows as they came, (x - mean) / scale, (b, d)."""
@@ -175,8 +166,7 @@ class ColumnUnits:
         place[self.columns] = np.arange(len(self.columns))
         filled: FloatArray = np.tile((-self.mean / self.scale).astype(dtype), (block.shape[0], 1))
         column = place[block.indices]
-        row = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr))
-        used = column >= 0
+        row, used = np.repeat(np.arange(block.shape[0]), np.diff(block.indptr)), column >= 0
         row, column, raw = row[used], column[used], block.data[used].astype(np.float64)
         filled[row, column] = (raw - self.mean[column]) / self.scale[column]
         return filled

@@ -72,7 +72,7 @@ class Similarity(ABC):
         held, N = self.in_memory(), self.in_memory().shape[0]
         if n_rows >= N:
             return held
-        rows = held.rows.in_memory().resampled(np.sort(rng.permutation(N)[:n_rows]), True)
+        rows = held.rows.in_memory().resampled(np.sort(rng.permutation(N)[:n_rows]))
         return type(held)(rows)
 
     def shuffled(self, rng: np.random.Generator) -> Self:
@@ -103,16 +103,12 @@ class Similarity(ABC):
             return self.matrix()[start:stop].copy()
         return self._compared(start, stop, single)
 
-    def matrix(self, common_sign: bool = False) -> FloatArray:
-        """Compare all features, (d, d); not to be written to.
-
-        With ``common_sign`` without signs, unless every feature has one.
-        """
+    def matrix(self) -> FloatArray:
+        """Compare all features, (d, d); not to be written to."""
         if self._matrix is not None:
             return self._matrix
         found = self._compared(0, self.shape[1], False)
-        if self.is_kept:
-            self._matrix = found
+        self._matrix = found if self.is_kept else None
         return found
 
     def part(self, features: IntArray) -> FloatArray:
@@ -175,15 +171,6 @@ class Similarity(ABC):
 def keeps_pairs(n_features: int, block_entries: int = BLOCK_ENTRIES) -> bool:
     """Tell whether a number for each pair of features is kept: two blocks of them at most."""
     return n_features**2 <= 2 * block_entries
-
-
-def smallest_of_rows(values: FloatArray, k: int) -> IntArray:
-    """Find the places of the k smallest entries of each row, smallest first, (b, d) to (b, k)."""
-    places = np.arange(values.shape[1])[None]
-    if k < values.shape[1]:
-        places = np.sort(np.argpartition(values, k - 1, axis=1)[:, :k], axis=1)
-    order = np.argsort(np.take_along_axis(values, places, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(places, order, axis=1)
 
 
 def largest_of_rows(values: FloatArray, k: int) -> FloatArray:

@@ -81,7 +81,9 @@ def as_source(X: Any) -> Source | None:
     if isinstance(X, Source):
         return X
     if is_dask_frame(X) or hasattr(X, "to_delayed"):
-        return _dask_source(X)
+        from groupfs.data.dask_source import DaskSource
+
+        return DaskSource(X.to_dask_array(lengths=True) if is_dask_frame(X) else X)
     if isinstance(X, np.ndarray):
         return ArraySource(X) if X.ndim == 2 and X.dtype.kind in "fiub" else None
     if sp.issparse(X):
@@ -93,12 +95,6 @@ def as_source(X: Any) -> Source | None:
     if getattr(X, "format", None) == "csc":  # of AnnData: rows of such a file are all over it
         return SparseSource(X.to_memory())
     return SlicedSource(X) if hasattr(X, "shape") else None
-
-
-def _dask_source(X: Any) -> Source:
-    from groupfs.data.dask_source import DaskSource
-
-    return DaskSource(X.to_dask_array(lengths=True) if is_dask_frame(X) else X)
 
 
 def is_dask_frame(X: Any) -> bool:
@@ -142,11 +138,6 @@ def read_whole(source: Source) -> Block:
         return source.read(0, source.shape[0])
     blocks = list(read_blocks(source))
     return stack_blocks(blocks) if blocks else np.zeros(source.shape)
-
-
-def read_columns(source: Source, columns: IntArray) -> Block:
-    """Read all rows of some columns."""
-    return read_whole(source.restricted(columns))
 
 
 def stack_blocks(blocks: list[Block]) -> Block:
@@ -254,8 +245,14 @@ class SlicedSource(Source):
         return self.X[start:stop]
 
     def gather(self, rows: Any) -> Block:
+        """Read rows in runs that are near each other, none spanning more than all rows."""
         ascending, back = np.unique(rows, return_inverse=True)
-        return _read_in_runs(self, ascending)[back]
+        runs: list[IntArray] = []
+        for run in np.split(ascending, np.flatnonzero(np.diff(ascending) > RUN_ROWS) + 1):
+            span = (run - run[0]) // len(ascending)
+            runs.extend(np.split(run, np.flatnonzero(np.diff(span)) + 1))
+        blocks = [self.read(int(run[0]), int(run[-1]) + 1)[run - run[0]] for run in runs]
+        return stack_blocks(blocks)[back]
 
 
 class PartSource(Source):
@@ -272,13 +269,3 @@ class PartSource(Source):
 
     def gather(self, rows: Any) -> Block:
         return self.source.gather(rows)[:, self.columns]
-
-
-def _read_in_runs(source: Source, rows: IntArray) -> Block:
-    """Read ascending rows in runs that are near each other, none spanning more than all rows."""
-    far_apart = np.flatnonzero(np.diff(rows) > RUN_ROWS) + 1
-    runs: list[IntArray] = []
-    for run in np.split(rows, far_apart):
-        span = (run - run[0]) // len(rows)
-        runs.extend(np.split(run, np.flatnonzero(np.diff(span)) + 1))
-    return stack_blocks([source.read(int(run[0]), int(run[-1]) + 1)[run - run[0]] for run in runs])

@@ -20,11 +20,8 @@ class SparseRows(RowsInMemory):
     def __init__(
         self, X: sp.csr_array, mean: FloatArray, scale: FloatArray, column_norms: FloatArray
     ) -> None:
-        self.X = X
-        self.mean = mean
-        self.scale = scale
+        self.X, self.mean, self.scale, self.column_norms = X, mean, scale, column_norms
         self.shape = (X.shape[0], X.shape[1])
-        self.column_norms = column_norms
         self.feature_of_column = np.arange(X.shape[1])
         self._by_column: sp.csc_array | None = None
 
@@ -74,8 +71,8 @@ class SparseRows(RowsInMemory):
         moved = sp.csc_array((columns.data, indices, columns.indptr), shape=self.shape)
         return SparseRows(sp.csr_array(moved), self.mean, self.scale, self.column_norms)
 
-    def resampled(self, index: IntArray, standardize: bool) -> "SparseRows":
+    def resampled(self, index: IntArray) -> "SparseRows":
         X = self.X[index]
         mean, deviation = mean_and_deviation(X)
-        scale = at_least_rounding(deviation, self.scale) if standardize else self.scale
+        scale = at_least_rounding(deviation, self.scale)
         return SparseRows(X, mean, scale, len(index) * (deviation / scale) ** 2)

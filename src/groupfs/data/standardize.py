@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from groupfs.data.checks import refuse_overflow
-from groupfs.data.columns import StoredColumn, has_kinds, read_columns
+from groupfs.data.columns import StoredColumn, read_columns
 from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -94,11 +94,6 @@ def unit_columns(X: FloatArray) -> FloatArray:
 def standard_ranks(X: FloatArray) -> FloatArray:
     """Put ranks in place of values, centred and of variance one; gaps stay."""
     return unit_columns(rankdata(X, axis=0, nan_policy="omit"))
-
-
-def checked_spread(moments: ColumnMoments, names: Sequence[str]) -> FloatArray:
-    """Return the deviations, 0 where they are only rounding; refuse those that overflow."""
-    return without_rounding(moments.mean, moments.spread, moments.n_rows, names)
 
 
 def without_rounding(
@@ -197,23 +192,22 @@ class LearnedColumns:
         return (stored.values - self.mean[feature]) / self.spread[feature]
 
 
-def learn_columns(X: Any, table: "Table", labels: IntArray, signs: IntArray) -> LearnedColumns:
-    """Remember the columns of a table; of levels those of features in groups.
+def learn_levels(
+    X: Any, table: "Table", labels: IntArray, signs: IntArray
+) -> dict[int, dict[str, float]]:
+    """Remember the levels of features in groups.
 
     ``labels`` and ``signs`` (d,) are the groups of the user's columns and their signs in them.
     """
-    learned = LearnedColumns(table.means, table.deviations)
-    if not has_kinds(X):
-        return learned
     own, every = table.columns, np.arange(table.rows.shape[0])
     values = unit_columns(table.rows.feature_values(every, labels[own], signs[own]))
     in_groups = np.flatnonzero(labels[own] >= 0)
-    columns = read_columns(X, own[in_groups])
+    columns, levels = read_columns(X, own[in_groups]), dict[int, dict[str, float]]()
     for j, feature, stored in zip(in_groups, own[in_groups].tolist(), columns, strict=True):
         if stored.sort != "numbers":
             codes, first = np.unique(stored.values, return_index=True)
             found = zip(codes.tolist(), values[first, j].tolist(), strict=True)
-            learned.levels[feature] = {
+            levels[feature] = {
                 stored.names[code]: z for code, z in found if code >= 0 and not np.isnan(z)
             }
-    return learned
+    return levels

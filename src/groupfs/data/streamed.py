@@ -7,6 +7,7 @@ up the products of columns over all rows; else columns are compared over the sam
 """
 
 import copy
+import math
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -14,14 +15,31 @@ import numpy as np
 
 from groupfs.data import checks
 from groupfs.data.correlations import Correlations
+from groupfs.data.dask_source import on_cluster
 from groupfs.data.dense import DenseRows
-from groupfs.data.memory import Plan
+from groupfs.data.memory import STAYS_ON_CLUSTER, Plan, fits_in_memory, memory_budget, plan_rows
 from groupfs.data.passes import ColumnUnits, ProductsWork, SurveyWork
 from groupfs.data.similarity import keeps_pairs
-from groupfs.data.sources import Block, Source
-from groupfs.data.standardize import checked_spread, column_scale, order_by_keys
+from groupfs.data.sources import ArraySource, Block, Source
+from groupfs.data.standardize import column_scale, order_by_keys, without_rounding
 from groupfs.data.table import NumberRows, Table, TableOptions
 from groupfs.utils.types import FloatArray, IntArray
+
+
+def choose_plan(source: Source | None, max_memory: Any) -> Plan | None:
+    """Plan how to stream a table, or return None if it fits into memory.
+
+    A large dask array stays where it is, even if it fits, where a cluster is at hand.
+    """
+    if isinstance(source, ArraySource):
+        source.drop_pages()  # or what others have read of the file would count as ours
+    budget = memory_budget(max_memory)
+    if source is None:
+        return None
+    stays = source.is_remote and math.prod(source.shape) > STAYS_ON_CLUSTER and on_cluster()
+    if fits_in_memory(source.shape, source.n_entries, budget) and not stays:
+        return None
+    return plan_rows(*source.shape, budget, max_memory)
 
 
 def streamed_table(
@@ -30,47 +48,32 @@ def streamed_table(
     """Make a table of rows that are read in blocks."""
     seen = source.run(SurveyWork(source.shape, plan.sample_rows), plan.block_rows)
     checks.refuse_missing(seen.missing, names, options.who)
-    spread = checked_spread(seen.moments, names)
+    found = seen.moments
+    spread = without_rounding(found.mean, found.spread, found.n_rows, names)
     columns = checks.varying_columns(spread, names, options.constant, options.fewest)
     N, width = source.shape
     order, twins = order_by_keys(seen.keys[columns] / (spread[columns, None] * np.sqrt(N)))
     columns = columns[order]
-    mean, deviation = seen.moments.mean[columns], spread[columns]
+    mean, deviation = found.mean[columns], spread[columns]
     scale = column_scale(deviation, options.standardize)
     units = ColumnUnits(columns, mean, scale, width)
     rows = StreamRows(source, units, N * (deviation / scale) ** 2, seen.sample, plan)
-    by_sample = not keeps_pairs(len(columns), plan.block_entries)
-    similarity = Correlations(rows, by_sample)
-    return Table(similarity, columns, twins, names, spread, seen.moments.mean)
+    similarity = Correlations(rows, by_sample=not keeps_pairs(len(columns), plan.block_entries))
+    return Table(similarity, columns, twins, names, spread, found.mean)
 
 
 @final
 class StreamRows(NumberRows):
     """Rows of a table that is read in blocks, or worked on where its blocks are.
 
-    Parameters
-    ----------
-    source : Source
-        The table as it came.
-    units : ColumnUnits
-        Which of its columns are used, their means and scales.
-    column_norms : (d,)
-        Squared norms of the standardised columns.
-    sample : Block
-        Rows as they came, for the sample that stays in memory.
-    plan : Plan
-        How many rows may be held at a time.
+    ``sample`` are rows as they came, which stay in memory, ``norms`` (d,) squared norms of
+    the standardised columns.
     """
 
     def __init__(
-        self,
-        source: Source,
-        units: ColumnUnits,
-        column_norms: FloatArray,
-        sample: Block,
-        plan: Plan,
+        self, source: Source, units: ColumnUnits, norms: FloatArray, sample: Block, plan: Plan
     ) -> None:
-        self.source, self.units, self.column_norms = source, units, column_norms
+        self.source, self.units, self.column_norms = source, units, norms
         self.read_rows, self.block_entries = plan.block_rows, plan.block_entries
         self.shape = (source.shape[0], len(units.columns))
         self.feature_of_column = np.arange(self.shape[1])
@@ -89,8 +92,7 @@ class StreamRows(NumberRows):
 
     def all_products(self) -> FloatArray:
         device = None if self.source.is_remote else self.device  # workers have no GPU
-        found: FloatArray = self.source.run(ProductsWork(self.units, device), self.read_rows)
-        return found
+        return self.source.run(ProductsWork(self.units, device), self.read_rows)
 
     def restricted(self, columns: IntArray) -> "StreamRows":
         part = copy.copy(self)
@@ -102,9 +104,3 @@ class StreamRows(NumberRows):
 
     def in_memory(self) -> DenseRows:
         return self.sample
-
-    def shuffled(self, rng: np.random.Generator) -> DenseRows:
-        return self.sample.shuffled(rng)
-
-    def resampled(self, index: IntArray, standardize: bool) -> DenseRows:
-        return self.sample.resampled(index, standardize)

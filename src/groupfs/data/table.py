@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from groupfs.data.memory import BLOCK_ENTRIES, block_rows
+from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -53,13 +53,13 @@ class Rows(ABC):
     def restricted(self, features: IntArray) -> Self:
         """Return some of the features, ascending."""
 
-    @abstractmethod
     def shuffled(self, rng: np.random.Generator) -> "Rows":
         """Return the features, each shuffled on its own; of a streamed table in its sample."""
+        return self.in_memory().shuffled(rng)
 
-    @abstractmethod
-    def resampled(self, index: IntArray, standardize: bool) -> "Rows":
-        """Return rows in memory by number, centred and, if so wanted, standardised anew."""
+    def resampled(self, index: IntArray) -> "Rows":
+        """Return rows in memory by number, centred and standardised anew."""
+        return self.in_memory().resampled(index)
 
     def in_memory(self) -> "Rows":
         """Return the rows themselves, or the sample that a streamed table holds."""
@@ -76,7 +76,7 @@ class Rows(ABC):
     @property
     def columns_at_once(self) -> int:
         """Features to compare with all at a time."""
-        return block_rows(self.shape[1], self.block_entries)
+        return max(1, self.block_entries // self.shape[1])
 
 
 class NumberRows(Rows):
@@ -154,21 +154,13 @@ class Table:
     def rows(self) -> Rows:
         return self.similarity.rows
 
-    @property
-    def n_distinct(self) -> int:
-        return int(self.twins.max()) + 1
-
     def restricted(self, features: IntArray) -> "Table":
         """Return the table with some of the columns of ``rows``, ascending."""
         if len(features) == self.rows.shape[1]:
             return self
         _, twins = np.unique(self.twins[features], return_inverse=True)
-        return replace(
-            self,
-            similarity=self.similarity.restricted(features),
-            columns=self.columns[features],
-            twins=twins,
-        )
+        part, columns = self.similarity.restricted(features), self.columns[features]
+        return replace(self, similarity=part, columns=columns, twins=twins)
 
 
 class TableInMemory(Table):

@@ -108,7 +108,6 @@ def pixel_names(shape: tuple[int, int]) -> list[str]:
 
 
 def _read_mat(content: bytes) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Read the table ``X`` (n, d) and the labels ``Y`` (n,) of a Matlab file."""
     variables = scipy.io.loadmat(io.BytesIO(content))
     return variables["X"], variables["Y"].ravel()
 
@@ -119,7 +118,6 @@ def _read_csv(content: bytes, delimiter: str = ",") -> list[list[str]]:
 
 
 def _codes(labels: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the labels as numbers from 0, in their own order."""
     return np.unique(labels, return_inverse=True)[1].astype(np.int64)
 
 

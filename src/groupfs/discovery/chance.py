@@ -16,7 +16,7 @@ import numpy as np
 from groupfs.data.similarity import Similarity
 from groupfs.discovery.feature_graph import connect_features
 from groupfs.discovery.members import group_components
-from groupfs.utils.false_discovery import related_features
+from groupfs.groups import related_features
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Features of all chance tables together, at least, and tables, at least and at most.
@@ -31,27 +31,19 @@ COMPARED = 1000
 TAIL = 0.9
 #: Rows on which the tails of the columns are measured.
 TAIL_ROWS, TAIL_ENTRIES = 4096, 2**23
-#: Chance groups that p-values are based on, if there are as many; of wide tables, which take long,
-#: fewer will do.
+#: Chance groups that p-values are based on, if there are as many, and of wide tables, slow ones.
 CHANCE_GROUPS, FEW_GROUPS, WIDE = 100, 10, 4000
-#: Features of a shuffled table that communities are looked for among, the strongest; and at which
-#: resolutions.
+#: Strongest features of a shuffled table that communities are looked for among, and resolutions.
 MOST_COMMUNITIES, CHANCE_RESOLUTIONS = 1000, (1.0, 2.0)
 #: Scale of the tail of chance cohesions, relative to their median, at least: few may be alike.
 SMALLEST_SCALE = 0.15
 
 
 class ChanceTables:
-    """Shuffled tables: small ones are kept, others made again from their seeds.
+    """Shuffled tables, one for each seed: small ones are kept, others made again from these.
 
-    Parameters
-    ----------
-    similarity : Similarity
-        Of a table in memory, or some of the rows of a tall one.
-    seeds : list of int
-        One for each shuffled table.
-    most_entries : int
-        Numbers and similarities of all tables together up to which they are kept.
+    ``similarity`` is of a table in memory, or some of the rows of a tall one; tables of up to
+    ``most_entries`` numbers and similarities together are kept.
     """
 
     def __init__(
@@ -195,6 +187,5 @@ def chance_cohesion(
 
 
 def _communities(table: Similarity, signed: bool) -> list[IntArray]:
-    """Find communities of a shuffled table, at two resolutions."""
     graph = connect_features(table, signed, halved=False)
     return [graph.communities(resolution, slice(1))[0] for resolution in CHANCE_RESOLUTIONS]

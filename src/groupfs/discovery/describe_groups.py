@@ -1,24 +1,28 @@
 """Describe groups: members, central features, how cohesive, how smooth, how well found again.
 
-Axes: d features of the table, C groups.
+Axes: n rows, d features of the table, C groups.
 """
 
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from groupfs.data.table import Table
+from groupfs.data.halves import N_BLOCKS, block_of_rows
+from groupfs.data.table import Rows, Table
 from groupfs.discovery.chance import ChanceTables, chance_cohesion, group_p_values
 from groupfs.discovery.members import group_components
-from groupfs.discovery.replication import LEAST_FOUND, holds_in_blocks
 from groupfs.discovery.sample_graph import SampleGraph
 from groupfs.discovery.smoothness import N_NEIGHBORS, smoothness_beyond_chance
 from groupfs.groups import Groups
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
-#: Shuffles that a group is compared with: which rows are looked at makes ten times the difference
-#: that more of them would.
+#: Shuffles that a group is compared with: which rows are looked at matters ten times as much.
 N_SHUFFLES = 5
+#: Share of a group that both halves find, at least.
+LEAST_FOUND = 0.2
+#: Standard errors over blocks of rows that the cohesion of a group is above zero, at least; and
+#: numbers in the rows that are looked at, at most, and rows at least.
+BLOCK_ERRORS, SCORED_ENTRIES, FEWEST_ROWS = 3.0, 2**22, 20
 
 
 @dataclass(frozen=True)
@@ -34,27 +38,19 @@ class Options:
 
 @dataclass(frozen=True)
 class Division:
-    """A table divided into groups, known or found."""
+    """A table divided into groups, known or found, and what speaks for them."""
 
     table: Table
     labels: IntArray  #: (d,)
     n_groups: int
-    known: bool = False  #: whether the groups were known beforehand
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What speaks for the groups that were found."""
-
     chance: ChanceTables
     n_chosen: int  #: features that groups were looked for among
+    known: bool = False  #: whether the groups were known beforehand
     found_again: FloatArray | None = None  #: share of every group that halves find, (C,)
     dealt: IntArray | None = None  #: rows in memory as they were dealt to blocks
 
 
-def describe(
-    division: Division, evidence: Evidence, options: Options, seed: int
-) -> tuple[Groups, IntArray]:
+def describe(division: Division, options: Options, seed: int) -> tuple[Groups, IntArray]:
     """Score, test and rank groups; return them, and the number of each before they were ranked."""
     table = division.table
     groups = [np.flatnonzero(division.labels == j) for j in range(division.n_groups)]
@@ -68,11 +64,15 @@ def describe(
         seed=seed,
         metric=options.metric,
     )
-    p_values = _p_values(division, evidence, options, components.cohesion, sizes)
-    replication, again = evidence.found_again, None
-    if replication is not None and evidence.dealt is not None:
+    p_values = np.ones(len(sizes))  # of single features
+    if (sizes > 1).any():
+        known = division.labels if division.known else None
+        chance = chance_cohesion(division.chance, division.n_chosen, known, options.signed)
+        p_values = group_p_values(components.cohesion, sizes, chance)
+    replication, again = division.found_again, None
+    if replication is not None and division.dealt is not None:
         again = (replication >= LEAST_FOUND) & holds_in_blocks(
-            table.rows, evidence.dealt, division.labels, components.signs, division.n_groups
+            table.rows, division.dealt, division.labels, components.signs, division.n_groups
         )
     order = rank_groups(smoothness, groups, table.columns)
     ranked = [groups[j] for j in order]
@@ -121,16 +121,23 @@ def place_groups(
     return Groups(members, labels, turned, placed, np.array(best), smoothness)
 
 
-def _p_values(
-    division: Division,
-    evidence: Evidence,
-    options: Options,
-    cohesion: FloatArray,
-    sizes: IntArray,
-) -> FloatArray:
-    """Compare cohesion with that of chance groups, (C,); single features have p-value 1."""
-    if not (sizes > 1).any():
-        return np.ones(len(sizes))
-    known = division.labels if division.known else None
-    chance = chance_cohesion(evidence.chance, evidence.n_chosen, known, options.signed)
-    return group_p_values(cohesion, sizes, chance)
+def holds_in_blocks(
+    rows: Rows, dealt: IntArray, labels: IntArray, signs: IntArray, n_groups: int
+) -> BoolArray:
+    r"""Tell which groups cohere in blocks of rows throughout, so that no few rows make them, (C,).
+
+    The mean correlation of a group's features, turned to agree, is the mean over rows of
+    :math:`((\sum_j z_j)^2 - \sum_j z_j^2) / (m (m - 1))`; its mean over the blocks of rows, which
+    are given as they were ``dealt``, is to be three standard errors above zero.
+    """
+    index = dealt[: max(FEWEST_ROWS, SCORED_ENTRIES // len(labels))]
+    Z = np.nan_to_num(rows.in_memory().feature_values(index, labels, signs)) * signs
+    member = np.eye(n_groups)[labels]
+    sizes = np.maximum(member.sum(0), 2)
+    common = np.square(Z @ member) - np.square(Z) @ member
+    blocks = block_of_rows(len(index))
+    counts = np.bincount(blocks, minlength=N_BLOCKS)[:, None]
+    sums = np.array([common[blocks == k].sum(0) for k in range(N_BLOCKS)])
+    means = (sums / np.maximum(counts, 1))[counts[:, 0] > 0] / (sizes * (sizes - 1))
+    error = means.std(0, ddof=1) / np.sqrt(len(means))
+    return means.mean(0) >= BLOCK_ERRORS * error

@@ -9,7 +9,7 @@ import numpy as np
 
 from groupfs.data.table import Table
 from groupfs.discovery.chance import ChanceTables, Relatedness, measure_relatedness
-from groupfs.discovery.describe_groups import Division, Evidence, Options, describe
+from groupfs.discovery.describe_groups import Division, Options, describe
 from groupfs.discovery.divide import FEWEST
 from groupfs.discovery.feature_graph import FeatureGraph, connect_features
 from groupfs.discovery.levels import Level, Replication, default_level, levels_of
@@ -49,8 +49,8 @@ def discover(
     options = replace(options, n_neighbors=min(options.n_neighbors, N - 1))
     if known_labels is not None:
         chance = ChanceTables.of(table.similarity, seed)
-        division = Division(table, known_labels, int(known_labels.max()) + 1, known=True)
-        return Discovery(*describe(division, Evidence(chance, d), options, seed), None)
+        division = Division(table, known_labels, int(known_labels.max()) + 1, chance, d, known=True)
+        return Discovery(*describe(division, options, seed), None)
     relatedness = _relatedness(table, options)
     options = replace(options, keep_unrelated=relatedness is None)
     strength = table.similarity.strength() if relatedness is None else relatedness.strength
@@ -71,10 +71,10 @@ def discover(
     labels = np.array([_place(level.labels, distinct, table.twins) for level in levels])
     at = default_level(levels)
     inside = np.flatnonzero(labels[at] >= 0)
-    division = Division(table.restricted(inside), labels[at, inside], levels[at].n_groups)
-    found_again = levels[at].found_again if graph.has_halves else None
-    evidence = Evidence(chance, n_chosen, found_again, graph.dealt)
-    groups, order = describe(division, evidence, options, seed)
+    again = levels[at].found_again if graph.has_halves else None
+    parts = (table.restricted(inside), labels[at, inside], levels[at].n_groups)
+    division = Division(*parts, chance, n_chosen, found_again=again, dealt=graph.dealt)
+    groups, order = describe(division, options, seed)
     agreement = None
     if graph.has_halves and options.n_groups == "auto":
         placed = np.full((len(levels), len(table.names)), -1)
@@ -129,8 +129,7 @@ def _cut(graph: FeatureGraph, root: Node, n_groups: int) -> Level:
 def _distinct(table: Table) -> IntArray:
     """Find the first feature of those that are equal: the others go where it goes."""
     _, first = np.unique(table.twins, return_index=True)
-    found: IntArray = np.sort(first) if len(first) >= 2 * FEWEST else np.arange(len(table.twins))
-    return found
+    return np.sort(first) if len(first) >= 2 * FEWEST else np.arange(len(table.twins))
 
 
 def _place(labels: IntArray, distinct: IntArray, twins: IntArray) -> IntArray:

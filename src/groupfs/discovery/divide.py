@@ -18,8 +18,7 @@ from groupfs.utils.types import IntArray
 
 #: Resolutions of the modularity, in steps of the root of two about 1, broadest first.
 RESOLUTIONS = (0.7, 1.0, 1.4, 2.0)
-#: Agreement at which finer resolutions need not be looked at, and how much less than the best
-#: counts as much as it.
+#: Agreement at which finer resolutions need not be looked at, and how much less counts as much.
 SURE, ABOUT_AS_WELL = 0.975, 0.05
 #: Agreement below which a group is not divided: parts of a one-factor group reach as much.
 LEAST_AGREEMENT = 0.25
@@ -27,8 +26,7 @@ LEAST_AGREEMENT = 0.25
 FEWEST = 3
 #: Tries of the whole table's communities.
 TRIES = 5
-#: Pairs of halves that are looked at first, and standard errors beyond which a choice is clear and
-#: needs no more of them.
+#: Pairs of halves that are looked at first, and standard errors beyond which a choice is clear.
 FIRST_PAIRS, CLEAR_ERRORS = 8, 3.0
 
 
@@ -68,9 +66,10 @@ def divide(graph: FeatureGraph, least: float) -> tuple[Halved, IntArray] | None:
     ]
     if graph.has_halves:
         tried = _look_at_halves(graph, tried, least)
-    if not tried or max(one.agreement for one in tried) < least:
+    best = max((one.agreement for one in tried), default=-1.0)
+    if best < least:
         return None
-    chosen = _broadest(tried)
+    chosen = next(one for one in tried if one.agreement >= best - ABOUT_AS_WELL)  # the broadest
     (parts,) = graph.communities(chosen.resolution, slice(1), TRIES)
     return (chosen, join_small(graph, parts)) if _is_several(parts) else None
 
@@ -110,12 +109,6 @@ def _is_far(values: list[float], line: float) -> bool:
     """Tell whether a mean is far enough from a line to say on which side of it it is."""
     error = max(float(np.std(values)), 0.02) / np.sqrt(len(values))
     return abs(float(np.mean(values)) - line) >= CLEAR_ERRORS * error
-
-
-def _broadest(tried: list[Halved]) -> Halved:
-    """Choose the first, the broadest, on which halves agree about as well as on the best."""
-    best = max(one.agreement for one in tried)
-    return next(one for one in tried if one.agreement >= best - ABOUT_AS_WELL)
 
 
 def _is_several(parts: IntArray) -> bool:

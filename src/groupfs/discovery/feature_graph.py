@@ -16,7 +16,6 @@ import numpy as np
 from scipy.special import ndtri
 
 from groupfs.data.halves import MOST_PAIRS, N_BLOCKS, deal_rows
-from groupfs.data.memory import block_rows
 from groupfs.data.similarity import HalvedBlocks, Similarity
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -120,7 +119,7 @@ def connect_features(
     if d > WIDE:
         least = np.minimum(-ndtri(CHANCE_LEVEL / (2 * d)) / np.sqrt(n_rows), 0.95)
     keys, weights = [], []
-    size = block_rows(d * (len(n_rows) + N_BLOCKS), similarity.measured.block_entries)
+    size = max(1, similarity.measured.block_entries // (d * (len(n_rows) + N_BLOCKS)))
     for start in range(0, d, size):
         stop = min(d, start + size)
         whole = similarity.block(start, stop, single=True)
@@ -159,7 +158,6 @@ def _halves(
 
 
 def _n_pairs(n_features: int) -> int:
-    """Count the pairs of halves of one dealing."""
     if n_features <= ALL_PAIRS:
         return MOST_PAIRS
     return PAIRS if n_features <= WIDE else WIDE_PAIRS

@@ -100,7 +100,6 @@ def levels_of(root: Node, d: int) -> list[Level]:
 
 
 def _depths(root: Node, d: int) -> list[Level]:
-    """List all depths of a tree, broadest first."""
     found: list[Level] = []
     front = [(root, root, 1.0)]  # node, its parent, agreement down to it
     while True:

@@ -13,12 +13,15 @@ the *rest* of the group does not; from the feature's entry v of the eigenvector 
 :math:`(\lambda - 1) v / \sqrt{\lambda - (2 \lambda - 1) v^2}`.
 """
 
+import inspect
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.linalg
+import scipy.sparse.linalg
 
 from groupfs.data.similarity import NEAREST, ComparedColumns, Similarity
-from groupfs.discovery.eigenvectors import first_component
 from groupfs.discovery.feature_graph import FeatureGraph
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -34,6 +37,8 @@ MOST_MOVES, MOST_ROUNDS = 3, 10
 #: least: chance gives as many to one of a few thousand features. And its correlation with the
 #: group's first component: less is under 4 % of its variance.
 CHANCE_ERRORS, LEAST_CENTRALITY = 3.5, 0.2
+#: Features up to which the first eigenvector is found with all others.
+FEW_FEATURES = 200
 
 
 @dataclass(frozen=True)
@@ -188,3 +193,38 @@ def beyond_edge(eigenvalue: float, m: int, n_samples: int) -> float:
     if m < 2:
         return 0.0
     return (eigenvalue - 1) / ((1 + np.sqrt(m / n_samples)) ** 2 - 1)
+
+
+def first_component(matrix: Any) -> tuple[float, FloatArray]:
+    """Find the largest eigenvalue of a symmetric matrix or operator and its eigenvector, (m,)."""
+    m = matrix.shape[0]
+    try:
+        is_small = isinstance(matrix, np.ndarray) and m <= FEW_FEATURES
+        values, vectors = (dense_eigenvectors if is_small else lanczos)(matrix, 1)
+    except scipy.sparse.linalg.ArpackError:  # the first two are too close for it to converge
+        values, vectors = dense_eigenvectors(matrix @ np.eye(m), 1)
+    return float(values[0]), vectors[:, 0]
+
+
+def dense_eigenvectors(matrix: FloatArray, n_vectors: int) -> tuple[FloatArray, FloatArray]:
+    """Find the largest eigenvalues, (m,), in rising order, and their eigenvectors, (d, m)."""
+    d = matrix.shape[0]
+    try:
+        values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(d - n_vectors, d - 1))
+    except scipy.linalg.LinAlgError:  # many are equal
+        values, vectors = np.zeros(0), np.zeros((d, 0))
+    if len(values) < n_vectors:  # LAPACK may lose some where many are equal, and does not say so
+        values, vectors = scipy.linalg.eigh(matrix, driver="evd")
+    return values[-n_vectors:], vectors[:, -n_vectors:]
+
+
+def lanczos(matrix: Any, n_vectors: int, **options: Any) -> tuple[FloatArray, FloatArray]:
+    """Find the largest eigenvalues of a sparse matrix or an operator, in any order, and vectors.
+
+    ARPACK draws numbers of its own when it has to start again; with a seed they stay the same.
+    """
+    eigsh, rng = scipy.sparse.linalg.eigsh, np.random.default_rng(0)
+    start = rng.standard_normal(matrix.shape[0])
+    if "rng" in inspect.signature(eigsh).parameters:  # since scipy 1.17
+        options["rng"] = rng
+    return eigsh(matrix, n_vectors, which="LA", v0=start, **options)

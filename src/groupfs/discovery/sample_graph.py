@@ -22,23 +22,18 @@ from groupfs.utils.types import FloatArray, IntArray
 
 #: Metrics that have a name; :mod:`groupfs.discovery.smoothness` has their equations.
 METRICS = ("euclidean", "cosine", "rank")
-#: Rows that a column is compared with its walk at, and numbers of the rows it reaches that are held
-#: at a time.
+#: Rows that a column is compared with its walk at, and numbers held of the rows it reaches.
 WALKED_ROWS, REACHED_ENTRIES = 4096, 2**24
 #: Rows that a part has about, at least: the fewer they are, the more often the same rows are read.
 FEWEST_IN_PART = 4
 #: Numbers that the rows looked at may hold, and their number at least.
 ROW_ENTRIES, FEWEST_WALKED_ROWS = 2**25, 64
+#: Columns of noise: the mean of chance is known to an eighth of its spread.
+NOISE_COLUMNS = 64
 
 
 class SampleGraph:
-    """Affinities of all samples, symmetric, and their walk.
-
-    Parameters
-    ----------
-    affinity : (N, N)
-        Not negative, symmetric; the diagonal is left out.
-    """
+    """Affinities of all samples, (N, N), not negative, symmetric, no diagonal; and their walk."""
 
     def __init__(self, affinity: sp.csr_array) -> None:
         self.n_samples = affinity.shape[0]
@@ -100,10 +95,31 @@ def walked_rows(
     return graph.smoothed(take, graph.random_index(n_rows, rng), steps)
 
 
-def check_metric(metric: Any, n_samples: int) -> str | SampleGraph:
-    """Return the name of a metric, or the checked graph of whatever holds one."""
-    if isinstance(metric, str):
-        return metric
+def smoothness_on_graph(
+    rows: Rows, graph: SampleGraph, steps: int, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    r"""Measure every feature on the graph, and what chance gives, (d,) each.
+
+    Here a column's smoothness is :math:`s_k = \frac1B\sum_i x_{ik} (P^t x)_{ik}`, with i random
+    rows and P the walk of the whole graph. The graph does not change when a column is shuffled, so
+    chance is the same for all columns but for their variance. Columns of noise, walked along the
+    same graph, tell it.
+    """
+    rng = np.random.default_rng(seed)
+    X, smoothed = walked_rows(rows, graph, steps, rng)
+    index = graph.random_index(len(X), rng)
+    noise = rng.standard_normal((graph.n_samples, NOISE_COLUMNS))
+    noise = (noise - noise.mean(0)) / noise.std(0)
+    noise, walked = graph.smoothed(lambda i: noise[i], index, steps)
+    smoothness, variance = (
+        np.bincount(rows.feature_of_column, values.mean(0)).astype(np.float64)
+        for values in (X * smoothed, np.square(X))
+    )
+    return smoothness, variance * (noise * walked).mean()
+
+
+def check_metric(metric: Any, n_samples: int) -> SampleGraph:
+    """Return the checked graph of a metric that has no name."""
     graph = metric
     if hasattr(metric, "kneighbors_graph"):
         try:

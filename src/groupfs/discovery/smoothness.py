@@ -27,7 +27,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from groupfs.data.table import Rows
-from groupfs.discovery.sample_graph import SampleGraph, walked_rows
+from groupfs.discovery.sample_graph import SampleGraph, smoothness_on_graph, walked_rows
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Squared bandwidths are at least this share of the mean squared distance. Points with more than K
@@ -36,8 +36,7 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 BANDWIDTH_FLOOR = 1e-5
 #: Keeps 0 / 0 away when all gates are closed and all points coincide.
 TINY = 1e-20
-#: Below it exp gives subnormal numbers, five times as slow and equal to nothing beside the one of
-#: the diagonal.
+#: Below it exp gives subnormal numbers, five times as slow and nothing beside the diagonal's one.
 LEAST_EXPONENT = -80.0
 #: K, the neighbour whose distance is a point's bandwidth, in graphs of features and of samples:
 #: that of the paper, and of self-tuning spectral clustering before it.
@@ -48,8 +47,6 @@ N_STEPS = 2
 MEASURED_ROWS, MEASURED_ENTRIES, SCORED_ROWS = 2048, 2**25, 512
 #: Precision in which rows are compared: in double it would take twice as long.
 SINGLE: Any = np.float32
-#: Columns of noise: the mean of chance is known to an eighth of its spread.
-NOISE_COLUMNS = 64
 
 
 def feature_smoothness(
@@ -159,8 +156,7 @@ def rank_columns(X: FloatArray, numbers: BoolArray | None = None) -> FloatArray:
 
 def _are_alone(of_column: IntArray) -> BoolArray:
     """Tell which columns are all that their feature has: those of numbers, (p,)."""
-    found: BoolArray = np.bincount(of_column)[of_column] == 1
-    return found
+    return np.bincount(of_column)[of_column] == 1
 
 
 def unit_scale(X: FloatArray) -> FloatArray:
@@ -242,26 +238,3 @@ def _shuffle_columns(X: FloatArray, rng: np.random.Generator, own: IntArray) -> 
     """Put each column in another order, those of a feature in one, (B, p)."""
     rows = np.broadcast_to(np.arange(len(X))[:, None], (len(X), int(own[-1]) + 1))
     return np.take_along_axis(X, rng.permuted(rows, axis=0)[:, own], axis=0)
-
-
-def smoothness_on_graph(
-    rows: Rows, graph: SampleGraph, steps: int, seed: int
-) -> tuple[FloatArray, FloatArray]:
-    r"""Measure every feature on the graph, and what chance gives, (d,) each.
-
-    Here a column's smoothness is :math:`s_k = \frac1B\sum_i x_{ik} (P^t x)_{ik}`, with i random
-    rows and P the walk of the whole graph. The graph does not change when a column is shuffled, so
-    chance is the same for all columns but for their variance. Columns of noise, walked along the
-    same graph, tell it.
-    """
-    rng = np.random.default_rng(seed)
-    X, smoothed = walked_rows(rows, graph, steps, rng)
-    index = graph.random_index(len(X), rng)
-    noise = rng.standard_normal((graph.n_samples, NOISE_COLUMNS))
-    noise = (noise - noise.mean(0)) / noise.std(0)
-    noise, walked = graph.smoothed(lambda i: noise[i], index, steps)
-    smoothness, variance = (
-        np.bincount(rows.feature_of_column, values.mean(0)).astype(np.float64)
-        for values in (X * smoothed, np.square(X))
-    )
-    return smoothness, variance * (noise * walked).mean()

@@ -89,7 +89,6 @@ def grow_tree(
 
 
 def _places(labels: IntArray) -> list[IntArray]:
-    """List the places of every label from 0, ascending."""
     order = np.argsort(labels, kind="stable")
     return np.split(order, np.cumsum(np.bincount(labels))[:-1])
 
@@ -196,5 +195,4 @@ def _tied(graph: FeatureGraph, communities: IntArray, half: int) -> IntArray:
     total = np.bincount(graph.edges[same].ravel(), weights, graph.n_features)
     n_others = np.maximum(np.bincount(communities)[communities] - 1, 1)
     line = (0.48 + 3 / np.sqrt(n_others)) / graph.n_rows[half]
-    found: IntArray = np.where(total / n_others > line, communities, -1)
-    return found
+    return np.where(total / n_others > line, communities, -1)

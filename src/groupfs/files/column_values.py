@@ -33,8 +33,7 @@ def to_numbers(series: Any) -> FloatArray:
         truth = {"true": "1", "false": "0"}
         text = to_text(series).map(lambda v: truth.get(v.lower(), v), na_action="ignore")
         series = pd.to_numeric(text, errors="coerce")
-    numbers: FloatArray = series.to_numpy(dtype=np.float64, na_value=np.nan)
-    return numbers
+    return series.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def to_text(series: Any) -> Any:

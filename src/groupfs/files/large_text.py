@@ -28,8 +28,7 @@ from groupfs.files.file_table import FileTable, TableError
 from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray
 
-#: Bytes of memory that reading takes at its peak for each byte of text, and bytes of text in each
-#: byte of a packed file.
+#: Bytes of memory that reading takes at its peak per byte of text, and of text per packed byte.
 PER_BYTE, PACKED = 4, 4
 #: Most rows of a part that is read at a time, and most cells of one with more than 100 rows.
 PART_ROWS, PART_CELLS = 20_000, 2**21

@@ -95,7 +95,6 @@ def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
 
 
 def _check_choice(source: str, cells: Any, layer: str | None, use_raw: bool) -> None:
-    """Refuse a matrix that the file has not, with those it has."""
     layers = list(cells.layers)
     there = f"its layers are {join_names(layers)}" if layers else "it has no layers"
     if layer is not None and layer not in layers:
@@ -174,5 +173,4 @@ def _checked_csr(matrix: Any) -> Any:
 
 
 def _as_text(array: Any) -> Any:
-    """Decode an array of bytes; return others as they are."""
     return np.char.decode(array, "utf-8", "replace") if array.dtype.kind == "S" else array

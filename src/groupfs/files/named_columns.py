@@ -103,7 +103,6 @@ def read_frame(content: Content) -> FileTable:
 
 
 def _typed(column: Any) -> Any:
-    """Return a column of cells as numbers, dates or text."""
     import pandas as pd
 
     present = column.dropna()

@@ -18,11 +18,7 @@ EXTRAS = {"xlsx": "excel", "sav": "spss", "h5ad": "anndata"}
 
 
 def read_table(
-    path: str | Path,
-    *,
-    header: bool | None = None,
-    layer: str | None = None,
-    use_raw: bool = False,
+    path: str | Path, *, header: bool | None = None, layer: str | None = None, use_raw: bool = False
 ) -> FileTable:
     """Read a table of samples (rows) and features (columns) from a file.
 

@@ -81,7 +81,6 @@ def _error(draws: list[list[float]]) -> float:
 
 
 def _expected_leverage(mu: float, sigma: float, n_gates: int) -> float:
-    """Average the leverage of gates over their noise."""
     ends = np.array([-mu, 1 - mu]) / sigma
     low, high = ndtr(ends)
     density_low, density_high = np.exp(-0.5 * ends**2) / np.sqrt(2 * np.pi)

@@ -5,15 +5,71 @@ eigenvalues of the Laplacian, that is of the largest of :math:`D^{-1/2} W D^{-1/
 from several centers at once: tables are small, and calls would take longer than what they compute.
 """
 
+import warnings
+
 import numpy as np
+import scipy.sparse as sp
+import scipy.sparse.linalg
 import torch
 
+from groupfs.discovery.members import dense_eigenvectors, lanczos
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Starts of k-means, beside the deterministic one, and steps from each at most.
 N_RANDOM_STARTS, MAX_STEPS = 4, 30
 #: Products up to this many multiplications are done by one thread in the usual BLAS libraries.
 SMALL_PRODUCT = 2**18
+#: Features up to which all eigenvectors are found where Lanczos fails (512 MB); steps beyond that.
+DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200
+#: Features above which few eigenvectors of a dense walk are found faster one by one.
+DENSE_FEATURES = 1024
+
+
+def leading_eigenvectors(
+    walk: FloatArray | sp.csr_array, n_vectors: int, tolerance: float = 0.0
+) -> FloatArray:
+    """Find the ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
+
+    Those of a sparse walk, and of a dense one of many features, are found one by one, to a relative
+    ``tolerance`` of the eigenvalues (0: to rounding).
+    """
+    d = walk.shape[0]
+    is_large = sp.issparse(walk) or d > DENSE_FEATURES
+    if is_large and n_vectors < d - 1:
+        values, vectors = _one_by_one(walk, n_vectors, tolerance=tolerance)
+    else:
+        values, vectors = dense_eigenvectors(_dense(walk), n_vectors)
+    order = np.argsort(-values, kind="stable")
+    return vectors[:, order]
+
+
+def smoothness_of(walk: FloatArray | sp.csr_array, eigenvectors: FloatArray) -> FloatArray:
+    """Compute the eigenvalues that belong to eigenvectors of the walk, (n_vectors,)."""
+    return np.einsum("ij,ij->j", eigenvectors, walk @ eigenvectors)
+
+
+def _one_by_one(
+    walk: FloatArray | sp.csr_array,
+    n_vectors: int,
+    direct_features: int = DIRECT_FEATURES,
+    tolerance: float = 0.0,
+) -> tuple[FloatArray, FloatArray]:
+    """Use Lanczos, or a slower way where eigenvalues are too close for it to converge."""
+    d = walk.shape[0]
+    try:
+        return lanczos(walk, n_vectors, tol=tolerance)
+    except scipy.sparse.linalg.ArpackError:
+        if d <= direct_features:
+            return dense_eigenvectors(_dense(walk), n_vectors)
+    with warnings.catch_warnings():
+        # what has not converged is smooth all the same
+        warnings.simplefilter("ignore", UserWarning)
+        start = np.random.default_rng(0).standard_normal((d, n_vectors))
+        return scipy.sparse.linalg.lobpcg(walk, start, maxiter=LOBPCG_STEPS)
+
+
+def _dense(walk: FloatArray | sp.csr_array) -> FloatArray:
+    return walk if isinstance(walk, np.ndarray) else np.asarray(walk.toarray())
 
 
 def cluster_features(
@@ -85,7 +141,6 @@ def _tightest(
 
 
 def _inertia(points: FloatArray, labels: IntArray, n_groups: int) -> float:
-    """Add up squared distances of all points from the centers of their clusters."""
     counts = np.bincount(labels, minlength=n_groups)[:, None]
     centers = _sums_by_cluster(points, labels, n_groups) / np.maximum(counts, 1)
     return float(np.square(points - centers[labels]).sum())
@@ -111,7 +166,7 @@ def _lloyd(points: FloatArray, centers: FloatArray) -> IntArray:
         n = len(moving)
         places = (nearest + C * np.arange(n)[:, None]).ravel()
         sums = _sums_by_cluster(points.reshape(n * d, C), places, n * C).reshape(n, C, C)
-        sizes = _sizes(nearest, C)[..., None]
+        sizes = np.bincount(places, minlength=n * C).reshape(n, C, 1)
         centers = np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
     return labels
 
@@ -131,18 +186,9 @@ def _nearest(points: FloatArray, centers: FloatArray) -> IntArray:
 
 
 def _sums_by_cluster(points: FloatArray, labels: IntArray, n_groups: int) -> FloatArray:
-    """Sum the points of every cluster, (C, m)."""
     sums = torch.zeros((n_groups, points.shape[1]), dtype=torch.float64)
     sums.index_add_(0, torch.from_numpy(labels), torch.from_numpy(points))
-    found: FloatArray = sums.numpy()
-    return found
-
-
-def _sizes(labels: IntArray, n_groups: int) -> IntArray:
-    """Count the features of every cluster, (h, d) to (h, C)."""
-    h = len(labels)
-    places = (labels + n_groups * np.arange(h)[:, None]).ravel()
-    return np.bincount(places, minlength=h * n_groups).reshape(h, n_groups)
+    return sums.numpy()
 
 
 def _renumber(labels: IntArray) -> IntArray:

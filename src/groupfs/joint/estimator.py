@@ -99,7 +99,6 @@ class JointSelector(GroupSelector):
         return self
 
     def _train(self, problem: "Problem") -> "Trained":
-        """Train the models of this estimator."""
         raise NotImplementedError
 
     @property
@@ -125,7 +124,6 @@ class JointSelector(GroupSelector):
     def _set_model(
         self, X: Any, problem: "Problem", trained: "Trained", seed: int, weight: int
     ) -> "LearnedGroups":
-        """Set the fitted attributes of one of the trained models, and select by it."""
         from groupfs.discovery.smoothness import feature_smoothness
         from groupfs.joint.training import learned_groups
 

@@ -146,8 +146,7 @@ def symmetric_walk(affinity: FloatArray | sp.csr_array) -> FloatArray | sp.csr_a
     scale = 1 / np.sqrt(np.asarray(affinity.sum(axis=1)).ravel())
     if sp.issparse(affinity):
         return sp.csr_array(sp.diags_array(scale) @ affinity @ sp.diags_array(scale))
-    walk: FloatArray = affinity * scale[:, None] * scale[None, :]
-    return walk
+    return affinity * scale[:, None] * scale[None, :]
 
 
 def affinity_of_neighbors(

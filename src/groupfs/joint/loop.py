@@ -5,7 +5,7 @@ Axes: E epochs, R models side by side, C groups.
 
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,13 +91,14 @@ def train(
     Ctrl-C ends training after the first epoch with a warning.
     """
     terms, gates, heats, seconds = [], [], [], []
-    interrupted = False
+    interrupted, device = False, model.mu.device
     with (
-        _working_on(model.mu.device),
+        # streams and captured graphs belong to the current device
+        torch.cuda.device(device) if device.type == "cuda" else nullcontext(),
         tqdm(total=schedule.max_epochs, desc=name, unit="epoch", disable=not verbose) as bar,
     ):
         batches = np.random.default_rng(batch_seed)
-        copies = model.select(torch.arange(len(model), device=model.mu.device))
+        copies = model.select(torch.arange(len(model), device=device))
         step = TrainStep(copies, objective, rows, schedule, noise)
         models = ActiveModels(model, step)
         try:
@@ -133,11 +134,6 @@ def train(
         n_epochs=models.n_epochs.cpu().numpy(),
         interrupted=interrupted,
     )
-
-
-def _working_on(device: torch.device) -> AbstractContextManager[Any]:
-    """Make a device current: streams and captured graphs belong to the current one."""
-    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 class ActiveModels:
@@ -183,7 +179,6 @@ class ActiveModels:
         return spread
 
     def _converged(self) -> Tensor:
-        """Check which models have been quiet for long enough, (R,)."""
         labels, mu = self.step.model.labels(), self.step.model.mu.clone()
         moved = (self.labels != labels).double().mean(-1)
         same = (moved <= MOVING_SHARE) & ((self.mu > OPEN) == (mu > OPEN)).all(-1)

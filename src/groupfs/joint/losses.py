@@ -16,12 +16,7 @@ import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from groupfs.joint.graph import (
-    SelfTuningGraph,
-    random_walk,
-    self_tuning_graph,
-    squared_distances,
-)
+from groupfs.joint.graph import SelfTuningGraph, random_walk, self_tuning_graph, squared_distances
 from groupfs.utils.types import FloatArray
 
 #: Numbers of the sample graphs that are worked on at a time; on the CPU about a cache full.
@@ -57,7 +52,7 @@ def sample_smoothness(objective: Objective, X: Tensor, weight: Tensor) -> tuple[
     graph = self_tuning_graph(squared_distances(gram), objective.n_neighbors)
     walk, degree = random_walk(graph.affinity)
     steps, through_bandwidth = objective.steps, objective.through_bandwidth
-    if columns_are_cheaper(B, d, steps):
+    if (3 * steps - 1) * d < 3 * (steps - 1) * B:  # it takes fewer multiplications
         value, grad_weight, grad_walk = _trace_by_columns(X, weighted, walk, steps)
         grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
         grad_weight = grad_weight + _quadratic_forms(grad_gram, X)
@@ -128,11 +123,6 @@ def group_sparsity(mu: Tensor, share: Tensor, gate_noise: float) -> tuple[Tensor
     return (is_open * share).mean(-1), density * share / mu.shape[-1], is_open
 
 
-def columns_are_cheaper(B: int, d: int, steps: int) -> bool:
-    """Compare the multiplications of the two ways to the trace and its gradient."""
-    return (3 * steps - 1) * d < 3 * (steps - 1) * B
-
-
 def _trace_by_gram(gram: Tensor, walk: Tensor, steps: int) -> tuple[Tensor, Tensor, Tensor]:
     """Compute tr(P^t G), P^t transposed and the gradient on P in products of B x B matrices.
 
@@ -171,11 +161,7 @@ def _trace_by_columns(
 
 
 def _grad_gram(
-    graph: SelfTuningGraph,
-    walk: Tensor,
-    degree: Tensor,
-    grad_walk: Tensor,
-    through_bandwidth: bool,
+    graph: SelfTuningGraph, walk: Tensor, degree: Tensor, grad_walk: Tensor, through_bandwidth: bool
 ) -> Tensor:
     """Compute the gradient on the Gram matrix of what depends on it through the walk."""
     grad_affinity = (grad_walk - (grad_walk * walk).sum(-1, keepdim=True)).div_(degree)

@@ -33,18 +33,10 @@ P_MAIN = 0.7
 class GatedModel:
     r"""R models with the loss :math:`L_s + \lambda_1 L_f + \lambda_2 L_{reg}`.
 
-    Parameters
-    ----------
-    logits : (R, d, C)
-        :math:`\log\pi`, log-probabilities of the memberships up to a constant per feature.
-    Q : (R, C, C)
-        Projection of the feature term, :math:`F = MQ`.
-    mu : (R, C)
-        Gate means :math:`\mu`.
-    sparsity_weight : (R,)
-        :math:`\lambda_2` of each model.
-    seed_index : (R,) int
-        Which stream of noise each model listens to.
+    ``logits`` (R, d, C) are :math:`\log\pi`, log-probabilities of the memberships up to a constant
+    per feature, Q (R, C, C) the projection of the feature term, :math:`F = MQ`, ``mu`` (R, C) gate
+    means :math:`\mu`, ``sparsity_weight`` (R,) :math:`\lambda_2` of each model, ``seed_index`` (R,)
+    which stream of noise it listens to.
     """
 
     def __init__(

@@ -8,8 +8,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.discovery.eigenvectors import leading_eigenvectors, smoothness_of
-from groupfs.joint.clusters import cluster_features, embed
+from groupfs.joint.clusters import cluster_features, embed, leading_eigenvectors, smoothness_of
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Groups that wide tables are divided into where the graph itself does not say.
@@ -43,9 +42,7 @@ def find_n_groups(
     return choose_n_groups(curve, d, lone, values), curve, eigenvectors
 
 
-def lowest_distortion(
-    walk: FloatArray | sp.csr_array,
-) -> tuple[int, dict[int, float], FloatArray]:
+def lowest_distortion(walk: FloatArray | sp.csr_array) -> tuple[int, dict[int, float], FloatArray]:
     """Find the C with the lowest E(C), as published, of 2 <= C <= min(d - 1, 40).
 
     Returns it, E(C) for all C looked at, and the eigenvectors. C = d is left out: every feature is

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 #: Relative sparsities that are trained if none are given.
 DEFAULT_SPARSITIES = np.geomspace(0.25, 3.0, 24)
-#: As published, so many between the last at which all gates are open and the first at which all are
-#: shut, which are looked for among these first.
+#: As published, so many from all gates open to all gates shut, looked for among these first.
 N_SWEPT, BRACKET = 40, np.geomspace(0.5, 2.0, 17)
 
 

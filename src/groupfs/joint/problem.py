@@ -10,10 +10,9 @@ import torch
 
 from groupfs.data.correlations import Correlations
 from groupfs.data.table import TableInMemory
-from groupfs.discovery.eigenvectors import leading_eigenvectors
 from groupfs.joint.batches import Batches
 from groupfs.joint.calibration import calibrate
-from groupfs.joint.clusters import as_groups, cluster_features
+from groupfs.joint.clusters import as_groups, cluster_features, leading_eigenvectors
 from groupfs.joint.graph import feature_walk
 from groupfs.joint.losses import Objective, walk_tensor
 from groupfs.joint.model import GatedModel
@@ -66,7 +65,7 @@ def prepare(
     elif settings.is_published:
         n_groups, distortion, eigenvectors = lowest_distortion(walk)
     else:
-        n_groups, distortion, eigenvectors = find_n_groups(walk, table.n_distinct)
+        n_groups, distortion, eigenvectors = find_n_groups(walk, int(table.twins.max()) + 1)
     rngs = [np.random.default_rng(seed) for seed in seeds]
     clusters = [cluster_features(eigenvectors, n_groups, rng) for rng in rngs]
     objective = Objective(

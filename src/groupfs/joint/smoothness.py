@@ -37,7 +37,10 @@ def group_smoothness(
         at_once = max(1, ENTRIES_AT_ONCE.get(X.device.type, 2**22) // entries)
         chance = []
         for start in range(0, n_shuffles, at_once):
-            shuffled = _shuffle_columns(columns, min(at_once, n_shuffles - start), noise)
+            n = min(at_once, n_shuffles - start)
+            keys = noise.uniform(n * columns.numel(), torch.float32).view(n, *columns.shape)
+            order = keys.argsort(dim=-2, stable=True)  # another one for each column
+            shuffled = columns.expand_as(keys).gather(-2, order)
             chance.append(own_graph_smoothness(shuffled, K, t).double())
         smoothness = own_graph_smoothness(columns[None], K, t).item()
         found[j] = smoothness - torch.cat(chance).cpu().numpy().mean()
@@ -52,9 +55,3 @@ def own_graph_smoothness(X: Tensor, n_neighbors: int, steps: int) -> Tensor:
     for _ in range(steps):
         smoothed = (affinity @ smoothed) / degree
     return (smoothed * X).mean((-2, -1))
-
-
-def _shuffle_columns(X: Tensor, n_shuffles: int, noise: CounterNoise) -> Tensor:
-    """Put each column in another order, (B, p) to (S, B, p)."""
-    keys = noise.uniform(n_shuffles * X.numel(), torch.float32).view(n_shuffles, *X.shape)
-    return X.expand_as(keys).gather(-2, keys.argsort(dim=-2, stable=True))

@@ -53,7 +53,6 @@ class TrainStep:
         self._train(model, self.optimizer.select(index, model.parameters()))
 
     def _train(self, model: GatedModel, optimizer: "Adam") -> None:
-        """Train these from here on."""
         self.model, self.optimizer = model, optimizer
         self.terms = model.mu.new_zeros((len(model), 3))  # of the loss, summed over an epoch
         on_cuda = model.mu.device.type == "cuda"

@@ -80,7 +80,6 @@ def train_models(
 
 @torch.no_grad()
 def _train_run(problem: Problem, sparsity_weights: FloatArray) -> Trained:
-    """Train every seed of the problem at every weight, side by side."""
     settings, S, P = problem.settings, len(problem.seeds), len(sparsity_weights)
     models = problem.models(sparsity_weights)
     history = train(

@@ -11,17 +11,6 @@ from groupfs.plotting.images import plot_image_groups
 from groupfs.plotting.joint import plot_history, plot_path
 from groupfs.plotting.style import ACCENT, CYCLE, DROPPED, KEPT
 
-__all__ = [
-    "ACCENT",
-    "CYCLE",
-    "DROPPED",
-    "KEPT",
-    "plot_conditions",
-    "plot_correlations",
-    "plot_curves",
-    "plot_explained",
-    "plot_groups",
-    "plot_history",
-    "plot_image_groups",
-    "plot_path",
-]
+__all__ = ["ACCENT", "CYCLE", "DROPPED", "KEPT", "plot_conditions", "plot_correlations"]
+__all__ += ["plot_curves", "plot_explained", "plot_groups", "plot_history", "plot_image_groups"]
+__all__ += ["plot_path"]

@@ -136,7 +136,6 @@ def _colors(values: FloatArray, what: str) -> style.Keywords:
 
 
 def _write_values(ax: "Axes", values: FloatArray, image: Any) -> None:
-    """Write every value into its cell, dark on light and light on dark."""
     for (row, column), value in np.ndenumerate(values):
         if np.isnan(value):
             continue

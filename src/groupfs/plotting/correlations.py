@@ -143,8 +143,6 @@ def share_out(sizes: IntArray, most: int) -> IntArray:
 
     Where there are not even places for these, the first groups get them.
 
-    Examples
-    --------
     >>> share_out(np.array([400, 4, 100]), 50)
     array([38,  3,  9])
     """

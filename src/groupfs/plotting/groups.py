@@ -121,7 +121,6 @@ def _write_column(ax: "Axes", right: float, heading: str, entries: list[str]) ->
 
 
 def _em() -> float:
-    """Return the size of text in the figure being drawn, in points."""
     import matplotlib
 
     return float(matplotlib.rcParams["font.size"])

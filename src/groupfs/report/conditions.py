@@ -86,7 +86,6 @@ def line_points(values: Sequence[float | None], low: float, high: float) -> str:
 
 
 def _sentence(name: str, groups: Sequence[Json], alpha: float) -> str:
-    """Say how many groups change, and which where they are few."""
     told = []
     for what in CHANGES:
         changing = [str(group["group"]) for group in groups if group[f"{what}_changes"]]

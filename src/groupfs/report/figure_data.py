@@ -39,7 +39,6 @@ MOST_CLASSES = 28
 
 
 def _select_again(result: Result, **changes: Any) -> Selection:
-    """Select as the selector would if something else were asked for."""
     asked = replace(result.selection.asked, **changes)
     return select(result.groups, result.order, asked)
 
@@ -192,7 +191,6 @@ def _scores(result: Result, Z: FloatArray) -> list[Json]:
 
 
 def _label_colours(labels: NDArray[Any], name: str) -> Json:
-    """Code every sample by its class, or pack its number."""
     classes, codes = _classes(labels)
     if len(classes) > MOST_CLASSES and labels.dtype.kind in "iuf":
         values = np.asarray(labels, dtype=float)

@@ -201,7 +201,6 @@ def _curve(explained: Json) -> Json:
 
 
 def _environment() -> Any:
-    """Return what reads the templates, with the ways numbers are written."""
     jinja2 = import_optional("jinja2", NEEDS_JINJA)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -218,10 +217,8 @@ def _environment() -> Any:
 
 
 def _number(value: float | None, form: str = ".3g") -> str:
-    """Write a number for reading, a dash where there is none."""
     return "–" if value is None else f"{value:{form}}".replace("-", "−")
 
 
 def _spaced(text: str) -> str:
-    """Keep a number and its percent sign on one line."""
     return text.replace(" %", "\u00a0%")

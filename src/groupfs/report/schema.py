@@ -22,8 +22,7 @@ Json = dict[str, Any]
 
 FORMAT, VERSION = "groupfs-result", 6
 
-#: The parts of a summary. Replication, agreement, correlations and seed may be null. One
-#: part is there only if it was asked for: conditions.
+#: The parts of a summary; some may be null, and conditions are there only if asked for.
 PARTS = (
     "created headline selected how_sure table groups ungrouped features reasons selection "
     "explained replication embedding agreement correlations "
@@ -84,8 +83,6 @@ def pack(
 
     ``gaps`` are the places of NaN, where there are any.
 
-    Examples
-    --------
     >>> pack(np.array([[0.0, 0.5], [1.0, 0.25]]))
     {'shape': [2, 2], 'low': 0.0, 'high': 1.0, 'bits': 8, 'data': 'AID/QA=='}
     """

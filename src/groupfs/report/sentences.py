@@ -132,11 +132,9 @@ def _how_many_else(result: Result, halves: Any) -> str | None:
 
 
 def _some(n: int, of: int) -> str:
-    """Say how many of several: none, both, all, or their number."""
     return {0: "none", of: "both" if of == 2 else "all"}.get(n, f"{n:,}")
 
 
 def _around(result: Result, j: int) -> str:
-    """Name a group by the feature in its middle."""
     title, name = result.groups.title(j), result.names[result.groups.representatives[j]]
     return title if result.groups.sizes[j] == 1 else f"{title} around {name}"

@@ -141,7 +141,6 @@ def summarize(
 
 
 def _features(result: Result) -> Json:
-    """List what is known of every feature, one list per property."""
     groups = result.groups
     return {
         "name": result.names,
@@ -156,7 +155,6 @@ def _features(result: Result) -> Json:
 
 
 def _groups(result: Result) -> list[Json]:
-    """List every group as a record, most important first."""
     groups = result.groups
     return [
         {
@@ -181,7 +179,6 @@ def _groups(result: Result) -> list[Json]:
 
 
 def _replication(halves: Any) -> Json:
-    """Take how far halves of the rows agree, for every level."""
     return {
         "n_groups": halves.n_groups.tolist(),
         "agreement": tidy_list(halves.agreement, 3),
@@ -218,7 +215,6 @@ def _reproduction(selector: Any, source: str | None) -> Json:
 
 
 def _as_json(value: Any) -> Any:
-    """Return a parameter as json can write it; a long one is cut."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if value is None or isinstance(value, bool | int | float | str):

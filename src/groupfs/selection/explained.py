@@ -28,14 +28,8 @@ LEAST_MISSING = 1e-9
 class ExplainedVariance:
     """The state of a greedy choice of features.
 
-    Parameters
-    ----------
-    F : array of shape (m, p)
-        Coordinates of the columns, of length one; those of a feature are orthogonal.
-    M : array of shape (m, m)
-        Targets, each weighted, in these coordinates: the sum of w t t'.
-    sizes : array of shape (d,)
-        How many columns each feature has, feature by feature.
+    F (m, p) are coordinates of the columns, of length one and orthogonal within a feature, M (m, m)
+    the sum of w t t' over weighted targets, ``sizes`` (d,) how many columns each feature has.
     """
 
     def __init__(self, F: FloatArray, M: FloatArray, sizes: IntArray) -> None:
@@ -44,8 +38,7 @@ class ExplainedVariance:
         self._alike = [self._of_size(int(size)) for size in np.unique(self.sizes)]
         self._least_left = LEAST_LEFT[F.dtype.name]
         self._basis = np.empty((min(F.shape), F.shape[0]), F.dtype)
-        self._rank = 0
-        self._total, self._explained = max(float(M.trace()), 1e-300), 0.0
+        self._rank, self._total, self._explained = 0, max(float(M.trace()), 1e-300), 0.0
 
     def gains(self) -> FloatArray:
         """Compute what each feature would explain on top of the chosen ones, (d,)."""
@@ -127,7 +120,6 @@ class ExplainedVariance:
         return x - (x @ basis.T) @ basis
 
     def _of_size(self, size: int) -> "_SameSize":
-        """Gather the features of so many columns."""
         features = np.flatnonzero(self.sizes == size)
         columns = self._starts[features][:, None] + np.arange(size)
         numerator = _products(self.F, self.M @ self.F, columns)

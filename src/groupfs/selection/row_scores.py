@@ -27,10 +27,8 @@ def score_weights(groups: list[IntArray], centrality: FloatArray, signs: IntArra
     weights = np.zeros((len(centrality), len(groups)))
     for rank, group in enumerate(groups):
         weight = np.abs(centrality[group])
-        if weight.sum() < NO_CENTER:
-            weights[group, rank] = 1 / len(group)
-        else:
-            weights[group, rank] = signs[group] * weight / weight.sum()
+        even, total = 1 / len(group), weight.sum()
+        weights[group, rank] = even if total < NO_CENTER else signs[group] * weight / total
     return weights
 
 
@@ -44,23 +42,16 @@ def score_rows(
 ) -> FloatArray:
     """Score rows of numbers, dense with NaN in gaps, or sparse, whose zeros are numbers, (n, C).
 
-    Parameters
-    ----------
-    X : array or sparse array of shape (n, d)
-    weights : (d, C)
-        Made by :func:`score_weights`.
-    mean, spread : (d,) or None
-        Units of the columns; one that does not vary counts as its mean. None if X is standardised.
-    least_weight : float, default=0.5
-        Share of a group's weight that a row must have, or its score is NaN.
+    ``weights`` (d, C) are made by :func:`score_weights`; ``mean`` and ``spread`` (d,) are the units
+    of the columns, None if X is standardised; one that does not vary counts as its mean. A row must
+    have ``least_weight`` of a group's weight, or its score is NaN.
     """
     used = np.flatnonzero(weights.any(axis=1))
     weights = weights[used]
     mean = np.zeros(len(used)) if mean is None else mean[used]
     spread = np.ones(len(used)) if spread is None else spread[used]
-    combine = np.divide(
-        weights, spread[:, None], out=np.zeros_like(weights), where=spread[:, None] > 0
-    )
+    unit = spread[:, None]
+    combine = np.divide(weights, unit, out=np.zeros_like(weights), where=unit > 0)
     if not isinstance(X, np.ndarray):
         return np.asarray(X[:, used] @ combine - mean @ combine)
     away = X[:, used] - mean

@@ -118,11 +118,7 @@ def keep_groups(
 
 
 def _why_features(
-    labels: IntArray,
-    groups: BoolArray,
-    support: BoolArray,
-    asked: Request,
-    order: IntArray | None,
+    labels: IntArray, groups: BoolArray, support: BoolArray, asked: Request, order: IntArray | None
 ) -> IntArray:
     """Say of every feature why it is selected or not, (d,); ``order`` where a budget follows it."""
     why = np.full(len(labels), Why.IN_NO_GROUP, dtype=np.int64)

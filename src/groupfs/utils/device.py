@@ -12,8 +12,7 @@ from groupfs.utils.types import FloatArray
 if TYPE_CHECKING:
     import torch
 
-#: Numbers of a table from which on "auto" looks for a GPU: smaller ones are multiplied sooner than
-#: torch is imported.
+#: Numbers of a table from which on "auto" looks for a GPU: torch takes longer to import for less.
 WORTH_A_GPU = 2**26
 
 

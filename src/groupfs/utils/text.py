@@ -13,8 +13,6 @@ STEPS, SAME_SHARE = 100_000, 1e-9
 def join_names(names: Iterable[Any], most: int = 5) -> str:
     """Join the first few names, and say how many more there are.
 
-    Examples
-    --------
     >>> join_names("abcd", most=2)
     'a, b and 2 more'
     """
@@ -26,8 +24,6 @@ def join_names(names: Iterable[Any], most: int = 5) -> str:
 def format_bytes(n_bytes: float) -> str:
     """Write an amount of memory as people do.
 
-    Examples
-    --------
     >>> format_bytes(2_500_000)
     '2.5 MB'
     """
@@ -40,8 +36,6 @@ def format_bytes(n_bytes: float) -> str:
 def whole_steps(share: float) -> int:
     """Round a share to whole steps of a thousandth of a per cent; none and all stay what they are.
 
-    Examples
-    --------
     >>> whole_steps(0.123456), whole_steps(0.9999999), whole_steps(1 - 1e-12)
     (12346, 99999, 100000)
     """
@@ -56,8 +50,6 @@ def write_share(share: float | None) -> str:
     100 % is all and 0 % is none; halves go to the even number. The scripts of the report
     (``format.js``) write the same.
 
-    Examples
-    --------
     >>> write_share(0.973), write_share(0.125), write_share(0.996), write_share(0.001)
     ('97 %', '12 %', '> 99 %', '< 1 %')
     """
@@ -73,8 +65,6 @@ def write_share(share: float | None) -> str:
 def write_p(p_value: float | None) -> str:
     """Write a p-value in two significant digits, a dash for one that is not known.
 
-    Examples
-    --------
     >>> write_p(0.0312), write_p(0.0004), write_p(None)
     ('0.031', '< 0.001', '–')
     """
@@ -86,8 +76,6 @@ def write_p(p_value: float | None) -> str:
 def ordinal(number: int) -> str:
     """Write a position.
 
-    Examples
-    --------
     >>> [ordinal(n) for n in (1, 2, 3, 11, 1022)]
     ['1st', '2nd', '3rd', '11th', '1,022nd']
     """
@@ -98,8 +86,6 @@ def ordinal(number: int) -> str:
 def count(number: int, thing: str) -> str:
     """Count things.
 
-    Examples
-    --------
     >>> count(1, "group"), count(7129, "feature")
     ('1 group', '7,129 features')
     """
@@ -120,8 +106,6 @@ def one_line(text: str) -> str:
 def shorten(text: str, longest: int) -> str:
     """Cut text to so many letters, the last of them an ellipsis.
 
-    Examples
-    --------
     >>> shorten("long-winded", 5)
     'long…'
     """

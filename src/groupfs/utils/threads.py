@@ -14,8 +14,7 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-#: Numbers of a table, or columns, from which on more than one thread pay, and threads at most: all
-#: columns are multiplied with all.
+#: Numbers of a table, or columns, from which on more than one thread pay, and threads at most.
 LARGE_TABLE, MANY_COLUMNS, MOST_THREADS = 2**26, 4096, 4
 #: Threads of BLAS that everybody inside has found when entering, and who may look at them.
 _before: list[list[int]] = []
