@@ -24,12 +24,18 @@ from groupfs.utils.sklearn_compat import (
     Interval,
     StrOptions,
     fit_context,
+    parameter,
 )
 
 if TYPE_CHECKING:
     from groupfs.data.basis import SimilarityFunction
     from groupfs.data.table import Table
     from groupfs.discovery.describe_groups import Options
+
+#: What ``similarity`` and ``metric`` may be called, and what a graph of the samples may be.
+SIMILARITIES = StrOptions({"correlation", "rank", "distance"})
+METRICS = StrOptions({"euclidean", "cosine", "rank"})
+GRAPHS = ("array-like", "sparse matrix", HasMethods("kneighbors_graph"))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -196,38 +202,21 @@ class FeatureGroups(GroupSelector):
 
     __module__ = "groupfs"
 
-    groups: ArrayLike | Sequence[Sequence[Any]] | Mapping[Any, Sequence[Any]] | None = None
-    explain: float | None = None
-    allocation: str | None = None
-    alpha: float = 0.01
-    signed: bool = False
-    similarity: "str | SimilarityFunction" = "correlation"
-    metric: Any = "euclidean"
-    keep_unrelated: bool = False
-    max_memory: int | str | None = None
+    groups: ArrayLike | Sequence[Sequence[Any]] | Mapping[Any, Sequence[Any]] | None = parameter(
+        None, "array-like", Mapping, None
+    )
+    explain: float | None = parameter(None, Interval(Real, 0, 1, closed="right"), None)
+    allocation: str | None = parameter(None, StrOptions({"explain", "spread", "whole"}), None)
+    n_groups_to_select: int | str | None = parameter(None, COUNT, StrOptions({"significant"}), None)
+    alpha: float = parameter(0.01, Interval(Real, 0, 1, closed="neither"))
+    signed: bool = parameter(False, "boolean")
+    similarity: "str | SimilarityFunction" = parameter("correlation", SIMILARITIES, callable)
+    metric: Any = parameter("euclidean", METRICS, *GRAPHS)
+    keep_unrelated: bool = parameter(False, "boolean")
+    max_memory: int | str | None = parameter(None, POSITIVE, str, None)
 
-    _parameter_constraints = {
-        **GroupSelector._parameter_constraints,
-        "groups": ["array-like", Mapping, None],
-        "explain": [Interval(Real, 0, 1, closed="right"), None],
-        "allocation": [StrOptions({"explain", "spread", "whole"}), None],
-        "n_groups_to_select": [COUNT, StrOptions({"significant"}), None],
-        "alpha": [Interval(Real, 0, 1, closed="neither")],
-        "signed": ["boolean"],
-        "similarity": [StrOptions({"correlation", "rank", "distance"}), callable],
-        "metric": [
-            StrOptions({"euclidean", "cosine", "rank"}),
-            "array-like",
-            "sparse matrix",
-            HasMethods("kneighbors_graph"),
-        ],
-        "keep_unrelated": ["boolean"],
-        "max_memory": [POSITIVE, str, None],
-    }
-    _selection_parameters = [
-        *("n_features_to_select", "explain", "n_groups_to_select"),
-        *("allocation", "output", "alpha"),
-    ]
+    _selection_parameters = ["n_features_to_select", "explain", "n_groups_to_select", "allocation"]
+    _selection_parameters += ["output", "alpha"]
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -259,8 +248,7 @@ class FeatureGroups(GroupSelector):
             self._set_groups(found.groups)
             self.group_pvalues_ = found.groups.p_values
             self.group_replication_ = found.groups.replication
-            self._group_replicates = found.groups.replicates
-            self.replication_ = found.agreement
+            self._group_replicates, self.replication_ = found.groups.replicates, found.agreement
             self.group_names_ = [names[j] for j in found.order] if names else None
             self.relatedness_pvalues_ = None
             if found.relatedness is not None:
@@ -292,12 +280,7 @@ class FeatureGroups(GroupSelector):
         refuse_conflicts(self.get_params(deep=False))
         refuse_too_many(self.n_features_to_select, n_features)
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
-        return table, Options(
-            n_groups=self.n_groups,
-            signed=self.signed,
-            metric=metric,
-            keep_unrelated=self.keep_unrelated,
-        )
+        return table, Options(self.n_groups, self.signed, metric, self.keep_unrelated)
 
     def _known(self, X: Any, table: "Table") -> tuple[Any, list[Any]]:
         """Return labels and names of groups that are known beforehand."""

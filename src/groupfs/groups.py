@@ -55,17 +55,9 @@ class Groups:
     @classmethod
     def none(cls, n_features: int) -> "Groups":
         """Describe a table in which no feature is related to another."""
-        nothing, no_index = np.zeros(0), np.zeros(0, dtype=np.int64)
-        return cls(
-            members=[],
-            labels=np.full(n_features, -1),
-            signs=np.zeros(n_features, dtype=np.int64),
-            centrality=np.zeros(n_features),
-            representatives=no_index,
-            smoothness=nothing,
-            p_values=nothing,
-            replication=nothing,
-        )
+        labels, signs = np.full(n_features, -1), np.zeros(n_features, dtype=np.int64)
+        central, nothing, no_index = np.zeros(n_features), np.zeros(0), signs[:0]
+        return cls([], labels, signs, central, no_index, nothing, nothing, nothing)
 
     def __len__(self) -> int:
         return len(self.members)

@@ -58,8 +58,7 @@ def selection_rates(informative: ArrayLike, selected: ArrayLike) -> tuple[float,
     >>> selection_rates([0, 1, 2, 3], [0, 1, 2, 9])
     (0.75, 0.25)
     """
-    truth = set(np.asarray(informative).tolist())
-    chosen = set(np.asarray(selected).tolist())
+    truth, chosen = set(np.asarray(informative).tolist()), set(np.asarray(selected).tolist())
     if not truth:
         raise ValueError("informative is empty; the true positive rate is not defined without any.")
     hits = len(truth & chosen)

@@ -16,11 +16,9 @@ NEEDS_SKOPS = 'Model files need skops; install it with pip install "groupfs[io]"
 SELECTORS = ("FeatureGroups", "GroupFS", "GroupFSPath")
 #: Besides the types of numpy, scipy and scikit-learn that skops trusts, a model may hold these.
 TRUSTED = (
-    *(f"groupfs.{name}" for name in SELECTORS),
-    "groupfs.GroupPath",
-    "groupfs.Replication",
-    "scipy.sparse._csr.csr_array",  # a graph of the samples given as metric
-    "scipy.sparse._csr.csr_matrix",
+    *(f"groupfs.{name}" for name in (*SELECTORS, "GroupPath", "Replication")),
+    # a graph of the samples given as metric
+    *("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"),
 )
 
 

@@ -248,12 +248,9 @@ class Result:
     @property
     def _figures(self) -> dict[str, FloatArray]:
         groups, unknown = self.groups, np.full(len(self.groups), np.nan)
-        known = {
-            "replication": groups.replication,
-            "p_adjusted": groups.p_adjusted,
-            "smoothness": groups.smoothness,
-        }
-        return {name: unknown if of is None else of for name, of in known.items()}
+        names = ("replication", "p_adjusted", "smoothness")
+        known = ((name, getattr(groups, name)) for name in names)
+        return {name: unknown if of is None else of for name, of in known}
 
     def to_frame(self) -> "pandas.DataFrame":
         """Return one row for every feature, best group first, most central feature first."""

@@ -1,14 +1,14 @@
 """What both estimators share: the selection from groups that were found, and its frames."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.columns import has_kinds
-from groupfs.data.standardize import LearnedColumns, learn_levels
+from groupfs.data.learned_columns import LearnedColumns, learn_levels
 from groupfs.groups import Groups, Request, Selection
 from groupfs.notebook import NotebookRepr
 from groupfs.result import Result
@@ -26,6 +26,7 @@ from groupfs.utils.sklearn_compat import (
     Interval,
     RealNotInt,
     StrOptions,
+    parameter,
     validate_parameter_constraints,
 )
 from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
@@ -37,31 +38,32 @@ if TYPE_CHECKING:
 
     from groupfs.data.table import Table
 
+SHARE_BELOW_ONE = Interval(RealNotInt, 0, 1, closed="neither")
 #: Two ways to say how many features.
 BUDGETS = ("n_features_to_select", "explain")
 
 
+class DeclaredParameters:
+    """What scikit-learn checks the parameters of a dataclass by."""
+
+    @property
+    def _parameter_constraints(self) -> dict[str, list[Any]]:
+        declared = fields(self)  # type: ignore[arg-type]
+        return {own.name: own.metadata["allowed"] for own in declared if "allowed" in own.metadata}
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class GroupSelector(GroupTransform, NotebookRepr):
+class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
     """Base of the estimators, with the parameters that they share; subclasses write ``fit``."""
 
-    n_groups: int | str = "auto"
-    n_features_to_select: float | None = None
-    n_groups_to_select: int | str | None = None
-    output: str = "features"
-    standardize: bool = True
-    device: "str | torch.device" = "auto"
-    random_state: int | np.random.RandomState | None = None
+    n_groups: int | str = parameter("auto", Integral, StrOptions({"auto"}))
+    n_features_to_select: float | None = parameter(None, COUNT, SHARE_BELOW_ONE, None)
+    n_groups_to_select: int | str | None = parameter(None, COUNT, None)
+    output: str = parameter("features", StrOptions({"features", "representatives", "scores"}))
+    standardize: bool = parameter(True, "boolean")
+    device: "str | torch.device" = parameter("auto", str, TorchDevice)
+    random_state: int | np.random.RandomState | None = parameter(None, "random_state")
 
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_groups": [Integral, StrOptions({"auto"})],
-        "n_features_to_select": [COUNT, Interval(RealNotInt, 0, 1, closed="neither"), None],
-        "n_groups_to_select": [COUNT, None],
-        "output": [StrOptions({"features", "representatives", "scores"})],
-        "standardize": ["boolean"],
-        "device": [str, TorchDevice],
-        "random_state": ["random_state"],
-    }
     #: Parameters that decide what is selected from groups that have been found.
     _selection_parameters = ["n_features_to_select", "n_groups_to_select", "output"]
 

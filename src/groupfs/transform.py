@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from groupfs.data.checks import find_missing, refuse_missing
 from groupfs.data.columns import has_kinds
+from groupfs.data.learned_columns import LearnedColumns
 from groupfs.data.sources import as_source, is_lazy, read_blocks, read_whole
-from groupfs.data.standardize import LearnedColumns
 from groupfs.groups import Groups, feature_names
 from groupfs.selection.row_scores import score_blocks, score_rows, score_weights
 from groupfs.utils.sklearn_compat import check_feature_names_in, check_n_features

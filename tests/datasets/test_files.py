@@ -14,7 +14,7 @@ import pooch
 import pytest
 
 from groupfs.datasets import fetch, fetch_dataset
-from groupfs.datasets.published_files import BrokenFileError
+from groupfs.datasets.fetch import BrokenFileError
 
 DOWNLOADER = pooch.HTTPDownloader
 

@@ -12,13 +12,14 @@ from groupfs.data.dense import DenseRows
 from groupfs.joint.batches import Batches
 from groupfs.joint.graph import (
     feature_walk,
+    group_smoothness,
+    own_graph_smoothness,
     plain_affinity,
     random_walk,
     self_tuning_graph,
     squared_distances,
 )
 from groupfs.joint.losses import apply_laplacian
-from groupfs.joint.smoothness import group_smoothness, own_graph_smoothness
 from tests import reference
 from tests.support.walks import correlations
 

@@ -8,8 +8,7 @@ import scipy.sparse as sp
 
 from groupfs import FeatureGroups
 from groupfs.data.coordinates import Limits
-from groupfs.data.feature_rows import make_rows
-from groupfs.data.mixed import FeatureSimilarity
+from groupfs.data.mixed import FeatureSimilarity, make_rows
 from groupfs.data.open_table import open_table
 from groupfs.selection import feature_order
 from groupfs.selection.feature_order import Coverage, order_features

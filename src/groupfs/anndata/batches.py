@@ -90,8 +90,7 @@ def correlations_in_batches(
 ) -> tuple[FloatArray, BoolArray]:
     """Measure groups in batches: mean correlations, NaN in small ones, and where groups hold."""
     n_batches, n_groups = int(batches.max()) + 1, selector.n_groups_
-    mean_r = np.full((n_groups, n_batches), np.nan)
-    chance = np.full((n_groups, n_batches), np.nan)
+    mean_r, chance = np.full((n_groups, n_batches), np.nan), np.full((n_groups, n_batches), np.nan)
     sizes = np.bincount(batches)
     for batch in np.flatnonzero(sizes >= FEWEST_CELLS):
         cells = np.flatnonzero(batches == batch)

@@ -69,14 +69,10 @@ def report(
     if label is not None:
         column = find_column(adata, "obs", "label", label)
         labels = (column if column.dtype.kind in "iuf" else column.astype(str)).to_numpy()
-    summary = summarize(
-        fitted,
-        fitted_table(adata, fitted, key),
-        labels=labels,
-        label_name=label,
-        source=None if adata.filename is None else Path(adata.filename).name,
-        notes=[str(note) for note in adata.uns[key].get("notes", [])],
-    )
+    source = None if adata.filename is None else Path(adata.filename).name
+    notes = [str(note) for note in adata.uns[key].get("notes", [])]
+    told: Any = {"labels": labels, "label_name": label, "source": source, "notes": notes}
+    summary = summarize(fitted, fitted_table(adata, fitted, key), **told)
     summary["code"] = _code(adata.uns[key]["params"], key)
     Path(path).write_text(render(summary), encoding="utf-8")
 

@@ -110,8 +110,7 @@ def _without_overlap(
     rows = X.gather(some) if isinstance(X, Source) else X[some]
     values = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
     Z = np.nan_to_num(StandardScaler().fit_transform(values.astype(np.float64)))
-    best = np.full(len(shared), -np.inf)
-    home = np.zeros(len(shared), dtype=np.int64)
+    best, home = np.full(len(shared), -np.inf), np.zeros(len(shared), dtype=np.int64)
     for index, members in enumerate(sets.values()):
         mine = np.flatnonzero(np.isin(shared, members))
         r = Z[:, shared[mine]].T @ Z[:, members] / len(Z)
@@ -119,7 +118,5 @@ def _without_overlap(
         near = np.where(itself, 0, r if signed else np.abs(r)).sum(axis=1) / (len(members) - 1)
         nearer = near > best[mine]
         best[mine[nearer]], home[mine[nearer]] = near[nearer], index
-    return {
-        name: np.setdiff1d(members, shared[home != index])
-        for index, (name, members) in enumerate(sets.items())
-    }
+    pairs = enumerate(sets.items())
+    return {name: np.setdiff1d(own, shared[home != index]) for index, (name, own) in pairs}

@@ -4,7 +4,7 @@ The estimators are dataclasses: their fields are the parameters, with types, def
 allowed.
 """
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import numpy as np
@@ -16,9 +16,9 @@ from sklearn.utils.validation import check_is_fitted
 from groupfs.data.open_table import open_matrix
 from groupfs.data.table import TableInMemory
 from groupfs.selection.select import refuse_too_many
-from groupfs.selector import derive_seeds
+from groupfs.selector import DeclaredParameters, derive_seeds
 from groupfs.utils.device import resolve_device
-from groupfs.utils.sklearn_compat import COUNT, fit_context
+from groupfs.utils.sklearn_compat import COUNT, fit_context, parameter
 from groupfs.utils.threads import threads_for
 from groupfs.utils.types import BoolArray, FloatArray, TorchDevice
 
@@ -32,24 +32,14 @@ Table: TypeAlias = TableInMemory
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 
-def parameter(default: Any, *allowed: Any) -> Any:
-    """Declare a parameter: its default, and the constraints by which scikit-learn checks it."""
-    return field(default=default, metadata={"allowed": list(allowed)})
-
-
 @dataclass(eq=False, repr=False)
-class RankingSelector(SelectorMixin, BaseEstimator):
+class RankingSelector(DeclaredParameters, SelectorMixin, BaseEstimator):
     """Base of the baselines; subclasses have their parameters as fields and a ``_fit_table``."""
 
     n_features_to_select: int | None = parameter(None, COUNT, None)
 
     standardize = True  # a parameter of some
     _fewest_columns = 2  # that must vary
-
-    @property
-    def _parameter_constraints(self) -> dict[str, list[Any]]:
-        declared = (own for own in fields(self) if "allowed" in own.metadata)
-        return {own.name: own.metadata["allowed"] for own in declared}
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:

@@ -14,12 +14,12 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu
 from tqdm import tqdm
 
-from groupfs.baselines.base import Table, TrainedSelector, parameter
+from groupfs.baselines.base import Table, TrainedSelector
 from groupfs.joint.batches import Batches
 from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.problem import DTYPE
 from groupfs.joint.relaxations import gumbel_noise, membership
-from groupfs.utils.sklearn_compat import COUNT, POSITIVE
+from groupfs.utils.sklearn_compat import COUNT, POSITIVE, parameter
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
 
@@ -107,8 +107,7 @@ class ConcreteAutoencoderSelector(TrainedSelector):
         (seed,) = self._seeds(1)
         model = Autoencoder(seed, K, rows.shape[1], self.hidden_width or K, rows.device, DTYPE)
         self.history_ = self._train(model, rows, seed)
-        self.n_iter_ = len(self.history_)
-        sureness = self.history_[-1]["mean_max_probability"]
+        self.n_iter_, sureness = len(self.history_), self.history_[-1]["mean_max_probability"]
         self.converged_ = sureness > DECIDED
         self.reconstruction_error_ = model.hard_error(rows)
         logits = model.logits.detach().cpu().numpy().astype(np.float64)
@@ -157,15 +156,10 @@ class ConcreteAutoencoderSelector(TrainedSelector):
                 loss.backward()
                 adam.step()
                 total += loss.detach()
-            history.append(
-                {
-                    "epoch": epoch,
-                    "loss": float(total / n_steps),
-                    "temperature": float(temperatures[epoch, -1]),
-                    "mean_max_probability": model.mean_max_probability(),
-                }
-            )
-            if history[-1]["mean_max_probability"] > DECIDED:
+            heat, sureness = float(temperatures[epoch, -1]), model.mean_max_probability()
+            record = {"epoch": epoch, "loss": float(total / n_steps), "temperature": heat}
+            history.append({**record, "mean_max_probability": sureness})
+            if sureness > DECIDED:
                 break
         return history
 
@@ -227,8 +221,7 @@ class Autoencoder:
 
 def distinct_features(log_probability: FloatArray) -> tuple[IntArray, int]:
     """Give every selector a feature of its own, (K, d) to (K,); return how many gave way, too."""
-    K = len(log_probability)
-    features = log_probability.argmax(axis=1)
+    K, features = len(log_probability), log_probability.argmax(axis=1)
     surest_first = np.argsort(-log_probability.max(axis=1), kind="stable")
     _, first = np.unique(features[surest_first], return_index=True)
     gives_way = np.ones(K, dtype=bool)

@@ -16,7 +16,7 @@ from sklearn.utils.validation import column_or_1d
 from torch import Tensor
 from tqdm import tqdm
 
-from groupfs.baselines.base import Table, TrainedSelector, parameter
+from groupfs.baselines.base import Table, TrainedSelector
 from groupfs.baselines.learners import Learners, Split, prediction_loss, split_rows
 from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.problem import DTYPE
@@ -27,6 +27,7 @@ from groupfs.utils.sklearn_compat import (
     Interval,
     StrOptions,
     fit_context,
+    parameter,
 )
 from groupfs.utils.threads import threads_for
 from groupfs.utils.types import IntArray

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from groupfs.baselines.base import Table, TrainedSelector, parameter
+from groupfs.baselines.base import Table, TrainedSelector
 from groupfs.groups import OPEN
 from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.loop import train
@@ -21,7 +21,14 @@ from groupfs.joint.model import GatedModel
 from groupfs.joint.problem import DTYPE
 from groupfs.joint.relaxations import Noise, gates, gates_pullback
 from groupfs.joint.settings import Schedule, fewer_than, large_batch
-from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, StrOptions
+from groupfs.utils.sklearn_compat import (
+    COUNT,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Interval,
+    StrOptions,
+    parameter,
+)
 from groupfs.utils.warn import SelectionWarning, warn
 
 #: Steps that training takes at most, and epochs it takes at least, if epochs are not given.

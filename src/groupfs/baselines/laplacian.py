@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.baselines.base import RankingSelector, Table, parameter
+from groupfs.baselines.base import RankingSelector, Table
 from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery import smoothness as discovery
 from groupfs.discovery.sample_graph import check_affinity
 from groupfs.joint.settings import fewer_than
 from groupfs.utils.device import find_gpu
-from groupfs.utils.sklearn_compat import COUNT, StrOptions
+from groupfs.utils.sklearn_compat import COUNT, StrOptions, parameter
 from groupfs.utils.types import FloatArray, IntArray, TorchDevice
 
 if TYPE_CHECKING:
@@ -152,8 +152,7 @@ def nearest_rows(
 
     Shapes (N, n_kept) and (N, n_kept), nearest first; the mean is over all N x N pairs.
     """
-    N = rows.shape[0]
-    norms = _row_norms(rows)
+    N, norms = rows.shape[0], _row_norms(rows)
     size = max(1, block_entries // N)
     near, nearest, total = [], [], 0.0
     for start in range(0, N, size):

@@ -46,8 +46,7 @@ class Learners:
             return [parameter((2 * u - 1) * n_inputs**-0.5) for u in uniform]
 
         self.gate_logits = parameter(rng.standard_normal((n_learners, n_features)))
-        self.first = layer(n_features, hidden_width)
-        self.second = layer(hidden_width, hidden_width)
+        self.first, self.second = layer(n_features, hidden_width), layer(hidden_width, hidden_width)
         self.aggregate_head = layer(hidden_width, n_classes)
         self.individual_head = layer(hidden_width, n_classes)
 

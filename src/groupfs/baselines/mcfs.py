@@ -18,12 +18,12 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, LinearOperator
 
-from groupfs.baselines.base import Table, parameter
+from groupfs.baselines.base import Table
 from groupfs.baselines.laplacian import Affinity, SampleGraphSelector
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery.members import dense_eigenvectors, lanczos
 from groupfs.joint.settings import fewer_than
-from groupfs.utils.sklearn_compat import COUNT
+from groupfs.utils.sklearn_compat import COUNT, parameter
 from groupfs.utils.types import FloatArray
 
 #: Samples up to which eigenvectors are computed directly; above, vectors and restarts of Lanczos.

@@ -11,9 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from groupfs.baselines.base import RankingSelector, Table, parameter
+from groupfs.baselines.base import RankingSelector, Table
 from groupfs.utils.device import resolve_device
-from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions
+from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions, parameter
 from groupfs.utils.types import TorchDevice
 
 Step = Callable[[Tensor], Tensor]
@@ -177,8 +177,7 @@ def direct_step(X: Tensor, T: Tensor, S: Tensor, alpha: float, gamma: float) -> 
 
     :math:`Z = R (R X^\top K X R + \gamma I)^{-1} R X^\top T` with :math:`R = Q^{-1/2}`.
     """
-    products = X.T @ (X + alpha * laplacian(S, X))
-    target = X.T @ T
+    products, target = X.T @ (X + alpha * laplacian(S, X)), X.T @ T
 
     def step(inverse_q: Tensor) -> Tensor:
         root = inverse_q.sqrt().unsqueeze(1)
@@ -257,8 +256,7 @@ def update_graph(S: Tensor, graphs: GroupGraphs, Y: Tensor, alpha: float) -> tup
     over the samples (V,), and :math:`\sum_i \|S_{:i} - \sum_v w_{vi} S^v_{:i}\|^2` with the new w
     and S.
     """
-    mixture = torch.empty_like(S)
-    total = S.new_zeros(len(graphs.parts))
+    mixture, total = torch.empty_like(S), S.new_zeros(len(graphs.parts))
     for block in graphs.blocks():
         gaps = graphs.rows(block).neg_().add_(S[block].unsqueeze(1))
         weights = group_weights(gaps)

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils import check_random_state
 
-from groupfs.baselines.base import RandomState, RankingSelector, Table, parameter
+from groupfs.baselines.base import RandomState, RankingSelector, Table
 from groupfs.selection.feature_order import order_features
 from groupfs.selector import derive_seeds
+from groupfs.utils.sklearn_compat import parameter
 
 
 class AllFeatures(RankingSelector):

@@ -49,12 +49,9 @@ def apply(
     if not support.any():
         raise ColumnsError(f"{model} selects no feature, so there is nothing to apply.")
     is_h5ad = find_content(path).format == "h5ad"  # another file may be csv
-    table = read_table(
-        path,
-        header=preparation.header if header is None else header,
-        layer=preparation.layer if is_h5ad else None,
-        use_raw=is_h5ad and preparation.use_raw,
-    )
+    header = preparation.header if header is None else header
+    layer, use_raw = (preparation.layer, preparation.use_raw) if is_h5ad else (None, False)
+    table = read_table(path, header=header, layer=layer, use_raw=use_raw)
     expected = len(preparation.columns)
     if not table.named and len(table.names) != expected:
         raise ColumnsError(

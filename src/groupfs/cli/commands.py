@@ -107,14 +107,9 @@ def apply(
         from groupfs.cli.apply import apply as apply_model
 
         report_progress, note = printing.progress_and_notes(quiet)
+        header = False if no_header else None
         n_rows, n_columns = apply_model(
-            model,
-            table,
-            out,
-            keep=keep or (),
-            header=False if no_header else None,
-            force=force,
-            note=note,
+            model, table, out, keep=keep or (), header=header, force=force, note=note
         )
         where = f" to {out}" if out else ""
         report_progress(f"Wrote {n_rows} rows and {count(n_columns, 'column')}{where}")
@@ -132,10 +127,9 @@ def demo(
     Five features copy the first coordinate of the moons, five the second.
     Nothing is set; the groups are found from the table alone.
     """
+    request = SelectRequest(None, label="moon", out=out, force=force, json=json, quiet=quiet)
     with exit_codes():
-        _select_and_print(
-            SelectRequest(None, label="moon", out=out, force=force, json=json, quiet=quiet)
-        )
+        _select_and_print(request)
 
 
 @app.command(epilog=CODES_HELP)

@@ -40,13 +40,8 @@ def read_file(request: SelectRequest, folder: str) -> FileTable:
     if for_h5ad or not is_too_large(path, request.max_memory):
         return read_table(path, **request.reading)
     aside = {"--label": request.label, "--by": request.by}
-    return map_text(
-        path,
-        folder,
-        header=request.reading["header"],
-        aside={option: name for option, name in aside.items() if name is not None},
-        **request.columns,
-    )
+    aside = {option: name for option, name in aside.items() if name is not None}
+    return map_text(path, folder, request.reading["header"], aside, **request.columns)
 
 
 def find_condition(table: FileTable, name: str | None, missing: Any) -> Any:

@@ -34,7 +34,6 @@ class PlainConsole(Console):
 def progress_and_notes(quiet: bool) -> tuple[Callable[[str], None], Callable[[str], None]]:
     """Return functions that print a step, and a note on what was done, to stderr."""
     console = PlainConsole(stderr=True, quiet=quiet)
-
     return (
         lambda text: console.print(text, style="bold", soft_wrap=True),
         lambda text: console.print(f"- {text}"),

@@ -45,24 +45,17 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
                 report_progress(f"Comparing groups by {request.by}")
                 compared = _compare_by(selector, prepared.X, names, prepared.condition)
         # those of other packages have classes of their own, and are not for users of a command
-        said = [
-            translate(str(w.message))
-            for w in caught
-            if w.category is UserWarning or "groupfs" in w.category.__module__
-        ]
+        ours = (
+            w for w in caught if w.category is UserWarning or "groupfs" in w.category.__module__
+        )
+        said = [translate(str(w.message)) for w in ours]
         for sentence in said:
             note(sentence)
         report_progress("Writing the report")
-        summary = report.summarize(
-            selector,
-            prepared.X,
-            feature_names=names,
-            labels=prepared.labels,
-            label_name=request.label,
-            conditions=compared,
-            source=table.source,
-            notes=[*prepared.notes, *said],
-        )
+        told: Any = {"feature_names": names, "labels": prepared.labels, "source": table.source}
+        told |= {"label_name": request.label, "conditions": compared}
+        notes = [*prepared.notes, *said]
+        summary = report.summarize(selector, prepared.X, notes=notes, **told)
         summary["code"] = [command_line(request, table.source)]
         write_results(request.folder, request.force, summary, selector, prepared.preparation)
         return summary

@@ -4,6 +4,7 @@ Axes: C groups, K conditions, n samples.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from groupfs.conditions.estimates import GroupChanges
 from groupfs.conditions.inputs import name_of, read_conditions
 from groupfs.conditions.level import standardized_within
-from groupfs.conditions.measure import generator, measure
+from groupfs.conditions.measure import measure
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,19 +96,11 @@ def compare(
     [True, True]
     """
     samples, levels = read_conditions(selector, X, conditions, blocks)
-    codes, every, rng = samples.labels, np.arange(len(levels)), generator(random_state)
-    measured = measure(
-        samples,
-        (codes == every[:, None]).astype(float),
-        tested=every,
-        without_level=lambda Z: standardized_within(Z, codes),
-        strata=codes,
-        confidence=confidence,
-        alpha=alpha,
-        n_permutations=n_permutations,
-        n_bootstrap=n_bootstrap,
-        rng=rng,
-    )
+    codes, every = samples.labels, np.arange(len(levels))
+    weights = (codes == every[:, None]).astype(float)
+    settings = (confidence, alpha, n_permutations, n_bootstrap, random_state)
+    without_level = partial(standardized_within, codes=codes)
+    measured = measure(samples, weights, every, without_level, codes, settings)
     return Comparison(
         name=name_of(conditions), conditions=levels, n_samples=np.bincount(codes), **measured
     )

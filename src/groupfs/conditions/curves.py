@@ -4,6 +4,7 @@ Axes: C groups, G places along the number, n samples.
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from groupfs.conditions.estimates import GroupChanges
 from groupfs.conditions.inputs import FEWEST_SAMPLES, name_of, read_numbers, read_samples
 from groupfs.conditions.level import kernel_weights, standardized_along
-from groupfs.conditions.measure import generator, measure
+from groupfs.conditions.measure import measure
 from groupfs.conditions.weighted import effective_samples
 from groupfs.utils.types import FloatArray
 
@@ -95,25 +96,12 @@ def curves(
     places = choose_places(numbers)
     bandwidth = choose_bandwidth(numbers, places)
     weights = kernel_weights(numbers, places, bandwidth)
-    measured = measure(
-        samples,
-        weights,
-        tested=np.linspace(0, N_PLACES - 1, N_TESTED).round().astype(np.int64),
-        without_level=lambda Z: standardized_along(Z, numbers, bandwidth),
-        strata=None,
-        confidence=confidence,
-        alpha=alpha,
-        n_permutations=n_permutations,
-        n_bootstrap=n_bootstrap,
-        rng=generator(random_state),
-    )
-    return Curves(
-        name=name_of(values),
-        places=places,
-        bandwidth=bandwidth,
-        n_samples=effective_samples(weights),
-        **measured,
-    )
+    tested = np.linspace(0, N_PLACES - 1, N_TESTED).round().astype(np.int64)
+    settings = (confidence, alpha, n_permutations, n_bootstrap, random_state)
+    without_level = partial(standardized_along, values=numbers, bandwidth=bandwidth)
+    measured = measure(samples, weights, tested, without_level, None, settings)
+    found = {"name": name_of(values), "n_samples": effective_samples(weights), **measured}
+    return Curves(places=places, bandwidth=bandwidth, **found)
 
 
 def choose_places(values: FloatArray) -> FloatArray:

@@ -136,8 +136,7 @@ def interval(
     alone would have that error twice. Resamples of few units (K,) vary too little, by the divisor
     of the variance and by how much wider Student's distribution is than the normal one.
     """
-    tails = (1 - confidence) / 2
-    few = np.maximum(n_units, 2.0)
+    tails, few = (1 - confidence) / 2, np.maximum(n_units, 2.0)
     wider = np.sqrt(few / (few - 1)) * student.ppf(1 - tails, few - 1) / norm.ppf(1 - tails)
     resampled = np.where(np.isnan(resampled), value, resampled)  # of gaps alone: they say nothing
     low, high = np.quantile(resampled, [tails, 1 - tails], axis=0) - value
@@ -146,11 +145,7 @@ def interval(
 
 
 def correlation_interval(
-    value: FloatArray,
-    resampled: FloatArray,
-    confidence: float,
-    n_units: FloatArray,
-    chance: FloatArray,
+    value: FloatArray, again: FloatArray, confidence: float, n_units: FloatArray, chance: FloatArray
 ) -> Estimate:
     """Return the interval of correlations, on Fisher's scale, where their spread is even.
 
@@ -162,7 +157,7 @@ def correlation_interval(
     def stretched(r: FloatArray) -> FloatArray:
         return np.arctanh(np.clip(r, -1 + NEARLY_ONE, 1 - NEARLY_ONE))
 
-    on_scale = interval(stretched(value), stretched(resampled), confidence, n_units)
+    on_scale = interval(stretched(value), stretched(again), confidence, n_units)
     low = np.tanh(on_scale.low)
     beyond = np.clip(low / np.maximum(chance.T, 1e-12) - 1, 0, 1)
     return Estimate(value.T, np.minimum(low, low * beyond), np.tanh(on_scale.high))

@@ -40,14 +40,9 @@ class Samples:
 
     def part(self, kept: BoolArray) -> "Samples":
         """Return some of the samples."""
-        return replace(
-            self,
-            Z=self.Z[kept],
-            scores=self.scores[kept],
-            labels=self.labels[kept],
-            blocks=None if self.blocks is None else self.blocks[kept],
-            rows=self.rows[kept],
-        )
+        parts = {name: getattr(self, name)[kept] for name in ("Z", "scores", "labels", "rows")}
+        blocks = None if self.blocks is None else self.blocks[kept]
+        return replace(self, blocks=blocks, **parts)
 
 
 def read_samples(selector: Any, X: Any, labels: Any, missing: BoolArray, blocks: Any) -> Samples:
@@ -79,8 +74,7 @@ def read_samples(selector: Any, X: Any, labels: Any, missing: BoolArray, blocks:
         warn(f"{n_missing} of {n_rows} samples have no condition and were left out.")
     groups = Groups.of(selector)
     scores = score_rows(Z, score_weights(groups.members, groups.centrality, groups.signs))
-    signed = getattr(selector, "signed", True)
-    names = feature_names(selector)
+    signed, names = getattr(selector, "signed", True), feature_names(selector)
     every = Samples(Z, names, scores, groups, labels[rows], blocks, signed, rows)
     return every.part(~missing[rows])
 
@@ -125,8 +119,7 @@ def read_categories(values: ArrayLike) -> tuple[IntArray, list[Any], BoolArray]:
         levels = sorted(present) if categories is None else [c for c in categories if c in present]
     except TypeError:  # of several types
         levels = sorted(present, key=str)
-    number = {level: k for k, level in enumerate(levels)}
-    codes = np.full(len(given), -1)
+    number, codes = {level: k for k, level in enumerate(levels)}, np.full(len(given), -1)
     codes[~missing] = [number[value] for value in given[~missing]]
     return codes, levels, missing
 

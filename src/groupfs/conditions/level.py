@@ -58,12 +58,10 @@ def _local_lines(
 ) -> FloatArray:
     """Evaluate at each place the line through the samples around it, (G, m)."""
     present, Z = (~np.isnan(Z)).astype(float), np.nan_to_num(Z)
-    total = np.maximum(weights @ present, 1e-300)
-    away = values - places[:, None]
+    total, away = np.maximum(weights @ present, 1e-300), values - places[:, None]
     tilted = weights * away
     tilt = tilted @ present / total
-    spread = (tilted * away) @ present / total - np.square(tilt)
-    mean = weights @ Z / total
+    spread, mean = (tilted * away) @ present / total - np.square(tilt), weights @ Z / total
     together = tilted @ Z / total - tilt * mean
     slope = np.divide(together, spread, out=np.zeros_like(mean), where=spread > CONSTANT)
     return mean - slope * tilt

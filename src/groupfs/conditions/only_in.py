@@ -184,11 +184,7 @@ def only_in(
 
 
 def _measure(
-    group: IntArray,
-    samples: Samples,
-    weights: FloatArray,
-    taken: IntArray,
-    rng: np.random.Generator,
+    own: IntArray, samples: Samples, weights: FloatArray, taken: IntArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Measure a group in every condition, and as chance has it.
 
@@ -196,8 +192,7 @@ def _measure(
     correlations where conditions are exchanged, (P + 1, K). All of them are NaN where gaps leave no
     pair of features that every condition has.
     """
-    codes = samples.labels
-    Z = samples.Z[:, group]
+    codes, Z = samples.labels, samples.Z[:, own]
     columns = columns_of_group(Z, samples.signed, weights, lambda Z: standardized_within(Z, codes))
     if columns is None:
         unknown = np.full((len(taken), len(weights)), np.nan)

@@ -18,8 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from sklearn.utils import gen_batches
 
-from groupfs.data.basis import make_basis
-from groupfs.data.pair_sums import exclusive_pairs
+from groupfs.data.basis import exclusive_pairs, make_basis
 from groupfs.utils.types import BoolArray, FloatArray
 
 #: From columns to columns without the level of conditions, or from sets of weights to numbers.
@@ -46,8 +45,7 @@ class GroupColumns:
         present, values = (~np.isnan(Z)).astype(float), np.nan_to_num(Z)
         # without gaps, sums over the samples of a pair are the same for all pairs
         other = present[:, :1] if present.all() else present
-        self._both = _pairs(present, other)
-        self._sums = _pairs(values, other)
+        self._both, self._sums = _pairs(present, other), _pairs(values, other)
         self._squares = _pairs(np.square(values), other)
         # each pair twice: to write half of a matrix into the other takes longer
         self._products = _pairs(values, values)

@@ -1,6 +1,6 @@
-r"""Make the columns that the similarity of two features is worked out from, whatever their kinds.
+r"""Make the columns that the similarity of two features is worked out from, and add them up.
 
-Axes: N samples, d features, q columns of the basis.
+Axes: N samples, d features, q columns of the basis; b features of a block.
 
 A number is one column, a category one for each level. What more a feature has depends on the
 similarity: ranks in place of values, or the eigenfunctions of distances of ranks,
@@ -8,6 +8,7 @@ similarity: ranks in place of values, or the eigenfunctions of distances of rank
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -23,6 +24,8 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 SimilarityFunction = Callable[[FloatArray], FloatArray]
 #: Eigenfunctions of distances of ranks: the next one adds less than a hundredth.
 N_COSINES = 4
+#: Rows in common below which nothing is said of a pair.
+FEWEST_PAIRS = 10
 
 
 @dataclass(frozen=True)
@@ -70,23 +73,15 @@ class FeatureBasis:
     def restricted(self, features: IntArray) -> "FeatureBasis":
         """Return some of the features, in any order."""
         columns, owner = columns_of(self.owner, features)
-        return replace(
-            self,
-            E=np.ascontiguousarray(self.E[:, columns]),
-            owner=owner,
-            present=None if self.present is None else self.present[:, features],
-            centered=self.centered[columns],
-            dims=self.dims[features],
-        )
+        present = None if self.present is None else self.present[:, features]
+        E, own = np.ascontiguousarray(self.E[:, columns]), self.centered[columns]
+        return FeatureBasis(E, owner, present, own, self.dims[features], self.similarity)
 
     def permuted(self, order: IntArray) -> "FeatureBasis":
         """Put the rows of every feature in another order, (N, d)."""
-        present = self.present
-        return replace(
-            self,
-            E=np.take_along_axis(self.E, order[:, self.owner], axis=0),
-            present=None if present is None else np.take_along_axis(present, order, axis=0),
-        )
+        E, present = np.take_along_axis(self.E, order[:, self.owner], axis=0), self.present
+        present = None if present is None else np.take_along_axis(present, order, axis=0)
+        return replace(self, E=E, present=present)
 
 
 def columns_of(owner: IntArray, features: IntArray) -> tuple[IntArray, IntArray]:
@@ -124,8 +119,7 @@ def _columns(x: FloatArray, similarity: str | SimilarityFunction) -> FloatArray:
     if similarity != "distance":
         return (standard_ranks if similarity == "rank" else unit_columns)(x[:, None])
     n = np.count_nonzero(~np.isnan(x))
-    u = (rankdata(x, nan_policy="omit") - 0.5) / n
-    k = np.arange(1, N_COSINES + 1)
+    u, k = (rankdata(x, nan_policy="omit") - 0.5) / n, np.arange(1, N_COSINES + 1)
     found: FloatArray = np.sqrt(2) * np.cos(np.pi * u[:, None] * k) / k
     return found - np.nanmean(found, axis=0)
 
@@ -145,3 +139,104 @@ def _directions(E: FloatArray, has_value: BoolArray) -> FloatArray:
     off = np.where(has_value[:, None], E - E[has_value].mean(0), 0)
     U, lengths, _ = np.linalg.svd(off, full_matrices=False)
     return U[:, lengths > 1e-6 * max(lengths[0], 1e-300)]
+
+
+class PairSums:
+    """Sums over the rows that two features have in common: features start..stop with all.
+
+    Those of several sets of rows can be added (:meth:`of_blocks`).
+    """
+
+    def __init__(self, basis: FeatureBasis, start: int, stop: int) -> None:
+        edges = np.append(basis.starts, len(basis.owner))
+        columns = slice(edges[start], edges[stop])
+        E, A = basis.E, basis.E[:, columns]
+        self.basis, self.n_rows, self.counts = basis, len(E), basis.counts
+        self.features, self.columns = slice(start, stop), columns
+        self.a, self.b = basis.owner[columns] - start, basis.owner  #: owners
+        self.products = (A.T @ E).astype(np.float64, copy=False)
+        if basis.present is None:
+            N = float(len(E))
+            self.n_pairs = np.full((1, 1), N)
+            total = E.sum(0, dtype=np.float64)[:, None]
+            square = np.square(E).sum(0, dtype=np.float64)[:, None]
+            self.sums, self.squares = (total[columns], total), (square[columns], square)
+        else:
+            M = basis.present
+            Ma = M[:, start:stop]
+            self.n_pairs = np.maximum(Ma.T @ M, 1e-9)
+            self.sums = (A.T @ M, E.T @ Ma)
+            self.squares = (np.square(A).T @ M, np.square(E).T @ Ma)
+
+    @classmethod
+    def of_blocks(cls, blocks: "list[PairSums]") -> "Callable[[BoolArray], PairSums]":
+        """Return what adds up the sums of some of the blocks of rows, marked in (32,)."""
+        sums = {
+            name: np.stack([getattr(block, name) for block in blocks])
+            for name in ("products", "n_pairs", "n_rows", "counts")
+        }
+        pairs = {
+            name: [np.stack([getattr(block, name)[side] for block in blocks]) for side in (0, 1)]
+            for name in ("sums", "squares")
+        }
+
+        def add(marked: BoolArray) -> PairSums:
+            found = copy(blocks[0])
+            for name, parts in sums.items():
+                setattr(found, name, parts[marked].sum(0))
+            for name, sides in pairs.items():
+                setattr(found, name, tuple(side[marked].sum(0) for side in sides))
+            return found
+
+        return add
+
+    def centered(self) -> FloatArray:
+        """Compute products of columns about their means, (qa, q)."""
+        left, right = self.sums
+        if left.shape[1] == 1:
+            return self.products - left * right.T / self.n_pairs
+        both = left[:, self.b] * right[:, self.a].T
+        return self.products - both / self.n_pairs[self.a][:, self.b]
+
+    def by_features(self, values: FloatArray) -> FloatArray:
+        """Add up over the columns of both features, (qa, q) to (b, d)."""
+        starts = self.basis.starts
+        across = np.add.reduceat(values, starts, axis=1)
+        own = starts[self.features] - self.columns.start
+        return np.add.reduceat(across, own, axis=0)
+
+    def certain(self, found: FloatArray) -> FloatArray:
+        """Lower similarities of pairs that have fewer rows in common than by chance."""
+        if self.basis.present is None:
+            return found
+        expected = self.counts[self.features, None] * self.counts / self.n_rows
+        lowered = found * np.minimum(1, np.sqrt(self.n_pairs / np.maximum(expected, 1e-9)))
+        return np.where(self.too_few(), 0, lowered)
+
+    def too_few(self) -> BoolArray:
+        """Tell which pairs have too few rows in common, (b, d) or (1, 1)."""
+        return self.n_pairs < min(FEWEST_PAIRS, self.n_rows / 2)
+
+
+def exclusive_pairs(basis: FeatureBasis, start: int, stop: int) -> BoolArray:
+    """Find pairs of columns with two values whose higher ones never meet, (b, d)."""
+    single = np.flatnonzero(np.bincount(basis.owner) == 1)
+    E = basis.E[:, basis.starts[single]]
+    low, high = E.min(0), E.max(0)
+    if basis.present is not None:  # a gap is 0, between the two
+        there = basis.present[:, single] > 0
+        low, high = np.where(there, E, np.inf).min(0), np.where(there, E, -np.inf).max(0)
+    two = (low < high) & ((low == E) | (high == E) | (E == 0)).all(0)
+    features, is_high = single[two], (E[:, two] == high[two]).astype(np.float32)
+    own = (features >= start) & (features < stop)
+    found = np.zeros((stop - start, basis.shape[1]), dtype=bool)
+    found[np.ix_(features[own] - start, features)] = is_high[:, own].T @ is_high < 0.5
+    return found
+
+
+def pair_weights(basis: FeatureBasis, start: int = 0, stop: int | None = None) -> FloatArray:
+    """Find the root of the share of the rows that pairs have in common, (b, d) or (1, 1)."""
+    if basis.present is None:
+        return np.ones((1, 1))
+    shared = basis.present[:, start:stop].T @ basis.present
+    return np.sqrt(shared / len(basis.E))

@@ -15,28 +15,17 @@ from groupfs.utils.warn import ConstantColumnsWarning, warn
 
 #: What is wrong with columns, and what to do about it.
 PROBLEMS = {
-    "object": (
-        "that hold{s} neither numbers nor text",
-        "make numbers or text of {them}, or {leave_out}",
-    ),
-    "complex": ("of complex numbers", "give real and imaginary parts as columns of their own"),
-    "mixed": (
-        "that mix{es} numbers, text or dates",
-        'make {them} one kind, e.g. numbers with pandas.to_numeric(column, errors="coerce"), or '
-        "text with astype(str)",
-    ),
-    "levels": (
-        "that look{s} like {ids} or free text",
-        "{leave_out}, or cut {them} down to at most 100 values",
-    ),
-    "text": (
-        "of text",
-        "encode {them} first, e.g. with OrdinalEncoder or OneHotEncoder, or {leave_out}",
-    ),
-    "dates": (
-        "of dates or times",
-        "turn {them} into numbers, such as days since a date, or {leave_out}",
-    ),
+    "object": "that hold{s} neither numbers nor text: {names}; make numbers or text of {them}, or "
+    "{leave_out}",
+    "complex": "of complex numbers: {names}; give real and imaginary parts as columns of their own",
+    "mixed": "that mix{es} numbers, text or dates: {names}; make {them} one kind, e.g. numbers "
+    'with pandas.to_numeric(column, errors="coerce"), or text with astype(str)',
+    "levels": "that look{s} like {ids} or free text: {names}; {leave_out}, or cut {them} down to "
+    "at most 100 values",
+    "text": "of text: {names}; encode {them} first, e.g. with OrdinalEncoder or OneHotEncoder, or "
+    "{leave_out}",
+    "dates": "of dates or times: {names}; turn {them} into numbers, such as days since a date, or "
+    "{leave_out}",
 }
 #: Most names of columns in a sentence, and in a remedy.
 MOST_NAMES, FEW_NAMES = 20, 5
@@ -57,19 +46,17 @@ def refuse_columns(refused: Iterable[tuple[Any, Any, RefusedColumn]]) -> None:
         what = ", ".join(filter(None, (str(dtype), reason.evidence)))
         by_problem.setdefault(reason.problem, {})[name] = f"{name} ({what})"
     if by_problem:
-        raise ValueError(" ".join(_sentence(*PROBLEMS[p], by_problem[p]) for p in by_problem))
+        raise ValueError(" ".join(_sentence(PROBLEMS[p], by_problem[p]) for p in by_problem))
 
 
-def _sentence(what: str, remedy: str, columns: dict[Any, str]) -> str:
+def _sentence(problem: str, columns: dict[Any, str]) -> str:
     words = {"s": "", "es": "", "ids": "ids", "them": "them"}
     if len(columns) == 1:
         words = {"s": "s", "es": "es", "ids": "an id", "them": "it"}
     which = list(columns) if len(columns) <= FEW_NAMES else "[...]"
     words["leave_out"] = f"leave {words['them']} out: X.drop(columns={which})"
-    return (
-        f"X has {count(len(columns), 'column')} {what.format(**words)}: "
-        f"{join_names(columns.values(), MOST_NAMES)}; {remedy.format(**words)}."
-    )
+    names = join_names(columns.values(), MOST_NAMES)
+    return f"X has {count(len(columns), 'column')} {problem.format(names=names, **words)}."
 
 
 def refuse_too_small(shape: tuple[int, int]) -> None:
@@ -126,11 +113,8 @@ def refuse_missing(missing: Missing | None, names: Sequence[str], who: str) -> N
     if missing is None:
         return
     found = {"infinity (inf)": missing.infinite, "NaN": missing.nan}
-    where = [
-        f"{what} in {count(len(columns), 'column')} ({_named(columns, names)})"
-        for what, columns in found.items()
-        if len(columns)
-    ]
+    there = {what: columns for what, columns in found.items() if len(columns)}
+    where = [f"{w} in {count(len(c), 'column')} ({_named(c, names)})" for w, c in there.items()]
     remedies = ["replace infinite values or drop these columns"] if len(missing.infinite) else []
     if missing.has_nan:
         remedies.append(f"impute first, e.g. make_pipeline(SimpleImputer(), {who}())")

@@ -87,10 +87,8 @@ def cholesky(matrix: FloatArray) -> FloatArray:
 def _signed_sums(rows: RowsInMemory, n_sums: int) -> FloatArray:
     """Add up all rows with random signs so many times, (m, d), single precision."""
     N, d = rows.shape
-    m = min(N, n_sums)
-    rng = np.random.default_rng(0)
-    found = np.empty((m, d), dtype=np.float32)
-    size = max(1, SIGN_ENTRIES // N)
+    m, rng = min(N, n_sums), np.random.default_rng(0)
+    found, size = np.empty((m, d), dtype=np.float32), max(1, SIGN_ENTRIES // N)
     for start in range(0, m, size):
         signs = rng.choice([-1.0, 1.0], size=(N, min(size, m - start)))
         found[start : start + size] = rows.project(signs).T

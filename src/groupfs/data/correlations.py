@@ -149,8 +149,7 @@ class Correlations(Similarity):
 
 def _operator(rows: RowsInMemory) -> scipy.sparse.linalg.LinearOperator:
     """Multiply vectors with the correlations of very many columns, which are never held."""
-    m = rows.shape[1]
-    roots = np.sqrt(np.maximum(rows.column_norms, 1e-300))
+    m, roots = rows.shape[1], np.sqrt(np.maximum(rows.column_norms, 1e-300))
 
     def multiply(vector: FloatArray) -> FloatArray:
         scores = rows.combine(vector.reshape(m, 1) / roots[:, None])

@@ -50,10 +50,9 @@ class DaskSource(SlicedSource):
         """Measure all rows where they are, and merge what was found."""
         shared = _later(work)  # a task of its own: it is sent once, not with every other
         parts = work.split([(start, stop) for start, stop, _ in self.blocks])
-        found = [
-            _later(partial(_measure, part=part, size=self.at_once))(shared, block)
-            for (_, _, block), part in zip(self.blocks, parts, strict=True)
-        ]
+        tasks = [_later(partial(_measure, part=part, size=self.at_once)) for part in parts]
+        blocks = (block for _, _, block in self.blocks)
+        found = [task(shared, block) for task, block in zip(tasks, blocks, strict=True)]
         at_once = min(MOST_MERGED, max(2, MERGED_BYTES // max(1, work.n_bytes)))
         while len(found) > 1:
             groups = [found[i : i + at_once] for i in range(0, len(found), at_once)]

@@ -67,8 +67,7 @@ class BlockSums:
     """
 
     def __init__(self, X: FloatArray, n_pairs: int) -> None:
-        self.X = X
-        self.edges = np.searchsorted(block_of_rows(len(X)), np.arange(N_BLOCKS + 1))
+        self.X, self.edges = X, np.searchsorted(block_of_rows(len(X)), np.arange(N_BLOCKS + 1))
         first = first_halves(n_pairs)
         self.first = first.astype(X.dtype)
         # the second half of every pair follows its first

@@ -110,12 +110,18 @@ def plan_rows(n_rows: int, n_features: int, budget: int, max_memory: Any) -> Pla
     """Divide the budget among what holds rows; refuse where not even a few fit.
 
     Sizes are powers of two, so that a little more or less free memory does not change a result."""
-    per_row = 4 * n_features
-    share = (budget - PER_FEATURE * n_features) // 4
+    per_row, share = 4 * n_features, (budget - PER_FEATURE * n_features) // 4
     sample, block = share // (per_row * PER_SAMPLE_ROW), share // (per_row * PER_BLOCK_ROW)
     if sample < FEWEST_SAMPLE_ROWS:
         needed = PER_FEATURE * n_features + 4 * FEWEST_SAMPLE_ROWS * per_row * PER_SAMPLE_ROW
-        _refuse(n_features, needed, budget, max_memory)
+        total = needed + _resident_memory() + LIBRARIES
+        source = "free memory allows" if max_memory is None else "max_memory leaves"
+        raise ValueError(
+            f"a table of {n_features:,} features needs about {format_bytes(needed)} beside what "
+            f"this process holds, but {source} {format_bytes(max(budget, 0))}; set max_memory to "
+            f"{format_bytes(1.05 * total)} or more, or leave out columns, e.g. those that hardly "
+            "vary."
+        )
     most = max(512, _even(SAMPLE_NUMBERS // n_features))
     return Plan(
         sample_rows=min(n_rows, _even(sample), SAMPLE_ROWS, most),
@@ -149,13 +155,3 @@ def _resident_memory() -> int:
 def _even(size: int) -> int:
     """Return the largest power of two that is no larger; 0 stays 0."""
     return 1 << (size.bit_length() - 1) if size else 0
-
-
-def _refuse(n_features: int, needed: int, budget: int, max_memory: Any) -> None:
-    total = needed + _resident_memory() + LIBRARIES
-    source = "free memory allows" if max_memory is None else "max_memory leaves"
-    raise ValueError(
-        f"a table of {n_features:,} features needs about {format_bytes(needed)} beside what this "
-        f"process holds, but {source} {format_bytes(max(budget, 0))}; set max_memory to "
-        f"{format_bytes(1.05 * total)} or more, or leave out columns, e.g. those that hardly vary."
-    )

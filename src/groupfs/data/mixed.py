@@ -1,27 +1,44 @@
 """Make tables of features of any kinds, with gaps or without, or compared in other ways than by r.
 
-Axes: N samples, d features, m of them, q columns of their basis.
+Axes: N samples, d features, m of them, p columns of the samples, q columns of their basis.
 
-Features that do not vary are left out; the others come in an order of their own.
+Features that do not vary are left out; the others come in an order of their own. The samples are
+standardised columns: a number has variance one, a category's indicators have it together, so that
+no feature outweighs another. Gaps are NaN in them; what multiplies rows
+(:func:`groupfs.discovery.smoothness.gram`) knows what that means.
 """
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import final
 
 import numpy as np
 
 from groupfs.data import checks
-from groupfs.data.basis import FeatureBasis, basis_coordinates, columns_of
+from groupfs.data.basis import (
+    FeatureBasis,
+    PairSums,
+    SimilarityFunction,
+    basis_coordinates,
+    columns_of,
+    make_basis,
+    pair_weights,
+)
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
-from groupfs.data.feature_rows import FeatureRows, feature_moments, make_rows
 from groupfs.data.halves import N_BLOCKS, block_of_rows, first_halves
 from groupfs.data.mixed_similarity import canonical_of, column_correlations, similarities
-from groupfs.data.pair_sums import PairSums, pair_weights
 from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
-from groupfs.data.standardize import N_KEYS, order_by_keys, without_rounding
-from groupfs.data.table import Table, TableOptions
+from groupfs.data.standardize import (
+    N_KEYS,
+    at_least_rounding,
+    column_scale,
+    mean_and_deviation,
+    order_by_keys,
+    without_rounding,
+)
+from groupfs.data.table import Rows, Table, TableOptions
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray, IntArray
@@ -33,8 +50,7 @@ DUPLICATE = (1 - 1e-6) ** 2
 def mixed_table(values: list[FloatArray], names: Sequence[str], options: TableOptions) -> Table:
     """Make a table of encoded columns: each (N, 1) of numbers or (N, a) of a category's levels."""
     _refuse_unusable(values, names, options)
-    X = np.hstack(values)
-    sizes = np.array([x.shape[1] for x in values])
+    X, sizes = np.hstack(values), np.array([x.shape[1] for x in values])
     owner = np.repeat(np.arange(len(sizes)), sizes)
     mean, spread = feature_moments(X, owner)
     starts = np.searchsorted(owner, np.arange(len(sizes)))
@@ -75,6 +91,91 @@ def _keys(Z: FloatArray, owner: IntArray) -> FloatArray:
     lengths = np.sqrt(np.add.reduceat(np.square(products), starts, axis=0))
     # levels have no order: the length of their products has none either
     return np.where((sizes == 1)[:, None], products[starts], lengths)
+
+
+@final
+class FeatureRows(Rows):
+    """Rows of a table with features of any kind.
+
+    Z (N, p) are standardised columns of the samples, NaN in gaps, ``owner`` (p,) their features,
+    ascending; similarities are worked out from the ``basis``.
+    """
+
+    def __init__(self, Z: FloatArray, owner: IntArray, basis: FeatureBasis) -> None:
+        self.Z, self.basis, self.shape = np.ascontiguousarray(Z), basis, basis.shape
+        self.owner = self.feature_of_column = owner
+        self.column_norms = np.full(self.shape[1], float(self.shape[0]))
+
+    def take(self, index: IntArray) -> FloatArray:
+        return np.asarray(self.Z[index])
+
+    def restricted(self, features: IntArray) -> "FeatureRows":
+        columns, owner = columns_of(self.owner, features)
+        return FeatureRows(self.Z[:, columns], owner, self.basis.restricted(features))
+
+    def shuffled(self, rng: np.random.Generator) -> "FeatureRows":
+        N, d = self.shape
+        order = rng.permuted(np.tile(np.arange(N)[:, None], (1, d)), axis=0)
+        Z = np.take_along_axis(self.Z, order[:, self.owner], axis=0)
+        return FeatureRows(Z, self.owner, self.basis.permuted(order))
+
+    def resampled(self, index: IntArray) -> "FeatureRows":
+        mean, spread = feature_moments(self.Z[index], self.owner)
+        Z = (self.Z[index] - mean) / at_least_rounding(spread, 1.0)[self.owner]
+        return FeatureRows(Z, self.owner, self.basis.rows(index))
+
+    def feature_values(self, index: IntArray, labels: IntArray, signs: IntArray) -> FloatArray:
+        """Give every feature one standardised column, NaN in gaps, some rows of them, (n, d).
+
+        Numbers have one. A category has for each level what it says of the first component of the
+        feature's group: the mean of its rows.
+        """
+        Z, d = np.nan_to_num(self.Z), self.shape[1]
+        sizes = np.bincount(self.owner, minlength=d)
+        starts = np.searchsorted(self.owner, np.arange(d))
+        found = self.Z[:, starts]
+        for feature in np.flatnonzero(sizes > 1):
+            group = np.flatnonzero(labels == labels[feature])
+            group = group if labels[feature] >= 0 else np.array([feature])
+            component = self._component(Z, group, signs, sizes)
+            own = Z[:, self.owner == feature]
+            fitted = own @ np.linalg.lstsq(own, component, rcond=None)[0]
+            fitted[np.isnan(found[:, feature])] = np.nan
+            mean, deviation = mean_and_deviation(fitted[:, None])
+            found[:, feature] = (fitted - mean) / np.maximum(deviation, 1e-12)
+        return np.asarray(found[index])
+
+    def _component(
+        self, Z: FloatArray, group: IntArray, signs: IntArray, sizes: IntArray
+    ) -> FloatArray:
+        """Find the first component of a group's columns, (N,), along the features' signs."""
+        columns = columns_of(self.owner, group)[0]
+        U, lengths, Vt = np.linalg.svd(Z[:, columns], full_matrices=False)
+        single = (sizes == 1)[self.owner[columns]]
+        along = float((Vt[0] * signs[self.owner[columns]])[single].sum())
+        if not single.any():
+            along = float(Vt[0][np.abs(Vt[0]).argmax()])
+        return U[:, 0] * lengths[0] * (-1 if along < 0 else 1)
+
+
+def make_rows(
+    values: Sequence[FloatArray], similarity: str | SimilarityFunction, standardize: bool = True
+) -> FeatureRows:
+    """Standardise the columns of features, each (N, a), and make what they are compared by."""
+    Z, sizes = np.hstack(values), np.array([x.shape[1] for x in values])
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    mean, spread = feature_moments(Z, owner)
+    is_number = sizes == 1
+    if not standardize and is_number.any():
+        spread[is_number] = column_scale(spread[is_number], False)
+    return FeatureRows((Z - mean) / spread[owner], owner, make_basis(values, similarity))
+
+
+def feature_moments(Z: FloatArray, owner: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Find means of columns, (p,), and the deviation of all columns of a feature together, (d,)."""
+    mean, deviation = mean_and_deviation(Z)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return mean, np.sqrt(np.bincount(owner, np.square(deviation)))
 
 
 class FeatureSimilarity(Similarity):
@@ -184,11 +285,8 @@ class HalvedBasis:
     def correlations(self, start: int, stop: int) -> FloatArray:
         """Compare features start..stop with all in every half, (2 S, b, m)."""
         if self.basis.similarity in ("correlation", "rank"):
-            blocks = [
-                PairSums(self.basis.rows(np.flatnonzero(self.blocks == k)), start, stop)
-                for k in range(N_BLOCKS)
-            ]
-            add = PairSums.of_blocks(blocks)
+            rows = (self.basis.rows(np.flatnonzero(self.blocks == k)) for k in range(N_BLOCKS))
+            add = PairSums.of_blocks([PairSums(block, start, stop) for block in rows])
             return np.stack([canonical_of(add(half)) for half in self.halves])
         parts = [self.basis.rows(np.flatnonzero(half[self.blocks])) for half in self.halves]
         return np.stack([similarities(part, start, stop, exclude=False) for part in parts])

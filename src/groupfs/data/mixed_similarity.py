@@ -16,7 +16,7 @@ Numbers alone keep the sign of r. Columns with two values that never meet, as th
 variable, are not alike by correlation.
 
 Where similarities are compared with chance, pairs are weighted by the root of the share of the rows
-they have in common (``pair_sums.pair_weights``): chance is the same for all of them then.
+they have in common (``basis.pair_weights``): chance is the same for all of them then.
 """
 
 from collections.abc import Callable
@@ -24,8 +24,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from groupfs.data.basis import FeatureBasis
-from groupfs.data.pair_sums import PairSums, exclusive_pairs
+from groupfs.data.basis import FeatureBasis, PairSums, exclusive_pairs
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Numbers of a block that are worked on at a time.
@@ -118,8 +117,7 @@ def _largest_square(a: int, b: int) -> float:
 
 def _scaled(sums: PairSums) -> FloatArray:
     """Divide products of columns by their deviations over the rows in common, (qa, q)."""
-    n = sums.n_pairs
-    variances = []
+    n, variances = sums.n_pairs, []
     for side, (total, square) in enumerate(zip(sums.sums, sums.squares, strict=True)):
         about_mean = sums.basis.centered[sums.columns] if side == 0 else sums.basis.centered
         rows = n if n.size == 1 else (n[sums.a] if side == 0 else n.T[sums.b])
@@ -135,8 +133,7 @@ def _scaled(sums: PairSums) -> FloatArray:
 def _first_canonical(sums: PairSums, r: FloatArray, squared: FloatArray) -> None:
     """Put the largest squared singular value in place of their sum where both have several."""
     dims = sums.basis.dims
-    left = np.flatnonzero(dims[sums.features] > 1)
-    right = np.flatnonzero(dims > 1)
+    left, right = np.flatnonzero(dims[sums.features] > 1), np.flatnonzero(dims > 1)
     if not len(left):
         return
     padded = np.zeros((r.shape[0] + 1, r.shape[1] + 1))
@@ -175,8 +172,7 @@ def _own_distances(basis: FeatureBasis) -> tuple[FloatArray, FloatArray]:
     """Compute distance variances beyond chance and mean distances, by a feature's rows, (d,)."""
     d = basis.shape[1]
     spread, trace = np.zeros(d), np.zeros(d)
-    sizes = np.bincount(basis.owner, minlength=d)
-    counts = basis.counts
+    sizes, counts = np.bincount(basis.owner, minlength=d), basis.counts
     for size in np.unique(sizes):
         features = np.flatnonzero(sizes == size)
         columns = np.flatnonzero(np.isin(basis.owner, features))

@@ -2,26 +2,18 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_array
 
-from groupfs.data import checks
+from groupfs.data import checks, sources
 from groupfs.data.basis import SimilarityFunction
 from groupfs.data.columns import encode_columns, has_kinds, refuse_text
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
 from groupfs.data.mixed import mixed_table
-from groupfs.data.sources import (
-    ArraySource,
-    Source,
-    as_source,
-    describing_frame,
-    is_lazy,
-    read_whole,
-)
 from groupfs.data.sparse import SparseRows
 from groupfs.data.standardize import (
     N_KEYS,
@@ -37,6 +29,7 @@ from groupfs.utils.sklearn_compat import check_feature_names
 from groupfs.utils.text import join_names
 from groupfs.utils.types import FloatArray, IntArray
 
+Matrix: TypeAlias = FloatArray | sp.csr_array
 #: Numbers of an array that needs no look at the memory (34 MB).
 SURELY_FITS = 2**20
 #: Numbers of a sparse table that may be filled in (512 MB).
@@ -70,7 +63,7 @@ def open_table(
     options = TableOptions(type(estimator).__name__, standardize, similarity, constant)
     described, source = X, None
     if type(X) is not np.ndarray or X.size > SURELY_FITS or max_memory is not None:
-        described = describing_frame(X)
+        described = sources.describing_frame(X)
         if has_kinds(described):
             if described is not X:
                 others = join_names(str(n) for n in described if has_kinds(described[[n]]))
@@ -81,7 +74,7 @@ def open_table(
             names = _match_columns(estimator, X, X.shape[1], reset)
             checks.refuse_too_small(X.shape)
             return mixed_table(encode_columns(X), names, options)
-        source = as_source(X)
+        source = sources.as_source(X)
         plan = choose_plan(source, max_memory)
         if plan is not None and source is not None:
             _refuse_streamed(source, similarity)
@@ -105,9 +98,9 @@ def open_matrix(
     ``constant`` says what becomes of columns that do not vary; ``fewest`` must vary.
     """
     options = TableOptions(type(estimator).__name__, standardize, "correlation", constant, fewest)
-    described, source = describing_frame(X), as_source(X)
+    described, source = sources.describing_frame(X), sources.as_source(X)
     refuse_text(described)
-    if source is not None and is_lazy(X):
+    if source is not None and sources.is_lazy(X):
         checks.refuse_too_large(source.shape, source.n_entries, options.who)
     matrix = _read_matrix(X, source, options.who)
     names = _match_columns(estimator, described, matrix.shape[1], reset=True)
@@ -127,33 +120,27 @@ def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, int, I
     index = np.arange(N)
     if most_rows < N:
         index = np.sort(np.random.default_rng(0).choice(N, most_rows, replace=False))
-    Z = np.zeros((len(index), len(table.names)))
-    own = table.columns
+    Z, own = np.zeros((len(index), len(table.names))), table.columns
     labels = signs = np.zeros(len(own), dtype=np.int64)
     if table.kinds is not None:  # what a level stands for depends on the group
         labels, signs = selector.group_labels_[own], selector.group_signs_[own]
     Z[:, own] = table.rows.feature_values(index, labels, signs)
     if isinstance(X, np.memmap):
-        ArraySource(X).drop_pages()  # rows from all over a file bring most of it into memory
+        sources.ArraySource(X).drop_pages()  # rows from all over a file bring in most of it
     return Z, N, index
 
 
-def _read_matrix(X: Any, source: Source | None, who: str) -> FloatArray | sp.csr_array:
+def _read_matrix(X: Any, source: sources.Source | None, who: str) -> Matrix:
     """Read the whole table as an array or CSR array of doubles, to be looked at."""
-    if source is not None and is_lazy(X):
-        X = read_whole(source)
+    if source is not None and sources.is_lazy(X):
+        X = sources.read_whole(source)
     if hasattr(X, "detach") and hasattr(X, "cpu"):  # a torch tensor
         X = X.detach().cpu().double().numpy()
     try:
-        X = check_array(
-            X,
-            accept_sparse=("csr", "csc"),
-            ensure_all_finite=False,
-            ensure_min_samples=2,
-            ensure_min_features=2,
-            estimator=who,
-            input_name="X",
-        )
+        size = {"ensure_min_samples": 2, "ensure_min_features": 2}
+        told = {"estimator": who, "input_name": "X"}
+        kinds = ("csr", "csc")
+        X = check_array(X, accept_sparse=kinds, ensure_all_finite=False, **size, **told)
     except ValueError as error:
         if "could not convert string" in str(error):
             raise ValueError(
@@ -170,9 +157,7 @@ def _read_matrix(X: Any, source: Source | None, who: str) -> FloatArray | sp.csr
     return np.ascontiguousarray(X, dtype=np.float64)
 
 
-def _matrix_table(
-    matrix: FloatArray | sp.csr_array, names: Sequence[str], options: TableOptions
-) -> TableInMemory:
+def _matrix_table(matrix: Matrix, names: Sequence[str], options: TableOptions) -> TableInMemory:
     moments = ColumnMoments(matrix.shape[1])
     matrix = moments.add(matrix, correct_mean=matrix.shape[0] > MANY_ROWS)
     mean = moments.mean
@@ -190,11 +175,7 @@ def _matrix_table(
 
 
 def _standardized_rows(
-    X: FloatArray | sp.csr_array,
-    columns: IntArray,
-    center: FloatArray,
-    spread: FloatArray,
-    standardize: bool,
+    X: Matrix, columns: IntArray, center: FloatArray, spread: FloatArray, standardize: bool
 ) -> RowsInMemory:
     """Build rows of some columns of a centred dense or a sparse X."""
     mean, deviation = center[columns], spread[columns]
@@ -210,7 +191,7 @@ def _standardized_rows(
 
 
 def _filled_in(
-    matrix: FloatArray | sp.csr_array,
+    matrix: Matrix,
     similarity: str | SimilarityFunction,
     names: Sequence[str],
     missing: checks.Missing | None,
@@ -230,7 +211,7 @@ def _filled_in(
     return np.asarray(matrix.toarray())
 
 
-def _refuse_streamed(source: Source, similarity: str | SimilarityFunction) -> None:
+def _refuse_streamed(source: sources.Source, similarity: str | SimilarityFunction) -> None:
     if similarity != "correlation":
         raise ParameterError(
             f"similarity={similarity!r} looks at all rows at once, but X ({source.shape[0]:,} x "

@@ -46,13 +46,9 @@ class Survey:
             return replace(self, missing=(self.missing or none).merged(other.missing or none))
         with np.errstate(over="ignore", invalid="ignore"):
             moved = other.products + np.outer(other.shift - self.shift, other.total)
-        return Survey(
-            self.moments.merged(other.moments),
-            self.products + moved,
-            self.shift,
-            self.total + other.total,
-            stack_blocks([self.sample, other.sample]),
-        )
+        moments, total = self.moments.merged(other.moments), self.total + other.total
+        sample = stack_blocks([self.sample, other.sample])
+        return Survey(moments, self.products + moved, self.shift, total, sample)
 
 
 @dataclass(frozen=True)
@@ -71,8 +67,7 @@ class SurveyWork:
         N = self.shape[0]
         size = min(self.sample_rows, N)
         chosen = np.sort(np.random.default_rng(0).choice(N, size, replace=False))
-        vectors = np.random.default_rng(0)
-        parts = []
+        vectors, parts = np.random.default_rng(0), []
         for start, stop in spans:
             first, last = np.searchsorted(chosen, [start, stop])
             parts.append((vectors.bit_generator.state, chosen[first:last] - start))

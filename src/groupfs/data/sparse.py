@@ -21,8 +21,7 @@ class SparseRows(RowsInMemory):
         self, X: sp.csr_array, mean: FloatArray, scale: FloatArray, column_norms: FloatArray
     ) -> None:
         self.X, self.mean, self.scale, self.column_norms = X, mean, scale, column_norms
-        self.shape = (X.shape[0], X.shape[1])
-        self.feature_of_column = np.arange(X.shape[1])
+        self.shape, self.feature_of_column = (X.shape[0], X.shape[1]), np.arange(X.shape[1])
         self._by_column: sp.csc_array | None = None
 
     def take(self, index: IntArray) -> FloatArray:
@@ -48,8 +47,7 @@ class SparseRows(RowsInMemory):
         return np.asarray(raw / np.outer(self.scale[columns], self.scale))
 
     def row_products(self, start: int, stop: int) -> FloatArray:
-        scaled = self.X.multiply(1 / self.scale).tocsr()
-        center = self.mean / self.scale
+        scaled, center = self.X.multiply(1 / self.scale).tocsr(), self.mean / self.scale
         offsets = scaled @ center
         raw = (scaled[start:stop] @ scaled.T).toarray()
         raw -= offsets[start:stop, None] + offsets - center @ center

@@ -97,8 +97,7 @@ class StreamRows(NumberRows):
     def restricted(self, columns: IntArray) -> "StreamRows":
         part = copy.copy(self)
         part.units, part.column_norms = self.units.restricted(columns), self.column_norms[columns]
-        part.shape = (self.shape[0], len(columns))
-        part.feature_of_column = np.arange(len(columns))
+        part.shape, part.feature_of_column = (self.shape[0], len(columns)), np.arange(len(columns))
         part.sample = self.sample.restricted(columns)
         return part
 

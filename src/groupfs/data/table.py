@@ -3,7 +3,7 @@
 Axes: N rows, d features, p columns of the features: one each, but several for a category.
 
 Rows of numbers are dense (``dense``), sparse (``sparse``) or read in blocks (``streamed``); rows of
-features of any kinds and with gaps are ``feature_rows``. How alike features are is another
+features of any kinds and with gaps are in ``mixed``. How alike features are is another
 question, which the table's ``similarity`` answers.
 """
 

@@ -88,8 +88,7 @@ def nmnist(images: bytes, labels: bytes, shape: tuple[int, int]) -> Parsed:
     chosen = _draw(rng, digits)
     by_columns = pixels[chosen].transpose(0, 2, 1).reshape(N_IMAGES, -1)
     noise = rng.randint(0, 256, by_columns.shape, dtype=np.uint8)
-    names = [str(digit) for digit in range(10)]
-    target = digits[chosen].astype(np.int64)
+    names, target = [str(digit) for digit in range(10)], digits[chosen].astype(np.int64)
     return Parsed(np.maximum(by_columns, noise), target, pixel_names(shape), names)
 
 
@@ -133,8 +132,7 @@ def _draw(rng: np.random.RandomState, digits: NDArray[np.uint8]) -> NDArray[np.i
     share = np.bincount(digits, minlength=10) * N_IMAGES / digits.size
     counts = np.floor(share).astype(np.int64)
     counts[np.argsort(counts - share, kind="stable")[: N_IMAGES - counts.sum()]] += 1
-    shuffled = rng.permutation(digits.size)
-    kept = np.zeros(digits.size, dtype=bool)
+    shuffled, kept = rng.permutation(digits.size), np.zeros(digits.size, dtype=bool)
     for digit, count in enumerate(counts):
         kept[np.flatnonzero(digits[shuffled] == digit)[:count]] = True
     return shuffled[kept]

@@ -60,15 +60,10 @@ def load_two_moons(
     coordinates = (coordinates - coordinates.mean(0)) / coordinates.std(0)
 
     data = rng.standard_normal((n_samples, n_features))
-    copies = np.repeat(coordinates, N_COPIES, axis=1)
-    informative = data[:, : 2 * N_COPIES]
+    copies, informative = np.repeat(coordinates, N_COPIES, axis=1), data[:, : 2 * N_COPIES]
     data[:, : 2 * N_COPIES] = np.sqrt(correlation) * copies + np.sqrt(1 - correlation) * informative
 
     names = [f"x{axis + 1}_{copy + 1}" for axis in range(2) for copy in range(N_COPIES)]
     names += [f"noise_{i + 1}" for i in range(n_features - 2 * N_COPIES)]
-    return Bunch(
-        data=data,
-        target=moon,
-        groups=[np.arange(N_COPIES), np.arange(N_COPIES, 2 * N_COPIES)],
-        feature_names=names,
-    )
+    groups = [np.arange(N_COPIES), np.arange(N_COPIES, 2 * N_COPIES)]
+    return Bunch(data=data, target=moon, groups=groups, feature_names=names)

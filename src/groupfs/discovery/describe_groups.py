@@ -56,14 +56,8 @@ def describe(division: Division, options: Options, seed: int) -> tuple[Groups, I
     groups = [np.flatnonzero(division.labels == j) for j in range(division.n_groups)]
     sizes = np.array([len(group) for group in groups])
     components = group_components(table.similarity, groups, options.signed)
-    smoothness = smoothness_beyond_chance(
-        table.rows,
-        groups,
-        n_neighbors=options.n_neighbors,
-        n_shuffles=N_SHUFFLES,
-        seed=seed,
-        metric=options.metric,
-    )
+    measured = {"n_neighbors": options.n_neighbors, "n_shuffles": N_SHUFFLES, "seed": seed}
+    smoothness = smoothness_beyond_chance(table.rows, groups, metric=options.metric, **measured)
     p_values = np.ones(len(sizes))  # of single features
     if (sizes > 1).any():
         known = division.labels if division.known else None
@@ -77,13 +71,10 @@ def describe(division: Division, options: Options, seed: int) -> tuple[Groups, I
     order = rank_groups(smoothness, groups, table.columns)
     ranked = [groups[j] for j in order]
     placed = place_groups(table, ranked, components.centrality, components.signs, smoothness[order])
-    tested = replace(
-        placed,
-        p_values=p_values[order],
-        replication=None if replication is None else replication[order],
-        replicates=None if again is None else again[order],
-    )
-    return tested, order
+    replication = None if replication is None else replication[order]
+    again = None if again is None else again[order]
+    found = replace(placed, p_values=p_values[order], replication=replication, replicates=again)
+    return found, order
 
 
 def rank_groups(scores: FloatArray, groups: list[IntArray], columns: IntArray) -> IntArray:
@@ -95,30 +86,25 @@ def rank_groups(scores: FloatArray, groups: list[IntArray], columns: IntArray) -
 
 
 def place_groups(
-    table: Table,
-    groups: list[IntArray],
-    centrality: FloatArray,
-    signs: IntArray,
-    smoothness: FloatArray,
+    table: Table, groups: list[IntArray], central: FloatArray, signs: IntArray, smooth: FloatArray
 ) -> Groups:
     """Put what is known of the features of a table into the user's order of the columns."""
     columns, n_features = table.columns, len(table.names)
-    members = [np.sort(columns[group]) for group in groups]
-    labels = np.full(n_features, -1)
+    members, labels = [np.sort(columns[group]) for group in groups], np.full(n_features, -1)
     for rank, group in enumerate(members):
         labels[group] = rank
     placed, turned = np.zeros(n_features), np.zeros(n_features, dtype=np.int64)
-    placed[columns], turned[columns] = centrality, signs
+    placed[columns], turned[columns] = central, signs
     # of duplicates, which rounding may tell apart, the user's first
     _, first = np.unique(table.twins, return_index=True)
-    central = centrality[first[table.twins]]
+    central = central[first[table.twins]]
     best = [columns[group[central[group] == central[group].max()]].min() for group in groups]
     # the most central feature is not turned round: the others are, against it
     numbers = np.array([kind == "number" for kind in table.kinds or ["number"] * n_features])
     for group, central_one in zip(members, best, strict=True):
         if turned[central_one] < 0:
             turned[group[numbers[group]]] *= -1
-    return Groups(members, labels, turned, placed, np.array(best), smoothness)
+    return Groups(members, labels, turned, placed, np.array(best), smooth)
 
 
 def holds_in_blocks(

@@ -61,7 +61,9 @@ def discover(
             return no_groups(table, relatedness)
         table, strength = table.restricted(related), strength[related]
     n_chosen = table.similarity.shape[1]
-    distinct = _distinct(table)
+    # duplicates go where the first of them goes
+    distinct = np.sort(np.unique(table.twins, return_index=True)[1])
+    distinct = distinct if len(distinct) >= 2 * FEWEST else np.arange(n_chosen)
     graph = connect_features(
         table.similarity.restricted(distinct), options.signed, strength[distinct]
     )
@@ -124,12 +126,6 @@ def _cut(graph: FeatureGraph, root: Node, n_groups: int) -> Level:
     if root.n_leaves < n_groups:
         root = grow_tree(graph, root.features, least=0.0)
     return Level.of(*cut_tree(root, n_groups), 1.0, graph.n_features)
-
-
-def _distinct(table: Table) -> IntArray:
-    """Find the first feature of those that are equal: the others go where it goes."""
-    _, first = np.unique(table.twins, return_index=True)
-    return np.sort(first) if len(first) >= 2 * FEWEST else np.arange(len(table.twins))
 
 
 def _place(labels: IntArray, distinct: IntArray, twins: IntArray) -> IntArray:

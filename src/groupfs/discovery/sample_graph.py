@@ -61,8 +61,7 @@ class SampleGraph:
         those they reach hold at most ``most_entries`` numbers; where a single row reaches too many
         for that to help, as in a graph of all pairs or after many steps, all are held at once.
         """
-        reached = self._reached(index, steps)
-        d = take(index[:1]).shape[1]
+        reached, d = self._reached(index, steps), take(index[:1]).shape[1]
         most_rows = most_entries // d
         of_one = len(self._reached(index[:1], steps)[-1])
         if len(reached[-1]) > most_rows >= FEWEST_IN_PART * of_one and len(index) > 1:

@@ -58,8 +58,7 @@ def feature_smoothness(
     most_rows: int = MEASURED_ROWS,
 ) -> FloatArray:
     """Measure how smooth all features are on the sample graph of some, (d,); not below 0."""
-    rng = np.random.default_rng(seed)
-    of_column = rows.feature_of_column
+    rng, of_column = np.random.default_rng(seed), rows.feature_of_column
     if isinstance(metric, SampleGraph):
         return _shared_part(*walked_rows(rows, metric, 1, rng), of_column)
     n_rows = max(64, min(most_rows, MEASURED_ENTRIES // rows.shape[1]))
@@ -210,13 +209,10 @@ def beyond_chance(
         if len(group) < 2:
             continue
         index = np.flatnonzero(np.isin(of_column, group))
-        own = np.searchsorted(np.sort(group), of_column[index])
-        columns = X[:, index]
+        own, columns = np.searchsorted(np.sort(group), of_column[index]), X[:, index]
         measured = (n_neighbors, steps, metric)
-        chance = [
-            own_graph_smoothness(_shuffle_columns(columns, rng, own), *measured)
-            for _ in range(n_shuffles)
-        ]
+        shuffles = (_shuffle_columns(columns, rng, own) for _ in range(n_shuffles))
+        chance = [own_graph_smoothness(shuffled, *measured) for shuffled in shuffles]
         smoothness = own_graph_smoothness(columns, *measured)
         found[j] = len(index) / len(group) * (smoothness - np.mean(chance))
     return found

@@ -71,10 +71,7 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
     def __init__(
         self, drop: Any = None, use: Any = None, missing: Any = None, order: Any = None
     ) -> None:
-        self.drop = drop
-        self.use = use
-        self.missing = missing
-        self.order = order
+        self.drop, self.use, self.missing, self.order = drop, use, missing, order
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Decide which columns are used, and as what; ``y`` is not looked at.

@@ -9,7 +9,7 @@ import difflib
 import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from groupfs.files.answers import find_scales, read_orders, suspected_codes, unordered_answers
 from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
@@ -17,6 +17,8 @@ from groupfs.files.column_values import ColumnsError, read_codes, to_numbers, wi
 from groupfs.utils.text import count, join_names
 
 __all__ = ["Column", "ColumnsError", "Preparation", "decide_columns", "matching", "numeric_columns"]
+
+Patterns: TypeAlias = str | Sequence[str] | None
 
 
 @dataclass(frozen=True)
@@ -171,10 +173,7 @@ def decide_columns(
 
 
 def numeric_columns(
-    names: Sequence[str],
-    *,
-    drop: str | Sequence[str] | None = None,
-    label: str | Sequence[str] | None = None,
+    names: Sequence[str], *, drop: Patterns = None, label: Patterns = None
 ) -> Preparation:
     """Return the preparation of a table that holds numbers already and is taken as it is.
 
@@ -189,9 +188,7 @@ def numeric_columns(
     return Preparation(tuple(columns), tuple(log.sentences()))
 
 
-def _left_out(
-    names: Sequence[str], drop: str | Sequence[str] | None, label: str | Sequence[str] | None
-) -> dict[str, str]:
+def _left_out(names: Sequence[str], drop: Patterns, label: Patterns) -> dict[str, str]:
     """Return the columns that are not to be used, and why."""
     labels = [label] if isinstance(label, str) else label or ()
     dropped = matching(drop, names, "drop")
@@ -207,9 +204,7 @@ def refuse_few(names: Sequence[str], source: str, notes: Sequence[str]) -> None:
         )
 
 
-def matching(
-    patterns: str | Sequence[str] | None, names: Sequence[str], parameter: str
-) -> set[str]:
+def matching(patterns: Patterns, names: Sequence[str], parameter: str) -> set[str]:
     """Find the names that patterns such as ``*_mut`` stand for.
 
     ``a,b`` stands for both a and b, unless there is a column of that very name. An error names the

@@ -18,6 +18,9 @@ from groupfs.utils.errors import ParameterError
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 #: Words for a missing value. "None" is not among them: to people it is an answer.
 MISSING_WORDS = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?", "."]
+#: How pandas reads every file.
+USUAL: dict[str, Any] = {"encoding_errors": "replace", "index_col": False, "low_memory": False}
+USUAL |= {"na_values": MISSING_WORDS, "keep_default_na": False, "skipinitialspace": True}
 DECIMAL_COMMA = re.compile(r"^\s*([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)\s*$")
 #: Several answers in one cell, such as 1,3,4.
 NUMBER_LIST = re.compile(r"\s*\d+(,\d+){2,}\s*")
@@ -99,18 +102,13 @@ def parse(file: IO[bytes], layout: Layout, n_rows: int | None = None, **more: An
 
     read = pd.read_csv(
         file,
-        encoding=layout.encoding,
-        encoding_errors="replace",
         sep=r"\s+" if layout.separator == " " else layout.separator,
         header=0 if layout.has_header else None,
         names=layout.names,
-        index_col=False,
         decimal=layout.decimal,
-        na_values=MISSING_WORDS,
-        keep_default_na=False,
-        skipinitialspace=True,
-        low_memory=False,
+        encoding=layout.encoding,
         chunksize=n_rows,
+        **USUAL,
         **more,
     )
     lists = None
@@ -171,11 +169,8 @@ def _separator(lines: list[str]) -> str:
         widths = [len(row) for row in _split(lines, separator)]
         usual = max(set(widths), key=lambda width: (widths.count(width), width))
         # a blank inside words and values splits many files, so it only serves if nothing else does
-        return (
-            separator != " " and usual > 1,
-            widths.count(usual) / len(widths) * (usual > 1),
-            usual,
-        )
+        share = widths.count(usual) / len(widths) * (usual > 1)
+        return separator != " " and usual > 1, share, usual
 
     best = max(SEPARATORS, key=quality)
     if best == ",":  # decimal commas also split every line alike

@@ -48,9 +48,9 @@ def is_too_large(path: str | Path, max_memory: Any = None) -> bool:
 def map_text(
     path: str | Path,
     folder: str | Path,
-    *,
     header: bool | None = None,
-    aside: Mapping[str, str] | None = None,
+    aside: Mapping[str, Any] | None = None,
+    *,
     part_rows: int = PART_ROWS,
     **columns: Any,
 ) -> FileTable:

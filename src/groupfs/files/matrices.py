@@ -80,9 +80,8 @@ def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
         raise ValueError(f"X of shape {values.shape} for {len(obs)} obs, {len(variables)} var")
     names = [str(name) for name in make_index_unique(variables.astype(str))]  # as scanpy does
     again = [new for new, name in zip(names, variables, strict=True) if new != str(name)]
-    notes = []
-    if again:
-        notes.append(f"Names of variables that occur again were numbered: {join_names(again)}.")
+    told = f"Names of variables that occur again were numbered: {join_names(again)}."
+    notes = [told] if again else []
     stored: Any = values.data if sp.issparse(values) else values
     if layer is None and not use_raw and cells.raw is not None and (stored < 0).any():
         notes.append(
@@ -133,13 +132,10 @@ def _from_variables(source: str, arrays: Mapping[str, Any]) -> FileTable:
     named = [columns.pop(name) for name in COLUMN_NAMES if name in columns]
     names = [own for own in named if own.size == n_columns and own.dtype.kind == "U"]
     metadata = {name: column for name, column in columns.items() if column.size == n_rows}
-    return _table(
-        source,
-        tables[chosen],
-        [str(name).strip() for name in names[0]] if names else None,
-        row_metadata=pd.DataFrame(metadata) if metadata else None,
-        notes=[f"The table of {source} is its array {chosen}."] if len(arrays) > 1 else [],
-    )
+    own = [str(name).strip() for name in names[0]] if names else None
+    notes = [f"The table of {source} is its array {chosen}."] if len(arrays) > 1 else []
+    frame = pd.DataFrame(metadata) if metadata else None
+    return _table(source, tables[chosen], own, row_metadata=frame, notes=notes)
 
 
 def _table(source: str, array: Any, names: list[str] | None = None, **more: Any) -> FileTable:

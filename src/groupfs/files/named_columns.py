@@ -22,15 +22,8 @@ def read_excel(content: Content, header: bool | None) -> FileTable:
 
     with content.open() as file:
         book = openpyxl.load_workbook(file, read_only=True, data_only=True)
-        every = pd.read_excel(
-            book,
-            None,
-            header=None,
-            dtype=object,
-            na_values=[*MISSING_WORDS, *ERRORS],
-            engine="openpyxl",
-            keep_default_na=False,
-        )
+        gaps = {"na_values": [*MISSING_WORDS, *ERRORS], "keep_default_na": False}
+        every = pd.read_excel(book, None, header=None, dtype=object, engine="openpyxl", **gaps)
     sheets = {
         title: cells.dropna(how="all").dropna(axis=1, how="all") for title, cells in every.items()
     }

@@ -73,20 +73,13 @@ def read_table(
             "leave it out.",
             given.partition("=")[0],
         )
-    readers: dict[str, Callable[[], FileTable]] = {
-        "text": lambda: read_text(content, header),
-        "xlsx": lambda: read_excel(content, header),
-        "sav": lambda: read_spss(content),
-        "parquet": lambda: read_frame(content),
-        "feather": lambda: read_frame(content),
-        "npy": lambda: read_numpy(content),
-        "npz": lambda: read_numpy(content),
-        "mat": lambda: read_mat(content),
-        "h5ad": lambda: read_h5ad(content, layer, use_raw),
-    }
+    readers: dict[str, Callable[..., FileTable]] = {"sav": read_spss, "mat": read_mat}
+    readers |= {"parquet": read_frame, "feather": read_frame, "npy": read_numpy, "npz": read_numpy}
+    readers |= {"text": read_text, "xlsx": read_excel, "h5ad": read_h5ad}
+    asked = {"text": (header,), "xlsx": (header,), "h5ad": (layer, use_raw)}
     with refuse_broken(content), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of other packages, on layouts and styles
-        table = readers[content.format]()
+        table = readers[content.format](content, *asked.get(content.format, ()))
     refuse_duplicates(table.names, table.source)
     if table.n_rows == 0:
         raise TableError(

@@ -2,7 +2,7 @@ r"""The published method: memberships and gates, learned together.
 
 In the order of the paper; the page "The paper, line by line" has every statement with its test.
 
-- ``graph``: graphs W, P and L_feat; ``batches``: rows as tensors; ``smoothness``: where gates start
+- ``graph``: graphs W, P and L_feat, and where gates start; ``batches``: rows as tensors
 - ``relaxations``: memberships M (Gumbel-softmax) and gates z, with their noise
 - ``losses``: L_s with P^t of the gated samples; F = M Q and L_f; L_reg
 - ``model``: what is learned, log(pi), mu and Q, and how it starts; z-hat = M z; the loss L; without

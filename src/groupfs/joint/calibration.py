@@ -57,8 +57,7 @@ def calibrate(
         draw = model.draw(noise, sigma)
         if batch_size < N:
             X = rows.random(batch_size, rng)
-        M = membership(model.logits, draw.gumbel, SOFT_TEMPERATURE)
-        z = gates(model.mu, draw.gate)
+        M, z = membership(model.logits, draw.gumbel, SOFT_TEMPERATURE), gates(model.mu, draw.gate)
         smooth, _, grad_z = gated_smoothness(objective, X, M, z)
         _, pull, _ = group_sparsity(model.mu, M.mean(-2), sigma)
         rough, _, _ = feature_smoothness(M, model.Q, objective.walk, 0.0)

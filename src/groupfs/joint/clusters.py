@@ -13,6 +13,7 @@ import scipy.sparse.linalg
 import torch
 
 from groupfs.discovery.members import dense_eigenvectors, lanczos
+from groupfs.joint.graph import Walk
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Starts of k-means, beside the deterministic one, and steps from each at most.
@@ -25,9 +26,7 @@ DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200
 DENSE_FEATURES = 1024
 
 
-def leading_eigenvectors(
-    walk: FloatArray | sp.csr_array, n_vectors: int, tolerance: float = 0.0
-) -> FloatArray:
+def leading_eigenvectors(walk: Walk, n_vectors: int, tolerance: float = 0.0) -> FloatArray:
     """Find the ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
 
     Those of a sparse walk, and of a dense one of many features, are found one by one, to a relative
@@ -43,16 +42,13 @@ def leading_eigenvectors(
     return vectors[:, order]
 
 
-def smoothness_of(walk: FloatArray | sp.csr_array, eigenvectors: FloatArray) -> FloatArray:
+def smoothness_of(walk: Walk, eigenvectors: FloatArray) -> FloatArray:
     """Compute the eigenvalues that belong to eigenvectors of the walk, (n_vectors,)."""
     return np.einsum("ij,ij->j", eigenvectors, walk @ eigenvectors)
 
 
 def _one_by_one(
-    walk: FloatArray | sp.csr_array,
-    n_vectors: int,
-    direct_features: int = DIRECT_FEATURES,
-    tolerance: float = 0.0,
+    walk: Walk, n_vectors: int, direct_features: int = DIRECT_FEATURES, tolerance: float = 0.0
 ) -> tuple[FloatArray, FloatArray]:
     """Use Lanczos, or a slower way where eigenvalues are too close for it to converge."""
     d = walk.shape[0]
@@ -68,7 +64,7 @@ def _one_by_one(
         return scipy.sparse.linalg.lobpcg(walk, start, maxiter=LOBPCG_STEPS)
 
 
-def _dense(walk: FloatArray | sp.csr_array) -> FloatArray:
+def _dense(walk: Walk) -> FloatArray:
     return walk if isinstance(walk, np.ndarray) else np.asarray(walk.toarray())
 
 
@@ -107,14 +103,11 @@ def _pivots(U: FloatArray) -> IntArray:
     rounding would choose.
     """
     h, _, C = U.shape
-    every = np.arange(h)
-    left = np.einsum("hdc,hdc->hd", U, U)
-    basis = np.zeros((h, C, C))
+    every, left, basis = np.arange(h), np.einsum("hdc,hdc->hd", U, U), np.zeros((h, C, C))
     chosen = np.empty((h, C), dtype=np.int64)
     for k in range(C):
         chosen[:, k] = pick = left.argmax(1)
-        direction = U[every, pick][..., None]
-        before = basis[:, :k]
+        direction, before = U[every, pick][..., None], basis[:, :k]
         for _ in range(2 if k else 0):  # once more: rounding leaves something of the others
             direction = direction - before.transpose(0, 2, 1) @ (before @ direction)
         direction /= np.maximum(np.linalg.norm(direction, axis=1, keepdims=True), 1e-300)
@@ -153,8 +146,7 @@ def _lloyd(points: FloatArray, centers: FloatArray) -> IntArray:
     small, and dozens are needed to choose the number of groups.
     """
     h, d, C = points.shape
-    labels = np.full((h, d), -1)
-    moving = np.arange(h)
+    labels, moving = np.full((h, d), -1), np.arange(h)
     for _ in range(MAX_STEPS):
         nearest = _nearest(points, centers)
         moved = (nearest != labels[moving]).any(1)
@@ -178,8 +170,7 @@ def _nearest(points: FloatArray, centers: FloatArray) -> IntArray:
     library so, which is one for the whole process, would change the sums of whoever else is at
     work in it.
     """
-    half = 0.5 * np.square(centers).sum(2)[:, None, :]
-    turned = centers.transpose(0, 2, 1)
+    half, turned = 0.5 * np.square(centers).sum(2)[:, None, :], centers.transpose(0, 2, 1)
     size = max(1, SMALL_PRODUCT // centers[0].size)
     blocks = [points[:, start : start + size] for start in range(0, points.shape[1], size)]
     return np.concatenate([(block @ turned - half).argmax(2) for block in blocks], axis=1)

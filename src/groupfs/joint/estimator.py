@@ -5,7 +5,7 @@ What needs torch is imported inside the methods of a fit: estimators can be made
 
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -23,6 +23,7 @@ from groupfs.utils.sklearn_compat import (
     Interval,
     StrOptions,
     fit_context,
+    parameter,
 )
 from groupfs.utils.warn import SelectionWarning, warn
 
@@ -33,46 +34,30 @@ if TYPE_CHECKING:
     from groupfs.joint.problem import Problem
     from groupfs.joint.training import LearnedGroups, Trained
 
+WEIGHT = Interval(Real, 1e-6, 1e6, closed="both")
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class JointSelector(GroupSelector):
     """Base of ``GroupFS`` and ``GroupFSPath``: their parameters, the table, what a model sets."""
 
-    smoothness_weight: float | str = "auto"
-    preset: str = "default"
-    bandwidth_gradient: str | None = None
-    start_temperature: float | None = None
-    end_temperature: float = 0.01
-    batch_size: int | None = None
-    max_epochs: int | None = None
-    early_stopping: bool | None = None
-    learning_rate: float | None = None
-    n_init: int = 2
-    n_neighbors: int = 7
-    feature_neighbors: int | str | None = None
-    diffusion_steps: int = 2
-    gate_noise: float = 0.5
-    verbose: int = 0
+    smoothness_weight: float | str = parameter("auto", WEIGHT, StrOptions({"auto"}))
+    preset: str = parameter("default", StrOptions(set(PRESETS)))
+    bandwidth_gradient: str | None = parameter(None, StrOptions({"exact", "detached"}), None)
+    start_temperature: float | None = parameter(None, POSITIVE, None)
+    end_temperature: float = parameter(0.01, POSITIVE)
+    batch_size: int | None = parameter(None, Interval(Integral, 2, None, closed="left"), None)
+    max_epochs: int | None = parameter(None, COUNT, None)
+    early_stopping: bool | None = parameter(None, "boolean", None)
+    learning_rate: float | None = parameter(None, POSITIVE, None)
+    n_init: int = parameter(2, COUNT)
+    n_neighbors: int = parameter(7, COUNT)
+    feature_neighbors: int | str | None = parameter(None, COUNT, StrOptions({"all"}), None)
+    diffusion_steps: int = parameter(2, COUNT)
+    gate_noise: float = parameter(0.5, Interval(Real, 0.2, 2, closed="both"))
+    verbose: int = parameter(0, "verbose")
 
     _advice = "try other sparsities"  # where gates are trivial
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **GroupSelector._parameter_constraints,
-        "smoothness_weight": [Interval(Real, 1e-6, 1e6, closed="both"), StrOptions({"auto"})],
-        "preset": [StrOptions(set(PRESETS))],
-        "bandwidth_gradient": [StrOptions({"exact", "detached"}), None],
-        "start_temperature": [POSITIVE, None],
-        "end_temperature": [POSITIVE],
-        "batch_size": [Interval(Integral, 2, None, closed="left"), None],
-        "max_epochs": [COUNT, None],
-        "early_stopping": ["boolean", None],
-        "learning_rate": [POSITIVE, None],
-        "n_init": [COUNT],
-        "n_neighbors": [COUNT],
-        "feature_neighbors": [COUNT, StrOptions({"all"}), None],
-        "diffusion_steps": [COUNT],
-        "gate_noise": [Interval(Real, 0.2, 2, closed="both")],
-        "verbose": ["verbose"],
-    }
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -131,13 +116,11 @@ class JointSelector(GroupSelector):
         self._set_groups(learned.groups)
         self.group_gates_, self.membership_ = learned.gates, learned.membership
         self.feature_gates_ = learned.membership @ learned.gates.clip(0, 1)
-        self.projection_ = learned.projection
-        self.distortion_ = problem.distortion
+        self.projection_, self.distortion_ = learned.projection, problem.distortion
         self.critical_sparsity_weight_ = problem.critical_sparsity_weight
         self.smoothness_weight_ = problem.objective.smoothness_weight
         self.sparsity_weight_ = float(trained.sparsity_weights[weight])
-        self.loss_ = float(trained.loss[seed, weight])
-        self.gain_ = float(trained.gain[seed, weight])
+        self.loss_, self.gain_ = (float(of[seed, weight]) for of in (trained.loss, trained.gain))
         self.history_, self.n_iter_ = learned.history, len(learned.history)
         table, every = problem.table, np.arange(len(problem.table.columns))
         K = problem.settings.n_neighbors
@@ -289,14 +272,8 @@ class GroupFS(JointSelector):
 
     __module__ = "groupfs"
 
-    sparsity: float | None = None
-    sparsity_weight: float | None = None
-
-    _parameter_constraints = {
-        **JointSelector._parameter_constraints,
-        "sparsity": [POSITIVE, None],
-        "sparsity_weight": [NOT_NEGATIVE, None],
-    }
+    sparsity: float | None = parameter(None, POSITIVE, None)
+    sparsity_weight: float | None = parameter(None, NOT_NEGATIVE, None)
 
     def _train(self, problem: "Problem") -> "Trained":
         from groupfs.joint.training import train_models

@@ -1,10 +1,12 @@
 """The graph of gated samples with the gradients that training needs, and that of the features.
 
-Axes: R models side by side, B samples of a batch, d features. Affinities are those of
-:mod:`groupfs.discovery.smoothness`, in torch.
+Axes: R models side by side, B samples of a batch, d features; S tables side by side, p features of
+a group. Affinities are those of :mod:`groupfs.discovery.smoothness`, in torch, and so is the
+smoothness of groups beyond chance, by which gates start and groups are ranked.
 """
 
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,11 +14,17 @@ import torch
 from torch import Tensor
 
 from groupfs.data.correlations import Correlations
-from groupfs.discovery.smoothness import BANDWIDTH_FLOOR, LEAST_EXPONENT, TINY
+from groupfs.discovery.smoothness import BANDWIDTH_FLOOR, LEAST_EXPONENT, SCORED_ROWS, TINY
+from groupfs.joint.batches import Batches
+from groupfs.joint.counter_rng import CounterNoise
+from groupfs.joint.settings import Settings
 from groupfs.utils.types import FloatArray, IntArray
 
+Walk: TypeAlias = FloatArray | sp.csr_array
 #: Columns whose mean squared distance is below this share of their norms count as nearly one.
 ALIKE = 1e-6
+#: Numbers that are worked on at a time: what a processor's cache holds, what a GPU is busy with.
+ENTRIES_AT_ONCE = {"cpu": 2**20, "cuda": 2**25}
 
 
 @dataclass
@@ -102,9 +110,7 @@ def random_walk(affinity: Tensor) -> tuple[Tensor, Tensor]:
     return affinity / degree, degree
 
 
-def feature_walk(
-    similarity: Correlations, n_neighbors: int, n_kept: int | None
-) -> FloatArray | sp.csr_array:
+def feature_walk(similarity: Correlations, n_neighbors: int, n_kept: int | None) -> Walk:
     """Build the walk of the features, (d, d), whose signs count.
 
     Kept are the affinities of so many neighbours of each feature, or all where ``n_kept`` is None.
@@ -138,7 +144,7 @@ def _distances(similarity: Correlations, start: int, stop: int) -> FloatArray:
     return distances
 
 
-def symmetric_walk(affinity: FloatArray | sp.csr_array) -> FloatArray | sp.csr_array:
+def symmetric_walk(affinity: Walk) -> Walk:
     r"""Normalise affinities to :math:`D^{-1/2} W D^{-1/2}`, dense or sparse as W is.
 
     The Laplacian is the identity minus this.
@@ -158,10 +164,46 @@ def affinity_of_neighbors(
     """
     d, n_kept = len(nearest), nearest.shape[1] - 1
     bandwidth = np.sqrt(np.maximum(distances[:, n_neighbors], BANDWIDTH_FLOOR * mean + TINY))
-    source = np.repeat(np.arange(d), n_kept + 1)
-    target = nearest.ravel()
+    source, target = np.repeat(np.arange(d), n_kept + 1), nearest.ravel()
     affinity = np.exp(-distances.ravel() / (bandwidth[source] * bandwidth[target]))
     # An explicit diagonal: duplicates of a feature may have crowded it out of its own neighbours.
     off = source != target
     kept = sp.csr_array((affinity[off], (source[off], target[off])), shape=(d, d))
     return sp.csr_array(kept.maximum(kept.T) + sp.eye_array(d))
+
+
+def group_smoothness(
+    rows: Batches, groups: list[IntArray], settings: Settings, seed: int, n_shuffles: int
+) -> FloatArray:
+    """Measure the smoothness of every group beyond chance on random rows, (C,).
+
+    A single feature shuffled is the same feature: it has none.
+    """
+    X = rows.random(SCORED_ROWS, np.random.default_rng(seed))
+    K, t = settings.n_neighbors, settings.diffusion_steps
+    noise, found = CounterNoise([seed], X.device), np.zeros(len(groups))
+    for j, group in enumerate(groups):
+        if len(group) < 2:
+            continue
+        columns = X[:, torch.as_tensor(np.sort(group), device=X.device)]
+        entries = len(columns) * max(columns.shape)
+        at_once = max(1, ENTRIES_AT_ONCE.get(X.device.type, 2**22) // entries)
+        chance = []
+        for start in range(0, n_shuffles, at_once):
+            n = min(at_once, n_shuffles - start)
+            keys = noise.uniform(n * columns.numel(), torch.float32).view(n, *columns.shape)
+            order = keys.argsort(dim=-2, stable=True)  # another one for each column
+            shuffled = columns.expand_as(keys).gather(-2, order)
+            chance.append(own_graph_smoothness(shuffled, K, t).double())
+        smoothness = own_graph_smoothness(columns[None], K, t).item()
+        found[j] = smoothness - torch.cat(chance).cpu().numpy().mean()
+    return found
+
+
+def own_graph_smoothness(X: Tensor, n_neighbors: int, steps: int) -> Tensor:
+    """Compute s for each of a stack of tables, (S, B, p) to (S,)."""
+    affinity = plain_affinity(X @ X.mT, n_neighbors)
+    degree, smoothed = affinity.sum(-1, keepdim=True), X
+    for _ in range(steps):
+        smoothed = (affinity @ smoothed) / degree
+    return (smoothed * X).mean((-2, -1))

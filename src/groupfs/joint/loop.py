@@ -59,20 +59,14 @@ class History:
 
     def records(self, model: int, weights: Sequence[float]) -> list[dict[str, Any]]:
         """Return one record per epoch of one model; ``weights`` combine the terms into the loss."""
-        combine = np.array(weights)
-        return [
-            {
-                "epoch": epoch,
-                "loss": float(self.terms[epoch, model] @ combine),
-                "L_s": float(self.terms[epoch, model, 0]),
-                "L_f": float(self.terms[epoch, model, 1]),
-                "L_reg": float(self.terms[epoch, model, 2]),
-                "gates": self.gates[epoch, model],
-                "temperature": self.temperature[epoch],
-                "seconds": self.seconds[epoch],
-            }
-            for epoch in range(self.n_epochs[model])
-        ]
+        records = []
+        for epoch in range(self.n_epochs[model]):
+            terms, gates = self.terms[epoch, model], self.gates[epoch, model]
+            loss = {"epoch": epoch, "loss": float(terms @ np.array(weights))}
+            loss |= dict(zip(("L_s", "L_f", "L_reg"), terms.tolist(), strict=True))
+            heat, seconds = self.temperature[epoch], self.seconds[epoch]
+            records.append({**loss, "gates": gates, "temperature": heat, "seconds": seconds})
+        return records
 
 
 @torch.no_grad()
@@ -126,14 +120,9 @@ def train(
                 InterruptedTrainingWarning,
             )
         models.write_back(models.active, len(seconds))
-    return History(
-        terms=torch.stack(terms[: len(seconds)]).double().cpu().numpy(),
-        gates=torch.stack(gates[: len(seconds)]).double().cpu().numpy(),
-        temperature=heats,
-        seconds=seconds,
-        n_epochs=models.n_epochs.cpu().numpy(),
-        interrupted=interrupted,
-    )
+    n, n_epochs = len(seconds), models.n_epochs.cpu().numpy()
+    found = [torch.stack(of[:n]).double().cpu().numpy() for of in (terms, gates)]
+    return History(found[0], found[1], heats, seconds, n_epochs, interrupted)
 
 
 class ActiveModels:

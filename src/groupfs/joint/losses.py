@@ -10,14 +10,20 @@ history of the computation is kept.
 import math
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 import torch
 from torch import Tensor
 
-from groupfs.joint.graph import SelfTuningGraph, random_walk, self_tuning_graph, squared_distances
-from groupfs.utils.types import FloatArray
+from groupfs.joint.graph import (
+    SelfTuningGraph,
+    Walk,
+    random_walk,
+    self_tuning_graph,
+    squared_distances,
+)
 
 #: Numbers of the sample graphs that are worked on at a time; on the CPU about a cache full.
 CHUNK_ENTRIES = {"cpu": 2**21, "cuda": 2**28}
@@ -154,8 +160,7 @@ def _trace_by_columns(
         forth.append(walk @ forth[-1])
     for _ in range(steps - 1):
         back.append(walk.mT @ back[-1])
-    grad_weight = (X * forth[-1]).sum(-2)
-    value = (weighted * forth[-1]).sum((-2, -1))
+    grad_weight, value = (X * forth[-1]).sum(-2), (weighted * forth[-1]).sum((-2, -1))
     grad_walk = torch.cat(back, -1) @ torch.cat(forth[steps - 1 :: -1], -1).mT
     return value, grad_weight, grad_walk
 
@@ -179,9 +184,7 @@ def _quadratic_forms(A: Tensor, X: Tensor) -> Tensor:
     return (A @ X).mul_(X).sum(-2)
 
 
-def walk_tensor(
-    walk: FloatArray | sp.csr_array, device: torch.device, dtype: torch.dtype
-) -> Tensor:
+def walk_tensor(walk: Walk, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Make a tensor of a dense or CSR walk matrix, of the same layout.
 
     On CUDA sparse matrices of moderate size become dense: their products with sparse ones are not
@@ -192,15 +195,10 @@ def walk_tensor(
         walk = walk.toarray()
     if isinstance(walk, np.ndarray):
         return torch.as_tensor(walk, dtype=dtype, device=device)
-    return torch.sparse_csr_tensor(
-        torch.from_numpy(walk.indptr.astype(np.int64)),
-        torch.from_numpy(walk.indices.astype(np.int64)),
-        torch.from_numpy(walk.data),
-        size=walk.shape,
-        dtype=dtype,
-        device=device,
-        check_invariants=False,
-    )
+    ends, places = (torch.from_numpy(of.astype(np.int64)) for of in (walk.indptr, walk.indices))
+    look: dict[str, Any] = {"size": walk.shape, "dtype": dtype, "device": device}
+    values = torch.from_numpy(walk.data)
+    return torch.sparse_csr_tensor(ends, places, values, **look, check_invariants=False)
 
 
 # torch says once in a process that these tensors are new. It is silenced here and not where they

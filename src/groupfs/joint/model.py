@@ -102,8 +102,7 @@ class GatedModel:
     ) -> Tensor:
         """Write the gradients; return the terms L_s, L_f and L_reg, unweighted, (R, 3)."""
         lambda1, lambda2 = objective.smoothness_weight, self.sparsity_weight.unsqueeze(-1)
-        M = membership(self.logits, noise.gumbel, temperature)
-        z = gates(self.mu, noise.gate)
+        M, z = membership(self.logits, noise.gumbel, temperature), gates(self.mu, noise.gate)
         smooth, grad_weight, grad_z = gated_smoothness(objective, X, M, z)
         sparse, grad_mu, is_open = group_sparsity(self.mu, M.mean(-2), objective.gate_noise)
         coherent, grad_M, grad_Q = feature_smoothness(M, self.Q, objective.walk, 1 / lambda1)

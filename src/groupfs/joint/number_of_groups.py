@@ -6,9 +6,9 @@ Axes: d features, C groups. Eigenvectors come from :mod:`groupfs.joint.clusters`
 import math
 
 import numpy as np
-import scipy.sparse as sp
 
 from groupfs.joint.clusters import cluster_features, embed, leading_eigenvectors, smoothness_of
+from groupfs.joint.graph import Walk
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Groups that wide tables are divided into where the graph itself does not say.
@@ -23,9 +23,7 @@ ROUNDING = 1e-9
 MOST_GROUPS, MOST_BY_DISTORTION = 30, 40
 
 
-def find_n_groups(
-    walk: FloatArray | sp.csr_array, n_distinct: int
-) -> tuple[int, dict[int, float], FloatArray]:
+def find_n_groups(walk: Walk, n_distinct: int) -> tuple[int, dict[int, float], FloatArray]:
     """Find the number of groups; return it, E(C) for all C looked at, and the eigenvectors.
 
     ``n_distinct`` features are not duplicates of another.
@@ -33,16 +31,12 @@ def find_n_groups(
     d = walk.shape[0]
     n_vectors = max(min(MOST_GROUPS + 1, n_distinct, d), 2)
     eigenvectors = leading_eigenvectors(walk, n_vectors)
-    curve, lone = {}, {}
-    for C in range(2, n_vectors + 1):
-        labels = cluster_features(eigenvectors, C)
-        curve[C] = distortion(embed(eigenvectors, C), labels)
-        lone[C] = int((np.bincount(labels) == 1).sum())
+    curve, lone = _curve(eigenvectors)
     values = smoothness_of(walk, eigenvectors)
     return choose_n_groups(curve, d, lone, values), curve, eigenvectors
 
 
-def lowest_distortion(walk: FloatArray | sp.csr_array) -> tuple[int, dict[int, float], FloatArray]:
+def lowest_distortion(walk: Walk) -> tuple[int, dict[int, float], FloatArray]:
     """Find the C with the lowest E(C), as published, of 2 <= C <= min(d - 1, 40).
 
     Returns it, E(C) for all C looked at, and the eigenvectors. C = d is left out: every feature is
@@ -50,10 +44,18 @@ def lowest_distortion(walk: FloatArray | sp.csr_array) -> tuple[int, dict[int, f
     """
     most = max(2, min(walk.shape[0] - 1, MOST_BY_DISTORTION))
     eigenvectors = leading_eigenvectors(walk, most)
-    curve = {}
-    for C in range(2, most + 1):
-        curve[C] = distortion(embed(eigenvectors, C), cluster_features(eigenvectors, C))
+    curve, _ = _curve(eigenvectors)
     return min(curve, key=lambda C: curve[C]), curve, eigenvectors
+
+
+def _curve(eigenvectors: FloatArray) -> tuple[dict[int, float], dict[int, int]]:
+    """Compute E(C), and how many features stand alone, for every C up to that of eigenvectors."""
+    curve, lone = {}, {}
+    for C in range(2, eigenvectors.shape[1] + 1):
+        labels = cluster_features(eigenvectors, C)
+        curve[C] = distortion(embed(eigenvectors, C), labels)
+        lone[C] = int((np.bincount(labels) == 1).sum())
+    return curve, lone
 
 
 def distortion(embedding: FloatArray, labels: IntArray) -> float:

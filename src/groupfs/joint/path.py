@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from groupfs.groups import OPEN
 from groupfs.joint.estimator import JointSelector
 from groupfs.utils.errors import ParameterError
+from groupfs.utils.sklearn_compat import parameter
 from groupfs.utils.types import BoolArray, FloatArray
 
 if TYPE_CHECKING:
@@ -70,12 +71,7 @@ class GroupFSPath(JointSelector):
 
     __module__ = "groupfs"
 
-    sparsities: ArrayLike | None = None
-
-    _parameter_constraints = {
-        **JointSelector._parameter_constraints,
-        "sparsities": ["array-like", None],
-    }
+    sparsities: ArrayLike | None = parameter(None, "array-like", None)
 
     def _open(self, X: Any) -> Any:
         self._given_sparsities()  # refused before anything is computed
@@ -109,23 +105,14 @@ class GroupFSPath(JointSelector):
     ) -> "LearnedGroups":
         """Describe all models of the path in terms of the groups of the chosen one."""
         learned = super()._set_model(X, problem, trained, seed, weight)
-        sparsities = trained.sparsities
+        sparsities, gates = trained.sparsities, trained.gates[:, :, learned.order]
         frequency = np.zeros((len(sparsities), len(problem.table.names)))
         frequency[:, problem.table.columns] = trained.open_features.mean(0)
-        gates = trained.gates[:, :, learned.order]
         self.sparsity_ = float(sparsities[weight])
-        self.path_ = GroupPath(
-            sparsities=sparsities,
-            sparsity_weights=trained.sparsity_weights,
-            gates=gates,
-            gain=trained.gain,
-            loss=trained.loss,
-            terms=np.stack([history.last_terms for history in trained.histories], axis=1),
-            selection_frequency=frequency,
-            chosen=(seed, weight),
-            smoothness=learned.groups.smoothness,
-            kept=self.group_kept_,
-        )
+        terms = np.stack([history.last_terms for history in trained.histories], axis=1)
+        models = (trained.sparsity_weights, gates, trained.gain, trained.loss, terms, frequency)
+        found = ((seed, weight), learned.groups.smoothness, self.group_kept_)
+        self.path_ = GroupPath(sparsities, *models, *found)
         return learned
 
 

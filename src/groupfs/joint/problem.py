@@ -13,12 +13,11 @@ from groupfs.data.table import TableInMemory
 from groupfs.joint.batches import Batches
 from groupfs.joint.calibration import calibrate
 from groupfs.joint.clusters import as_groups, cluster_features, leading_eigenvectors
-from groupfs.joint.graph import feature_walk
+from groupfs.joint.graph import feature_walk, group_smoothness
 from groupfs.joint.losses import Objective, walk_tensor
 from groupfs.joint.model import GatedModel
 from groupfs.joint.number_of_groups import find_n_groups, lowest_distortion
 from groupfs.joint.settings import Settings
-from groupfs.joint.smoothness import group_smoothness
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Precision of training.
@@ -80,19 +79,10 @@ def prepare(
     critical, balanced = calibrate(first, objective, rows, settings.batch_size, seeds[0])
     weight = settings.smoothness_weight
     weight = balanced if isinstance(weight, str) else weight
-    return Problem(
-        table=table,
-        rows=rows,
-        settings=settings,
-        seeds=seeds,
-        device=device,
-        objective=replace(objective, smoothness_weight=float(weight)),
-        n_groups=n_groups,
-        clusters=clusters,
-        gate_start=_gate_starts(rows, clusters, n_groups, settings, seeds),
-        critical_sparsity_weight=critical,
-        distortion=distortion,
-    )
+    objective = replace(objective, smoothness_weight=float(weight))
+    gate_start = _gate_starts(rows, clusters, n_groups, settings, seeds)
+    given = (table, rows, settings, seeds, device, objective)
+    return Problem(*given, n_groups, clusters, gate_start, critical, distortion)
 
 
 def _gate_starts(

@@ -103,8 +103,7 @@ class Adam:
 
     def select(self, index: Tensor, parameters: list[Tensor]) -> "Adam":
         """Go on with some of the models, on the first axis, whose parameters are given."""
-        rest = Adam(parameters, self.rate)
-        rest.means = [mean[index] for mean in self.means]
+        rest, rest.means = Adam(parameters, self.rate), [mean[index] for mean in self.means]
         rest.squares = [square[index] for square in self.squares]
         rest.n_steps = self.n_steps
         return rest
@@ -113,10 +112,8 @@ class Adam:
     def step(self) -> None:
         """Take a step."""
         self.n_steps += 1
-        mean_share = 1 - DECAY**self.n_steps
-        square_share = 1 - SQUARE_DECAY**self.n_steps
-        length = self.rate / mean_share
-        root_share = square_share.sqrt()
+        mean_share, square_share = 1 - DECAY**self.n_steps, 1 - SQUARE_DECAY**self.n_steps
+        length, root_share = self.rate / mean_share, square_share.sqrt()
         moments = zip(self.parameters, self.means, self.squares, strict=True)
         for parameter, mean, square in moments:
             gradient = parameter.grad

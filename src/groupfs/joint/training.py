@@ -16,9 +16,9 @@ from groupfs.discovery.smoothness import SCORED_ROWS
 from groupfs.groups import OPEN, Groups
 from groupfs.joint.clusters import as_groups
 from groupfs.joint.counter_rng import CounterNoise
+from groupfs.joint.graph import group_smoothness
 from groupfs.joint.loop import History, train
 from groupfs.joint.problem import Problem
-from groupfs.joint.smoothness import group_smoothness
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Models that are trained side by side on the CPU, where more gain nothing. How sums round depends
@@ -82,29 +82,19 @@ def train_models(
 def _train_run(problem: Problem, sparsity_weights: FloatArray) -> Trained:
     settings, S, P = problem.settings, len(problem.seeds), len(sparsity_weights)
     models = problem.models(sparsity_weights)
+    noise, seed = CounterNoise(problem.seeds, problem.device), problem.seeds[0]
     history = train(
-        models,
-        problem.objective,
-        problem.rows,
-        settings,
-        CounterNoise(problem.seeds, problem.device),
-        batch_seed=problem.seeds[0],
-        verbose=settings.verbose,
+        models, problem.objective, problem.rows, settings, noise, seed, settings.verbose
     )
-    rng = np.random.default_rng(problem.seeds[0])
-    judged = problem.rows.random(SCORED_ROWS, rng)
+    judged = problem.rows.random(SCORED_ROWS, np.random.default_rng(seed))
     gain, loss = models.gain_and_loss(problem.objective, judged)
-    logits = models.logits.cpu().numpy()
-    projections = models.Q.cpu().numpy()
+    learned = {"logits": models.logits, "projections": models.Q, "gates": models.mu.double()}
+    learned |= {"loss": loss.double(), "gain": gain.double()}
     return Trained(
         sparsities=sparsity_weights / problem.critical_sparsity_weight,
         sparsity_weights=sparsity_weights,
-        logits=logits.reshape(S, P, *logits.shape[1:]),
-        projections=projections.reshape(S, P, *projections.shape[1:]),
-        gates=models.mu.double().cpu().numpy().reshape(S, P, -1),
-        loss=loss.double().cpu().numpy().reshape(S, P),
-        gain=gain.double().cpu().numpy().reshape(S, P),
         histories=[history.every(weight, P) for weight in range(P)],
+        **{name: of.cpu().numpy().reshape(S, P, *of.shape[1:]) for name, of in learned.items()},
     )
 
 
@@ -141,8 +131,7 @@ def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -
     table, settings = problem.table, problem.settings
     logits = merge_duplicates(trained.logits[seed, weight].astype(np.float64), table.twins)
     labels: IntArray = logits.argmax(1)
-    groups = as_groups(labels, problem.n_groups)
-    gates = trained.gates[seed, weight]
+    groups, gates = as_groups(labels, problem.n_groups), trained.gates[seed, weight]
     central, _ = table.similarity.with_sums(labels, problem.n_groups)
     smoothness = group_smoothness(problem.rows, groups, settings, problem.seeds[0], N_SHUFFLES)
     ranked = np.lexsort((-gates, -(gates if settings.is_published else smoothness)))

@@ -6,8 +6,7 @@ follow your own matplotlib settings. Colours are those of Okabe and Ito, or go f
 
 from groupfs.plotting.conditions import plot_conditions, plot_curves
 from groupfs.plotting.correlations import plot_correlations
-from groupfs.plotting.groups import plot_explained, plot_groups
-from groupfs.plotting.images import plot_image_groups
+from groupfs.plotting.groups import plot_explained, plot_groups, plot_image_groups
 from groupfs.plotting.joint import plot_history, plot_path
 from groupfs.plotting.style import ACCENT, CYCLE, DROPPED, KEPT
 

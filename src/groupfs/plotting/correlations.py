@@ -96,8 +96,7 @@ def _frame_kept(ax: "Axes", sizes: IntArray, kept: BoolArray) -> None:
 
 
 def _number_groups(ax: "Axes", sizes: IntArray) -> None:
-    middles = np.cumsum(sizes) - sizes / 2 - 0.5
-    numbered = [0]
+    middles, numbered = np.cumsum(sizes) - sizes / 2 - 0.5, [0]
     for j, middle in enumerate(middles):
         if middle - middles[numbered[-1]] >= 0.05 * sizes.sum():  # or numbers would overlap
             numbered.append(j)

@@ -33,8 +33,7 @@ def plot_history(selector: Any, *, ax: "Axes | None" = None) -> "Axes":
     """
     history = _trained(selector, "history_", "GroupFS")
     gates = np.array([record["gates"] for record in history])
-    loss = [record["loss"] for record in history]
-    epochs = np.arange(1, len(gates) + 1)
+    loss, epochs = [record["loss"] for record in history], np.arange(1, len(gates) + 1)
     with style.drawing(ax) as ax:
         ax.axhline(0.5, color="black", linewidth=0.6, linestyle=":", zorder=1.8)
         _draw_groups(ax, epochs, gates, selector.group_kept_)

@@ -26,16 +26,14 @@ def summarize_conditions(compared: Any) -> Json:
     """Summarise a ``Comparison`` or ``Curves`` into a dict that json can write."""
     is_number = hasattr(compared, "places")
     conditions: Any = getattr(compared, "conditions", None)
-    changes = {name: getattr(compared, f"{name}_change") for name in CHANGES}
-    groups = []
+    changes, groups = {name: getattr(compared, f"{name}_change") for name in CHANGES}, []
     for j, group in enumerate(compared.groups):
         record: Json = {"group": group, "representative": compared.representatives[j]}
         for name in QUANTITIES:
             estimate = getattr(compared, name, None)
             if estimate is not None:
-                record[name] = tidy_list(estimate.value[j], 4)
-                record[f"{name}_low"] = tidy_list(estimate.low[j], 4)
-                record[f"{name}_high"] = tidy_list(estimate.high[j], 4)
+                for end, values in (("", "value"), ("_low", "low"), ("_high", "high")):
+                    record[f"{name}{end}"] = tidy_list(getattr(estimate, values)[j], 4)
         for name, change in changes.items():
             record[f"{name}_p_value"] = tidy(change.p_values[j], 4)
             record[f"{name}_q_value"] = tidy(change.q_values[j], 4)
@@ -56,8 +54,7 @@ def summarize_conditions(compared: Any) -> Json:
 
 def conditions_table(summary: Json) -> list[Json]:
     """List every group in every condition, or at every place along a number."""
-    part = summary["conditions"]
-    rows = []
+    part, rows = summary["conditions"], []
     for group in part["groups"]:
         for k, condition in enumerate(part["conditions"]):
             of = {**group, "condition": condition, "n_samples": part["n_samples"][k]}
@@ -78,11 +75,8 @@ def strongest(groups: Sequence[Json], name: str, share: float = 1.0) -> float:
 def line_points(values: Sequence[float | None], low: float, high: float) -> str:
     """Write values as points of a line in a box of 200 by 40, as svg has it."""
     step, span = 200 / max(len(values) - 1, 1), (high - low) or 1.0
-    return " ".join(
-        f"{i * step:.1f},{40 - 40 * (value - low) / span:.1f}"
-        for i, value in enumerate(values)
-        if value is not None
-    )
+    known = [(i * step, value) for i, value in enumerate(values) if value is not None]
+    return " ".join(f"{x:.1f},{40 - 40 * (value - low) / span:.1f}" for x, value in known)
 
 
 def _sentence(name: str, groups: Sequence[Json], alpha: float) -> str:

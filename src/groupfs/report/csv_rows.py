@@ -29,8 +29,7 @@ def groups_table(summary: Json) -> list[Json]:
     """
     features, curve = summary["features"], summary["explained"]
     numbers, ranks = features["group"], features["rank"]
-    order = {feature: k for k, feature in enumerate(curve["order"], start=1)}
-    rows = []
+    order, rows = {feature: k for k, feature in enumerate(curve["order"], start=1)}, []
     for i in sorted(range(len(ranks)), key=lambda i: (numbers[i] is None, numbers[i], ranks[i])):
         group = {} if numbers[i] is None else summary["groups"][numbers[i]]
         row = {

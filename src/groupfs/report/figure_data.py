@@ -55,11 +55,7 @@ def other_budgets(result: Result) -> dict[str, list[int]]:
 
 
 def embeddings(
-    result: Result,
-    Z: FloatArray,
-    budgets: dict[str, list[int]],
-    labels: Labels,
-    label_name: str | None,
+    result: Result, Z: FloatArray, budgets: dict[str, list[int]], labels: Labels, name: str | None
 ) -> Json:
     """Place samples by two principal components of all, of selected, of other budgets' features."""
     before, variance_before = _principal_components(Z)
@@ -70,19 +66,17 @@ def embeddings(
         xy, variance = _principal_components(Z[:, features], like=before)
         return {"xy": pack(xy, bits=16), "variance": tidy_list(variance, 3)}
 
-    def of_groups(n_groups: int) -> IntArray:
-        return _select_again(result, n_groups=n_groups, n_features=None).features
+    def of_groups(n_groups: int) -> Json:
+        return drawn(_select_again(result, n_groups=n_groups, n_features=None).features)
 
+    n_groups = _thinned(range(1, len(result.groups) + 1), n_drawn)
     return {
         "n_points": len(Z),
         "before": {"xy": pack(before, bits=16), "variance": tidy_list(variance_before, 3)},
         "fitted": drawn(result.selection.features),
         "by_features": [{"n": k, **drawn(order[:k])} for k in _thinned(budgets["levels"], n_drawn)],
-        "by_groups": [
-            {"n": g, **drawn(of_groups(g))}
-            for g in _thinned(range(1, len(result.groups) + 1), n_drawn)
-        ],
-        "label": None if labels is None else _label_colours(labels, label_name or "label"),
+        "by_groups": [{"n": g, **of_groups(g)} for g in n_groups],
+        "label": None if labels is None else _label_colours(labels, name or "label"),
         "scores": _scores(result, Z),
     }
 
@@ -181,8 +175,7 @@ def _thinned(levels: Sequence[int], most: int) -> list[int]:
 def _scores(result: Result, Z: FloatArray) -> list[Json]:
     """Score every sample on the first groups, each between what nearly all samples have."""
     groups = result.groups
-    first = groups.members[: max(1, MOST_SCORES // len(Z))]
-    packed = []
+    first, packed = groups.members[: max(1, MOST_SCORES // len(Z))], []
     for scores in score_rows(Z, score_weights(first, groups.centrality, groups.signs)).T:
         known = scores[~np.isnan(scores)]  # a few samples would pale the rest
         low, high = np.quantile(known, [0.01, 0.99]) if len(known) else (0.0, 1.0)

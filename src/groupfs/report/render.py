@@ -85,13 +85,8 @@ def render(summary: Json) -> str:
     while True:
         shown = _shown_groups(summary, n_groups)
         index = {feature: i for i, feature in enumerate(_listed(summary, n_features, shown))}
-        page = template.render(
-            data=_page_data(summary, index, shown),
-            cards=_cards(summary, shown),
-            index=index,
-            n_groups=n_groups,
-            **parts,
-        )
+        data, cards = _page_data(summary, index, shown), _cards(summary, shown)
+        page = template.render(data=data, cards=cards, index=index, n_groups=n_groups, **parts)
         size = len(page.encode())
         if size <= LARGEST_PAGE or (n_features <= FEWEST_FEATURES and n_groups <= FEWEST_GROUPS):
             return page
@@ -103,8 +98,7 @@ def render(summary: Json) -> str:
 def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
     """Gather what the scripts need of the features listed and of the groups shown."""
     features, chosen, drawn = summary["features"], summary["selection"], summary["correlations"]
-    listed = list(index)
-    group_index = {group: j for j, group in enumerate(shown)}
+    listed, group_index = list(index), {group: j for j, group in enumerate(shown)}
 
     def indices(of: list[int]) -> list[int]:
         return [index.get(feature, -1) for feature in of]
@@ -172,8 +166,7 @@ def _listed(summary: Json, most: int, shown: list[int]) -> list[int]:
 
 def _cards(summary: Json, shown: Sequence[int]) -> list[Json]:
     """Give every group shown its place on the page, its first features, and how many others are."""
-    ranks = summary["features"]["rank"]
-    cards = []
+    ranks, cards = summary["features"]["rank"], []
     for j, number in enumerate(shown):
         group = summary["groups"][number]
         members = sorted(group["features"], key=lambda i: ranks[i])
@@ -202,15 +195,13 @@ def _curve(explained: Json) -> Json:
 
 def _environment() -> Any:
     jinja2 = import_optional("jinja2", NEEDS_JINJA)
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    loader, undefined = jinja2.FileSystemLoader(TEMPLATES), jinja2.StrictUndefined
+    blanks = {"trim_blocks": True, "lstrip_blocks": True}
+    environment = jinja2.Environment(loader=loader, undefined=undefined, autoescape=True, **blanks)
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    environment.filters.update(count=count, number=_number, spaced=_spaced)
+    environment.filters.update(count=count, number=_number)
+    # a number and its percent sign stay on one line
+    environment.filters.update(spaced=lambda text: text.replace(" %", "\u00a0%"))
     environment.filters.update(p=write_p, share=write_share, words=in_no_group_words)
     environment.filters.update(strongest=strongest, line_points=line_points)
     return environment
@@ -218,7 +209,3 @@ def _environment() -> Any:
 
 def _number(value: float | None, form: str = ".3g") -> str:
     return "–" if value is None else f"{value:{form}}".replace("-", "−")
-
-
-def _spaced(text: str) -> str:
-    return text.replace(" %", "\u00a0%")

@@ -148,8 +148,7 @@ class _SameSize:
     def take_off(self, c: FloatArray, h: FloatArray, gain: float) -> None:
         """Take off a chosen direction: products of all columns with it, and with its targets."""
         own, other = c[self.columns], h[self.columns]
-        both = own[:, :, None] * other[:, None, :]
-        square = own[:, :, None] * own[:, None, :]
+        both, square = own[:, :, None] * other[:, None, :], own[:, :, None] * own[:, None, :]
         self.numerator -= both + both.transpose(0, 2, 1) - square * gain
         self.left -= square
 

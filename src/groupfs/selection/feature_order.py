@@ -56,8 +56,7 @@ def rank_features(
     Within each part a feature is the one that explains most on top of those before it; features
     count by how smoothly they vary over the samples, (d,).
     """
-    inside = np.setdiff1d(np.arange(len(smoothness)), last)
-    weights = np.zeros(len(smoothness))
+    inside, weights = np.setdiff1d(np.arange(len(smoothness)), last), np.zeros(len(smoothness))
     weights[inside] = smoothness[inside] if smoothness[inside].any() else 1.0
     first = comes_first[table.columns[inside]]
     found = order_features(table.similarity, weights, [inside[first], inside[~first]], last)
@@ -135,8 +134,7 @@ class Coverage:
 
     def gains(self, features: IntArray) -> FloatArray:
         """Compute what features would add to the coverage of the chosen ones, (c,)."""
-        found = np.zeros(len(features))
-        size = max(1, ENTRIES_AT_ONCE // max(1, len(self._covered)))
+        found, size = np.zeros(len(features)), max(1, ENTRIES_AT_ONCE // max(1, len(self._covered)))
         for start in range(0, len(features), size):
             part = slice(start, start + size)
             beyond = self._squared(features[part]) - self._covered

@@ -34,11 +34,8 @@ def resolve_device(device: Any) -> "torch.device":
             f'device={device!r} is not known; choose "auto", "cpu", "cuda", "cuda:1" or "mps".',
             "device",
         ) from error
-    available = {
-        "cpu": True,
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-    }
+    has_mps = torch.backends.mps.is_available()
+    available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": has_mps}
     if not available.get(resolved.type, False):
         raise ParameterError(
             f"device={device!r} was asked for, but this machine or this build of torch has none; "

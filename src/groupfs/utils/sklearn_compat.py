@@ -1,6 +1,8 @@
 """The parts of scikit-learn that are not public: a new version of it breaks this file alone."""
 
+from dataclasses import field
 from numbers import Integral, Real
+from typing import Any
 
 from sklearn import base
 from sklearn.utils import _param_validation, validation
@@ -17,3 +19,8 @@ RealNotInt, StrOptions = _param_validation.RealNotInt, _param_validation.StrOpti
 COUNT = Interval(Integral, 1, None, closed="left")
 POSITIVE = Interval(Real, 0, None, closed="neither")
 NOT_NEGATIVE = Interval(Real, 0, None, closed="left")
+
+
+def parameter(default: Any, *allowed: Any) -> Any:
+    """Declare a parameter of an estimator that is a dataclass: its default, and constraints."""
+    return field(default=default, metadata={"allowed": list(allowed)})
