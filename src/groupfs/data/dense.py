@@ -63,7 +63,11 @@ class DenseRows(RowsInMemory):
         return self._like(np.ascontiguousarray(self.Z[:, columns]))
 
     def shuffled(self, rng: np.random.Generator) -> "DenseRows":
-        return self._like(rng.permuted(self.Z, axis=0))
+        # from sorted values, columns by their shape: the same whatever the order of the rows
+        order = np.argsort(np.einsum("ij,ij,ij->j", self.Z, self.Z, self.Z), kind="stable")
+        Z = np.empty_like(self.Z)
+        Z[:, order] = rng.permuted(np.sort(self.Z, axis=0)[:, order], axis=0)
+        return self._like(Z)
 
     def without_common_column(self, share: float) -> "DenseRows":
         shared, norm = self.Z.mean(axis=1, keepdims=True), self.column_norms.mean()
