@@ -19,7 +19,6 @@ from groupfs import FeatureGroups
 from groupfs.discovery.chance import Relatedness, chance_cohesion, measure_relatedness
 from groupfs.discovery.discover import CHANCE_SEED
 from groupfs.discovery.members import group_components
-from groupfs.discovery.smoothness import N_NEIGHBORS
 from groupfs.plotting.style import ACCENT, DROPPED, KEPT
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -49,16 +48,8 @@ def find(title: str, X: FloatArray, names: list[str]) -> Found:
     relatedness = measure_relatedness(table.similarity, CHANCE_SEED)
     place = {column: i for i, column in enumerate(table.columns.tolist())}
     groups = [np.array([place[i] for i in group]) for group in selector.groups_]
-    chance = chance_cohesion(
-        relatedness.chance,
-        int(relatedness.related.sum()),
-        selector.n_groups_,
-        None,
-        by_communities=True,
-        n_neighbors=N_NEIGHBORS,
-        n_kept=None,
-        signed=False,
-    )
+    n_related = int(relatedness.related.sum())
+    chance = chance_cohesion(relatedness.chance, n_related, None, signed=False)
     cohesion = group_components(table.similarity, groups).cohesion
     return Found(title, X, names, selector, relatedness, cohesion, chance)
 

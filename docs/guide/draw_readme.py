@@ -23,7 +23,7 @@ IMAGES = Path(__file__).resolve().parents[1] / "images"
 FITS = IMAGES.parents[1] / "experiments" / "results" / "figure3" / "fits.csv"
 RATES = {"rg_sim": "RG$_{sim}$", "tpr": "TPR", "fdr": "FDR"}
 #: Programmes that are drawn, those with the highest scores first, and genes that name each.
-N_PROGRAMMES, N_GENES = 6, 3
+N_PROGRAMMES, N_GENES = 6, 2
 #: What the letters of the items stand for.
 SCALES = {
     "N": "Neuroticism",
