@@ -21,10 +21,9 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Features up to which every pair is an edge, and above which tables are wide.
 ALL_PAIRS, WIDE = 150, 1500
-#: Pairs of halves of wide tables, where one pair says as much as many of a narrow one, of others,
-#: and of tables in which all pairs are edges; there each dealing of the rows gives so many, and
-#: there are so many dealings over the features.
-WIDE_PAIRS, PAIRS, DEALT_FEATURES, MOST_DEALINGS = 8, 31, 600, 8
+#: Pairs of halves of wide tables, where one pair says as much as many of a narrow one: these have
+#: all that a dealing gives. Dealings of tables in which all pairs are edges, over the features.
+WIDE_PAIRS, DEALT_FEATURES, MOST_DEALINGS = 8, 600, 8
 #: Neighbours of each feature that are edges; in wide tables only ties beyond what the strongest of
 #: all pairs of a feature would be by chance (at this level) count.
 NEIGHBORS, CHANCE_LEVEL = 20, 0.05
@@ -113,7 +112,7 @@ def connect_features(
     n_rows, dealt = np.array([float(N)]), None
     if halved and N >= FEWEST_HALVED:
         dealt, halves = _halves(similarity, strength)
-        n_pairs = _n_pairs(d)
+        n_pairs = WIDE_PAIRS if d > WIDE else MOST_PAIRS
         n_rows = np.append(n_rows, np.full(2 * n_pairs * len(halves), len(dealt) / 2))
     least = np.zeros(len(n_rows))
     if d > WIDE:
@@ -154,13 +153,9 @@ def _halves(
     n_rows = max(FEWEST_ROWS, HALVED_BLOCKS * held.measured.block_entries // d)
     n_dealings = min(DEALT_FEATURES // d, MOST_DEALINGS) if d <= ALL_PAIRS else 1
     dealt = [deal_rows(Z, tied, dealing)[:n_rows] for dealing in range(n_dealings)]
-    return dealt[0], [held.halved_blocks(rows, _n_pairs(d)) for rows in dealt]
-
-
-def _n_pairs(n_features: int) -> int:
-    if n_features <= ALL_PAIRS:
-        return MOST_PAIRS
-    return PAIRS if n_features <= WIDE else WIDE_PAIRS
+    return dealt[0], [
+        held.halved_blocks(rows, WIDE_PAIRS if d > WIDE else MOST_PAIRS) for rows in dealt
+    ]
 
 
 def _in_turn(dealings: list[FloatArray]) -> list[FloatArray]:
