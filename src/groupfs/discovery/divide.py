@@ -48,7 +48,7 @@ class Halved:
         some = slice(1 + len(self.halves), 1 + 2 * n_pairs)
         found = self.graph.communities(self.resolution, some)
         self.halves += found
-        self.indices += [_agreement(a, b) for a, b in zip(found[::2], found[1::2], strict=True)]
+        self.indices += [agreement(a, b) for a, b in zip(found[::2], found[1::2], strict=True)]
 
 
 def divide(graph: FeatureGraph, least: float) -> tuple[Halved, IntArray] | None:
@@ -116,7 +116,7 @@ def _is_several(parts: IntArray) -> bool:
     return int((np.bincount(parts) >= FEWEST).sum()) > 1
 
 
-def _agreement(a: IntArray, b: IntArray) -> float:
+def agreement(a: IntArray, b: IntArray) -> float:
     """Compare two partitions; 0 if one of them has a single part of several features."""
     if min((np.bincount(a) > 1).sum(), (np.bincount(b) > 1).sum()) < 2:
         return 0.0

@@ -8,7 +8,7 @@ of the whole table and those of each half, so that no half is judged by what the
 """
 
 import random
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import igraph
@@ -27,6 +27,8 @@ WIDE_PAIRS, DEALT_FEATURES, MOST_DEALINGS = 8, 600, 8
 #: Neighbours of each feature that are edges; in wide tables only ties beyond what the strongest of
 #: all pairs of a feature would be by chance (at this level) count.
 NEIGHBORS, CHANCE_LEVEL = 20, 0.05
+#: Share of ties above 0 up to which a half has a graph of its own.
+MOST_TIED = 0.5
 #: Rows that are too few to be halved.
 FEWEST_HALVED = 20
 #: Numbers in the rows that are halved, in blocks of similarities, and how many rows at least;
@@ -46,6 +48,7 @@ class FeatureGraph:
     weights: FloatArray  #: (1 + 2 S, E)
     n_rows: FloatArray  #: that the whole and each half have, (1 + 2 S,)
     dealt: IntArray | None = None  #: rows in memory as they were dealt first
+    graphs: dict[int, igraph.Graph] = field(default_factory=dict)  #: those made so far
 
     @property
     def has_halves(self) -> bool:
@@ -71,12 +74,12 @@ class FeatureGraph:
         Of several tries the best is taken. Leiden's algorithm draws from a generator of its own
         with a fixed seed.
         """
-        graph, edges, rank = self._graph
-        found = []
+        found, rank = [], self._order[1]
         igraph.set_random_number_generator(random.Random(0))
         try:
-            for weights in self.weights[which]:
-                options = {"resolution": resolution, "weights": weights[edges]}
+            for i in range(*which.indices(len(self.weights))):
+                graph, edges = self._graph(i)
+                options = {"resolution": resolution, "weights": self.weights[i, edges]}
                 best = max(
                     (graph.community_leiden("modularity", **options) for _ in range(tries)),
                     key=lambda parts: parts.quality,
@@ -87,16 +90,26 @@ class FeatureGraph:
         return found
 
     @cached_property
-    def _graph(self) -> tuple[igraph.Graph, IntArray, IntArray]:
-        """The graph with features in order of their ties: its edges, (E,), and nodes, (m,).
+    def _order(self) -> tuple[IntArray, IntArray]:
+        """Edges, (E,), and ranks of the features, (m,), in order of their ties.
 
-        The order of features and edges, which Leiden's algorithm goes by, is then that of no table.
+        Leiden's algorithm goes by the order of both, which then is that of no table.
         """
         total = np.bincount(self.edges.ravel(), np.repeat(self.weights[0], 2), self.n_features)
         rank = np.argsort(np.argsort(-total, kind="stable"))
-        ends = np.sort(rank[self.edges], axis=1)
-        order = np.lexsort(ends.T[::-1])
-        return igraph.Graph(self.n_features, ends[order]), order, rank
+        return np.lexsort(np.sort(rank[self.edges], axis=1).T[::-1]), rank
+
+    def _graph(self, which: int) -> tuple[igraph.Graph, IntArray]:
+        """Make the graph of the whole or a half and list its edges; one for all if most are tied.
+
+        Ties of 0 change nothing and take time.
+        """
+        order, rank = self._order
+        tied = self.weights[which, order] > 0
+        key, edges = (which, order[tied]) if tied.mean() < MOST_TIED else (-1, order)
+        if key not in self.graphs:
+            self.graphs[key] = igraph.Graph(self.n_features, np.sort(rank[self.edges[edges]], 1))
+        return self.graphs[key], edges
 
 
 def connect_features(

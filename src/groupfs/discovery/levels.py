@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from groupfs.discovery.divide import adjusted_rand
+from groupfs.discovery.joined import join_groups
 from groupfs.discovery.tree import Node, found_again
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -50,6 +51,7 @@ class Level:
     labels: IntArray  #: group of every feature, -1 for none, (d,)
     agreement: float
     parents: list[Node]  #: the node each group is a part of; itself where it is the root
+    is_joined: bool = False  #: whether its groups are unions of the tree's broadest
 
     @property
     def n_groups(self) -> int:
@@ -76,7 +78,7 @@ class Level:
         labels = np.where(settled < 0, -1, self.labels[first][settled])
         left, counted = np.unique(labels[labels >= 0], return_inverse=True)
         labels[labels >= 0] = counted
-        return Level(labels, self.agreement, [self.parents[j] for j in left])
+        return replace(self, labels=labels, parents=[self.parents[j] for j in left])
 
 
 def levels_of(root: Node, d: int) -> list[Level]:
@@ -88,11 +90,15 @@ def levels_of(root: Node, d: int) -> list[Level]:
         root.look_at_all()
         found = _depths(root, d)
     best = max(level.agreement for level in found)
+    if joined := join_groups(root):
+        groups = [part.features for part in joined.parts]
+        above = Level.of(groups, [joined] * len(groups), joined.agreement, d)
+        found.insert(0, replace(above, is_joined=True))
     kept: list[Level] = []
+    own = root.features
     for level in reversed(found):
         if level.agreement < LEVEL_SHARE * best:
             continue
-        own = root.features
         if kept and adjusted_rand(level.labels[own], kept[-1].labels[own]) >= SAME_LEVEL:
             continue
         kept.append(level)
@@ -116,10 +122,12 @@ def _depths(root: Node, d: int) -> list[Level]:
 
 
 def default_level(levels: list[Level]) -> int:
-    """Choose the narrowest level on which halves agree by .7, else one that is found again."""
-    clear = [i for i, level in enumerate(levels) if level.agreement >= CLEAR]
+    """Choose the narrowest depth on which halves agree by .7, else one that is found again."""
+    depths = [i for i, level in enumerate(levels) if not level.is_joined]
+    clear = [i for i in depths if levels[i].agreement >= CLEAR]
     if clear:
         return clear[-1]
     # mean over features
-    again = [float(one.found_again[one.labels[one.labels >= 0]].mean()) for one in levels]
-    return max(i for i, share in enumerate(again) if share >= max(again) - ABOUT_FOUND)
+    again = {i: levels[i].found_again[levels[i].labels[levels[i].labels >= 0]] for i in depths}
+    share = {i: float(found.mean()) for i, found in again.items()}
+    return max(i for i in depths if share[i] >= max(share.values()) - ABOUT_FOUND)
