@@ -1,13 +1,13 @@
 r"""Cluster the features: k-means of the rows of leading eigenvectors of their graph.
 
-Axes: h embeddings, d features, V eigenvectors, C groups. Eigenvectors are those of the smallest
-eigenvalues of the Laplacian, that is of the largest of :math:`D^{-1/2} W D^{-1/2}`. k-means starts
-from several centers at once: tables are small, and calls would take longer than what they compute.
+Axes: d features, V eigenvectors, C groups. Eigenvectors are those of the smallest eigenvalues of
+the Laplacian, that is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
 """
 
 import warnings
 
 import numpy as np
+import scipy.linalg
 import scipy.sparse as sp
 import scipy.sparse.linalg
 import torch
@@ -26,16 +26,15 @@ DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200
 DENSE_FEATURES = 1024
 
 
-def leading_eigenvectors(walk: Walk, n_vectors: int, tolerance: float = 0.0) -> FloatArray:
+def leading_eigenvectors(walk: Walk, n_vectors: int) -> FloatArray:
     """Find the ``n_vectors`` smoothest directions on the graph, smoothest first, (d, n_vectors).
 
-    Those of a sparse walk, and of a dense one of many features, are found one by one, to a relative
-    ``tolerance`` of the eigenvalues (0: to rounding).
+    Those of a sparse walk, and of a dense one of many features, are found one by one.
     """
     d = walk.shape[0]
     is_large = sp.issparse(walk) or d > DENSE_FEATURES
     if is_large and n_vectors < d - 1:
-        values, vectors = _one_by_one(walk, n_vectors, tolerance=tolerance)
+        values, vectors = _one_by_one(walk, n_vectors)
     else:
         values, vectors = dense_eigenvectors(_dense(walk), n_vectors)
     order = np.argsort(-values, kind="stable")
@@ -48,12 +47,12 @@ def smoothness_of(walk: Walk, eigenvectors: FloatArray) -> FloatArray:
 
 
 def _one_by_one(
-    walk: Walk, n_vectors: int, direct_features: int = DIRECT_FEATURES, tolerance: float = 0.0
+    walk: Walk, n_vectors: int, direct_features: int = DIRECT_FEATURES
 ) -> tuple[FloatArray, FloatArray]:
     """Use Lanczos, or a slower way where eigenvalues are too close for it to converge."""
     d = walk.shape[0]
     try:
-        return lanczos(walk, n_vectors, tol=tolerance)
+        return lanczos(walk, n_vectors)
     except scipy.sparse.linalg.ArpackError:
         if d <= direct_features:
             return dense_eigenvectors(_dense(walk), n_vectors)
@@ -79,9 +78,10 @@ def cluster_features(
     d = len(eigenvectors)
     if n_groups >= d:
         return np.arange(d, dtype=np.int64)
-    (pivots,) = _pivots(eigenvectors[None, :, :n_groups])
+    # before rows are scaled to unit length: of rows of one length, rounding would choose
+    _, pivots = scipy.linalg.qr(eigenvectors[:, :n_groups].T, mode="r", pivoting=True)
     embedding = embed(eigenvectors, n_groups)
-    labels = _tightest(embedding, embedding[pivots], rng)
+    labels = _tightest(embedding, embedding[pivots[:n_groups]], rng)
     return _renumber(fill_empty(labels, n_groups))
 
 
@@ -96,27 +96,6 @@ def as_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
     return [np.flatnonzero(labels == j) for j in range(n_groups)]
 
 
-def _pivots(U: FloatArray) -> IntArray:
-    """Find the rows that pivoted QR of each transpose would choose, (h, d, C) to (h, C).
-
-    They are looked for among rows before these are scaled to unit length: of rows of one length,
-    rounding would choose.
-    """
-    h, _, C = U.shape
-    every, left, basis = np.arange(h), np.einsum("hdc,hdc->hd", U, U), np.zeros((h, C, C))
-    chosen = np.empty((h, C), dtype=np.int64)
-    for k in range(C):
-        chosen[:, k] = pick = left.argmax(1)
-        direction, before = U[every, pick][..., None], basis[:, :k]
-        for _ in range(2 if k else 0):  # once more: rounding leaves something of the others
-            direction = direction - before.transpose(0, 2, 1) @ (before @ direction)
-        direction /= np.maximum(np.linalg.norm(direction, axis=1, keepdims=True), 1e-300)
-        basis[:, k] = direction[..., 0]
-        left -= np.square(U @ direction)[..., 0]
-        left[every, pick] = -np.inf
-    return chosen
-
-
 def _tightest(
     embedding: FloatArray, start: FloatArray, rng: np.random.Generator | None
 ) -> IntArray:
@@ -128,58 +107,48 @@ def _tightest(
         for seed in rng.integers(2**31, size=N_RANDOM_STARTS):
             centers, _ = kmeans_plusplus(embedding, n_groups, random_state=int(seed))
             starts.append(centers)
-    stack = np.broadcast_to(embedding, (len(starts), *embedding.shape))
-    found = _lloyd(stack, np.stack(starts))
+    found = [_lloyd(embedding, centers) for centers in starts]
     return min(found, key=lambda labels: _inertia(embedding, labels, n_groups))
 
 
 def _inertia(points: FloatArray, labels: IntArray, n_groups: int) -> float:
-    counts = np.bincount(labels, minlength=n_groups)[:, None]
-    centers = _sums_by_cluster(points, labels, n_groups) / np.maximum(counts, 1)
+    centers = _means_by_cluster(points, labels, np.zeros((n_groups, points.shape[1])))
     return float(np.square(points - centers[labels]).sum())
 
 
 def _lloyd(points: FloatArray, centers: FloatArray) -> IntArray:
-    """Run k-means of every embedding from given centers, each until it stands still, (h, d).
+    """Run k-means from given centers until it stands still, (d,).
 
     A few matrix products for each step; scikit-learn's takes ten times as long for tables this
     small, and dozens are needed to choose the number of groups.
     """
-    h, d, C = points.shape
-    labels, moving = np.full((h, d), -1), np.arange(h)
+    labels = np.full(len(points), -1)
     for _ in range(MAX_STEPS):
-        nearest = _nearest(points, centers)
-        moved = (nearest != labels[moving]).any(1)
-        labels[moving] = nearest
-        if not moved.any():
+        before, labels = labels, _nearest(points, centers)
+        if (labels == before).all():
             break
-        moving, points, centers = moving[moved], points[moved], centers[moved]
-        nearest = nearest[moved]
-        n = len(moving)
-        places = (nearest + C * np.arange(n)[:, None]).ravel()
-        sums = _sums_by_cluster(points.reshape(n * d, C), places, n * C).reshape(n, C, C)
-        sizes = np.bincount(places, minlength=n * C).reshape(n, C, 1)
-        centers = np.where(sizes > 0, sums / np.maximum(sizes, 1), centers)
+        centers = _means_by_cluster(points, labels, centers)
     return labels
 
 
 def _nearest(points: FloatArray, centers: FloatArray) -> IntArray:
-    """Find the nearest center of every point, (h, d, C) and (h, C, C) to (h, d).
+    """Find the nearest center of every point, (d, C) and (C, C) to (d,).
 
     In blocks that one thread multiplies: more would get in each other's way, and telling the
     library so, which is one for the whole process, would change the sums of whoever else is at
     work in it.
     """
-    half, turned = 0.5 * np.square(centers).sum(2)[:, None, :], centers.transpose(0, 2, 1)
-    size = max(1, SMALL_PRODUCT // centers[0].size)
-    blocks = [points[:, start : start + size] for start in range(0, points.shape[1], size)]
-    return np.concatenate([(block @ turned - half).argmax(2) for block in blocks], axis=1)
+    half, size = 0.5 * np.square(centers).sum(1), max(1, SMALL_PRODUCT // centers.size)
+    blocks = [points[start : start + size] for start in range(0, len(points), size)]
+    return np.concatenate([(block @ centers.T - half).argmax(1) for block in blocks])
 
 
-def _sums_by_cluster(points: FloatArray, labels: IntArray, n_groups: int) -> FloatArray:
-    sums = torch.zeros((n_groups, points.shape[1]), dtype=torch.float64)
+def _means_by_cluster(points: FloatArray, labels: IntArray, otherwise: FloatArray) -> FloatArray:
+    """Average the points of every cluster, (C, C); ``otherwise`` is for clusters without any."""
+    sums = torch.zeros(otherwise.shape, dtype=torch.float64)
     sums.index_add_(0, torch.from_numpy(labels), torch.from_numpy(points))
-    return sums.numpy()
+    sizes = np.bincount(labels, minlength=len(otherwise))[:, None]
+    return np.where(sizes > 0, sums.numpy() / np.maximum(sizes, 1), otherwise)
 
 
 def _renumber(labels: IntArray) -> IntArray:
