@@ -143,14 +143,12 @@ class ConcreteAutoencoderSelector(TrainedSelector):
         fused = device.type in ("cpu", "cuda")
         adam = torch.optim.Adam(model.parameters(), lr=self.learning_rate, fused=fused)
         history: list[dict[str, float]] = []
+        X = model.logits.new_empty((B, rows.shape[1]))  # batches are written over it
         silent = not self.verbose
         for epoch in tqdm(range(n_epochs), "Concrete autoencoder", unit="epoch", disable=silent):
-            # every batch has the same size: the last is filled up with the first rows of the order
-            order = torch.from_numpy(np.resize(orders.permutation(N), n_steps * B))
             total = torch.zeros_like(model.logits[0, 0])
             on_device = torch.as_tensor(temperatures[epoch]).to(total)
-            for batch, T in zip(order.to(rows.device).split(B), on_device, strict=True):
-                X = rows.take(batch)
+            for _, T in zip(rows.fill(n_steps, orders, X), on_device, strict=True):
                 loss = model.loss(X, noise.uniform(n_noise, X.dtype)[0], T)
                 adam.zero_grad()
                 loss.backward()

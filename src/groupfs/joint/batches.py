@@ -33,7 +33,7 @@ class Batches:
 
     def fill(self, n_steps: int, rng: np.random.Generator, out: Tensor) -> Iterator[None]:
         """Fill ``out`` (B, d) with other random rows for every step of an epoch."""
-        # the first rows fill up a last batch
+        # every batch has the same size: the first rows of the order fill up the last
         order = np.resize(rng.permutation(self.shape[0]), n_steps * len(out))
         for batch in torch.from_numpy(order).to(self.device).split(len(out)):
             self.take(batch, out=out)

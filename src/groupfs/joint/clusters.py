@@ -41,11 +41,6 @@ def leading_eigenvectors(walk: Walk, n_vectors: int) -> FloatArray:
     return vectors[:, order]
 
 
-def smoothness_of(walk: Walk, eigenvectors: FloatArray) -> FloatArray:
-    """Compute the eigenvalues that belong to eigenvectors of the walk, (n_vectors,)."""
-    return np.einsum("ij,ij->j", eigenvectors, walk @ eigenvectors)
-
-
 def _one_by_one(
     walk: Walk, n_vectors: int, direct_features: int = DIRECT_FEATURES
 ) -> tuple[FloatArray, FloatArray]:
@@ -81,8 +76,10 @@ def cluster_features(
     # before rows are scaled to unit length: of rows of one length, rounding would choose
     _, pivots = scipy.linalg.qr(eigenvectors[:, :n_groups].T, mode="r", pivoting=True)
     embedding = embed(eigenvectors, n_groups)
-    labels = _tightest(embedding, embedding[pivots[:n_groups]], rng)
-    return _renumber(fill_empty(labels, n_groups))
+    labels = _fill_empty(_tightest(embedding, embedding[pivots[:n_groups]], rng), n_groups)
+    # k-means numbers them as rounding has it
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
 
 
 def embed(eigenvectors: FloatArray, n_groups: int) -> FloatArray:
@@ -151,13 +148,7 @@ def _means_by_cluster(points: FloatArray, labels: IntArray, otherwise: FloatArra
     return np.where(sizes > 0, sums.numpy() / np.maximum(sizes, 1), otherwise)
 
 
-def _renumber(labels: IntArray) -> IntArray:
-    """Number clusters by their first feature: k-means numbers them as rounding has it."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
-
-
-def fill_empty(labels: IntArray, n_groups: int) -> IntArray:
+def _fill_empty(labels: IntArray, n_groups: int) -> IntArray:
     """Give each empty cluster a feature of the largest: k-means leaves some when rows coincide."""
     labels = labels.copy()
     counts = np.bincount(labels, minlength=n_groups)

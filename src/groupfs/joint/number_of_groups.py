@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from groupfs.joint.clusters import cluster_features, embed, leading_eigenvectors, smoothness_of
+from groupfs.joint.clusters import cluster_features, embed, leading_eigenvectors
 from groupfs.joint.graph import Walk
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -32,7 +32,7 @@ def find_n_groups(walk: Walk, n_distinct: int) -> tuple[int, dict[int, float], F
     n_vectors = max(min(MOST_GROUPS + 1, n_distinct, d), 2)
     eigenvectors = leading_eigenvectors(walk, n_vectors)
     curve, lone = _curve(eigenvectors)
-    values = smoothness_of(walk, eigenvectors)
+    values = np.einsum("ij,ij->j", eigenvectors, walk @ eigenvectors)
     return choose_n_groups(curve, d, lone, values), curve, eigenvectors
 
 
@@ -98,7 +98,9 @@ def choose_n_groups(
     usual = min(USUAL_GROUPS, max(2, round(math.sqrt(2 * n_features))), max(curve))
     nothing, something = NOTHING * n_features, SOMETHING * n_features
     curve = _without_ties(curve, ROUNDING * n_features)
-    before, after = _rises(curve)
+    heights = np.array([0.0, *curve.values(), 0.0])  # beyond its ends the curve is zero
+    before = dict(zip(curve, heights[:-2] - heights[1:-1], strict=True))
+    after = dict(zip(curve, heights[2:] - heights[1:-1], strict=True))
     dips = {C: min(before[C], after[C]) for C in curve}
     dips = {C: depth for C, depth in dips.items() if depth > 0}
     clear = {C for C, depth in dips.items() if depth >= curve[C]}
@@ -133,11 +135,3 @@ def _without_ties(curve: dict[int, float], rounding: float) -> dict[int, float]:
     mixture: whether the first few of them are without distortion, too, is a matter of rounding.
     """
     return {C: E for C, E in curve.items() if max(E, curve.get(C + 1, math.inf)) > rounding}
-
-
-def _rises(curve: dict[int, float]) -> tuple[dict[int, float], dict[int, float]]:
-    """Compare the curve with one number before and one after; beyond its ends it is zero."""
-    heights = [0.0, *curve.values(), 0.0]
-    before = {C: left - E for (C, E), left in zip(curve.items(), heights, strict=False)}
-    after = {C: right - E for (C, E), right in zip(curve.items(), heights[2:], strict=True)}
-    return before, after

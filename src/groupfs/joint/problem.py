@@ -74,30 +74,17 @@ def prepare(
         through_bandwidth=settings.bandwidth_gradient == "exact",
         walk=walk_tensor(walk, device, DTYPE),
     )
-    level = np.full((1, n_groups), HALF_OPEN)
-    first = GatedModel.start(clusters[:1], seeds[:1], level, np.ones(1), device, DTYPE)
+    gate_start = np.full((len(seeds), n_groups), HALF_OPEN)
+    one = (clusters[:1], seeds[:1], gate_start[:1], np.ones(1))
+    first = GatedModel.start(*one, device, DTYPE)
     critical, balanced = calibrate(first, objective, rows, settings.batch_size, seeds[0])
     weight = settings.smoothness_weight
     weight = balanced if isinstance(weight, str) else weight
     objective = replace(objective, smoothness_weight=float(weight))
-    gate_start = _gate_starts(rows, clusters, n_groups, settings, seeds)
+    if not settings.is_published:  # from 1/4 for groups without any smoothness to 3/4
+        for mu, labels, seed in zip(gate_start, clusters, seeds, strict=True):
+            groups = as_groups(labels, n_groups)
+            scores = group_smoothness(rows, groups, settings, seed, START_SHUFFLES).clip(min=0)
+            mu[:] = 0.25 + 0.5 * scores / max(scores.max(), 1e-12)
     given = (table, rows, settings, seeds, device, objective)
     return Problem(*given, n_groups, clusters, gate_start, critical, distortion)
-
-
-def _gate_starts(
-    rows: Batches, clusters: list[IntArray], n_groups: int, settings: Settings, seeds: list[int]
-) -> FloatArray:
-    """Find where mu of every seed starts, (S, C).
-
-    At one half, as published; else by smoothness beyond chance, from 1/4 for groups without any to
-    3/4 for the smoothest group.
-    """
-    if settings.is_published:
-        return np.full((len(seeds), n_groups), HALF_OPEN)
-    starts = []
-    for labels, seed in zip(clusters, seeds, strict=True):
-        groups = as_groups(labels, n_groups)
-        scores = group_smoothness(rows, groups, settings, seed, START_SHUFFLES).clip(min=0)
-        starts.append(0.25 + 0.5 * scores / max(scores.max(), 1e-12))
-    return np.stack(starts)
