@@ -129,7 +129,7 @@ def test_large_findings_are_merged_two_at_a_time_and_rows_come_in_pieces(X):
 
     found = in_pieces(LAYOUTS["rows"](X)).run(Large(), 0)
     assert found == [(0, 150), (400, 150), (800, 150), (1200, 150), (1600, 100)]
-    assert set(taken) == {2}
+    assert max(taken) == 2
 
 
 @pytest.mark.slow

@@ -204,7 +204,7 @@ class CompFS(TrainedSelector):
     @torch.no_grad()
     def _validate(self, learners: Learners, split: Split) -> tuple[float, float]:
         """Return accuracy of the aggregate prediction and loss on rows kept back, by hard gates."""
-        gates = learners.hard_gates(self.threshold)
+        gates = (learners.gate_logits.sigmoid() >= self.threshold).unsqueeze(1)
         hits, loss = torch.zeros(2, device=split.codes.device)
         for x, y in split.batches(split.validation, self.batch_size):
             aggregate, individual = learners.predict(x, gates)

@@ -59,11 +59,6 @@ class Learners:
         logits = uniform.logit_().add_(self.gate_logits.unsqueeze(1))
         return logits.div_(temperature).sigmoid_()
 
-    def hard_gates(self, threshold: float) -> Tensor:
-        """Return gates open where p is at least the threshold, (L, 1, d)."""
-        open_ = self.gate_logits.detach().sigmoid() >= threshold
-        return open_.unsqueeze(1).to(self.gate_logits.dtype)
-
     def predict(self, deviations: Tensor, gates: Tensor) -> tuple[Tensor, Tensor]:
         """Return the logits of all learners together, (B, K), and of each alone, (L, B, K).
 

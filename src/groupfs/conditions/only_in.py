@@ -164,8 +164,9 @@ def only_in(
     measured = [_measure(group, samples, weights, taken, rng) for group in groups]
     r, chance, moved = zip(*measured, strict=True) if measured else ((), (), ())
     change = change_from(np.moveaxis(np.reshape(moved, (-1, len(taken), K)), 0, 2))
-    alike = np.array([[_jaccard(group, g) for g in samples.groups.members] for group in groups])
-    alike = alike.reshape(-1, len(samples.groups))
+    of_all = samples.groups.members
+    alike = [len(np.intersect1d(a, b)) / len(np.union1d(a, b)) for a in groups for b in of_all]
+    jaccard = np.reshape(alike, (-1, len(of_all)))
     return OnlyIn(
         name=name_of(conditions),
         conditions=levels,
@@ -177,8 +178,8 @@ def only_in(
         absence_q_values=adjust_p_values(np.ravel(chance)).reshape(-1, K),
         change_p_values=change.p_values,
         change_q_values=change.q_values,
-        jaccard=alike.max(axis=1),
-        nearest_group=[samples.groups.label(j) for j in alike.argmax(axis=1).tolist()],
+        jaccard=jaccard.max(axis=1),
+        nearest_group=[samples.groups.label(j) for j in jaccard.argmax(axis=1).tolist()],
         alpha=alpha,
     )
 
@@ -208,7 +209,3 @@ def _measure(
             chance[k] += shuffled.common_correlation(every)[0] >= r[k]
     moved = repeated(columns.common_correlation, weights, taken, rearranged)
     return r, chance / (1 + N_SHUFFLES), moved
-
-
-def _jaccard(one: IntArray, other: IntArray) -> float:
-    return len(np.intersect1d(one, other)) / len(np.union1d(one, other))

@@ -17,7 +17,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-from groupfs.data.standardize import standard_ranks, unit_columns
+from groupfs.data.standardize import unit_columns
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Similarities (d, d) of the columns (N, d) of a table; gaps are NaN.
@@ -58,12 +58,6 @@ class FeatureBasis:
         """How many rows every feature has a value in, (d,)."""
         N, d = self.shape
         return np.full(d, float(N)) if self.present is None else self.present.sum(0)
-
-    def has_value(self, feature: int) -> BoolArray:
-        """Tell which rows a feature has a value in, (N,)."""
-        if self.present is None:
-            return np.ones(len(self.E), dtype=bool)
-        return self.present[:, feature] > 0
 
     def rows(self, index: IntArray) -> "FeatureBasis":
         """Return some of the rows."""
@@ -116,29 +110,27 @@ def make_basis(values: Sequence[FloatArray], similarity: str | SimilarityFunctio
 
 def _columns(x: FloatArray, similarity: str | SimilarityFunction) -> FloatArray:
     """Turn a number into columns, (N,) to (N, a)."""
+    if similarity in ("rank", "distance"):
+        x = rankdata(x, nan_policy="omit")
     if similarity != "distance":
-        return (standard_ranks if similarity == "rank" else unit_columns)(x[:, None])
-    n = np.count_nonzero(~np.isnan(x))
-    u, k = (rankdata(x, nan_policy="omit") - 0.5) / n, np.arange(1, N_COSINES + 1)
+        return unit_columns(x[:, None])
+    u, k = (x - 0.5) / np.count_nonzero(~np.isnan(x)), np.arange(1, N_COSINES + 1)
     found: FloatArray = np.sqrt(2) * np.cos(np.pi * u[:, None] * k) / k
     return found - np.nanmean(found, axis=0)
 
 
 def basis_coordinates(basis: FeatureBasis) -> tuple[FloatArray, IntArray]:
     """Find coordinates of features of several columns, (m, p), orthonormal within each; sizes."""
-    parts = np.split(basis.E, basis.starts[1:], axis=1)
-    blocks = [_directions(E, basis.has_value(j)) for j, E in enumerate(parts)]
+    present = np.ones(basis.shape) if basis.present is None else basis.present
+    parts, blocks = np.split(basis.E, basis.starts[1:], axis=1), []
+    for E, has_value in zip(parts, present.T > 0, strict=True):
+        off = np.where(has_value[:, None], E - E[has_value].mean(0), 0)  # gaps at the mean
+        U, lengths, _ = np.linalg.svd(off, full_matrices=False)
+        blocks.append(U[:, lengths > 1e-6 * max(lengths[0], 1e-300)])
     columns: FloatArray = np.hstack(blocks)
     if len(columns) > columns.shape[1]:
         columns = scipy.linalg.qr(columns, mode="r")[0][: columns.shape[1]]
     return columns, np.array([block.shape[1] for block in blocks])
-
-
-def _directions(E: FloatArray, has_value: BoolArray) -> FloatArray:
-    """Find orthonormal directions of a feature's columns, gaps at the mean, (N, a)."""
-    off = np.where(has_value[:, None], E - E[has_value].mean(0), 0)
-    U, lengths, _ = np.linalg.svd(off, full_matrices=False)
-    return U[:, lengths > 1e-6 * max(lengths[0], 1e-300)]
 
 
 class PairSums:

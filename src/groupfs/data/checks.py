@@ -88,10 +88,6 @@ class Missing:
     nan: IntArray  #: columns with NaN
     infinite: IntArray  #: columns with infinity
 
-    @property
-    def has_nan(self) -> bool:
-        return len(self.nan) > 0
-
     def merged(self, other: "Missing") -> "Missing":
         """Return what is missing here or there."""
         return Missing(np.union1d(self.nan, other.nan), np.union1d(self.infinite, other.infinite))
@@ -116,7 +112,7 @@ def refuse_missing(missing: Missing | None, names: Sequence[str], who: str) -> N
     there = {what: columns for what, columns in found.items() if len(columns)}
     where = [f"{w} in {count(len(c), 'column')} ({_named(c, names)})" for w, c in there.items()]
     remedies = ["replace infinite values or drop these columns"] if len(missing.infinite) else []
-    if missing.has_nan:
+    if len(missing.nan):
         remedies.append(f"impute first, e.g. make_pipeline(SimpleImputer(), {who}())")
     raise ValueError(f"X contains {' and '.join(where)}; {', and '.join(remedies)}.")
 

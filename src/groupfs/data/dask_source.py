@@ -56,7 +56,7 @@ class DaskSource(SlicedSource):
         at_once = min(MOST_MERGED, max(2, MERGED_BYTES // max(1, work.n_bytes)))
         while len(found) > 1:
             groups = [found[i : i + at_once] for i in range(0, len(found), at_once)]
-            found = [_later(_merge)(shared, group) for group in groups]
+            found = [_later(type(work).merge)(shared, group) for group in groups]
         return found[0].compute()
 
     def restricted(self, columns: IntArray) -> "DaskSource":
@@ -91,7 +91,3 @@ def _measure(work: Work, block: Any, part: Any, size: int) -> Any:
 def _take(block: Any, rows: Any) -> Block:
     taken = block[rows]
     return checked_block(taken, (taken.shape[0], block.shape[1]), "X")
-
-
-def _merge(work: Work, found: list[Any]) -> Any:
-    return work.merge(found) if len(found) > 1 else found[0]

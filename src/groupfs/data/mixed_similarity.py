@@ -49,10 +49,10 @@ def similarities(
     if callable(basis.similarity):
         return _by_function(basis, basis.similarity)[start:stop]
     size = max(1, PAIRED_ENTRIES * d // len(basis.owner) ** 2)
-    compare = _distance if basis.similarity == "distance" else _canonical
-    parts = [compare(basis, i, min(stop, i + size)) for i in range(start, stop, size)]
-    found = np.concatenate(parts)
-    if exclude and compare is _canonical:
+    compare = _distance_of if basis.similarity == "distance" else canonical_of
+    spans = ((i, min(stop, i + size)) for i in range(start, stop, size))
+    found = np.concatenate([compare(PairSums(basis, *span)) for span in spans])
+    if exclude and compare is canonical_of:
         found[exclusive_pairs(basis, start, stop)] = 0
     own = np.arange(stop - start)
     found[own, own + start] = 1
@@ -78,10 +78,6 @@ def expected_squares(a: IntArray, b: IntArray) -> FloatArray:
     sizes = np.unique(np.concatenate([a, b]))
     found = np.array([[_largest_square(*sorted((int(i), int(j)))) for j in sizes] for i in sizes])
     return found[np.searchsorted(sizes, a)][:, np.searchsorted(sizes, b)]
-
-
-def _canonical(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
-    return canonical_of(PairSums(basis, start, stop))
 
 
 def canonical_of(sums: PairSums) -> FloatArray:
@@ -158,10 +154,9 @@ def _places(owner: IntArray, features: IntArray, none: int) -> IntArray:
     return found
 
 
-def _distance(basis: FeatureBasis, start: int, stop: int) -> FloatArray:
-    sums = PairSums(basis, start, stop)
+def _distance_of(sums: PairSums) -> FloatArray:
     shared = sums.by_features(np.square(sums.centered())) / np.square(sums.n_pairs)
-    spread, trace = _own_distances(basis)
+    spread, trace = _own_distances(sums.basis)
     by_chance = np.outer(trace[sums.features], trace) / np.maximum(sums.n_pairs - 1, 1)
     unit = np.sqrt(np.outer(spread[sums.features], spread))
     squared = np.clip((shared - by_chance) / np.maximum(unit, 1e-300), 0, 1)

@@ -83,7 +83,7 @@ def open_table(
     matrix = _read_matrix(X, source, options.who)
     names = _match_columns(estimator, described, matrix.shape[1], reset)
     missing = checks.find_missing(matrix)
-    if similarity != "correlation" or (missing is not None and missing.has_nan):
+    if similarity != "correlation" or (missing is not None and len(missing.nan)):
         filled = _filled_in(matrix, similarity, names, missing, options.who)
         return mixed_table(list(filled.T[:, :, None]), names, options)
     checks.refuse_missing(missing, names, options.who)

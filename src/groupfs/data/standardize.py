@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import rankdata
 
 from groupfs.data.checks import refuse_overflow
 from groupfs.utils.types import FloatArray, IntArray
@@ -86,11 +85,6 @@ def unit_columns(X: FloatArray) -> FloatArray:
     """Centre columns and scale them to variance one, by the values that are there."""
     mean, deviation = mean_and_deviation(X)
     return (X - mean) / np.maximum(deviation, 1e-300)
-
-
-def standard_ranks(X: FloatArray) -> FloatArray:
-    """Put ranks in place of values, centred and of variance one; gaps stay."""
-    return unit_columns(rankdata(X, axis=0, nan_policy="omit"))
 
 
 def without_rounding(

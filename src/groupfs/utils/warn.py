@@ -25,14 +25,7 @@ class SelectionWarning(UserWarning):
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn with the line outside this package that called it."""
-    warnings.warn(message, category, stacklevel=_find_stack_level())
-
-
-def _find_stack_level() -> int:
-    """Count the frames from :func:`warn` to the first one outside the packages passed over."""
-    frame = inspect.currentframe()
-    level = 0  # this frame does not count, but the one that is looked for does
+    frame, level = inspect.currentframe(), 1
     while frame and frame.f_globals.get("__name__", "").split(".")[0] in PASSED_OVER:
-        frame = frame.f_back
-        level += 1
-    return level
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
