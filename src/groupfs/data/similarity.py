@@ -22,8 +22,6 @@ from groupfs.utils.types import FloatArray, IntArray
 NEAREST = 3
 #: Features up to which similarities are kept once they are known (134 MB).
 MATRIX_FEATURES = 4096
-#: Entries of which first the largest is found.
-SET = 32
 
 
 @dataclass(frozen=True)
@@ -125,7 +123,8 @@ class Similarity(ABC):
             r = self._beside_chance(start, min(d, start + size))
             own = np.arange(len(r))
             r[own, own + start] = 0
-            found.append(largest_of_rows(r, min(NEAREST, d - 1)).mean(1, dtype=np.float64))
+            k = min(NEAREST, d - 1)
+            found.append(np.partition(r, d - k, axis=1)[:, -k:].mean(1, dtype=np.float64))
         return np.concatenate(found)
 
     def _beside_chance(self, start: int, stop: int) -> FloatArray:
@@ -171,19 +170,3 @@ class Similarity(ABC):
 def keeps_pairs(n_features: int, block_entries: int = BLOCK_ENTRIES) -> bool:
     """Tell whether a number for each pair of features is kept: two blocks of them at most."""
     return n_features**2 <= 2 * block_entries
-
-
-def largest_of_rows(values: FloatArray, k: int) -> FloatArray:
-    """Find the k largest entries of each row, in any order, (b, d) to (b, k).
-
-    Every n-th entry makes a set of 32, and the largest are in the k sets with the largest maxima:
-    one pass finds the maxima, and the rest is about few entries.
-    """
-    b, d = values.shape
-    n_sets = d // SET
-    if n_sets > 2 * k:
-        sets = values[:, : n_sets * SET].reshape(b, SET, n_sets)
-        best = np.argpartition(sets.max(1), n_sets - k, axis=1)[:, None, -k:]
-        among = np.take_along_axis(sets, best, axis=2).reshape(b, -1)
-        values = np.concatenate([among, values[:, n_sets * SET :]], axis=1)
-    return np.partition(values, values.shape[1] - k, axis=1)[:, -k:]

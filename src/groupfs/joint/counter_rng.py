@@ -14,8 +14,6 @@ MIX_1 = 0xBF58476D1CE4E5B9 - 2**64
 MIX_2 = 0x94D049BB133111EB - 2**64
 #: An odd number that sets the counters of successive steps far apart.
 STRIDE = 0xD1B54A32D192ED03 - 2**64
-#: On the CPU numbers for several steps are drawn at once, about so many, and steps at most.
-DRAWN_ENTRIES, DRAWN_STEPS = 2**14, 128
 
 
 class CounterNoise:
@@ -26,30 +24,16 @@ class CounterNoise:
         self.keys = _mix(keys).unsqueeze(-1).to(device)
         self.step = torch.zeros((), dtype=torch.int64, device=device)
         self.counter = torch.zeros(0, dtype=torch.int64, device=device)
-        self.drawn: list[Tensor] = []
 
     def uniform(self, n: int, dtype: torch.dtype) -> Tensor:
         """Draw the next ``n`` numbers of every stream, strictly between 0 and 1, (S, n)."""
         if len(self.counter) != n:
             self.counter = torch.arange(1, n + 1, device=self.step.device).mul_(GOLDEN)
-            self.drawn = []
-        if self.step.device.type != "cpu":  # a step there may be recorded and replayed
-            self.step += 1
-            return _to_uniform(_mix(self.counter + (self.keys + self.step * STRIDE)), dtype)
-        if not self.drawn or self.drawn[-1].dtype != dtype:
-            n_steps = min(DRAWN_STEPS, max(1, DRAWN_ENTRIES // (n * len(self.keys))))
-            steps = (self.step + torch.arange(1, n_steps + 1)).view(-1, 1, 1)
-            bits = _mix(self.counter + (self.keys + steps * STRIDE))
-            block = _to_uniform(bits, dtype)
-            # each on its own memory: whoever draws them may overwrite them
-            self.drawn = [block[i].clone() for i in reversed(range(n_steps))]
-        self.step += 1
-        return self.drawn.pop()
-
-
-def _to_uniform(bits: Tensor, dtype: torch.dtype) -> Tensor:
-    # 23 bits: with more, the largest number would round to 1 in single precision
-    return bits.bitwise_right_shift_(41).bitwise_and_(2**23 - 1).to(dtype).add_(0.5).mul_(2**-23)
+        self.step += 1  # in place: on a GPU a step may be recorded and replayed
+        bits = _mix(self.counter + (self.keys + self.step * STRIDE))
+        # 23 of them: with more, the largest number would round to 1 in single precision
+        bits = bits.bitwise_right_shift_(41).bitwise_and_(2**23 - 1)
+        return bits.to(dtype).add_(0.5).mul_(2**-23)
 
 
 def _mix(x: Tensor) -> Tensor:
