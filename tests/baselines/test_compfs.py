@@ -6,7 +6,7 @@ import torch
 from torch.nn.functional import cross_entropy, linear
 
 from groupfs.baselines import CompFS
-from groupfs.baselines.learners import Learners, Split, prediction_loss, split_rows
+from groupfs.baselines.compfs import Learners, Split, prediction_loss, split_rows
 from groupfs.data.dense import DenseRows
 from groupfs.joint.batches import Batches
 

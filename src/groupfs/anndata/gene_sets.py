@@ -1,7 +1,4 @@
-"""Known groups as biologists have them: gene sets that overlap and leave genes out.
-
-Every gene looked at gets one set, or none.
-"""
+"""Known groups as biologists have them: gene sets that overlap and leave genes out."""
 
 from collections.abc import Mapping
 from typing import Any

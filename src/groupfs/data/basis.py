@@ -88,10 +88,7 @@ def columns_of(owner: IntArray, features: IntArray) -> tuple[IntArray, IntArray]
 
 
 def make_basis(values: Sequence[FloatArray], similarity: str | SimilarityFunction) -> FeatureBasis:
-    """Make the columns of features, each (N, a) with NaN for gaps.
-
-    A number is one column, a category the indicators of all its levels.
-    """
+    """Make the columns of features, each a number or indicators, (N, a) with NaN for gaps."""
     is_number = np.array([x.shape[1] == 1 for x in values])
     parts = [_columns(x[:, 0], similarity) if x.shape[1] == 1 else x for x in values]
     sizes = np.array([part.shape[1] for part in parts])
@@ -128,16 +125,12 @@ def basis_coordinates(basis: FeatureBasis) -> tuple[FloatArray, IntArray]:
         U, lengths, _ = np.linalg.svd(off, full_matrices=False)
         blocks.append(U[:, lengths > 1e-6 * max(lengths[0], 1e-300)])
     columns: FloatArray = np.hstack(blocks)
-    if len(columns) > columns.shape[1]:
-        columns = scipy.linalg.qr(columns, mode="r")[0][: columns.shape[1]]
+    columns = scipy.linalg.qr(columns, mode="r")[0][: columns.shape[1]]
     return columns, np.array([block.shape[1] for block in blocks])
 
 
 class PairSums:
-    """Sums over the rows that two features have in common: features start..stop with all.
-
-    Those of several sets of rows can be added (:meth:`of_blocks`).
-    """
+    """Sums over the rows that two features have in common: features start..stop with all."""
 
     def __init__(self, basis: FeatureBasis, start: int, stop: int) -> None:
         edges = np.append(basis.starts, len(basis.owner))

@@ -1,7 +1,4 @@
-"""Hold the rows of a sparse table, which stay sparse.
-
-Rows are standardised as they are taken, columns multiplied without being filled in.
-"""
+"""Hold the rows of a sparse table, which stay sparse."""
 
 from typing import final
 
@@ -15,7 +12,10 @@ from groupfs.utils.types import FloatArray, IntArray
 
 @final
 class SparseRows(RowsInMemory):
-    """Rows of a sparse table, standardised as (x - mean) / scale when they are taken."""
+    """Rows of a sparse table, standardised as (x - mean) / scale when they are taken.
+
+    Columns are multiplied without being filled in.
+    """
 
     def __init__(
         self, X: sp.csr_array, mean: FloatArray, scale: FloatArray, column_norms: FloatArray

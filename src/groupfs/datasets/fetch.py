@@ -100,10 +100,7 @@ def fetch_dataset(
 
 
 def obtain_file(file: File, folder: Path, download: bool) -> bytes:
-    """Read and check a file of the folder, downloaded first if it is absent and that is possible.
-
-    It may lie there as it is or in an archive.
-    """
+    """Read and check a file of the folder, downloaded first if it is absent and may be."""
     names = [file.name, f"{file.name}.gz", f"{file.name}.zip", Path(file.url or file.name).name]
     for path in (folder / name for name in names):
         if path.is_file():

@@ -70,11 +70,7 @@ def self_tuning_graph(distances: Tensor, n_neighbors: int) -> SelfTuningGraph:
 
 
 def plain_affinity(gram: Tensor, n_neighbors: int) -> Tensor:
-    """Write self-tuning affinities over the inner products, (..., B, B) to (..., B, B).
-
-    The same numbers as :func:`self_tuning_graph`'s in half the time: what its gradient needs is
-    not kept.
-    """
+    """Write self-tuning affinities over inner products, in half the time: for no gradient."""
     norms = gram.diagonal(dim1=-2, dim2=-1).clone()
     distances = gram.mul_(-2).add_(norms.unsqueeze(-1)).add_(norms.unsqueeze(-2)).clamp_(min=0)
     distances.diagonal(dim1=-2, dim2=-1).zero_()
@@ -156,15 +152,12 @@ def symmetric_walk(affinity: Walk) -> Walk:
 def group_smoothness(
     rows: Batches, groups: list[IntArray], settings: Settings, seed: int, n_shuffles: int
 ) -> FloatArray:
-    """Measure the smoothness of every group beyond chance on random rows, (C,).
-
-    A single feature shuffled is the same feature: it has none.
-    """
+    """Measure the smoothness of every group beyond chance on random rows, (C,)."""
     X = rows.random(SCORED_ROWS, np.random.default_rng(seed))
     K, t = settings.n_neighbors, settings.diffusion_steps
     noise, found = CounterNoise([seed], X.device), np.zeros(len(groups))
     for j, group in enumerate(groups):
-        if len(group) < 2:
+        if len(group) < 2:  # a single feature shuffled is the same feature: it has none
             continue
         columns = X[:, torch.as_tensor(np.sort(group), device=X.device)]
         entries = len(columns) * max(columns.shape)

@@ -25,15 +25,13 @@ CONDITIONS_COLUMNS = (
 def summarize_conditions(compared: Any) -> Json:
     """Summarise a ``Comparison`` or ``Curves`` into a dict that json can write."""
     is_number = hasattr(compared, "places")
-    conditions: Any = getattr(compared, "conditions", None)
+    conditions = tidy_list(compared.places, 5) if is_number else list(map(str, compared.conditions))
     changes, groups = {name: getattr(compared, f"{name}_change") for name in CHANGES}, []
     for j, group in enumerate(compared.groups):
         record: Json = {"group": group, "representative": compared.representatives[j]}
         for name in QUANTITIES:
-            estimate = getattr(compared, name, None)
-            if estimate is not None:
-                for end, values in (("", "value"), ("_low", "low"), ("_high", "high")):
-                    record[f"{name}{end}"] = tidy_list(getattr(estimate, values)[j], 4)
+            for end, values in (("", "value"), ("_low", "low"), ("_high", "high")):
+                record[f"{name}{end}"] = tidy_list(getattr(getattr(compared, name), values)[j], 4)
         for name, change in changes.items():
             record[f"{name}_p_value"] = tidy(change.p_values[j], 4)
             record[f"{name}_q_value"] = tidy(change.q_values[j], 4)
@@ -42,7 +40,7 @@ def summarize_conditions(compared: Any) -> Json:
     return {
         "name": compared.name,
         "is_number": is_number,
-        "conditions": tidy_list(compared.places, 5) if is_number else list(map(str, conditions)),
+        "conditions": conditions,
         "n_samples": tidy_list(compared.n_samples, 4) if is_number else compared.n_samples.tolist(),
         "bandwidth": tidy(compared.bandwidth, 3) if is_number else None,
         "confidence": compared.confidence,
