@@ -62,8 +62,7 @@ def squared_distances(gram: Tensor) -> Tensor:
 
 def self_tuning_graph(distances: Tensor, n_neighbors: int) -> SelfTuningGraph:
     """Build the self-tuning graph of squared distances, (..., B, B); at most B - 1 neighbours."""
-    kth = _kth_smallest(distances, n_neighbors)
-    neighbor = (distances == kth.unsqueeze(-1)).to(torch.uint8).argmax(-1)
+    kth, neighbor = _kth_smallest(distances, n_neighbors)
     bandwidth, at_floor = _bandwidth(distances, kth)
     exponent = distances / (bandwidth.unsqueeze(-1) * bandwidth.unsqueeze(-2))
     return SelfTuningGraph(torch.exp(-exponent), exponent, bandwidth, neighbor, at_floor)
@@ -74,7 +73,7 @@ def plain_affinity(gram: Tensor, n_neighbors: int) -> Tensor:
     norms = gram.diagonal(dim1=-2, dim2=-1).clone()
     distances = gram.mul_(-2).add_(norms.unsqueeze(-1)).add_(norms.unsqueeze(-2)).clamp_(min=0)
     distances.diagonal(dim1=-2, dim2=-1).zero_()
-    inverse = 1 / _bandwidth(distances, _kth_smallest(distances, n_neighbors))[0]
+    inverse = 1 / _bandwidth(distances, _kth_value(distances, n_neighbors))[0]
     exponent = distances.mul_(-inverse.unsqueeze(-1)).mul_(inverse.unsqueeze(-2))
     return exponent.clamp_(min=LEAST_EXPONENT).exp_()
 
@@ -85,11 +84,20 @@ def _bandwidth(distances: Tensor, kth: Tensor) -> tuple[Tensor, Tensor]:
     return torch.maximum(kth, floor).sqrt_(), kth < floor
 
 
-def _kth_smallest(values: Tensor, k: int) -> Tensor:
+def _kth_value(values: Tensor, k: int) -> Tensor:
     """Find the (k + 1)-th smallest entry of each row, (..., B, B) to (..., B)."""
     if values.device.type == "cpu":  # twice as fast as torch's
         return torch.from_numpy(np.partition(values.numpy(), k, axis=-1)[..., k].copy())
     return torch.topk(values, k + 1, largest=False).values[..., -1]
+
+
+def _kth_smallest(values: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Find the (k + 1)-th smallest entry of each row and its index, (..., B, B) to (..., B)."""
+    if values.device.type == "cpu":
+        kth = _kth_value(values, k)
+        return kth, torch.from_numpy((values.numpy() == kth.numpy()[..., None]).argmax(-1))
+    nearest, indices = torch.topk(values, k + 1, largest=False)
+    return nearest[..., -1], indices[..., -1]
 
 
 def random_walk(affinity: Tensor) -> tuple[Tensor, Tensor]:
@@ -119,7 +127,8 @@ def feature_walk(similarity: Correlations, n_neighbors: int, n_kept: int | None)
         near.append(best.values.numpy())
         nearest.append(best.indices.numpy())
     distances, target = np.concatenate(near), np.concatenate(nearest).ravel()
-    bandwidth = np.sqrt(np.maximum(distances[:, K], BANDWIDTH_FLOOR * total / d**2 + TINY))
+    floor = BANDWIDTH_FLOOR * (total / d**2) + TINY
+    bandwidth = np.sqrt(np.maximum(distances[:, K], floor))
     source = np.repeat(np.arange(d), distances.shape[1])
     affinity = np.exp(-distances.ravel() / (bandwidth[source] * bandwidth[target]))
     # An explicit diagonal: duplicates of a feature may have crowded it out of its own neighbours.
