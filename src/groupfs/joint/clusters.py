@@ -18,8 +18,6 @@ from groupfs.utils.types import FloatArray, IntArray
 
 #: Starts of k-means, beside the deterministic one, and steps from each at most.
 N_RANDOM_STARTS, MAX_STEPS = 4, 30
-#: Products up to this many multiplications are done by one thread in the usual BLAS libraries.
-SMALL_PRODUCT = 2**18
 #: Features up to which all eigenvectors are found where Lanczos fails (512 MB); steps beyond that.
 DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200
 #: Features above which few eigenvectors of a dense walk are found faster one by one.
@@ -129,15 +127,8 @@ def _lloyd(points: FloatArray, centers: FloatArray) -> IntArray:
 
 
 def _nearest(points: FloatArray, centers: FloatArray) -> IntArray:
-    """Find the nearest center of every point, (d, C) and (C, C) to (d,).
-
-    In blocks that one thread multiplies: more would get in each other's way, and telling the
-    library so, which is one for the whole process, would change the sums of whoever else is at
-    work in it.
-    """
-    half, size = 0.5 * np.square(centers).sum(1), max(1, SMALL_PRODUCT // centers.size)
-    blocks = [points[start : start + size] for start in range(0, len(points), size)]
-    return np.concatenate([(block @ centers.T - half).argmax(1) for block in blocks])
+    """Find the nearest center of every point, (d, C) and (C, C) to (d,)."""
+    return (points @ centers.T - 0.5 * np.square(centers).sum(1)).argmax(1)
 
 
 def _means_by_cluster(points: FloatArray, labels: IntArray, otherwise: FloatArray) -> FloatArray:
