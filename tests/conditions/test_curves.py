@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from groupfs.conditions import curves
-from groupfs.conditions.curves import choose_bandwidth, choose_places
+from groupfs.conditions.compare import choose_bandwidth, choose_places
 from groupfs.conditions.level import kernel_weights, standardized_along
 from groupfs.conditions.weighted import effective_samples
 from tests.support.planted_groups import SIZE, in_order, known, planted

@@ -5,8 +5,7 @@ sample, such as a treatment (:func:`compare`), or a number, such as time (:func:
 :func:`only_in` looks for groups that are there in one condition and in no other.
 """
 
-from groupfs.conditions.compare import Comparison, compare
-from groupfs.conditions.curves import Curves, curves
+from groupfs.conditions.compare import Comparison, Curves, compare, curves
 from groupfs.conditions.estimates import Change, Estimate
 from groupfs.conditions.only_in import OnlyIn, only_in
 

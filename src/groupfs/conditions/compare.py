@@ -1,6 +1,6 @@
-"""Groups within categories of samples: what each is worth there, and which groups change.
+"""Groups within categories of samples or along a number: what each is worth, and which change.
 
-Axes: C groups, K conditions, n samples.
+Axes: C groups, K conditions, G places along the number, n samples.
 """
 
 from dataclasses import dataclass
@@ -10,10 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from groupfs.conditions import inputs
 from groupfs.conditions.estimates import GroupChanges
-from groupfs.conditions.inputs import name_of, read_conditions
-from groupfs.conditions.level import standardized_within
+from groupfs.conditions.level import kernel_weights, standardized_along, standardized_within
 from groupfs.conditions.measure import measure
+from groupfs.conditions.weighted import effective_samples
+from groupfs.utils.types import FloatArray
+
+#: Places at which curves are drawn, between these quantiles of the number: beyond lie few samples.
+N_PLACES, ENDS = 25, (0.05, 0.95)
+#: Samples that every place has the weight of, and the largest share of all that this may be.
+FEWEST_EFFECTIVE, LARGEST_SHARE = 30, 1 / 3
+#: By how much a bandwidth that is too narrow is widened, until it is wide enough.
+WIDER = 1.1
+#: Places that changes are looked for at: neighbours say nearly the same.
+N_TESTED = 5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,6 +38,20 @@ class Comparison(GroupChanges):
 
     conditions: list[Any]  #: (K,)
     _along = ("condition", "conditions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves(GroupChanges):
+    """Groups along a number, and which of them change; made by :func:`curves`.
+
+    C groups in rank order, G places. Every :class:`Estimate` holds ``value``, ``low`` and ``high``
+    of shape (C, G); every :class:`Change` holds ``p_values`` and ``q_values`` of shape (C,), and
+    ``z`` of shape (C, 5): how far off every sixth place is.
+    """
+
+    places: FloatArray  #: where along the number, (G,)
+    bandwidth: float  #: standard deviation of the kernel, in units of the number
+    _along = ("value", "places")
 
 
 def compare(
@@ -95,12 +120,97 @@ def compare(
     >>> result.mean_change.found(alpha=0.05).tolist()  # the moons lie beside and above each other
     [True, True]
     """
-    samples, levels = read_conditions(selector, X, conditions, blocks)
+    samples, levels = inputs.read_conditions(selector, X, conditions, blocks)
     codes, every = samples.labels, np.arange(len(levels))
     weights = (codes == every[:, None]).astype(float)
     settings = (confidence, alpha, n_permutations, n_bootstrap, random_state)
     without_level = partial(standardized_within, codes=codes)
     measured = measure(samples, weights, every, without_level, codes, settings)
     return Comparison(
-        name=name_of(conditions), conditions=levels, n_samples=np.bincount(codes), **measured
+        name=inputs.name_of(conditions), conditions=levels, n_samples=np.bincount(codes), **measured
     )
+
+
+def curves(
+    selector: Any,
+    X: Any,
+    values: ArrayLike,
+    *,
+    blocks: ArrayLike | None = None,
+    confidence: float = 0.95,
+    alpha: float = 0.05,
+    n_permutations: int | None = None,
+    n_bootstrap: int = 400,
+    random_state: int | np.random.RandomState | None = 0,
+) -> Curves:
+    """Follow mean and cohesion of groups along a number, and find the groups that change.
+
+    At 25 places between the 5 % and the 95 % quantile of the number, samples are weighted by a
+    Gaussian kernel. Its bandwidth is Silverman's, widened until every place has the weight of 30
+    samples (of a third of all where these are fewer than 90).
+
+    Parameters
+    ----------
+    values : array-like of shape (n_samples,)
+        A number per sample, e.g. time. Samples where it is missing are left out; a warning says so.
+    confidence : float, default=0.95
+        Of the bands, at each place on its own.
+    n_permutations : int or None, default=None
+        Arrangements of the numbers that changes are compared with, at 5 of the places.
+    selector, X, blocks, alpha, n_bootstrap, random_state
+        As in :func:`compare`.
+
+    Returns
+    -------
+    Curves
+        Tables by ``to_frame()`` and ``changes_frame()``.
+
+    Examples
+    --------
+    >>> from groupfs import FeatureGroups
+    >>> from groupfs.conditions import curves
+    >>> from groupfs.datasets import load_two_moons
+    >>> X = load_two_moons(200, random_state=0).data
+    >>> result = curves(FeatureGroups(random_state=0).fit(X), X, X[:, 0], n_bootstrap=50)
+    >>> result.mean.value.shape
+    (2, 25)
+    >>> bool(result.mean_change.found(alpha=0.05)[0])  # the group that the first column is in
+    True
+    """
+    samples = inputs.read_samples(selector, X, *inputs.read_numbers(values), blocks)
+    numbers = samples.labels
+    fewest = 2 * inputs.FEWEST_SAMPLES
+    if len(numbers) < fewest:
+        raise ValueError(f"{len(numbers)} samples have a number, and curves need {fewest}.")
+    places = choose_places(numbers)
+    bandwidth = choose_bandwidth(numbers, places)
+    weights = kernel_weights(numbers, places, bandwidth)
+    tested = np.linspace(0, N_PLACES - 1, N_TESTED).round().astype(np.int64)
+    settings = (confidence, alpha, n_permutations, n_bootstrap, random_state)
+    without_level = partial(standardized_along, values=numbers, bandwidth=bandwidth)
+    measured = measure(samples, weights, tested, without_level, None, settings)
+    found = {"name": inputs.name_of(values), "n_samples": effective_samples(weights), **measured}
+    return Curves(places=places, bandwidth=bandwidth, **found)
+
+
+def choose_places(values: FloatArray) -> FloatArray:
+    """Spread places evenly over the numbers, (G,)."""
+    low, high = np.quantile(values, ENDS)
+    if low == high:
+        raise ValueError(
+            f"{(values == low).mean():.0%} of the values are {low:g}, so there is no course to "
+            "follow; compare them as categories with groupfs.conditions.compare."
+        )
+    return np.linspace(low, high, N_PLACES)
+
+
+def choose_bandwidth(values: FloatArray, places: FloatArray) -> float:
+    r"""Choose :math:`0.9 \min(s, \mathrm{IQR} / 1.34)\, n^{-1/5}` (Silverman's rule), or wider."""
+    quarters = np.quantile(values, [0.25, 0.75])
+    spread = values.std(ddof=1)
+    between = (quarters[1] - quarters[0]) / 1.34
+    width = 0.9 * min(spread, between or spread) * len(values) ** -0.2
+    enough = min(FEWEST_EFFECTIVE, LARGEST_SHARE * len(values))
+    while effective_samples(kernel_weights(values, places, width)).min() < enough:
+        width *= WIDER
+    return float(width)

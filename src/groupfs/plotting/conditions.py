@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupfs.conditions.compare import Comparison
-from groupfs.conditions.curves import Curves
+from groupfs.conditions.compare import Comparison, Curves
 from groupfs.conditions.estimates import Change, Estimate
 from groupfs.plotting import style
 from groupfs.utils.text import count, shorten
