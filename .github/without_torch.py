@@ -57,7 +57,7 @@ def main() -> None:
             assert is_streamed == (kind == "streamed"), kind
             found = FeatureGroups(random_state=0, max_memory=memory).fit(X)
             assert [len(group) for group in found.groups_] == [5, 5], kind
-            assert found.transform(X).shape[1] == 10, kind
+            assert found.set_params(n_groups_to_select=2).transform(X).shape[1] == 10, kind
             print(f"{kind}: {found.n_groups_} groups")
             del X  # or a file would be in use when the folder goes
     few = load_two_moons(100, random_state=0).data

@@ -67,7 +67,8 @@ def gene_choices(cells: anndata.AnnData, seed: int) -> Iterator[tuple[str, NDArr
     d = X.shape[1]
     selector = fitted(X, seed, output="scores")
     yield "group scores of groupfs", selector.transform(X), False
-    yield "genes kept by groupfs", X[:, selector.select().support], True
+    kept = selector.select(n_groups_to_select="significant").support
+    yield "genes kept by groupfs", X[:, kept], True
     yield "groupfs, budget of 100", X[:, selector.select(n_features_to_select=BUDGET).support], True
     settings = {"n_top_genes": BUDGET, "flavor": "seurat", "inplace": False}
     variable = sc.pp.highly_variable_genes(cells, **settings)["highly_variable"].to_numpy()

@@ -91,7 +91,8 @@ def level(kind: str, number: int) -> list[Record]:
 
     def counted() -> Record:
         selector = fitted(X, number, alpha=LEVELS[0])
-        selections = {str(alpha): selector.select(alpha=alpha) for alpha in LEVELS}
+        every = {"n_groups_to_select": "significant"}
+        selections = {str(alpha): selector.select(alpha=alpha, **every) for alpha in LEVELS}
         return {
             "groups": int(selector.n_groups_),
             "kept": {alpha: int(s.groups.sum()) for alpha, s in selections.items()},

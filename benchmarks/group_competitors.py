@@ -53,7 +53,8 @@ def fitted(X: Any, seed: int, **parameters: Any) -> Any:
 def with_groupfs(X: NDArray, n_groups: int, seed: int) -> Found:
     """Find groups and their number."""
     selector = fitted(X, seed)
-    return Found(selector.group_labels_, selector.get_support())
+    kept = selector.select(n_groups_to_select="significant").support
+    return Found(selector.group_labels_, kept)
 
 
 def with_ward(X: NDArray, n_groups: int, seed: int) -> Found:

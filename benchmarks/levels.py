@@ -44,14 +44,14 @@ def compared(answered: Questionnaire, seed: int) -> Record:
     began = time.perf_counter()
     selector = fitted(answered.X, seed)
     seconds = time.perf_counter() - began
-    labels, found = selector.group_labels_, selector.replication_
-    levels = labels[None] if found is None else found.labels
+    labels, levels = selector.group_labels_, [level.labels for level in selector.levels_]
+    levels = levels or [labels]
     traits = answered.traits
     right = int(selector.n_groups_) == answered.facts["groups"]
     return {
         "levels": len(levels),
         "groups_of_levels": [len(np.unique(level[level >= 0])) for level in levels],
-        "agreement": [] if found is None else found.agreement.tolist(),
+        "agreement": [level.agreement for level in selector.levels_],
         "facets_ari": max(rand_index(answered.facets, level) for level in levels),
         "traits_ari": None if traits is None else max(rand_index(traits, one) for one in levels),
         "default_ari": rand_index(answered.facets, labels),

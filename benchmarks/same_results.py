@@ -100,7 +100,7 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
     return {
         "moons": lambda: (plain(), X),
         "heart": lambda: (plain(), heart[0]),
-        "heart_whole": lambda: (plain(n_features_to_select=5, allocation="whole"), heart[0]),
+        "heart_budget": lambda: (plain(n_features_to_select=5), heart[0]),
         "yale": lambda: (plain(), yale[0]),
         "yale_budget": lambda: (plain(n_groups=16, n_features_to_select=50), yale[0]),
         "bfi": lambda: (plain(), bfi),

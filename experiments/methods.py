@@ -18,14 +18,12 @@ from groupfs.groups import OPEN
 PRINTED = ("LS", "MCFS", "CAE", "DUFS", "MGAGR", "CompFS")
 OURS = ("GroupFS default", "FeatureGroups")
 OF_PAPER = ("ALL", "RANDOM", "VARIANCE", *PRINTED, *OURS)
-#: FeatureGroups with a budget spent in other ways.
-ALLOCATIONS = {"spread": "spread", "whole groups": "whole"}
 WITHOUT_LABELS = (
     *("ALL", "RANDOM", "VARIANCE", "CSS"),
-    *("LS", "MCFS", "CAE", "DUFS", "MGAGR", "FeatureGroups", *ALLOCATIONS),
+    *("LS", "MCFS", "CAE", "DUFS", "MGAGR", "FeatureGroups"),
 )
 #: Methods that draw random numbers.
-RANDOM = ("RANDOM", "CAE", "DUFS", "CompFS", *OURS, *ALLOCATIONS)
+RANDOM = ("RANDOM", "CAE", "DUFS", "CompFS", *OURS)
 #: Methods that learn from the classes.
 SUPERVISED = ("CompFS",)
 #: Methods whose scores depend on how many features are asked for.
@@ -187,8 +185,6 @@ def defaults(method: str, n_features: int | None, seed: int, device: str = "auto
         return GroupFS(**common)
     if method == "FeatureGroups":
         return FeatureGroups(**common)
-    if method in ALLOCATIONS:
-        return FeatureGroups(allocation=ALLOCATIONS[method], **common)
     known = ", ".join(dict.fromkeys((*OF_PAPER, *WITHOUT_LABELS)))
     raise ValueError(f"method {method!r} is not known; choose from {known}.")
 
@@ -202,10 +198,13 @@ def shortened(selector: Any) -> Any:
 
 
 def at_budgets(selector: Any, budgets: Sequence[int | str]) -> list[NDArray[np.int64]]:
-    """Select at each budget with a fitted selector; ``"own"`` is its own number of features."""
+    """Select at each budget with a fitted selector; ``"own"`` are all features of kept groups."""
     if isinstance(selector, baselines.AllFeatures):
         return [selector.get_support(indices=True) for _ in budgets]
     if not hasattr(selector, "select"):
         return [np.flatnonzero(selector.ranking_ <= budget) for budget in budgets]
-    numbers = [None if budget == "own" else budget for budget in budgets]
-    return [selector.select(n_features_to_select=number).features for number in numbers]
+    kept: dict[str, Any] = {"n_features_to_select": None}
+    if isinstance(selector, FeatureGroups):
+        kept["n_groups_to_select"] = "significant"
+    asked = [kept if budget == "own" else {"n_features_to_select": budget} for budget in budgets]
+    return [selector.select(**changes).features for changes in asked]

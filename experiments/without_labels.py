@@ -21,7 +21,7 @@ from experiments import data, methods, running
 
 TABLES = (*data.NINE, "student", *data.SCIKIT_LEARN)
 QUICK_TABLES = ("wine",)
-OURS = ("FeatureGroups", *methods.ALLOCATIONS)
+OURS = ("FeatureGroups",)
 #: Features at each level; tables with fewer than SMALL have shares of theirs instead.
 LEVELS, SHARES, SMALL = (50, 100, 200), (0.25, 0.5, 0.75), 300
 MEASURES = ("accuracy", "neighbor", "explained")

@@ -11,7 +11,7 @@ from groupfs.datasets import load_two_moons
 from groupfs.notebook import MOST_ROWS
 from groupfs.result import Result
 from groupfs.utils.text import write_p
-from tests.support.report_tables import mixed_table, noise_table
+from tests.support.report_tables import mixed_table, nested_table, noise_table
 
 NASTY = "<script>alert('x')</script>"
 
@@ -72,6 +72,7 @@ def test_the_sentences_of_the_result_come_first(budget):
     for X in (mixed_table(), noise_table()):
         fitted = FeatureGroups(n_features_to_select=budget, random_state=0).fit(X)
         result, html = Result.of(fitted), groups_part(fitted)
+        assert bool(result.levels_sentence) == ("Groups within groups" in html)
         for sentence in (f"{result.kept_sentence}.", result.in_no_group_sentence):
             assert f"<div>{sentence}</div>" in html
         assert (result.explained_sentence or "In no group: 8 features are unrelated.") in html
@@ -80,6 +81,19 @@ def test_the_sentences_of_the_result_come_first(budget):
         shown = {name[1:] for name in names if name.startswith("−")}
         assert shown <= set(X.columns[fitted.group_signs_ < 0])
         assert bool(shown) == ("<table" in html)
+
+
+def test_levels_are_nested_lists_and_features_that_stand_elsewhere_are_counted():
+    X = np.column_stack([nested_table(), np.random.default_rng(1).standard_normal((600, 2))])
+    X = np.column_stack([X, 2 * X[:, 0]])
+    fitted = FeatureGroups(random_state=0).fit(X)
+    html = groups_part(fitted)
+    assert html.index(Result.of(fitted).levels_sentence) < html.index("of 6 groups kept")
+    assert html.count("<li>") == 2 + 6 and html.count("<ul><li>") == 1 + 2
+    first = html[html.index("<li>1: ") :]
+    assert first[: first.index("</ul>")].count("<li>") == 1 + 3
+    assert re.search("Not plain members: .*2 alone", html)
+    assert "1 duplicate of another" in html
 
 
 @pytest.mark.slow

@@ -25,9 +25,10 @@ GROUPS = Groups(
 ORDER = np.array([0, 3, 1, 2, 5, 4])
 EXPLAINED = np.array([0.5, 0.8, 0.9 - 1e-12, 0.95, 1.0, 1.0])
 RELATED = np.array([1e-9, 1e-9, 1e-9, 1e-9, 0.7, 1e-9, NAN])
-USUAL = Request(None, None, "explain", "features", 0.01)
-TWO_WHOLE, THREE_WHOLE = ({"n_features": n, "allocation": "whole"} for n in (2, 3))
-FIVE_SPREAD = {"n_features": 5, "allocation": "spread"}
+USUAL = Request(None, None, "features", 0.01)
+TWO_WHOLE = {"n_features": 2, "covers": True}
+THREE_OF_TWO = {"n_features": 3, "n_groups": 2}
+USUAL_SHARE = {"n_features": 4, "explain": 0.95, "is_default": True}
 ONE_GROUP = {"output": "representatives", "n_groups": 1}
 TWO_EACH = {"output": "representatives", "n_features": 2}
 
@@ -54,7 +55,7 @@ def test_features_in_no_group_are_unrelated_between_groups_or_constant():
         ((1, 0, 0), "In no group: 1 feature is unrelated."),
         (
             (3, 1, 2),
-            "In no group: 3 features are unrelated, 1 is related, but between groups, 2 are "
+            "In no group: 3 features are unrelated, 1 is related, but near to no group, 2 are "
             "constant.",
         ),
     ],
@@ -81,7 +82,7 @@ def test_the_variance_explained_is_that_of_related_features_unless_all_took_part
         ({}, "3 of 7 features explain 90 % of the variance of the 5 related features."),
         ({"n_features": 1}, "1 of 7 features explains 50 % of the variance of the 5 related"),
         # spent in another order than that of the features
-        ({"n_features": 2, "allocation": "whole"}, "3 of 7 features explain 90 %"),
+        (TWO_WHOLE, "3 of 7 features explain 90 %"),
     ],
 )
 def test_a_budget_is_told_with_what_it_explains_else_how_many_are_enough(asked, words):
@@ -105,7 +106,7 @@ def test_nothing_is_told_of_a_table_without_groups_unless_there_is_a_budget():
         ({}, 1, "In group 1: coheres (adjusted p < 0.001, replication 0.97)."),
         ({}, 2, "In group 2: does not cohere beyond chance (adjusted p = 0.4)."),
         ({}, 4, "Unrelated to every other feature (adjusted p = 0.7)."),
-        ({}, 5, "Between groups: related to others (adjusted p < 0.001), but near to no group."),
+        ({}, 5, "Related to others (adjusted p < 0.001), but near to no group."),
         ({}, 6, "Constant."),
         ({"alpha": 0.5}, 2, "In group 2: not found again in parts of the rows, replication 0.12."),
         ({"n_groups": 1}, 0, "In group 1: number 1 of the 1 asked for."),
@@ -117,7 +118,7 @@ def test_nothing_is_told_of_a_table_without_groups_unless_there_is_a_budget():
         (
             {"n_features": 2, "explain": 0.8},
             1,
-            "In group 1: comes 3rd in the order; the first 2 explain 80 %, as asked.",
+            "In group 1: comes 3rd in the order; the first 2 explain 80 %.",
         ),
         (
             {"n_features": 6},
@@ -125,15 +126,13 @@ def test_nothing_is_told_of_a_table_without_groups_unless_there_is_a_budget():
             "Unrelated to every other feature (adjusted p = 0.7); chosen 6th, explains nothing, as "
             "those before it explain all.",
         ),
-        (THREE_WHOLE, 2, "In group 2: not among the 1 of 2 features that the budget of 3 takes."),
-        (THREE_WHOLE, 3, "In group 2: among the 1 of 2 features that the budget of 3 takes."),
+        (THREE_OF_TWO, 2, "In group 2: not among the 1 of 2 features that the budget of 3 takes."),
+        (THREE_OF_TWO, 3, "In group 2: among the 1 of 2 features that the budget of 3 takes."),
         (TWO_WHOLE, 3, "In group 2: the budget of 2 goes to other groups."),
-        (
-            FIVE_SPREAD,
-            5,
-            "Between groups: related to others (adjusted p < 0.001), but near to no group; the "
-            "budget of 5 takes it, as the groups have too few.",
-        ),
+        # nothing was asked for: what is not kept is not selected
+        (USUAL_SHARE, 1, "In group 1: chosen 3rd, explains 10 % on top of those before it."),
+        (USUAL_SHARE, 3, "In group 2: does not cohere beyond chance (adjusted p = 0.4)."),
+        (USUAL_SHARE, 5, "Related to others (adjusted p < 0.001), but near to no group."),
         (ONE_GROUP, 1, "In group 1: x0 represents it; number 1 of the 1 asked for."),
         (TWO_EACH, 3, "In group 2: represents it; the budget of 2 takes 1 of its 2 features."),
     ],
@@ -159,8 +158,8 @@ def test_gates_are_the_reason_where_they_decide(gates, reasons):
 def test_the_frame_of_groups_has_a_row_for_each():
     frame = result(replace(GROUPS, names=["a", "b"])).groups_frame()
     assert frame.drop(columns=["p_adjusted", "why"]).values.tolist() == [
-        ["a", 2, "x0", True, 0.97, 0.3],
-        ["b", 2, "x3", False, 0.12, 0.2],
+        ["a", 2, "x0", True, 2, 0.97, 0.3],
+        ["b", 2, "x3", False, 0, 0.12, 0.2],
     ]
     assert frame["why"][0] == "coheres (adjusted p < 0.001, replication 0.97)"
     np.testing.assert_allclose(frame["p_adjusted"], [2e-9, 0.4])

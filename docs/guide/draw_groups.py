@@ -57,13 +57,12 @@ def find(title: str, X: FloatArray, names: list[str]) -> Found:
 def describe(found: Found) -> None:
     """Print what the page says of a table."""
     selector, names = found.selector, found.names
-    replication = selector.replication_
     n_alone = int((selector.group_labels_ < 0).sum())
     print(f"\n{found.title}: {found.X.shape[0]} x {found.X.shape[1]}")
     print(f"unrelated {int((~found.relatedness.related).sum())}, in no group {n_alone}")
-    for n_groups, agreement in zip(replication.n_groups, replication.agreement, strict=True):
-        print(f"{n_groups:3} groups: agreement {agreement:.2f}")
-    print(f"taken {replication.best}")
+    for level in selector.levels_:
+        print(f"{level.n_groups:3} groups: agreement {level.agreement:.2f}")
+    print(f"shown {selector.n_groups_}")
     print(f"cohesion of {len(found.chance)} chance groups: at most {found.chance.max():.1f}")
     for j, group in enumerate(selector.groups_):
         central = group[np.argsort(-selector.centrality_[group], kind="stable")]

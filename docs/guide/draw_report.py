@@ -4,8 +4,8 @@ Run ``python docs/guide/draw_report.py FOLDER OUT``; FOLDER holds ``known-groups
 names: the 25 items of the data set bfi of the R package psychTools, gaps filled by medians),
 ``single-cell/10x_pbmc68k_reduced.h5ad`` (the cells that scanpy ships) and ``student-mat.csv``. OUT
 gets every page in every look; the pictures that the documentation shows go to docs/images. Prints
-what the pages weigh and how long a move of the slider takes. Needs selenium, chromium and its
-driver.
+what the pages weigh and how long a move of the slider and another level take. Needs selenium,
+chromium and its driver.
 """
 
 import base64
@@ -43,8 +43,8 @@ LOOKS = {
 }
 #: What the documentation shows: page, look, first part, last part, pixels of either at most.
 SHOWN = {
-    "report-light": ("bfi", "light", "header", "#sure", 1400),
-    "report-dark": ("bfi", "dark", "header", "#sure", 1400),
+    "report-light": ("bfi", "light", "header", "#groups", 1400),
+    "report-dark": ("bfi", "dark", "header", "#groups", 1400),
     "report-phone": ("cells", "phone", "header", "#groups", 1100),
     "report-map": ("cells", "light", "#correlations", "#samples", 2000),
     "report-print": ("student", "print", "header", "#sure", 2000),
@@ -62,6 +62,18 @@ MOVE = """
       return performance.now() - start;
     };
     return Array.from({ length: 60 }, (_, k) => Math.min(move(k), move(k), move(k)));
+"""
+#: Chooses every level ten times, the one shown last.
+SWITCH = """
+    const buttons = [...document.querySelectorAll("#levels input")];
+    const choose = (button) => {
+      const start = performance.now();
+      button.click();
+      document.body.getBoundingClientRect();
+      return performance.now() - start;
+    };
+    buttons.sort((a, b) => a.checked - b.checked);
+    return Array.from({ length: 10 }, () => buttons.map(choose)).flat();
 """
 
 
@@ -84,13 +96,14 @@ def tables(folder: Path) -> Iterator[tuple[str, str, pd.DataFrame]]:
 
 
 def many_features(n_samples: int = 300, n_features: int = 20_000) -> pd.DataFrame:
-    """Twenty groups of 10 to 105 features, a fifth of them reversed, among unrelated ones."""
+    """Twenty groups of 10 to 105 features within five, a fifth of them reversed, among others."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((n_samples, n_features))
-    start = 0
-    for size in range(10, 110, 5):
+    broad, start = rng.standard_normal((n_samples, 5)), 0
+    for k, size in enumerate(range(10, 110, 5)):
         signs = np.where(rng.random(size) < 0.2, -1, 1)
-        X[:, start : start + size] += 1.2 * rng.standard_normal((n_samples, 1)) * signs
+        shared = 1.2 * rng.standard_normal((n_samples, 1)) + 0.7 * broad[:, [k % 5]]
+        X[:, start : start + size] += shared * signs
         start += size
     return pd.DataFrame(X, columns=[f"f{i:05}" for i in range(n_features)])
 
@@ -142,10 +155,12 @@ def save(picture: Image.Image, path: Path) -> None:
 
 
 def measure(browser: Any, page: Path) -> None:
-    """Print what a page weighs, how long a move of the slider takes, and what the console says."""
+    """Print what a page weighs, how long the slider and the switch take, what the console says."""
     open_page(browser, page, "light")
     times = browser.execute_script(MOVE)
     took = f"{statistics.median(times):.0f} ms (at most {max(times):.0f})"
+    levels = browser.execute_script(SWITCH)
+    took += f", level {statistics.median(levels):.0f} ms (at most {max(levels):.0f})"
     said = browser.get_log("browser") or "nothing"
     print(f"  {page.stat().st_size / 1e6:.2f} MB, slider {took}, console: {said}")
 

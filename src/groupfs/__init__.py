@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from groupfs.discovery.levels import Replication
     from groupfs.feature_groups import FeatureGroups
+    from groupfs.groups import Level
     from groupfs.joint.estimator import GroupFS
     from groupfs.joint.path import GroupFSPath, GroupPath
 
     __version__: str
 
-__all__ = ["FeatureGroups", "GroupFS", "GroupFSPath", "GroupPath", "Replication", "__version__"]
+__all__ = ["FeatureGroups", "GroupFS", "GroupFSPath", "GroupPath", "Level", "__version__"]
 
 #: Where the public names live. Each is imported when it is asked for, so that the command line
 #: answers at once; torch comes with the first fit of what is learned jointly.
@@ -19,7 +19,7 @@ _ROOMS = {
     "GroupFS": "groupfs.joint.estimator",
     "GroupFSPath": "groupfs.joint.path",
     "GroupPath": "groupfs.joint.path",
-    "Replication": "groupfs.discovery.levels",
+    "Level": "groupfs.groups",
 }
 #: Names of before, and what to use instead.
 _ENDED = {

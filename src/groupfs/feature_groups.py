@@ -3,6 +3,7 @@
 What a fit needs is imported inside its methods: estimators are made at once.
 """
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -11,9 +12,12 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.checks import refuse_n_groups
 from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
+from groupfs.data.learned_columns import learn_levels
+from groupfs.groups import Groups
 from groupfs.selection.select import refuse_conflicts, refuse_too_many
 from groupfs.selector import GroupSelector, derive_seeds
 from groupfs.utils.errors import ParameterError
@@ -25,7 +29,9 @@ from groupfs.utils.sklearn_compat import (
     StrOptions,
     fit_context,
     parameter,
+    validate_parameter_constraints,
 )
+from groupfs.utils.text import join_words
 
 if TYPE_CHECKING:
     from groupfs.data.basis import SimilarityFunction
@@ -47,37 +53,39 @@ class FeatureGroups(GroupSelector):
     whose null model is about that of one common factor; of four resolutions the broadest at which
     random halves of the rows agree about as well as at any. Each group is divided again on its own,
     until halves agree no more than those of a one-factor group. The depths of this tree are levels;
-    the narrowest on which halves agree by .7 is taken, else the narrowest that is found again about
-    as well as any. Kept are groups that are found again themselves and cohere more than groups in
-    shuffled columns. Nothing is trained or needs to be set. :class:`GroupFS` is the published
-    method, which learns groups and gates.
+    above them stand groups of groups that halves join alike. The narrowest depth on which halves
+    agree by .7 is shown, else the narrowest that is found again about as well as any. Kept are
+    groups that are found again themselves and cohere more than groups in shuffled columns; selected
+    are the first features that explain 95 % of the variance of the related ones. Nothing is trained
+    or needs to be set. :class:`GroupFS` is the published method, which learns groups and gates.
 
     Parameters
     ----------
     n_groups : int or "auto", default="auto"
-        Number of groups. "auto" takes those that halves of the rows agree on (``replication_``); a
+        Number of groups. "auto" takes those that halves of the rows agree on (``levels_``); a
         number cuts the tree of groups there: between two levels those groups are joined that are
         tied most, beyond the narrowest level they are divided further, down to single features.
     groups : array-like of shape (n_features,), list of lists, mapping or None, default=None
         Groups known beforehand: a label for every feature (in the order of the columns, or a
         Series indexed by their names), or the features of every group by name or place. Every
         feature that varies must be in one group. None discovers the groups.
+    level : "auto", "broad", "narrow" or int, default="auto"
+        Which level of groups is spoken of (``levels_``). "auto" is the narrowest on which halves of
+        the rows agree by .7, else the narrowest that is found again about as well as any; "broad"
+        and "narrow" are the first and the last; a number is the level with so many groups. For
+        another level of a fitted selector see ``at_level``.
     n_features_to_select : int, float or None, default=None
-        A budget: a number of features, or a share of those that vary. None takes the features of
-        the groups that are kept.
-    explain : float or None, default=None
-        Select as many features as explain this share of the variance of the related features, in
-        place of a number: 0.9 takes the first features of ``feature_order_`` that explain 90 %.
-    allocation : {"explain", "spread", "whole"} or None, default=None
-        How a budget is spent. "explain", as None, takes the first features of ``feature_order_``.
-        "spread" shares it among the groups whose cohesion stands out from chance, in proportion to
-        their smoothness, most central features first. "whole" takes whole groups in rank order, the
-        last one cut to its most central features.
+        A budget: a number of features, or a share of those that vary.
+    explain : float or "auto", default="auto"
+        Select as many features as explain this share of the variance of the related features: 0.9
+        takes the first features of ``feature_order_`` that explain 90 %. "auto" takes those that
+        explain 95 %, unless a number of features or groups, or representatives, are asked for; of
+        these the ones in kept groups, or with a warning all if no group is kept.
     n_groups_to_select : int, "significant" or None, default=None
-        Keep this many groups, in rank order. "significant", as None, keeps every group whose
-        cohesion stands out from chance (``alpha``), as that of one feature never does, and that is
-        found again in halves of the rows, where any number of groups is; if there is none, nothing
-        is selected, with a warning.
+        Take all features of so many groups, in rank order, or with "significant" of every group
+        that is kept. None keeps every group whose cohesion stands out from chance (``alpha``), as
+        that of one feature never does, and that is found again in halves of the rows, where any
+        number of groups is.
     output : {"features", "representatives", "scores"}, default="features"
         What ``transform`` gives: the selected features; the most central one of each kept group; or
         a score for each kept group, the mean of its standardised features, weighted by centrality,
@@ -143,7 +151,7 @@ class FeatureGroups(GroupSelector):
         the rows finds, the smaller one of the two, mean over pairs of halves. None for groups known
         beforehand and for fewer than 20 rows.
     group_kept_ : ndarray of bool of shape (n_groups_,)
-        Which groups are kept; with a budget, which have selected features.
+        Which groups are kept.
     relatedness_pvalues_ : ndarray of shape (n_features_in_,) or None
         How likely chance relates a feature to others as much: the mean of its three largest abs(r),
         compared with shuffled columns. NaN for constant columns; None if all features take part.
@@ -168,9 +176,24 @@ class FeatureGroups(GroupSelector):
         up to scale and sign, share its weight.
     n_groups_ : int
         Number of groups; 0 if no feature is related to another.
-    replication_ : Replication or None
-        The levels of groups, and how far halves of the rows agree on each. None if the number was
-        given, and for fewer than 20 rows.
+    levels_ : list of Level
+        The levels of groups, broadest first: ``labels`` (-1 for features in none), ``n_groups``,
+        the ``agreement`` of halves of the rows, the ``parent`` of every group in the level before
+        (-1 at the broadest), and how far halves agree on the ``split`` that made it. One if the
+        number was given or groups are known, where halves are not asked; empty without groups.
+    feature_stability_ : ndarray of shape (n_features_in_,) or None
+        Share of the halves of the rows that put a feature into its group; 0 for features in none.
+        None as ``group_replication_``.
+    second_group_, second_strength_ : ndarray of shape (n_features_in_,)
+        The other group a feature loads on most once its own is accounted for (for features in no
+        group beside the one they go with most), and its abs(r) with the score of that group; -1
+        and 0 for unrelated features and where there is no other group.
+    duplicate_of_ : ndarray of shape (n_features_in_,)
+        The first column that a feature equals up to scale, -1 for none.
+    explained_held_out_ : ndarray of float or None
+        As ``explained_``, in rows that the regressions have not seen: every row by the others. With
+        few rows that is far less. Ends where there are no more rows than features. None for
+        similarities that are not correlations.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -197,7 +220,7 @@ class FeatureGroups(GroupSelector):
     >>> [group.tolist() for group in selector.groups_]
     [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]]
     >>> selector.transform(X).shape
-    (1000, 10)
+    (1000, 4)
     """
 
     __module__ = "groupfs"
@@ -205,8 +228,10 @@ class FeatureGroups(GroupSelector):
     groups: ArrayLike | Sequence[Sequence[Any]] | Mapping[Any, Sequence[Any]] | None = parameter(
         None, "array-like", Mapping, None
     )
-    explain: float | None = parameter(None, Interval(Real, 0, 1, closed="right"), None)
-    allocation: str | None = parameter(None, StrOptions({"explain", "spread", "whole"}), None)
+    level: int | str = parameter("auto", COUNT, StrOptions({"auto", "broad", "narrow"}))
+    explain: float | str = parameter(
+        "auto", Interval(Real, 0, 1, closed="right"), StrOptions({"auto"})
+    )
     n_groups_to_select: int | str | None = parameter(None, COUNT, StrOptions({"significant"}), None)
     alpha: float = parameter(0.01, Interval(Real, 0, 1, closed="neither"))
     signed: bool = parameter(False, "boolean")
@@ -215,7 +240,7 @@ class FeatureGroups(GroupSelector):
     keep_unrelated: bool = parameter(False, "boolean")
     max_memory: int | str | None = parameter(None, POSITIVE, str, None)
 
-    _selection_parameters = ["n_features_to_select", "explain", "n_groups_to_select", "allocation"]
+    _selection_parameters = ["n_features_to_select", "explain", "n_groups_to_select"]
     _selection_parameters += ["output", "alpha"]
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -245,18 +270,82 @@ class FeatureGroups(GroupSelector):
             found = discover(table, options, seed, labels)
             among = np.setdiff1d(np.arange(len(table.columns)), found.unrelated)
             smoothness = feature_smoothness(table.rows, among, seed, options.metric)
-            self._set_groups(found.groups)
-            self.group_pvalues_ = found.groups.p_values
-            self.group_replication_ = found.groups.replication
-            self._group_replicates, self.replication_ = found.groups.replicates, found.agreement
-            self.group_names_ = [names[j] for j in found.order] if names else None
+            self.levels_, self._default_level = found.levels, found.default
+            self._level_groups = [vars(groups) for groups in found.groups]
+            chosen = self._find_level(self.level)
+            self._show(found.default)  # the order of the features is the same at every level
+            self.group_names_ = None if found.order is None else [names[j] for j in found.order]
+            self.duplicate_of_ = table.duplicate_of
+            self._n_values = np.zeros(self.n_features_in_)
+            self._n_values[table.columns] = table.rows.n_values
             self.relatedness_pvalues_ = None
             if found.relatedness is not None:
                 self.relatedness_pvalues_ = np.full(self.n_features_in_, np.nan)
                 self.relatedness_pvalues_[table.columns] = found.relatedness.p_values
             unrelated_too = found.relatedness is None  # groups hold unrelated features, too
-            self._rank_and_select(X, table, smoothness, found.unrelated, unrelated_too)
+            self._rank(X, table, smoothness, found.unrelated, unrelated_too)
+            self._level_categories = [
+                learn_levels(X, table, groups.labels, groups.signs) if self._has_kinds else {}
+                for groups in found.groups
+            ]
+            self._show(chosen)
+            self._select()
         return self
+
+    def at_level(self, level: int | str) -> Self:
+        """Return a fitted copy that speaks of another level of groups, without another fit.
+
+        Parameters
+        ----------
+        level : "auto", "broad", "narrow" or int
+            As the parameter: a number of groups is one of those of ``levels_``.
+
+        Examples
+        --------
+        >>> from groupfs import FeatureGroups
+        >>> from groupfs.datasets import load_two_moons
+        >>> X = load_two_moons(100, random_state=0).data
+        >>> FeatureGroups(random_state=0).fit(X).at_level("broad").n_groups_
+        2
+        """
+        check_is_fitted(self)
+        constraints = {"level": self._parameter_constraints["level"]}
+        validate_parameter_constraints(constraints, {"level": level}, caller_name="at_level")
+        other = copy.copy(self)
+        other.level = level
+        other._show(self._find_level(level))
+        other._select()
+        return other
+
+    def _find_level(self, level: int | str) -> int:
+        """Return the place of a level in ``levels_``."""
+        numbers = [one.n_groups for one in self.levels_]
+        places: dict[int | str, int]
+        places = {"auto": self._default_level, "broad": 0, "narrow": max(len(numbers) - 1, 0)}
+        places |= {n: i for i, n in enumerate(numbers)}  # of equal numbers the narrowest
+        if level not in places:
+            there = f"levels of {join_words(numbers)} groups" if numbers else "no groups"
+            advice = 'choose one of these numbers, "broad" or "narrow"; ' if numbers else ""
+            raise ParameterError(
+                f"level={level}, but the table has {there}; {advice}n_groups={level} cuts the tree "
+                "at any number.",
+                "level",
+            )
+        return places[level]
+
+    def _show(self, place: int) -> None:
+        """Set what is told of groups to a level, by its place in ``levels_``."""
+        groups = Groups(**self._level_groups[place])
+        self._set_groups(groups)
+        self.group_pvalues_, self.group_replication_ = groups.p_values, groups.replication
+        self._group_replicates, self._is_between = groups.replicates, groups.between
+        self.feature_stability_, self.second_group_ = groups.stability, groups.second
+        self.second_strength_ = groups.second_strength
+        if hasattr(self, "_level_categories"):
+            self._learned_columns = {
+                **self._learned_columns,
+                "levels": self._level_categories[place],
+            }
 
     def _open(self, X: Any) -> "tuple[Table, Options]":
         """Check and standardise X, and check the parameters against its size."""
@@ -274,6 +363,12 @@ class FeatureGroups(GroupSelector):
         if self.device != "auto" or n_samples * n_features >= WORTH_A_GPU:
             table.rows.multiply_on(find_gpu(self.device, table.rows.shape))
         refuse_n_groups(self.n_groups, n_features, n_features - 1)
+        if self.n_groups != "auto" and self.level != "auto":
+            raise ParameterError(
+                f"both n_groups={self.n_groups} and level={self.level!r} are given; n_groups cuts "
+                "the tree of groups at one number, so leave one of them out.",
+                "level",
+            )
         metric = self.metric
         if not isinstance(metric, str):
             metric = check_metric(metric, n_samples)
@@ -284,6 +379,12 @@ class FeatureGroups(GroupSelector):
 
     def _known(self, X: Any, table: "Table") -> tuple[Any, list[Any]]:
         """Return labels and names of groups that are known beforehand."""
+        if self.level != "auto":
+            raise ParameterError(
+                f"both groups and level={self.level!r} are given; known groups have no levels, so "
+                'leave level at "auto".',
+                "level",
+            )
         if self.n_groups != "auto":
             raise ParameterError(
                 f"both groups and n_groups={self.n_groups} are given; known groups have a "

@@ -14,8 +14,25 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: A group is open if its gate mean is above this.
 OPEN = 0.5
+#: Agreement of halves of the rows on a level that is shown by default, and what is near this line.
+CLEAR_LEVEL, NEAR_LINE = 0.7, 0.1
+#: Values of a feature, or rows of a table, that are too few to be halved.
+FEWEST_HALVED = 20
 #: Share of features called related that may be so by chance.
 RELATED_RATE = 0.05
+
+
+@dataclass(frozen=True)
+class Level:
+    """Groups of one level of the tree, as broad or as narrow as halves of the rows agree on."""
+
+    __module__ = "groupfs"
+
+    labels: IntArray  #: group of every feature, -1 for none, (d,)
+    n_groups: int
+    agreement: float | None  #: of halves of the rows; None if that was not looked at
+    parent: IntArray  #: group of the next broader level that each lies in, -1 without one, (C,)
+    split: FloatArray | None  #: how far halves agree on the division that made each group, (C,)
 
 
 @dataclass(frozen=True)
@@ -31,6 +48,10 @@ class Groups:
     p_values: FloatArray | None = None  #: of cohesion, (C,)
     replication: FloatArray | None = None  #: mean Jaccard index with the best match in halves, (C,)
     replicates: BoolArray | None = None  #: whether that is enough, (C,)
+    stability: FloatArray | None = None  #: share of halves that put a feature into its group, (d,)
+    second: IntArray | None = None  #: the other group a feature goes with most, or -1, (d,)
+    second_strength: FloatArray | None = None  #: abs(r) with the score of that group, (d,)
+    between: BoolArray | None = None  #: whether a feature is as much of both groups, (d,)
     names: list[str] | None = None  #: those the user has given
     gates: FloatArray | None = None  #: of the joint method, (C,)
 
@@ -48,6 +69,10 @@ class Groups:
             p_values=getattr(selector, "group_pvalues_", None),
             replication=getattr(selector, "group_replication_", None),
             replicates=getattr(selector, "_group_replicates", None),
+            stability=getattr(selector, "feature_stability_", None),
+            second=getattr(selector, "second_group_", None),
+            second_strength=getattr(selector, "second_strength_", None),
+            between=getattr(selector, "_is_between", None),
             names=[str(name) for name in given] if given else None,
             gates=getattr(selector, "group_gates_", None),
         )
@@ -100,24 +125,26 @@ class Groups:
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for: groups, features, and how a budget is spent."""
+    """What is asked for: groups and features."""
 
     n_features: int | None  #: None takes the features of the groups that are kept
     n_groups: int | str | None  #: a number, or "significant" as None for the rule of the estimator
-    allocation: str
     output: str
     alpha: float
     explain: float | None = None  #: the share that the number of features follows from
+    is_default: bool = False  #: whether nobody has set a share or a number
+    among_related: bool = False  #: whether it is known which features are related
+    covers: bool = False  #: whether budgets take whole groups until they are covered, as published
 
     @property
     def takes_whole(self) -> bool:
-        """Whether budgets take whole groups until they are covered, as published."""
-        return self.allocation == "covering" and self.output != "representatives"
+        """Whether whole groups are taken."""
+        return self.covers and self.output != "representatives"
 
     @property
     def follows_order(self) -> bool:
         """Whether budgets take features in the order of what they explain."""
-        return self.allocation == "explain" and self.output != "representatives"
+        return not self.covers and self.output != "representatives"
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,16 @@
 """Show selectors in notebooks: scikit-learn's diagram, and the groups once there are any."""
 
 import copy
+from collections import Counter
 from html import escape
 from typing import Any
 
+import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 
 from groupfs.result import Result
-from groupfs.utils.text import shorten, write_p
+from groupfs.utils.text import join_names, shorten, write_p
 
 #: Rows that are seen at once; the others unfold.
 MOST_ROWS = 12
@@ -27,6 +29,7 @@ STYLE = (
     ".groupfs-groups th.text,.groupfs-groups td.text{text-align:left;white-space:normal}"
     ".groupfs-groups tr.dropped{opacity:.6}"
     ".groupfs-groups summary{cursor:pointer}"
+    ".groupfs-groups ul{margin:0;padding-left:1.4em}"
 )
 
 
@@ -52,18 +55,47 @@ class NotebookRepr(BaseEstimator):
 
 
 def groups_html(result: Result) -> str:
-    """Write the groups as a table, and what is in no group as a sentence.
+    """Write the groups as a table, the levels as nested lists, and the rest as sentences.
 
     Everything is in the text itself; nothing is loaded from anywhere. Names are escaped.
     """
-    lines = [f"{result.kept_sentence}.", result.explained_sentence, result.in_no_group_sentence]
+    lines = [result.levels_sentence, f"{result.kept_sentence}.", result.explained_sentence]
+    lines += [result.in_no_group_sentence, _verdicts(result)]
     body = "".join(f"<div>{escape(line)}</div>" for line in lines if line)
     rows = [_row(result, j) for j in range(len(result.groups))]
     if rows:
         body += _table(rows[:MOST_ROWS])
     if more := rows[MOST_ROWS:]:
         body += f"<details><summary>{len(more)} more groups</summary>{_table(more)}</details>"
+    if len(result.levels) > 1:
+        body += f"<details><summary>Groups within groups</summary>{_nested(result)}</details>"
     return f'<style>{STYLE}</style><div class="groupfs-groups">{body}</div>'
+
+
+def _verdicts(result: Result) -> str | None:
+    """Count the features that are no plain members: ``3 between two, 10 alone``."""
+    counts = Counter(verdict for verdict in result.verdicts if verdict != "member")
+    told = ", ".join(f"{n:,} {verdict}" for verdict, n in counts.most_common())
+    return (
+        f"Not plain members: {told.replace('duplicate of', 'duplicate of another')}."
+        if told
+        else None
+    )
+
+
+def _nested(result: Result, depth: int = 0, parent: int = -1) -> str:
+    """List the groups of a level that lie in one of the level before, and below each its parts."""
+    if depth == len(result.levels):
+        return ""
+    level, items = result.levels[depth], ""
+    for j in np.flatnonzero(level.parent == parent).tolist():
+        members = np.flatnonzero(level.labels == j)
+        central = members[np.argsort(-result.groups.centrality[members], kind="stable")]
+        names = join_names(
+            [shorten(result.marked_names[i], LONGEST_NAME) for i in central], MOST_NAMES
+        )
+        items += f"<li>{j + 1}: {escape(names)}{_nested(result, depth + 1, j)}</li>"
+    return f"<ul>{items}</ul>"
 
 
 def _row(result: Result, j: int) -> dict[str, str]:

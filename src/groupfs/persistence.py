@@ -10,13 +10,13 @@ from groupfs.files.columns import Preparation
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import join_names, one_line
 
-FORMAT, VERSION = "groupfs-model", 7
+FORMAT, VERSION = "groupfs-model", 8
 NEEDS_SKOPS = 'Model files need skops; install it with pip install "groupfs[io]".'
 #: Names in ``groupfs`` of the estimators that a model may be.
 SELECTORS = ("FeatureGroups", "GroupFS", "GroupFSPath")
 #: Besides the types of numpy, scipy and scikit-learn that skops trusts, a model may hold these.
 TRUSTED = (
-    *(f"groupfs.{name}" for name in (*SELECTORS, "GroupPath", "Replication")),
+    *(f"groupfs.{name}" for name in (*SELECTORS, "GroupPath", "Level")),
     # a graph of the samples given as metric
     *("scipy.sparse._csr.csr_array", "scipy.sparse._csr.csr_matrix"),
 )

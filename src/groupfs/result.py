@@ -4,14 +4,21 @@ Axes: d features in the user's order, C groups in rank order. Numpy alone; panda
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupfs import sentences
-from groupfs.groups import Groups, Selection, adjust_p_values, feature_names, related_features
+from groupfs import places, sentences
+from groupfs.groups import (
+    Groups,
+    Level,
+    Selection,
+    adjust_p_values,
+    feature_names,
+    related_features,
+)
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import SAME_SHARE, STEPS, count, ordinal, whole_steps, write_share
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -38,6 +45,10 @@ class Result:
     weights: FloatArray  #: what the variance of every feature counts, (d,)
     relatedness_p_values: FloatArray | None  #: NaN for constant features, (d,)
     selection: Selection
+    held_out: FloatArray | None = None  #: what the first 1, 2, ... explain in rows left out
+    levels: list[Level] = field(default_factory=list)  #: broadest first
+    duplicate_of: IntArray | None = None  #: first column that each equals, -1 for none, (d,)
+    n_values: FloatArray | None = None  #: rows that have a value of each feature, (d,)
 
     @classmethod
     def of(cls, selector: Any, names: Sequence[object] | None = None) -> "Result":
@@ -57,6 +68,10 @@ class Result:
             weights=selector.feature_weights_,
             relatedness_p_values=getattr(selector, "relatedness_pvalues_", None),
             selection=selector.select(),
+            held_out=getattr(selector, "explained_held_out_", None),
+            levels=getattr(selector, "levels_", []),
+            duplicate_of=getattr(selector, "duplicate_of_", None),
+            n_values=getattr(selector, "_n_values", None),
         )
 
     @property
@@ -139,7 +154,41 @@ class Result:
         n = (self.n_first if self.selection.asked.n_features else None) or self.n_enough
         share = write_share(float(self.explained[n - 1]))
         who = f"{n:,} of {count(len(self.names), 'feature')} {'explains' if n == 1 else 'explain'}"
-        return f"{who} {share} of the variance of the {self.explained_words}."
+        new = self.held_out_share(n)
+        beside = "" if new in (None, share) else f" ({new} in rows left out)"
+        return f"{who} {share} of the variance of the {self.explained_words}{beside}."
+
+    def held_out_share(self, n: int) -> str | None:
+        """Write what the first n features explain in rows left out; None where it is not known."""
+        if self.held_out is None or n > len(self.held_out):
+            return None
+        return write_share(max(float(self.held_out[n - 1]), 0.0))
+
+    # levels
+
+    @cached_property
+    def level(self) -> int | None:
+        """Place of the level that is shown, from 0; None without levels."""
+        same = (np.array_equal(one.labels, self.groups.labels) for one in self.levels)
+        return next((i for i, is_shown in enumerate(same) if is_shown), None)
+
+    @property
+    def levels_sentence(self) -> str | None:
+        """Name the levels, which is shown, and whether that was a near thing; None if it is one."""
+        return None if self.level is None else places.levels_sentence(self.levels, self.level)
+
+    # places
+
+    @cached_property
+    def verdicts(self) -> list[str]:
+        """What every feature is, in a word: "member", "between two", "alone", ..., (d,)."""
+        constant = self.positions == 0
+        return places.verdicts(self.groups, constant, self.duplicate_of, self.n_values)
+
+    @cached_property
+    def places(self) -> list[str]:
+        """Where every feature stands, as a sentence, (d,)."""
+        return [places.sentence(self, i) for i in range(len(self.names))]
 
     # features in no group
 
@@ -252,12 +301,24 @@ class Result:
         known = ((name, getattr(groups, name)) for name in names)
         return {name: unknown if of is None else of for name, of in known}
 
+    @property
+    def level_columns(self) -> dict[str, list[int | None]]:
+        """Group of every feature at each of several levels, from 1: ``level_1`` is the broadest."""
+        several = self.levels if len(self.levels) > 1 else []
+        return {
+            f"level_{i}": [j + 1 if j >= 0 else None for j in one.labels.tolist()]
+            for i, one in enumerate(several, start=1)
+        }
+
     def to_frame(self) -> "pandas.DataFrame":
         """Return one row for every feature, best group first, most central feature first."""
         pd = import_optional("pandas", f"to_frame {NEEDS_PANDAS}")
         groups, labels, inside = self.groups, self.groups.labels, self.groups.labels >= 0
         central = groups.signs * np.abs(groups.centrality)
         called = [groups.label(j) if j >= 0 else None for j in labels.tolist()]
+        unknown = np.full(len(labels), np.nan)
+        second = np.full(len(labels), -1) if groups.second is None else groups.second
+        strength = unknown if groups.second_strength is None else groups.second_strength
         columns = {
             "feature": self.names,
             "group": called if groups.names else pd.array(called, dtype="Int64"),
@@ -265,11 +326,19 @@ class Result:
             "representative": np.isin(np.arange(len(labels)), groups.representatives),
             "centrality": np.where(inside, central, np.nan),
             **{name: np.append(of, np.nan)[labels] for name, of in self._figures.items()},
+            "verdict": self.verdicts,
+            "stability": unknown if groups.stability is None else groups.stability,
+            "second_group": pd.array(
+                [groups.label(k) if k >= 0 else None for k in second.tolist()]
+            ),
+            "second_strength": np.where(second >= 0, strength, np.nan),
+            "place": self.places,
             "relatedness_p_adjusted": self.relatedness_p_adjusted,
             "order": pd.array([k or None for k in self.positions.tolist()], dtype="Int64"),
             "explained": np.append(self.explained, np.nan)[self.positions - 1],
             "selected": self.support,
             "why": self.reasons,
+            **self.level_columns,
         }
         order = np.lexsort((groups.ranks, np.where(inside, labels, len(groups))))
         return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
@@ -282,6 +351,7 @@ class Result:
             "size": groups.sizes,
             "representative": [self.names[i] for i in groups.representatives],
             "kept": self.kept,
+            "selected": self.n_selected_of,
             **self._figures,
             "why": self.group_reasons,
             **({} if groups.gates is None else {"gate": groups.gates}),

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.columns import has_kinds
-from groupfs.data.learned_columns import LearnedColumns, learn_levels
+from groupfs.data.learned_columns import LearnedColumns
 from groupfs.groups import Groups, Request, Selection
 from groupfs.notebook import NotebookRepr
 from groupfs.result import Result
@@ -39,8 +39,10 @@ if TYPE_CHECKING:
     from groupfs.data.table import Table
 
 SHARE_BELOW_ONE = Interval(RealNotInt, 0, 1, closed="neither")
-#: Two ways to say how many features.
-BUDGETS = ("n_features_to_select", "explain")
+#: Two ways to say how many features: the other one, which each takes the place of, and unset.
+BUDGETS = {"n_features_to_select": ("explain", "auto"), "explain": ("n_features_to_select", None)}
+#: Share of the variance of the related features that is explained where nobody says how much.
+USUALLY_EXPLAINED = 0.95
 
 
 class DeclaredParameters:
@@ -67,10 +69,8 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
     #: Parameters that decide what is selected from groups that have been found.
     _selection_parameters = ["n_features_to_select", "n_groups_to_select", "output"]
 
-    @property
-    def _usual_allocation(self) -> str:
-        """How a budget is spent where nobody says how."""
-        return "explain"
+    #: Whether budgets take whole groups until they are covered.
+    _covers = False
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
         refuse_removed(cls.__name__, args, parameters)
@@ -89,7 +89,7 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         ----------
         **changes : n_features_to_select, n_groups_to_select, output, ...
             Parameters of the selection that are to be other than in the fit; ``FeatureGroups`` also
-            takes ``explain``, ``allocation`` and ``alpha``. A number of features takes the place of
+            takes ``explain`` and ``alpha``. A number of features takes the place of
             ``explain``, and the other way round.
 
         Returns
@@ -116,21 +116,28 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
                 f"takes {', '.join(self._selection_parameters)}."
             )
         values = {name: getattr(self, name) for name in self._selection_parameters} | changes
-        for name, other in (BUDGETS, BUDGETS[::-1]):
-            if changes.get(name) is not None and other in values and other not in changes:
-                values[other] = None
+        for name, (other, unset) in BUDGETS.items():
+            if changes.get(name) not in (None, "auto") and other in values and other not in changes:
+                values[other] = unset
         constraints = {name: self._parameter_constraints[name] for name in values}
         validate_parameter_constraints(constraints, values, caller_name="select")
         refuse_conflicts(values)
-        found, explain = Groups.of(self), values.get("explain")
+        n_features, n_groups = values["n_features_to_select"], values["n_groups_to_select"]
+        output, explain = values["output"], values.get("explain")
+        is_default = explain == "auto" and n_features is None and n_groups is None
+        is_default &= output != "representatives"
+        share = USUALLY_EXPLAINED if is_default else None if explain == "auto" else explain
         asked = Request(
-            allocation="explain" if explain else values.get("allocation") or self._usual_allocation,
-            n_groups=values["n_groups_to_select"],
-            n_features=features_asked_for(values["n_features_to_select"], explain, self.explained_),
-            output=values["output"],
+            n_features=features_asked_for(n_features, share, self.explained_),
+            n_groups=n_groups,
+            output=output,
             alpha=values.get("alpha", 1.0),
-            explain=explain,
+            explain=share,
+            is_default=is_default,
+            among_related=getattr(self, "relatedness_pvalues_", None) is not None,
+            covers=self._covers,
         )
+        found = Groups.of(self)
         return select(found, self.feature_order_, asked)
 
     def to_frame(self) -> "pandas.DataFrame":
@@ -202,10 +209,10 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         self.centrality_, self.representatives_ = found.centrality, found.representatives
         self.group_smoothness_ = found.smoothness
 
-    def _rank_and_select(
+    def _rank(
         self, X: Any, table: "Table", smoothness: FloatArray, last: IntArray, kept_first: bool
     ) -> None:
-        """Learn what new rows are measured by, order the features, and select.
+        """Learn what new rows are measured by, and order the features.
 
         Features in groups come first, with ``kept_first`` those of groups that are kept where
         nobody says how many; ``last`` are those of the table that come last.
@@ -215,8 +222,6 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         learned = LearnedColumns(table.means, table.deviations)
         # what transform returns must not depend on other tables
         self._has_kinds = hasattr(X, "columns") and has_kinds(X)
-        if self._has_kinds:
-            learned.levels = learn_levels(X, table, self.group_labels_, self.group_signs_)
         self._learned_columns = vars(learned)
         comes_first = self.group_labels_ >= 0
         if kept_first:
@@ -224,8 +229,7 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
             comes_first = np.append(kept, False)[self.group_labels_]
         ranking = rank_features(table, comes_first, smoothness, last)
         self.feature_order_, self.explained_ = ranking.order, ranking.explained
-        self.feature_weights_ = ranking.weights
-        self._select()
+        self.feature_weights_, self.explained_held_out_ = ranking.weights, ranking.held_out
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

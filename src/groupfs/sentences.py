@@ -34,18 +34,16 @@ class Why(IntEnum):
     FIRST_OF_CLOSED = 7, "gate closed, but the first in rank"
     IN_BUDGET = 8, "the budget of {budget} takes {n} of its {size}"
     OUT_OF_BUDGET = 9, "the budget of {budget} goes to other groups"
-    ALL_LATER = 10, "its features come later in the order; {limit}"
     # of a feature
-    AS_GROUP = 11, "{why}"
-    REPRESENTS = 12, "represents it; {why}"
-    REPRESENTED = 13, "{representative} represents it; {why}"
-    CHOSEN = 14, "chosen {nth}, explains {gain}"
-    LATER = 15, "comes {nth} in the order; {limit}"
-    SHARE = 16, "among the {n} of {size} that the budget of {budget} takes"
-    NO_SHARE = 17, "not among the {n} of {size} that the budget of {budget} takes"
-    SPARE = 18, "the budget of {budget} takes it, as the groups have too few"
-    IN_NO_GROUP = 19, ""
-    TAKEN_WHOLE = 20, "taken whole, to cover the budget of {budget}"
+    AS_GROUP = 10, "{why}"
+    REPRESENTS = 11, "represents it; {why}"
+    REPRESENTED = 12, "{representative} represents it; {why}"
+    CHOSEN = 13, "chosen {nth}, explains {gain}"
+    LATER = 14, "comes {nth} in the order; {limit}"
+    SHARE = 15, "among the {n} of {size} that the budget of {budget} takes"
+    NO_SHARE = 16, "not among the {n} of {size} that the budget of {budget} takes"
+    IN_NO_GROUP = 17, ""
+    TAKEN_WHOLE = 18, "taken whole, to cover the budget of {budget}"
 
 
 REASONS = [why.words for why in Why]
@@ -59,20 +57,39 @@ GAINS = {
 #: Why no more features are chosen in order; the last is of the page's slider.
 LIMITS = {
     "budget": "the budget is {budget}",
-    "explain": "the first {budget} explain {share}, as asked",
+    "explain": "the first {budget} explain {share}",
     "slider": "the slider is at {budget}",
 }
+#: At which levels groups are, and that another level is about as good.
+LEVELS = (
+    "Groups at {n} levels: {numbers} (halves of the rows agree by {agreed}); shown are {shown}."
+)
+NEAR = (
+    " On {numbers} they agree by about {line}, the line that decides which level is shown: with "
+    "other rows it might be another."
+)
+#: What a feature is, and where it stands.
+VERDICTS = {
+    "member": "In {group}{stability}",
+    "between two": "In {group}{stability}, and goes with {second}, too (r = {strength:.2f})",
+    "between two, in none": "Near to no group alone, and to {second} among others",
+    "duplicate of": "The same as {twin} up to scale",
+    "alone": "Varies, but goes with no group{p}",
+    "too few rows": "Has only {n} values, too few to say what it goes with",
+    "constant": "The same in every row",
+}
+STABILITY = ", where {share} of the halves of the rows put it"
 #: Where a feature is that the reason is of, and what stands between both.
 PLACES = {
     "group": "In {group}: ",
     "constant": "Constant",
     "unrelated": "Unrelated to every other feature (adjusted p {p})",
-    "between": "Between groups: related to others (adjusted p {p}), but near to no group",
+    "between": "Related to others (adjusted p {p}), but near to no group",
 }
 #: Why features are in no group, of one and of many.
 IN_NO_GROUP = {
     "unrelated": ("is unrelated", "are unrelated"),
-    "between": ("is related, but between groups", "are related, but between groups"),
+    "between": ("is related, but near to no group", "are related, but near to no group"),
     "constant": ("is constant", "are constant"),
 }
 #: What replication is.

@@ -9,6 +9,8 @@ from groupfs.anndata.batches import center_within
 from groupfs.utils.warn import SelectionWarning
 from tests.support.cells import make
 
+ALL_OF_KEPT = {"n_groups_to_select": "significant"}
+
 
 def batched(n_cells=400, only_one=False, seed=0):
     """Genes 0-7 are a programme in both batches, 8-15 are higher in the second batch as a whole.
@@ -30,7 +32,7 @@ def batched(n_cells=400, only_one=False, seed=0):
 @pytest.fixture(scope="module")
 def selected():
     adata = batched()
-    select_groups(adata, batch_key="batch")
+    select_groups(adata, batch_key="batch", **ALL_OF_KEPT)
     return adata
 
 
@@ -40,7 +42,7 @@ def genes_of(adata):
 
 def test_a_batch_effect_makes_no_group(selected):
     ignoring = batched()
-    select_groups(ignoring)
+    select_groups(ignoring, **ALL_OF_KEPT)
     assert genes_of(ignoring) == set(range(16))  # the effect looks like a group
     assert genes_of(selected) == set(range(8))
     assert selected.var["groupfs_group"].iloc[8:16].isna().all()
@@ -51,7 +53,7 @@ def test_a_batch_effect_makes_no_group(selected):
 def test_a_group_of_one_batch_alone_is_found_but_not_kept():
     adata = batched(only_one=True)
     with pytest.warns(SelectionWarning, match=r"holds in 1 of 2 batches only, and is not kept"):
-        select_groups(adata, batch_key="batch")
+        select_groups(adata, batch_key="batch", **ALL_OF_KEPT)
     assert genes_of(adata) == set(range(8))
     groups = adata.uns["groupfs"]["groups"]
     other = adata.var["groupfs_group"]["gene16"]

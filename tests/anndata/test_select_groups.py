@@ -7,10 +7,12 @@ from sklearn.neighbors import kneighbors_graph
 
 import groupfs.anndata
 from groupfs import FeatureGroups
-from groupfs.anndata import select_groups
+from groupfs.anndata import plot_levels, select_groups
 from groupfs.groups import adjust_p_values
+from groupfs.result import Result
 from groupfs.utils.warn import SelectionWarning
 from tests.support.cells import QUICK, cells, fields_equal, make, through_file
+from tests.support.report_tables import nested_table
 
 
 def test_fields_say_what_the_estimator_found(selected):
@@ -26,6 +28,8 @@ def test_fields_say_what_the_estimator_found(selected):
     assert table.index.tolist() == [str(rank + 1) for rank in range(selector.n_groups_)]
     assert np.argsort(selected.var["groupfs_order"]).tolist() == selector.feature_order_.tolist()
     np.testing.assert_allclose(selected.uns["groupfs"]["explained"], selector.explained_)
+    np.testing.assert_allclose(selected.var["groupfs_stability"], selector.feature_stability_)
+    assert selected.var["groupfs_verdict"].tolist() == Result.of(selector).verdicts
 
 
 def test_genes_without_groups_give_empty_fields(tmp_path):
@@ -49,7 +53,8 @@ def test_copy_leaves_the_original_alone_and_subset_keeps_the_selected_genes(adat
 
 def test_key_added_begins_all_names(adata):
     select_groups(adata, key_added="mine", **QUICK)
-    fields = ("selected", "group", "sign", "centrality", "relatedness_p_adjusted", "order")
+    fields = ["selected", "group", "sign", "centrality", "relatedness_p_adjusted", "order"]
+    fields += ["stability", "verdict"]
     assert set(adata.var) == {f"mine_{field}" for field in fields}
     assert set(adata.uns) == {"mine"} and set(adata.obsm) == {"mine_scores"}
     names = set(adata.obs)  # scanpy finds scores by these
@@ -75,6 +80,22 @@ def test_settings_of_every_kind_can_be_stored(adata, tmp_path):
     params = through_file(adata, tmp_path).uns["groupfs"]["params"]
     assert params["mask_var"] == "given" and params["alpha"] == 0.02 and params["n_groups"] == 2
     assert "RandomState" in params["random_state"] and "layer" not in params
+
+
+def test_every_level_has_a_column_and_those_of_an_earlier_run_go(tmp_path):
+    adata = make(nested_table())
+    select_groups(adata, check_values=False, level="broad")
+    assert adata.var["groupfs_group"].equals(adata.var["groupfs_level_1"])
+    assert adata.var["groupfs_level_2"].nunique() == 6
+    read = through_file(adata, tmp_path)
+    levels = read.uns["groupfs"]["levels"]
+    assert levels["n_groups"].tolist() == [2, 6] and (levels["agreement"] > 0.7).all()
+    inside = read.var["groupfs_level_2"].cat.codes
+    parents = levels["parents"]["2"][inside]
+    assert parents.tolist() == (read.var["groupfs_level_1"].cat.codes + 1).tolist()
+    assert len(plot_levels(read).patches) == 8
+    select_groups(adata, check_values=False, n_groups=6)
+    assert not [name for name in adata.var if "level" in name]
 
 
 def test_another_run_takes_the_place_of_earlier_scores(adata):

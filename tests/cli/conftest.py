@@ -1,6 +1,6 @@
 import pytest
 
-from tests.support.command import people, run
+from tests.support.command import KEPT_OF_TWO, people, run
 
 for package in ("typer", "skops", "jinja2"):
     pytest.importorskip(package)
@@ -22,6 +22,6 @@ def table(folder):
 def selected(folder, table):
     """One run that many tests look at: what it printed, and its folder of results."""
     out = folder / "results"
-    result = run("select", table, "--label", "outcome", "--groups", 2, "-o", out)
+    result = run("select", table, "--label", "outcome", *KEPT_OF_TWO, "-o", out)
     assert result.exit_code == 0, result.output
     return result, out

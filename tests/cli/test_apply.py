@@ -8,7 +8,7 @@ import pytest
 
 from groupfs import FeatureGroups, persistence
 from groupfs.files import read_table
-from tests.support.command import CHOSEN, everything, people, run
+from tests.support.command import CHOSEN, KEPT_OF_TWO, everything, people, run
 
 
 def test_apply_selects_the_same_columns_of_another_table(selected, folder):
@@ -49,7 +49,7 @@ def test_apply_writes_the_kind_its_name_says(name, selected, tmp_path, table):
 def test_apply_writes_values_as_the_file_has_them(folder, table):
     """Text, gaps and values that the model has never seen: what is selected is the columns."""
     out = folder / "text"
-    assert run("select", table, "--groups", 2, "-q", "-o", out).exit_code == 0
+    assert run("select", table, *KEPT_OF_TWO, "-q", "-o", out).exit_code == 0
     other = people().head(4).assign(outcome=["well", "ill", np.nan, "odd"])
     other.to_csv(folder / "other.csv", index=False)
     written = pd.read_csv(io.StringIO(run("apply", out, folder / "other.csv").stdout))

@@ -29,6 +29,8 @@ from tests.support.command import COMMAND, ENVIRONMENT, everything, people, run,
         ("a column of X:\n  X contains NaN.", "a column of the table: the table contains NaN."),
         ("missing=[-9,99] takes them for gaps.", "--missing -9,99 takes them for gaps."),
         ("or keep_unrelated=True to look.", "or --keep-unrelated to look."),
+        ("both level='broad' and n_groups=3.", "both --level broad and --groups 3."),
+        ("and n_groups_to_select='significant'.", "and --from-groups kept."),
     ],
 )
 def test_parameters_become_options(sentence, translated):
@@ -52,6 +54,9 @@ def test_parameters_become_options(sentence, translated):
         (("good.csv", "--similarity", "odd"), 2, "Invalid value for '--similarity'"),
         (("good.csv", "--budget", "many"), 2, "many is no number of features, e.g. 50, nor"),
         (("good.csv", "--explain", "90"), 2, "90 is no share above 0 and at most 1, e.g. 0.9"),
+        (("good.csv", "--level", "deep"), 2, "deep is no number of groups, e.g. 5, nor auto or"),
+        (("good.csv", "--from-groups", "0"), 2, "0 is no number of groups, e.g. 5, nor kept."),
+        (("good.csv", "--level", "broad", "--groups", "2"), 4, "both --groups 2 and --level broad"),
         (("good.csv", "--explain", "0.9", "--budget", "2"), 4, "so leave --budget out."),
         (("good.csv", "--explain", "0.9", "--representatives"), 4, "leave --representatives out."),
         (("good.csv", "--layer", "log", "--use-raw"), 4, "are two choices"),

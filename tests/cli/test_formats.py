@@ -14,7 +14,7 @@ from groupfs.cli import prepare as cli_prepare
 from groupfs.cli.options import SelectRequest
 from groupfs.cli.prepare import prepare, read_file
 from groupfs.files import read_table
-from tests.support.command import CHOSEN, everything, people, run
+from tests.support.command import CHOSEN, KEPT_OF_TWO, everything, people, run
 
 SHARED = Path(os.environ.get("GROUPFS_DATA") or Path(__file__).parents[3] / "shared" / "data")
 CELLS = SHARED / "single-cell" / "10x_pbmc68k_reduced.h5ad"
@@ -141,7 +141,7 @@ def test_a_large_csv_is_selected_from_in_parts_and_leaves_nothing(tmp_path, monk
     people().to_csv(tmp_path / "t.csv", index=False)
     monkeypatch.setattr(cli_prepare, "is_too_large", lambda *_: True)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    options = ("--groups", 2, "--label", "outcome", "--by", "sex", "--max-memory", "3GB")
+    options = (*KEPT_OF_TWO, "--label", "outcome", "--by", "sex", "--max-memory", "3GB")
     result = run("select", tmp_path / "t.csv", *options, "-o", tmp_path / "out")
     assert result.exit_code == 0, result.output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "t.csv"]

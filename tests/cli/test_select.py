@@ -14,7 +14,8 @@ from groupfs.cli.prepare import prepare
 from groupfs.cli.result_folder import CONDITIONS, FILES
 from groupfs.files import read_table
 from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
-from tests.support.command import CHOSEN, everything, people, run, run_process
+from tests.support.command import CHOSEN, KEPT_OF_TWO, everything, people, run, run_process
+from tests.support.report_tables import nested_table
 
 
 def summary_of(out):
@@ -46,7 +47,7 @@ def test_the_label_plays_no_part_in_the_selection(selected, folder):
     shuffled["outcome"] = shuffled["outcome"].sample(frac=1, random_state=1).to_numpy()
     shuffled.to_csv(folder / "shuffled.csv", index=False)
     out = folder / "other"
-    arguments = ("--label", "outcome", "--groups", 2, "-o", out, "-q")
+    arguments = ("--label", "outcome", *KEPT_OF_TWO, "-o", out, "-q")
     assert run("select", folder / "shuffled.csv", *arguments).exit_code == 0
     assert (out / "groups.csv").read_text() == (selected[1] / "groups.csv").read_text()
 
@@ -104,7 +105,10 @@ def test_demo_finds_the_moons_and_writes_a_report(tmp_path):
     result = run("demo", "-o", out, "--json", "-q")
     assert result.exit_code == 0, result.output
     printed = json.loads(result.stdout)
-    assert printed["selected"] == [f"x{axis}_{copy}" for axis in (1, 2) for copy in range(1, 6)]
+    groups = [[f"x{axis}_{copy}" for copy in range(1, 6)] for axis in (1, 2)]
+    assert [group["features"] for group in printed["groups"]] == groups
+    assert set(printed["selected"]) < set(sum(groups, [])) and printed["explained"]["share"] > 0.95
+    assert printed["levels"] == [{"n_groups": 2, "agreement": 1.0, "parent": [-1, -1]}]
     assert (out / "report.html").stat().st_size > 10_000
     assert summary_of(out)["code"] == [f"groupfs demo --out {out}"]
 
@@ -116,7 +120,7 @@ def test_odd_names_of_files_folders_and_columns_are_taken_as_they_are(folder):
         people()[CHOSEN].rename(columns={"v0": "α"}).to_csv(folder / name, index=False)
     except (OSError, UnicodeError):
         pytest.skip("this file system has no such names")
-    result = run("select", folder / name, "--groups", 2, "-o", out)
+    result = run("select", folder / name, *KEPT_OF_TWO, "-o", out)
     assert f"Open {out / 'report.html'} in a browser." in result.stdout
     assert summary_of(out)["table"]["source"].endswith(r"t\xff.csv")
     assert "α" in run("apply", out, folder / name, "-q").stdout_bytes.decode()
@@ -131,6 +135,7 @@ def test_odd_names_of_files_folders_and_columns_are_taken_as_they_are(folder):
         ("t.h5ad", {"by": "day", "use_raw": True}, "--by day --use-raw"),
         ("t.csv", {"budget": 5, "seed": 7, "out": Path("a b")}, "--budget 5 --seed 7 --out 'a b'"),
         ("t.csv", {"explain": 0.9, "similarity": "rank"}, "--explain 0.9 --similarity rank"),
+        ("t.csv", {"level": 2, "from_groups": "kept"}, "--level 2 --from-groups kept"),
     ],
 )
 def test_the_command_has_every_option_that_bears_on_the_result(table, asked, words):
@@ -148,8 +153,10 @@ def test_the_folder_of_results_is_named_after_the_file(name):
     [
         (("--signed", "--keep-unrelated"), {"signed": True, "keep_unrelated": True}),
         (("--similarity", "distance"), {"similarity": "distance", "output": "features"}),
-        (("--budget", "50%"), {"n_features_to_select": 0.5, "explain": None}),
+        (("--budget", "50%"), {"n_features_to_select": 0.5, "explain": "auto"}),
         (("--explain", "90%"), {"explain": 0.9, "n_features_to_select": None}),
+        (("--from-groups", "kept"), {"n_groups_to_select": "significant"}),
+        (("--from-groups", "2"), {"n_groups_to_select": 2}),
         (("--representatives", "--seed", "3"), {"output": "representatives", "random_state": 3}),
     ],
 )
@@ -157,6 +164,33 @@ def test_options_set_what_they_say(options, settings, table, tmp_path):
     result = run("select", table, "--groups", 3, "-q", "-o", tmp_path / "out", *options)
     assert result.exit_code == 0, result.output
     assert settings.items() <= summary_of(tmp_path / "out")["settings"].items()
+
+
+def test_levels_come_first_and_another_one_is_an_option_away(tmp_path):
+    table, out = tmp_path / "nested.csv", tmp_path / "out"
+    names = [f"item{i}" for i in range(24)]
+    pd.DataFrame(nested_table(), columns=names).to_csv(table, index=False)
+    printed = run("select", table, "-o", out).stdout.strip()
+    first = " ".join(printed.splitlines()[:2])
+    assert first.startswith("Groups at 2 levels: 2 and 6 (halves of the rows agree by")
+    assert "shown are 6. --level 2 shows the others." in " ".join(printed.split())
+    assert " ".join(printed.split()).count("Groups at 2 levels") == 1
+    result = run("select", table, "--level", "broad", "-o", tmp_path / "broad")
+    assert "shown are 2. --level 6 shows the others." in " ".join(result.stdout.split())
+    narrow, broad = (
+        pd.read_csv(of / "groups.csv").set_index("feature") for of in (out, tmp_path / "broad")
+    )
+    assert (narrow["level_2"] == narrow["group"]).all() and narrow["group"].nunique() == 6
+    assert (broad["level_1"] == broad["group"]).all() and broad["group"].nunique() == 2
+    levels = ["level_1", "level_2"]
+    pd.testing.assert_frame_equal(narrow.loc[names, levels], broad.loc[names, levels])
+    assert set(narrow["verdict"]) == {"member"} and (narrow["stability"] > 0.5).all()
+    for _, row in narrow.iterrows():
+        assert row["place"].startswith(f"In group {row['group']}, where ")
+        assert row["second_group"] != row["group"]
+    result = run("select", table, "--level", 5, "-o", tmp_path / "none", "-q")
+    assert result.exit_code == 4 and result.stderr.startswith("groupfs: --level 5, but the table")
+    assert "levels of 2 and 6 groups" in result.stderr and "--groups 5 cuts" in result.stderr
 
 
 def test_a_table_without_groups_ends_well_with_a_sentence_and_all_files(tmp_path):

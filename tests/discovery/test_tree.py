@@ -11,7 +11,7 @@ from groupfs import FeatureGroups
 from groupfs.data.halves import N_BLOCKS, BlockSums, block_of_rows, deal_rows, first_halves
 from groupfs.discovery.divide import adjusted_rand
 from groupfs.discovery.feature_graph import ALL_PAIRS, WIDE, connect_features
-from groupfs.discovery.levels import default_level, levels_of
+from groupfs.discovery.levels import _between, default_level, join_groups, levels_of
 from groupfs.discovery.tree import cut_tree, grow_tree
 from tests.support.walks import correlations
 
@@ -130,26 +130,57 @@ def test_facets_and_traits_are_both_levels(rng):
         for level in levels
     ]
     assert scores[0][0] > 0.95 and scores[-1][1] > 0.95 and len(levels) == 2
-    assert (levels[-1].found_again > 0.8).all() and levels[-1].agreement > 0.7
+    assert (levels[-1].again[0] > 0.8).all() and levels[-1].agreement > 0.7
     assert default_level(levels) == 1
 
 
 def test_one_factor_is_one_group_that_is_not_found_again_by_construction(rng):
     X = 0.5 * rng.standard_normal((100, 1)) + 0.87 * rng.standard_normal((100, 10))
     (level,) = levels_in(X)
-    assert not level.labels.any() and 0.2 < level.found_again[0] < 1
+    assert not level.labels.any() and 0.2 < level.again[0][0] < 1
     (noise,) = levels_in(rng.standard_normal((100, 5)))
-    assert noise.found_again[0] < 0.2
+    assert noise.again[0][0] < 0.2
 
 
 def test_without_a_clear_level_the_narrowest_that_is_found_again_is_shown():
     labels = np.repeat([0, 1], 5)
     for narrower, chosen in ((0.75, 1), (0.6, 0)):
         levels = [
-            SimpleNamespace(agreement=0.5, labels=labels, found_again=np.full(2, share))
+            SimpleNamespace(
+                agreement=0.5, labels=labels, again=(np.full(2, share), None), is_joined=False
+            )
             for share in (0.8, narrower)
         ]
         assert default_level(levels) == chosen
+        above = SimpleNamespace(agreement=1.0, labels=labels, is_joined=True)
+        assert default_level([above, *levels]) == chosen + 1
+
+
+def test_weakly_related_facets_are_joined_to_their_traits(rng):
+    X, of_facet, of_trait = nested(rng, n_rows=1500, n_traits=2, facet=0.7, trait=0.4)
+    root = grow_tree(connect_features(correlations(X), False))
+    assert len(root.parts) == 8  # told apart at once
+    broad, narrow = levels_of(root, X.shape[1])
+    assert broad.is_joined and not narrow.is_joined and broad.agreement > 0.7
+    assert adjusted_rand_score(of_trait, broad.labels) == 1
+    assert adjusted_rand_score(of_facet, narrow.labels) == 1
+    assert default_level([broad, narrow]) == 1
+
+
+def test_unrelated_groups_are_not_joined(rng):
+    X, _, _ = nested(rng, n_rows=1500, n_traits=2, facet=0.8, trait=0.0)
+    assert join_groups(grow_tree(connect_features(correlations(X), False))) is None
+
+
+def test_groups_are_tied_by_the_mean_tie_of_their_features(rng):
+    X, _, _ = nested(rng, n_rows=100)
+    graph, labels = connect_features(correlations(X), False), rng.integers(4, size=60)
+    W = np.zeros((60, 60))
+    W[tuple(graph.edges.T)] = graph.weights[3]
+    W += W.T
+    between = _between(graph, labels, 3)
+    for (a, b), tie in zip(between.edges, between.weights[0], strict=True):
+        assert tie == pytest.approx(W[labels == a][:, labels == b].mean())
 
 
 @pytest.mark.parametrize(("n_groups", "of"), [(1, None), (3, "trait"), (12, "facet")])

@@ -33,12 +33,10 @@ def selector(fitted):
     "changes",
     [
         {"n_features_to_select": 3},
-        {"n_features_to_select": 4, "allocation": "spread"},
-        {"n_features_to_select": 6, "allocation": "whole"},
         {"n_groups_to_select": 1},
         {"output": "representatives"},
         {"explain": 0.8},
-        {"alpha": 1e-200},
+        {"alpha": 1e-200, "output": "representatives"},
     ],
 )
 @pytest.mark.filterwarnings("ignore:No group stands out")

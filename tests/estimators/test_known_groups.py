@@ -27,6 +27,7 @@ def test_the_groups_that_matter_are_kept(seed):
     data = load_two_moons(400, random_state=seed)
     selector = FeatureGroups(groups=LABELS, random_state=seed).fit(data.data)
     assert selection_rates(range(10), selector.get_support(indices=True)) == (1.0, 0.0)
+    assert selector.group_kept_.sum() == 2
     assert set(selector.group_names_[:2]) == {"moon x", "moon y"}
 
 
@@ -34,7 +35,9 @@ def test_the_groups_that_matter_are_kept(seed):
 def test_groups_are_those_given(fitted):
     for name, group in zip(fitted.group_names_, fitted.groups_, strict=True):
         np.testing.assert_array_equal(group, np.flatnonzero(name == LABELS))
-    assert fitted.replication_ is None and fitted.group_replication_ is None
+    (level,) = fitted.levels_
+    assert level.agreement is None and fitted.group_replication_ is None
+    assert fitted.feature_stability_ is None
 
 
 @pytest.mark.slow

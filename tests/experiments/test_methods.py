@@ -29,9 +29,11 @@ def test_a_fit_selects_what_was_asked_for_and_serves_all_budgets(method):
         assert len(six) == (13 if method == "ALL" else 6)
 
 
-def test_own_number_is_what_groups_select_without_a_budget():
-    (own,) = methods.at_budgets(fitted("FeatureGroups"), ["own"])
-    np.testing.assert_array_equal(own, fitted("FeatureGroups", None).get_support(indices=True))
+def test_own_number_is_that_of_all_features_of_kept_groups():
+    selector = fitted("FeatureGroups")
+    (own,) = methods.at_budgets(selector, ["own"])
+    kept = np.append(selector.group_kept_, False)[selector.group_labels_]
+    np.testing.assert_array_equal(own, np.flatnonzero(kept))
 
 
 def test_settings_are_the_corrected_ones_and_what_they_leave_out_is_filled_in():

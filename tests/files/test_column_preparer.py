@@ -29,9 +29,8 @@ def test_it_is_the_preparation_of_the_command_line(frame):
 
 
 def test_it_comes_first_in_a_pipeline(frame):
-    pipeline = make_pipeline(ColumnPreparer(missing=99), FeatureGroups(random_state=0)).set_output(
-        transform="pandas"
-    )
+    every = FeatureGroups(n_groups_to_select="significant", random_state=0)
+    pipeline = make_pipeline(ColumnPreparer(missing=99), every).set_output(transform="pandas")
     selected = pipeline.fit_transform(frame)
     assert set(CHOSEN) <= set(selected.columns)
     assert not set(selected.columns) & {"person_id", "day"}

@@ -8,7 +8,7 @@ import pytest
 from groupfs import GroupFSPath
 from groupfs.datasets import load_two_moons
 from tests.support.plots import quick
-from tests.support.report_tables import mixed_table, noise_table
+from tests.support.report_tables import mixed_table, nested_table, noise_table
 
 
 @pytest.fixture(scope="package")
@@ -42,6 +42,12 @@ def many_kept(table):
 def mixed():
     X = mixed_table()
     return quick(X), X
+
+
+@pytest.fixture(scope="package")
+def nested():
+    """Six groups, three in each of two broader ones."""
+    return quick(nested_table())
 
 
 @pytest.fixture(scope="package")

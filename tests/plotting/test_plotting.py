@@ -16,6 +16,7 @@ from groupfs.plotting import (
     plot_groups,
     plot_history,
     plot_image_groups,
+    plot_levels,
     plot_path,
 )
 from groupfs.plotting.style import COLUMN_WIDTH
@@ -24,6 +25,7 @@ from tests.support.plots import legend_of
 
 FIGURES = {
     "groups": lambda selector, path, X, **to: plot_groups(selector, **to),
+    "levels": lambda selector, path, X, **to: plot_levels(selector, **to),
     "explained": lambda selector, path, X, **to: plot_explained(selector, **to),
     "correlations": lambda selector, path, X, **to: plot_correlations(selector, X, **to),
     "history": lambda selector, path, X, **to: plot_history(path, **to),
@@ -96,14 +98,35 @@ def test_what_the_first_features_explain_is_drawn_with_the_selected_ones_and_90_
     assert legend_of(ax) == [f"90 %: {n_enough}", "first of a group", "selected: 3"]
 
 
-def test_a_selection_in_another_order_and_many_groups_are_not_on_the_curve(many_kept, selector):
+def test_a_selection_in_another_order_and_many_groups_are_not_on_the_curve(many_kept, mixed):
     assert legend_of(plot_explained(many_kept))[0].startswith("90 %") and many_kept.n_groups_ > 8
     assert "first of a group" not in legend_of(plot_explained(many_kept))
-    spread = copy.copy(selector).set_params(n_features_to_select=6, allocation="spread")
-    n_enough = 1 + int(np.searchsorted(spread.explained_, 0.9))
-    ax = plot_explained(spread)
+    one = copy.copy(mixed[0]).set_params(n_groups_to_select=1)
+    n_enough = 1 + int(np.searchsorted(one.explained_, 0.9))
+    ax = plot_explained(one)
     assert legend_of(ax) == [f"90 %: {n_enough}", "first of a group"]
-    assert ax.get_title().startswith(f"{n_enough} of 20 features explain 9")
+    assert ax.get_title().startswith(f"{n_enough} of 15 features explain 9")
+
+
+def test_levels_stand_side_by_side_and_groups_beside_their_parts(nested):
+    ax = plot_levels(nested)
+    broad, narrow = nested.levels_
+    boxes = {(box.get_x(), box.get_y()): box for box in ax.patches}
+    assert len(boxes) == broad.n_groups + narrow.n_groups
+    sizes = sorted(box.get_height() for (x, _), box in boxes.items() if x == 1)
+    assert sizes == sorted(np.bincount(narrow.labels[narrow.labels >= 0]).tolist())
+    for column in (0, 1):  # the boxes of a level cover all features, one after another
+        ends = sorted((y, y + box.get_height()) for (x, y), box in boxes.items() if x == column)
+        assert [end for _, end in ends[:-1]] == [start for start, _ in ends[1:]]
+    inside = [b for (x, y), b in boxes.items() if x and y < boxes[0, 0].get_height()]
+    assert len(inside) == (narrow.parent == 0).sum()
+    first, second = ax.get_xticklabels()
+    assert first.get_text() == f"2 groups\nagreement {broad.agreement:.2f}"
+    assert second.get_text().startswith("6 groups") and second.get_weight() == "bold"
+    named = [text.get_text() for text in ax.texts if text.get_text().startswith("1  ")]
+    assert len(named) == 2 and all("x" in text for text in named)
+    other = plot_levels(nested.at_level("broad"))
+    assert other.get_xticklabels()[0].get_weight() == "bold" != first.get_weight()
 
 
 def test_many_features_are_drawn_on_a_log_scale(selector):
@@ -117,7 +140,7 @@ def test_many_features_are_drawn_on_a_log_scale(selector):
 
 def test_a_table_without_groups_is_said_to_have_none(nothing):
     selector, X = nothing
-    for ax in (plot_groups(selector), plot_correlations(selector, X)):
+    for ax in (plot_groups(selector), plot_levels(selector), plot_correlations(selector, X)):
         assert "no groups" in ax.texts[0].get_text()
     assert len(plot_explained(selector).lines) == 2 and not plot_explained(selector).collections
     assert plot_image_groups(selector, (2, 4)).get_title().startswith("0 of 8 pixels")
@@ -158,7 +181,8 @@ def test_pixels_lie_where_they_were_in_the_colour_of_their_group(selector, table
     mean, overlay = (np.asarray(image.get_array()) for image in ax.images)
     np.testing.assert_allclose(mean, table.mean().to_numpy().reshape((4, 5), order=order))
     pixels = overlay.reshape((20, 4), order=order)
-    assert (pixels[:, 3] > 0).tolist() == selector.get_support().tolist()
+    kept = np.append(selector.group_kept_, False)[selector.group_labels_]
+    assert (pixels[:, 3] > 0).tolist() == kept.tolist()
     assert legend_of(ax) == ["1", "2"]
     for rank in (0, 1):
         here = pixels[selector.groups_[rank], :3]

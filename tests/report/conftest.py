@@ -47,6 +47,19 @@ def mixed():
 
 
 @pytest.fixture(scope="package")
+def nested():
+    """A selector that found four groups within two, and its table."""
+    rng = np.random.default_rng(0)
+    broad = np.repeat(rng.standard_normal((400, 2)), 2, axis=1)
+    narrow = np.repeat(broad + 0.8 * rng.standard_normal((400, 4)), 10, axis=1)
+    values = np.hstack([narrow + 0.5 * rng.standard_normal((400, 40)), rng.normal(size=(400, 2))])
+    values[:, 7] *= -1
+    names = [f"{kind}{i}" for kind in "abcd" for i in range(10)] + ["noise0", "noise1"]
+    X = pd.DataFrame(values, columns=names)
+    return FeatureGroups(random_state=0).fit(X), X
+
+
+@pytest.fixture(scope="package")
 def joint(table):
     """A selector of the joint method, which has gates and no p-values, and its table."""
     settings = {"n_groups": 4, "n_init": 1, "max_epochs": 40, "random_state": 0}
@@ -92,14 +105,14 @@ def budgets(mixed):
     """Summaries of budgets spent on a table with groups, noise and a constant column."""
     selector, X = copy.copy(mixed[0]), mixed[1]
     summaries = {}
-    for name, allocation, n_features in (("budget", "explain", 11), ("spread", "spread", 3)):
-        selector.set_params(allocation=allocation, n_features_to_select=n_features)
+    for name, output in (("budget", "features"), ("few", "representatives")):
+        selector.set_params(output=output, n_features_to_select=11 if name == "budget" else 1)
         summaries[name] = summarize(selector, X)
     return summaries
 
 
 @pytest.fixture(scope="package")
-def folder(tmp_path_factory, moons, genes, mixed, joint, nothing, budgets, pathways):
+def folder(tmp_path_factory, moons, genes, mixed, nested, joint, nothing, budgets, pathways):
     """Pages to open in a browser."""
     folder = tmp_path_factory.mktemp("reports")
     twins = pd.DataFrame({"a": np.arange(30.0), "b": -2 * np.arange(30.0)})
@@ -107,6 +120,7 @@ def folder(tmp_path_factory, moons, genes, mixed, joint, nothing, budgets, pathw
         "moons": moons[1],
         "genes": genes,
         "mixed": summarize(*mixed),
+        "nested": summarize(*nested),
         "joint": summarize(*joint),
         "nothing": summarize(*nothing),
         "twins": summarize(fitted(twins, n_groups="auto"), twins),

@@ -15,11 +15,10 @@ pytestmark = pytest.mark.browser
 
 def test_pictures_follow_the_slider(show):
     browser = show()
-    canvases = ("after", "correlation-map")
-    fitted_pictures = [picture(browser, canvas) for canvas in canvases]
+    samples, correlations = picture(browser, "after"), picture(browser, "correlation-map")
     put(browser, "by-features", 0)
-    for canvas, before in zip(canvases, fitted_pictures, strict=True):
-        assert picture(browser, canvas) != before
+    assert picture(browser, "after") != samples
+    assert picture(browser, "correlation-map") == correlations  # its groups stay kept or not
 
 
 def test_names_stand_beside_the_map_where_they_fit(show, mixed):
@@ -68,53 +67,52 @@ def first_name(browser, group):
 
 
 def test_the_slider_selects_features_and_a_button_leads_back_to_the_fit(show, moons):
-    chosen, names = moons[1]["selection"], moons[1]["features"]["name"]
+    chosen, names = moons[1]["explained"], moons[1]["features"]["name"]
     browser = show()
     for budget in (1, 3, 7, 20):
-        put(browser, "by-features", chosen["levels"].index(budget))
+        put(browser, "by-features", chosen["stops"].index(budget))
         assert set(listed(browser)) == {names[i] for i in chosen["order"][:budget]}
         assert text(browser, "#status").startswith(f"{budget} feature")
     click(browser, "#fitted")
     assert set(listed(browser)) == {row["feature"] for row in selected_table(moons[1])}
 
 
-def test_the_other_slider_selects_groups(show, moons):
-    selector, summary = moons
+def test_groups_stay_kept_wherever_the_slider_is(show, moons):
     browser = show()
-    put(browser, "by-groups", 3)
-    expected = {
-        summary["features"]["name"][i]
-        for i in selector.select(n_groups_to_select=3, n_features_to_select=None).features
-    }
-    assert set(listed(browser)) == expected
-    assert number_of(browser, ".group.kept") == 3
+    n_kept = moons[1]["selection"]["n_groups"]
+    for place in (0, 5, 19):
+        put(browser, "by-features", place)
+        assert number_of(browser, ".group.kept") == n_kept
+        assert f"{n_kept} of 12 groups kept" in text(browser, "#status")
 
 
 def test_the_slider_answers_within_20_ms_at_20000_features(show, genes):
     browser = show("genes")
-    last = len(genes["selection"]["levels"]) - 1
+    last = len(genes["explained"]["stops"]) - 1
     places = np.linspace(0, last, 15).round().astype(int).tolist()
     # the quickest of three: what other processes take is not the page's
     times = [min(put(browser, "by-features", place) for _ in range(3)) for place in places]
-    assert text(browser, "#n-features") == f"{genes['selection']['levels'][-1]:,}"
+    assert text(browser, "#n-features") == f"{genes['explained']['stops'][-1]:,}"
     assert np.median(times) < 20, times
 
 
-def test_the_slider_runs_along_the_curve_and_groups_light_up_as_they_enter(show, mixed):
-    selector, explained = mixed[0], mixed[0].explained_
+def test_the_slider_runs_along_the_curve_and_dots_of_groups_light_up(show, mixed):
+    selector, explained, held_out = mixed[0], mixed[0].explained_, mixed[0].explained_held_out_
     browser = show("mixed")
     entry = [np.isin(selector.feature_order_, group).argmax() + 1 for group in selector.groups_]
     for k in (1, 2, 4, 12):
         put(browser, "by-features", k - 1)
         told = f"{k} feature{'' if k == 1 else 's'} explain{'s' if k == 1 else ''}"
-        share = write_share(explained[k - 1]).replace(" %", "\xa0%")
-        assert text(browser, "#explained-readout") == f"{told} {share}"
-        assert f"explain{'s' if k == 1 else ''} {share}" in text(browser, "#status")
+        share, new = (
+            write_share(explained[k - 1]),
+            write_share(held_out[k - 1] if k <= len(held_out) else None),
+        )
+        beside = "" if new in (share, "–") else f" ({new} in rows left out)"
+        shares = f"{share}{beside}".replace(" %", "\xa0%")
+        assert text(browser, "#explained-readout") == f"{told} {shares}"
+        assert f"explain{'s' if k == 1 else ''} {shares}" in text(browser, "#status")
         lit = sum(first <= k for first in entry)
         assert number_of(browser, "#explained-chart .entry.lit") == lit
-        assert number_of(browser, ".group.kept") == lit
-    put(browser, "by-groups", 1)
-    assert text(browser, "#explained-readout") == ""  # what whole groups explain is not known
 
 
 def test_the_curve_can_be_dragged_and_has_a_button_for_90_percent(show, mixed):
@@ -129,12 +127,14 @@ def test_the_curve_can_be_dragged_and_has_a_button_for_90_percent(show, mixed):
     assert text(browser, "#status").startswith("14 features")  # beyond its end is its end
 
 
-def test_without_budgets_in_its_order_there_is_no_curve(show):
-    browser = show("spread")
-    assert number_of(browser, "#explained-chart") == 0
+def test_the_slider_follows_the_order_whatever_the_fit_has_asked_for(show, budgets):
+    browser = show("few")
+    assert text(browser, "#status").startswith("1 feature selected")
+    assert number_of(browser, "#explained-chart .only") == 1
     put(browser, "by-features", 3)
-    assert text(browser, "#status").startswith("4 features")
-    assert browser.get_log("browser") == []
+    assert text(browser, "#status").startswith("4 features selectedexplain")
+    names = budgets["few"]["features"]["name"]
+    assert set(listed(browser)) == {names[i] for i in budgets["few"]["explained"]["order"][:4]}
 
 
 SHARES = [0, 1e-6, 0.004, 0.00501, 0.125, 0.134996, 0.135, 0.285, 0.5, 0.976, 0.9951, 0.9999999, 1]

@@ -85,11 +85,12 @@ def test_a_page_of_2000_groups_is_under_two_megabytes(pathways):
     assert f"this page shows the first {n_first:,} and 240 more whose features are" in page
     shown = [group["rank"] - 1 for group in data["groups"]]
     assert shown[:n_first] == list(range(n_first)) and shown == sorted(shown)
-    assert max(group for group in data["features"]["group"]) < n_groups
+    members = dict(zip(data["members"]["feature"], data["members"]["group"], strict=True))
+    assert max(members.values()) < n_groups
     assert sum(data["features"]["selected"]) == summary["selection"]["n_features"] == 20
-    group_of = summary["features"]["group"]
-    for column, group in zip(data["features"]["column"], data["features"]["group"], strict=True):
-        assert group_of[column] == shown[group]
+    group_of = dict(zip(summary["features"]["name"], summary["features"]["group"], strict=True))
+    for place, name in enumerate(data["features"]["name"]):
+        assert group_of[name] == shown[members[place]]
 
 
 @pytest.mark.parametrize(
@@ -97,8 +98,8 @@ def test_a_page_of_2000_groups_is_under_two_megabytes(pathways):
     [
         ("not json", "is not json"),
         ("[1, 2]", 'has no "format"'),
-        ('{"format": "groupfs-result", "version": 9}', "reads version 6"),
-        ('{"format": "groupfs-result", "version": 6}', "lacks created, headline"),
+        ('{"format": "groupfs-result", "version": 9}', "reads version 7"),
+        ('{"format": "groupfs-result", "version": 7}', "lacks created, level"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_with_a_sentence(tmp_path, content, words):

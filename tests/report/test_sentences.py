@@ -7,8 +7,8 @@ import re
 import numpy as np
 import pytest
 
-from groupfs import Replication
 from groupfs.report import render, summarize
+from groupfs.result import Result
 from groupfs.utils.warn import SelectionWarning
 from tests.support.report_tables import blocks, fitted
 
@@ -16,13 +16,14 @@ from tests.support.report_tables import blocks, fitted
 PAGE = """\
 groupfs report · mixed.csv
 2 groups found, both kept
-10 of 15 features are selected: those of the groups kept.
+8 of 15 features are selected, enough to explain 95 % of the variance.
 120 samples · 15 features · seed 0
 2 of 2 groups cohere more than groups found in shuffled columns (false discovery rate 1 %); both \
 are found again in halves of the rows.
-Halves of the rows agree on 2 groups by 1.00 (1 at most, 0 by chance).
+Halves of the rows agree on these groups by 1.00 (1 at most, 0 by chance).
 In no group: 4 features are unrelated, 1 is constant.
-6 of 15 features explain 91 % of the variance of the 10 related features."""
+8 of 15 features explain 96 % of the variance of the 10 related features (95 % in rows left \
+out)."""
 
 
 def changed(selector, **settings):
@@ -46,10 +47,10 @@ def test_the_page_says_what_was_found(mixed):
 
     facts = texts(r'<p class="facts">(.*?)</p>')[0].rsplit(" ", 1)[0]  # without the day
     lines = [texts(r'<p class="kicker">(.*?)</p>')[0].replace("report ", "report · ")]
-    lines += texts(r"<h1>(.*?)</h1>") + texts(r'<p id="selected">(.*?)</p>')
+    lines += texts(r"<h1>(.*?)</h1>") + texts(r'<p class="selected">(.*?)</p>')
     lines += [re.sub(r"(samples|features) ", r"\1 · ", facts)]
     lines += texts(r'<p class="says">(.*?)</p>')
-    needed = texts(r'<section id="needed">.*?<p class="lead">(.*?)<span')
+    needed = texts(r'<section id="needed">.*?<p class="at-level"[^>]*>(.*?)<span')
     assert "\n".join(lines + needed) == PAGE
 
 
@@ -57,20 +58,20 @@ def test_the_page_says_what_was_found(mixed):
     ("settings", "headline", "selected"),
     [
         ({"n_groups_to_select": 1}, "2 groups found, 1 kept", "5 of 15 features are selected: th"),
-        ({"alpha": 1e-200}, "2 groups found, none kept", "Nothing is selected."),
+        ({"alpha": 1e-200}, "2 groups found, none kept", "8 of 15 features are selected, enough"),
         (
             {"n_features_to_select": 1},
-            "2 groups found, 1 in the selection",
+            "2 groups found, both kept",
             "1 of 15 features is selected, as asked.",
         ),
         (
             {"n_features_to_select": 12},
-            "2 groups found, both in the selection",
+            "2 groups found, both kept",
             "12 of 15 features are selected, as asked, 2 of them in no group.",
         ),
         (
             {"explain": 0.9},
-            "2 groups found, both in the selection",
+            "2 groups found, both kept",
             "6 of 15 features are selected, enough to explain 90 % of the variance, as asked.",
         ),
         (
@@ -92,7 +93,10 @@ def test_one_group_and_none_are_told_as_such(nothing):
     assert "no feature is related to another beyond chance, so there are no groups" in sentence
     X, _ = blocks((6,), 2.0, n_samples=80)
     selector = fitted(X, n_groups="auto")
-    assert told(selector, X) == ("1 group found and kept", "All 6 features are selected.")
+    assert told(selector, X) == (
+        "1 group found and kept",
+        "5 of 6 features are selected, enough to explain 95 % of the variance.",
+    )
     which, how_sure = summarize(selector, X)["sentences"][2:4]
     assert "is the only one (" in which and how_sure.startswith("1 of 1 group coheres more")
     with pytest.warns(SelectionWarning, match="stands out"):
@@ -119,21 +123,12 @@ def test_the_first_groups_are_named_with_what_is_known_of_the_very_first(summary
     assert f"adjusted p < 0.001, replication {again}, 5 features), then group 2 around" in which
 
 
-@pytest.mark.parametrize(
-    ("default", "words"),
-    [
-        (0, "agree on 2 groups by 0.90 (1 at most, 0 by chance); on 3 narrower groups by 0.80; "),
-        (
-            1,
-            "of which 2 are left once every feature is in its nearest; on 2 broader groups by 0.90",
-        ),
-    ],
-)
-def test_what_halves_of_the_rows_agree_on_is_told(mixed, default, words):
-    selector, X = copy.copy(mixed[0]), mixed[1]
-    labels, agreement = np.zeros((3, X.shape[1]), dtype=int), np.array([0.9, 0.8, 0.7])
-    selector.replication_ = Replication(np.array([2, 3, 4]), agreement, labels, default)
-    assert words in summarize(selector, X)["how_sure"][1]
+def test_levels_are_told_at_the_head_of_their_tree_and_not_once_more(nested):
+    selector, X = nested
+    summary = summarize(selector, X)
+    assert summary["levels_sentence"] == Result.of(selector).levels_sentence
+    assert summary["levels_sentence"] in summary["sentences"]
+    assert not any("Halves of the rows agree" in sentence for sentence in summary["how_sure"])
 
 
 def test_many_features_in_no_group_are_cut_and_counted(mixed):

@@ -160,7 +160,7 @@ def test_streamed_tables_are_ordered_as_those_in_memory(pairs, rng):
     ("wanted", "words"),
     [
         ({"explain": 0.5, "n_features_to_select": 3}, "n_features_to_select=3 are both given"),
-        ({"explain": 0.5, "allocation": "whole"}, "so leave allocation out"),
+        ({"explain": 0.5, "n_groups_to_select": 2}, "so leave n_groups_to_select out"),
         ({"explain": 0.5, "output": "representatives"}, "so leave output out"),
     ],
 )

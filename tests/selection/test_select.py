@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from groupfs.groups import Groups, Request
-from groupfs.selection.select import features_asked_for, keep_groups, select, spend_budget
+from groupfs.selection.select import features_asked_for, keep_groups, select
 from groupfs.sentences import Why
 
 ORDER = np.array([6, 1, 4, 2, 8, 0, 3, 7, 5])
@@ -30,8 +30,8 @@ def found(p_values=(1e-6, 1e-6, 0.5), scores=(3.0, 2.0, 1.0), gates=None):
 CLOSED = found(gates=(0, 0, 0))
 
 
-def request(n_features=None, n_groups=None, allocation="spread", output="features", alpha=0.01):
-    return Request(n_features, n_groups, allocation, output, alpha)
+def request(n_features=None, n_groups=None, output="features", alpha=0.01, **more):
+    return Request(n_features, n_groups, output, alpha, **more)
 
 
 @pytest.mark.parametrize(
@@ -41,25 +41,22 @@ def request(n_features=None, n_groups=None, allocation="spread", output="feature
         (found(gates=(1.0, 1.0, 0.0)), request(), [0, 1, 2, 3, 4], [1, 1, 0]),
         (found(), request(n_groups=1), [0, 1, 2], [1, 0, 0]),
         (found(), request(n_groups=1, n_features=2), [1, 2], [1, 0, 0]),
-        (found(), request(n_features=3), [1, 2, 4], [1, 1, 0]),
-        (found(), request(n_features=4, allocation="whole"), [0, 1, 2, 4], [1, 1, 0]),
-        (found(), request(n_features=2, allocation="whole"), [1, 2], [1, 0, 0]),
-        # the order of the features decides, within groups that are asked for
-        (found(), request(n_features=3, allocation="explain"), [1, 4, 6], [1, 1, 1]),
-        (found(), request(n_groups=2, n_features=3, allocation="explain"), [1, 2, 4], [1, 1, 0]),
-        (found(), request(allocation="explain"), [0, 1, 2, 3, 4], [1, 1, 0]),
+        # the order of the features decides, within groups that are asked for; kept is another thing
+        (found(), request(n_features=3), [1, 4, 6], [1, 1, 0]),
+        (found(), request(n_groups=2, n_features=3), [1, 2, 4], [1, 1, 0]),
+        # where nothing is asked for, what is not kept is not selected
+        (found(), request(n_features=4, is_default=True), [1, 2, 4], [1, 1, 0]),
         (found(), request(output="representatives"), [1, 4], [1, 1, 0]),
         (found(), request(output="representatives", n_features=3), [1, 4, 6], [1, 1, 1]),
         # gates decide where there are any
         (found(gates=(1, 0, 1)), request(), [0, 1, 2, 5, 6, 7, 8], [1, 0, 1]),
-        (CLOSED, request(n_features=4, allocation="whole"), [0, 1, 2, 4], [1, 1, 0]),
         # as published, groups are not cut
-        (CLOSED, request(n_features=3, allocation="covering"), [0, 1, 2], [1, 0, 0]),
-        (CLOSED, request(n_features=4, allocation="covering"), [0, 1, 2, 3, 4], [1, 1, 0]),
+        (CLOSED, request(n_features=3, covers=True), [0, 1, 2], [1, 0, 0]),
+        (CLOSED, request(n_features=4, covers=True), [0, 1, 2, 3, 4], [1, 1, 0]),
         (found(), request(n_groups="significant"), [0, 1, 2, 3, 4], [1, 1, 0]),
         (found(), request(alpha=0.6), list(range(9)), [1, 1, 1]),
-        # nothing stands out: a budget goes to the groups with any score
-        (found((1.0, 1.0, 1.0), scores=(2, 1, -1)), request(n_features=2), [1, 4], [1, 1, 0]),
+        # nothing stands out: a budget is spent all the same
+        (found((1.0, 1.0, 1.0)), request(n_features=2), [1, 6], [0, 0, 0]),
     ],
 )
 def test_what_is_selected(groups, wanted, features, kept):
@@ -75,6 +72,12 @@ def test_what_is_selected(groups, wanted, features, kept):
     [
         (CLOSED, request(), "All gates are closed"),
         (found(p_values=(1.0, 1.0, 1.0)), request(), "No group stands out"),
+        (found((1.0, 1.0, 1.0)), request(n_features=4, is_default=True), "nothing is selected"),
+        (
+            found((1.0, 1.0, 1.0)),
+            request(n_features=4, is_default=True, among_related=True),
+            "selected are the 4 features that explain 95 %",
+        ),
         (found(p_values=(1.0, 1.0, 1.0)), request(n_groups="significant"), "stands out"),
         (found(), request(n_groups=1, n_features=7), "n_features_to_select=7, but .* only 3"),
     ],
@@ -87,9 +90,7 @@ def test_rules_that_had_to_be_relaxed_are_noted(groups, wanted, note):
 def test_a_budget_larger_than_the_groups_goes_on_with_features_in_none():
     order = np.append(ORDER, [10, 9])
     groups = replace(found(), labels=np.append(found().labels, -1))
-    for allocation in ("explain", "spread", "whole"):
-        wanted = request(n_features=10, allocation=allocation)
-        assert select(groups, order, wanted).features.tolist() == [*range(9), 10]
+    assert select(groups, order, request(n_features=10)).features.tolist() == [*range(9), 10]
     # groups that were asked for are not left
     (note,) = select(groups, order, request(n_groups=1, n_features=7)).notes
     assert "only 3 features" in note
@@ -117,38 +118,6 @@ def test_a_budget_is_a_number_a_share_of_the_features_or_what_explains_a_share(
 ):
     explained = np.array([0.5, 0.8 - 1e-12, 0.95, 1.0])
     assert features_asked_for(n_features, explain, explained) == number
-
-
-def spend(n, allocation, kept=(True, True, True), scores=(3.0, 2.0, 1.0)):
-    chosen = spend_budget(found(scores=scores), np.arange(3), np.array(kept), n, allocation)
-    return sorted(chosen.tolist())
-
-
-@pytest.mark.parametrize(
-    ("n", "features"), [(3, [0, 1, 2]), (4, [0, 1, 2, 4]), (7, [0, 1, 2, 3, 4, 6, 8])]
-)
-def test_whole_groups_come_in_rank_order_and_the_last_is_cut_by_centrality(n, features):
-    assert spend(n, "whole") == features
-
-
-@pytest.mark.parametrize(
-    ("n", "kept", "scores", "features"),
-    [
-        (3, [1, 1, 1], (3.0, 2.0, 1.0), [1, 4, 6]),
-        (2, [1, 0, 1], (3.0, 2.0, 1.0), [1, 6]),
-        (6, [1, 1, 1], (6.0, 0.1, 0.2), [0, 1, 2, 4, 6, 8]),
-        (9, [1, 1, 1], (3.0, 2.0, 1.0), list(range(9))),
-        # what kept groups cannot hold goes to the next
-        (5, [0, 1, 0], (3.0, 2.0, 1.0), [0, 1, 2, 3, 4]),
-        # no score is positive
-        (3, [1, 1, 1], (-1.0, -2.0, -3.0), [1, 4, 6]),
-        (3, [0, 0, 1], (-1.0, -2.0, -3.0), [6, 7, 8]),
-    ],
-)
-def test_a_spread_budget_takes_the_most_central_of_kept_groups_by_their_scores(
-    n, kept, scores, features
-):
-    assert spend(n, "spread", np.array(kept, bool), scores) == features
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ COMMAND = [sys.executable, "-m", "groupfs"]
 
 #: The features of the table below that belong to groups.
 CHOSEN = [f"{kind}{i}" for kind in "uv" for i in range(4)]
+#: Options that select all of these.
+KEPT_OF_TWO = ("--groups", 2, "--from-groups", "kept")
 
 
 def run(*arguments):

@@ -37,6 +37,14 @@ def mixed_table():
     return pd.DataFrame(np.hstack([X, noise]), columns=names).assign(same=1.0)
 
 
+def nested_table(n_samples=600):
+    """Six groups of four features, three of them in each of two broader ones."""
+    rng = np.random.default_rng(0)
+    broad = rng.standard_normal((n_samples, 2)).repeat(3, axis=1)
+    groups = np.sqrt(0.4) * broad + np.sqrt(0.6) * rng.standard_normal((n_samples, 6))
+    return groups.repeat(4, axis=1) + 0.7 * rng.standard_normal((n_samples, 24))
+
+
 def noise_table(n_features=8):
     """Columns that have nothing to do with each other."""
     values = np.random.default_rng(0).standard_normal((60, n_features))

@@ -1,9 +1,9 @@
 """Group discovery on AnnData objects; results go into var, obs, obsm and uns."""
 
 from groupfs.anndata.compare_conditions import compare_conditions
-from groupfs.anndata.figures import markers, plot_correlations, plot_groups, report
+from groupfs.anndata.figures import markers, plot_correlations, plot_groups, plot_levels, report
 from groupfs.anndata.select_groups import select_groups
 from groupfs.anndata.stored_results import selector
 
-__all__ = ["compare_conditions", "markers", "plot_correlations", "plot_groups", "report"]
-__all__ += ["select_groups", "selector"]
+__all__ = ["compare_conditions", "markers", "plot_correlations", "plot_groups", "plot_levels"]
+__all__ += ["report", "select_groups", "selector"]

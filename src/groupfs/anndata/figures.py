@@ -40,6 +40,11 @@ def plot_correlations(adata: "AnnData", *, key: str = "groupfs", **settings: Any
     return plotting.plot_correlations(fitted, fitted_table(adata, fitted, key), **settings)
 
 
+def plot_levels(adata: "AnnData", *, key: str = "groupfs", **settings: Any) -> "Axes":
+    """Draw the levels of groups of genes side by side, broad to narrow; as :func:`plot_groups`."""
+    return plotting.plot_levels(selector(adata, key=key), **settings)
+
+
 def report(
     adata: "AnnData",
     path: str | os.PathLike[str],

@@ -80,7 +80,7 @@ def select_groups(
         Whether to refuse negative values and to warn of counts; set it to False for values that may
         be negative, e.g. of proteins or scaled ones.
     random_state, **settings
-        Parameters of :class:`groupfs.FeatureGroups`, e.g. ``n_groups`` or ``n_features_to_select``;
+        Parameters of :class:`groupfs.FeatureGroups`, e.g. ``level`` or ``n_features_to_select``;
         the same result every time by default, as in scanpy. ``groups`` may be gene sets, from name
         to genes, that overlap and do not have every gene: see the notes. ``metric`` may also name a
         graph of the cells in ``adata.obsp``, e.g. "connectivities" after ``scanpy.pp.neighbors``.
@@ -102,6 +102,12 @@ def select_groups(
         ``.var["groupfs_order"]`` : float
             Position in the order in which a budget takes genes, 1 for the first; missing for genes
             that were masked or do not vary.
+        ``.var["groupfs_stability"]``, ``.var["groupfs_verdict"]`` : float, categorical
+            Share of the halves of the cells that put the gene into its group; what the gene is in a
+            word ("member", "between two", "alone", ...). Missing for genes that were masked.
+        ``.var["groupfs_level_1"]``, ... : categorical
+            Where there are several levels, the group at each, the broadest first; ``groupfs_group``
+            is the one that ``level`` asks for.
         ``.obsm["groupfs_scores"]`` : DataFrame of shape (n_obs, n_groups)
             Scores of the cells, as ``output="scores"`` gives them: the mean of the group's
             standardised genes, weighted by centrality, those that run against it turned; NaN where
@@ -112,6 +118,8 @@ def select_groups(
         ``.uns["groupfs"]`` : dict
             ``params``; ``groups``, the table of ``groups_frame``; ``explained``, the share of the
             variance of the related genes that the first 1, 2, ... genes of the order explain;
+            ``levels``, the numbers of groups, the agreement of halves of the cells and, for every
+            group of a level, the group before that it lies in (from 1, 0 without one);
             ``selector``, for :func:`groupfs.anndata.selector`, whose ``to_frame`` also has genes of
             raw that var has not; ``notes``, remarks, if there are any; ``batches``, the mean
             correlation of each group's genes in each batch.

@@ -45,7 +45,10 @@ def write_results(
         column[places[there]] = values[there]
         return column
 
-    names = [str(result.groups.label(j)) for j in range(len(result.groups))]
+    groups = result.groups
+    names = [str(groups.label(j)) for j in range(len(groups))]
+    verdicts = np.array(result.verdicts, dtype=object)
+    stability = np.full(len(columns), np.nan) if groups.stability is None else groups.stability
     for name, column in {
         "selected": placed(selector.get_support(), False),
         "group": pd.Categorical.from_codes(placed(selector.group_labels_, -1), names),
@@ -53,10 +56,23 @@ def write_results(
         "centrality": placed(selector.centrality_, 0.0),
         "relatedness_p_adjusted": placed(result.relatedness_p_adjusted, np.nan),
         "order": placed(np.where(result.positions, result.positions, np.nan), np.nan),
+        "stability": placed(stability, np.nan),
+        "verdict": pd.Categorical(placed(verdicts, None), np.unique(verdicts)),
+        **{
+            name: pd.Categorical(placed(np.array(of, dtype=object), None)).rename_categories(str)
+            for name, of in result.level_columns.items()
+        },
     }.items():
         adata.var[f"{key}_{name}"] = column
-    groups = result.groups_frame().assign(group=np.array(names, dtype=object)).set_index("group")
-    parts = {"groups": groups, "explained": selector.explained_, "n_obs": adata.n_obs}
+    stale = {name for name in adata.var if name.startswith(f"{key}_level_")}
+    adata.var.drop(columns=stale - {f"{key}_{name}" for name in result.level_columns}, inplace=True)
+    frame = result.groups_frame().assign(group=np.array(names, dtype=object)).set_index("group")
+    parts = {"groups": frame, "explained": selector.explained_, "n_obs": adata.n_obs}
+    parts["levels"] = {
+        "n_groups": np.array([one.n_groups for one in result.levels]),
+        "agreement": np.array([one.agreement for one in result.levels], dtype=float),
+        "parents": {str(k): one.parent + 1 for k, one in enumerate(result.levels, start=1)},
+    }
     adata.uns[key] = others | parts
     with suppress(ModelError):  # a function or another object among the parameters
         # as an array of bytes, which every file holds

@@ -75,6 +75,7 @@ def select(request: SelectRequest) -> None:
       groupfs select genes.h5ad --use-raw
       groupfs select survey.sav --representatives --missing 99
       groupfs select survey.csv --explain 90%
+      groupfs select survey.csv --level broad --from-groups kept
       groupfs select patients.csv --by treatment
       zcat data.csv.gz | groupfs select - --json --quiet > selection.json
     """

@@ -61,6 +61,7 @@ def translate(sentence: str) -> str:
 
 def _as_option(parameter: str, value: str) -> str:
     is_flag = value in ("True", "representatives")
+    value = "kept" if value == "significant" else value
     return OPTIONS[parameter] if is_flag else f"{OPTIONS[parameter]} {value}"
 
 

@@ -31,10 +31,14 @@ HELP = {
         "--no-header": "The first line of the csv is data, not names.",
     },
     "What to look for": {
+        "--level NAME": "Which level of nested groups is told of: broad, narrow, a number of "
+        "groups, or auto.",
         "--budget N": "Select this many features; 0.1 or 10% is a share of them.",
         "--explain SHARE": "Select as many features as explain this share of what the related "
         "ones say, e.g. 0.9 or 90%.",
         "--representatives": "Select one feature of each kept group, the most central one.",
+        "--from-groups N": "Select all features of the first N groups, or of every kept one "
+        '("kept"); with --budget, so many of them.',
         "--groups N": "Look for this many groups; found out if left out.",
         "--signed": "Keep features that run against each other apart; else they share a group.",
         "--similarity NAME": "How alike features are: correlation (straight lines), rank (bent "
@@ -57,6 +61,7 @@ HELP = {
 PARAMETERS = {"n_features_to_select": "budget", "n_groups": "groups", "random_state": "seed"}
 PARAMETERS |= {"output": "representatives", "signed": "signed", "similarity": "similarity"}
 PARAMETERS |= {name: name for name in ("explain", "keep_unrelated", "device", "max_memory")}
+PARAMETERS |= {"level": "level", "n_groups_to_select": "from_groups"}
 #: Options that say what columns are.
 OF_COLUMNS = ("drop", "use", "missing", "order")
 #: Fields that do not bear on the result.
@@ -81,6 +86,19 @@ def read_explain(text: str) -> float:
     if (share := _read_share(text)) is None:
         raise typer.BadParameter(f"{text} is no share above 0 and at most 1, e.g. 0.9 or 90%.")
     return share
+
+
+def number_or(*words: str) -> Callable[[str], int | str]:
+    """Make a function that reads a number of groups, or one of the words."""
+
+    def read(text: str) -> int | str:
+        if text not in words and not re.fullmatch(r"[1-9]\d{0,8}", text):
+            raise typer.BadParameter(
+                f"{text} is no number of groups, e.g. 5, nor {' or '.join(words)}."
+            )
+        return text if text in words else int(text)
+
+    return read
 
 
 def _read_share(text: str) -> float | None:
@@ -125,9 +143,13 @@ class SelectRequest:
     layer: Annotated[str | None, option("--layer NAME")] = None
     use_raw: Annotated[bool, option("--use-raw")] = False
     no_header: NoHeader = False
+    level: Annotated[Any, option("--level NAME", parser=number_or("auto", "broad", "narrow"))] = (
+        None
+    )
     budget: Annotated[float | None, option("--budget N", parser=read_budget)] = None
     explain: Annotated[float | None, option("--explain SHARE", parser=read_explain)] = None
     representatives: Annotated[bool, option("--representatives")] = False
+    from_groups: Annotated[Any, option("--from-groups N", parser=number_or("kept"))] = None
     groups: Annotated[int | None, option("--groups N", min=2)] = None
     signed: Annotated[bool, option("--signed")] = False
     similarity: Annotated[SimilarityName, option("--similarity NAME", show_default=False)] = (
@@ -172,6 +194,8 @@ class SelectRequest:
         asked_for = {name: getattr(self, field) for name, field in PARAMETERS.items()}
         asked_for["output"] = "representatives" if self.representatives else None
         asked_for["similarity"] = str(self.similarity)
+        if self.from_groups == "kept":
+            asked_for["n_groups_to_select"] = "significant"
         return {name: value for name, value in asked_for.items() if value is not None}
 
 

@@ -48,7 +48,7 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
         typer.echo(json.dumps(record, allow_nan=False, indent=2))
         return
     console = PlainConsole()
-    console.print("", *summary["sentences"], sep="\n")
+    console.print("", *_sentences(summary), sep="\n")
     if summary["groups"]:
         _print_groups(console, summary)
     if summary["settings"].get("output") == "representatives":
@@ -76,10 +76,22 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
         console.print(f"The selected columns themselves: {shlex.join(words)}", soft_wrap=True)
 
 
+def _sentences(summary: dict[str, Any]) -> list[str]:
+    """Return what was found, the levels first, with the option that shows another one."""
+    told, levels = summary["sentences"], summary["levels_sentence"]
+    if levels is None:
+        return told
+    others = [str(one["n_groups"]) for one in summary["levels"]]
+    del others[summary["level"]]
+    shows = f"--level {' or '.join(others)} shows the others."
+    return [f"{levels} {shows}", *[sentence for sentence in told if sentence != levels]]
+
+
 def _record(summary: dict[str, Any]) -> dict[str, Any]:
     """Return the selection and the groups for machines; everything else is in result.json."""
     table, features, curve = summary["table"], summary["features"], summary["explained"]
     names, n_first = features["name"], curve["n_selected"]
+    shown = ("n_groups", "agreement", "parent")
     copied = ("rank", "name", "size", "smoothness", "p_adjusted", "replication", "kept")
     return {
         **{key: table[key] for key in ("source", "n_samples", "n_features")},
@@ -88,6 +100,8 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
             **{key: curve[key] for key in ("sentence", "n_related", "n_enough")},
             "share": n_first and curve["share"][n_first - 1],
         },
+        "level": summary["level"],
+        "levels": [{key: one[key] for key in shown} for one in summary["levels"]],
         "groups": [
             {
                 **{key: group[key] for key in copied},
@@ -130,11 +144,10 @@ def _print_groups(console: Console, summary: dict[str, Any]) -> None:
 
 
 def _figures(group: dict[str, Any]) -> dict[str, str]:
-    size, n_selected = group["size"], group["n_selected"]
     cells = {
         "group": str(group["name"]).removeprefix("group "),
         "kept": "yes" if group["kept"] else "no",
-        "size": f"{n_selected} of {size}" if 0 < n_selected < size else str(size),
+        "selected": f"{group['n_selected']} of {group['size']}",
         "smoothness": f"{group['smoothness']:.3f}",
     }
     if group["p_adjusted"] is not None:

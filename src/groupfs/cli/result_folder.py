@@ -53,6 +53,7 @@ def write_results(
 
     def write(aside: Path) -> None:
         for name, (columns, rows) in tables.items():
+            columns = tuple(rows[0]) if rows else columns  # levels have columns of their own
             frame = pd.DataFrame(rows, columns=columns, dtype=object)  # whole numbers stay whole
             frame.to_csv(aside / name, index=False, lineterminator="\n")
         text = json.dumps(summary, ensure_ascii=False, allow_nan=False)

@@ -106,6 +106,10 @@ class FeatureRows(Rows):
         self.owner = self.feature_of_column = owner
         self.column_norms = np.full(self.shape[1], float(self.shape[0]))
 
+    @property
+    def n_values(self) -> FloatArray:
+        return self.basis.counts
+
     def take(self, index: IntArray) -> FloatArray:
         return np.asarray(self.Z[index])
 

@@ -38,6 +38,11 @@ class Rows(ABC):
         """Return random rows, or all where there are no more, (n_rows, p)."""
         return self.take(rng.permutation(self.shape[0])[:n_rows])
 
+    @property
+    def n_values(self) -> FloatArray:
+        """How many rows have a value of each feature, (d,)."""
+        return np.full(self.shape[1], float(self.shape[0]))
+
     def multiply_on(self, device: Any) -> None:
         """Multiply dense columns on a device of torch from here on."""
         self.device = device
@@ -153,6 +158,15 @@ class Table:
     @property
     def rows(self) -> Rows:
         return self.similarity.rows
+
+    @property
+    def duplicate_of(self) -> IntArray:
+        """The user's first column that equals each, up to scale, -1 for none, (all columns,)."""
+        first = np.full(int(self.twins.max(initial=0)) + 1, len(self.names))
+        np.minimum.at(first, self.twins, self.columns)
+        found = np.full(len(self.names), -1)
+        found[self.columns] = np.where(first[self.twins] < self.columns, first[self.twins], -1)
+        return found
 
     def restricted(self, features: IntArray) -> "Table":
         """Return the table with some of the columns of ``rows``, ascending."""

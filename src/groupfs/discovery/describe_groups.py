@@ -4,13 +4,15 @@ Axes: n rows, d features of the table, C groups.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from groupfs.data.halves import N_BLOCKS, block_of_rows
-from groupfs.data.table import Rows, Table
-from groupfs.discovery.chance import ChanceTables, chance_cohesion, group_p_values
+from groupfs.data.table import Table
+from groupfs.discovery.chance import group_p_values
 from groupfs.discovery.members import group_components
+from groupfs.discovery.places import find_places
 from groupfs.discovery.sample_graph import SampleGraph
 from groupfs.discovery.smoothness import N_NEIGHBORS, smoothness_beyond_chance
 from groupfs.groups import Groups
@@ -41,40 +43,73 @@ class Division:
     """A table divided into groups, known or found, and what speaks for them."""
 
     table: Table
-    labels: IntArray  #: (d,)
+    labels: IntArray  #: -1 for features in no group, (d,)
     n_groups: int
-    chance: ChanceTables
-    n_chosen: int  #: features that groups were looked for among
-    known: bool = False  #: whether the groups were known beforehand
+    chance: FloatArray  #: cohesion of groups in shuffled columns
     found_again: FloatArray | None = None  #: share of every group that halves find, (C,)
+    stability: FloatArray | None = None  #: share of halves that put features into their group, (d,)
     dealt: IntArray | None = None  #: rows in memory as they were dealt to blocks
 
 
 def describe(division: Division, options: Options, seed: int) -> tuple[Groups, IntArray]:
     """Score, test and rank groups; return them, and the number of each before they were ranked."""
-    table = division.table
-    groups = [np.flatnonzero(division.labels == j) for j in range(division.n_groups)]
+    inside = np.flatnonzero(division.labels >= 0)
+    table, labels, C = division.table.restricted(inside), division.labels[inside], division.n_groups
+    groups = [np.flatnonzero(labels == j) for j in range(C)]
     sizes = np.array([len(group) for group in groups])
     components = group_components(table.similarity, groups, options.signed)
     measured = {"n_neighbors": options.n_neighbors, "n_shuffles": N_SHUFFLES, "seed": seed}
     smoothness = smoothness_beyond_chance(table.rows, groups, metric=options.metric, **measured)
-    p_values = np.ones(len(sizes))  # of single features
-    if (sizes > 1).any():
-        known = division.labels if division.known else None
-        chance = chance_cohesion(division.chance, division.n_chosen, known, options.signed)
-        p_values = group_p_values(components.cohesion, sizes, chance)
+    p_values = group_p_values(components.cohesion, sizes, division.chance)
+    signs = np.zeros(len(division.labels), dtype=np.int64)
+    signs[inside] = components.signs
+    Z, blocks = _some_rows(division, signs)
+    places = find_places(Z, division.labels, signs, C)
     replication, again = division.found_again, None
     if replication is not None and division.dealt is not None:
-        again = (replication >= LEAST_FOUND) & holds_in_blocks(
-            table.rows, division.dealt, division.labels, components.signs, division.n_groups
-        )
+        again = replication >= LEAST_FOUND
+        again &= holds_in_blocks(Z[:, inside] * components.signs, blocks, labels, C)
     order = rank_groups(smoothness, groups, table.columns)
     ranked = [groups[j] for j in order]
     placed = place_groups(table, ranked, components.centrality, components.signs, smoothness[order])
-    replication = None if replication is None else replication[order]
-    again = None if again is None else again[order]
-    found = replace(placed, p_values=p_values[order], replication=replication, replicates=again)
+    rank = _ranks(order, C)
+    columns, n_features = division.table.columns, len(table.names)
+    found = replace(
+        placed,
+        p_values=p_values[order],
+        replication=None if replication is None else replication[order],
+        replicates=None if again is None else again[order],
+        stability=_placed(division.stability, columns, n_features, 0.0),
+        second=_placed(rank[places.second], columns, n_features, -1),
+        second_strength=_placed(places.strength, columns, n_features, 0.0),
+        between=_placed(places.between, columns, n_features, False),
+    )
     return found, order
+
+
+def _ranks(order: IntArray, n_groups: int) -> IntArray:
+    """Say which place every group has in an order, -1 for none, and -1 for no group, (C + 1,)."""
+    found = np.full(n_groups + 1, -1)
+    found[order] = np.arange(len(order))
+    return found
+
+
+def _placed(values: Any, columns: IntArray, n_features: int, missing: Any) -> Any:
+    """Put values of the columns of a table into the user's order, (n_features,)."""
+    if values is None:
+        return None
+    found = np.full(n_features, missing, dtype=values.dtype)
+    found[columns] = values
+    return found
+
+
+def _some_rows(division: Division, signs: IntArray) -> tuple[FloatArray, IntArray]:
+    """Return rows of numbers as they were dealt, gaps as 0, (n, d), and the block of each, (n,)."""
+    rows, d = division.table.rows.in_memory(), len(signs)
+    index = np.arange(rows.shape[0]) if division.dealt is None else division.dealt
+    index = index[: max(FEWEST_ROWS, SCORED_ENTRIES // d)]
+    Z = np.nan_to_num(rows.feature_values(index, division.labels, signs))
+    return Z, block_of_rows(len(index))
 
 
 def rank_groups(scores: FloatArray, groups: list[IntArray], columns: IntArray) -> IntArray:
@@ -107,21 +142,16 @@ def place_groups(
     return Groups(members, labels, turned, placed, np.array(best), smooth)
 
 
-def holds_in_blocks(
-    rows: Rows, dealt: IntArray, labels: IntArray, signs: IntArray, n_groups: int
-) -> BoolArray:
+def holds_in_blocks(Z: FloatArray, blocks: IntArray, labels: IntArray, n_groups: int) -> BoolArray:
     r"""Tell which groups cohere in blocks of rows throughout, so that no few rows make them, (C,).
 
-    The mean correlation of a group's features, turned to agree, is the mean over rows of
-    :math:`((\sum_j z_j)^2 - \sum_j z_j^2) / (m (m - 1))`; its mean over the blocks of rows, which
-    are given as they were ``dealt``, is to be three standard errors above zero.
+    The mean correlation of a group's features, turned to agree (n, d), is the mean over rows of
+    :math:`((\sum_j z_j)^2 - \sum_j z_j^2) / (m (m - 1))`; its mean over blocks of rows (n,) is to
+    be three standard errors above zero.
     """
-    index = dealt[: max(FEWEST_ROWS, SCORED_ENTRIES // len(labels))]
-    Z = np.nan_to_num(rows.in_memory().feature_values(index, labels, signs)) * signs
     member = np.eye(n_groups)[labels]
     sizes = np.maximum(member.sum(0), 2)
     common = np.square(Z @ member) - np.square(Z) @ member
-    blocks = block_of_rows(len(index))
     counts = np.bincount(blocks, minlength=N_BLOCKS)[:, None]
     sums = np.array([common[blocks == k].sum(0) for k in range(N_BLOCKS)])
     means = (sums / np.maximum(counts, 1))[counts[:, 0] > 0] / (sizes * (sizes - 1))

@@ -4,18 +4,24 @@ Axes: d features of the table, C groups.
 """
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from groupfs.data.table import Table
-from groupfs.discovery.chance import ChanceTables, Relatedness, measure_relatedness
+from groupfs.discovery.chance import (
+    ChanceTables,
+    Relatedness,
+    chance_cohesion,
+    measure_relatedness,
+)
 from groupfs.discovery.describe_groups import Division, Options, describe
 from groupfs.discovery.divide import FEWEST
 from groupfs.discovery.feature_graph import FeatureGraph, connect_features
-from groupfs.discovery.levels import Level, Replication, default_level, levels_of
+from groupfs.discovery.levels import Cut, default_level, levels_of
 from groupfs.discovery.members import assign_members
 from groupfs.discovery.tree import Grown, Node, cut_tree, grow_tree
-from groupfs.groups import Groups
+from groupfs.groups import Groups, Level
 from groupfs.utils.types import IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
@@ -27,10 +33,11 @@ CHANCE_SEED = 0
 class Discovery:
     """What was found in a table."""
 
-    groups: Groups
-    order: IntArray  #: number of each group before groups were ranked, (C,)
-    relatedness: Relatedness | None  #: None where all features take part
-    agreement: Replication | None = None  #: of halves of the rows, by level
+    groups: list[Groups]  #: of every level, broadest first
+    levels: list[Level]
+    default: int  #: the level that is shown, from 0
+    relatedness: Relatedness | None = None  #: None where all features take part
+    order: IntArray | None = None  #: number of each group before known groups were ranked, (C,)
 
     @property
     def unrelated(self) -> IntArray:
@@ -48,9 +55,11 @@ def discover(
     N, d = table.similarity.shape
     options = replace(options, n_neighbors=min(options.n_neighbors, N - 1))
     if known_labels is not None:
-        chance = ChanceTables.of(table.similarity, seed)
-        division = Division(table, known_labels, int(known_labels.max()) + 1, chance, d, known=True)
-        return Discovery(*describe(division, options, seed), None)
+        shuffled = ChanceTables.of(table.similarity, seed)
+        by_chance = chance_cohesion(shuffled, d, known_labels, options.signed)
+        division = Division(table, known_labels, int(known_labels.max()) + 1, by_chance)
+        groups, order = describe(division, options, seed)
+        return Discovery([groups], [_level(groups, None, None, order)], 0, order=order)
     relatedness = _relatedness(table, options)
     options = replace(options, keep_unrelated=relatedness is None)
     strength = table.similarity.strength() if relatedness is None else relatedness.strength
@@ -67,27 +76,35 @@ def discover(
     graph = connect_features(
         table.similarity.restricted(distinct), options.signed, strength[distinct]
     )
-    levels = _levels(table.restricted(distinct), graph, options)
-    if not levels:
+    cuts = _levels(table.restricted(distinct), graph, options)
+    if not cuts:
         return no_groups(table, relatedness)
-    labels = np.array([_place(level.labels, distinct, table.twins) for level in levels])
-    at = default_level(levels)
-    inside = np.flatnonzero(labels[at] >= 0)
-    again = levels[at].found_again if graph.has_halves else None
-    parts = (table.restricted(inside), labels[at, inside], levels[at].n_groups)
-    division = Division(*parts, chance, n_chosen, found_again=again, dealt=graph.dealt)
-    groups, order = describe(division, options, seed)
-    agreement = None
-    if graph.has_halves and options.n_groups == "auto":
-        placed = np.full((len(levels), len(table.names)), -1)
-        placed[:, table.columns] = labels
-        numbers = np.array([level.n_groups for level in levels])
-        agreed = np.array([level.agreement for level in levels])
-        agreement = Replication(numbers, agreed, placed, at)
-    return Discovery(groups, order, relatedness, agreement)
+    by_chance = chance_cohesion(chance, n_chosen, None, options.signed)
+    found: list[Groups] = []
+    levels: list[Level] = []
+    for cut in cuts:
+        labels = _place(cut.labels, distinct, table.twins)
+        again, stability = cut.again if graph.has_halves else (None, None)
+        stability = None if stability is None else _place(stability, distinct, table.twins)
+        parts = (table, labels, cut.n_groups, by_chance, again, stability, graph.dealt)
+        groups, order = describe(Division(*parts), options, seed)
+        has_agreement = graph.has_halves and options.n_groups == "auto"
+        levels.append(_level(groups, levels[-1:], cut if has_agreement else None, order))
+        found.append(groups)
+    return Discovery(found, levels, default_level(cuts), relatedness)
 
 
-def _levels(table: Table, graph: FeatureGraph, options: Options) -> list[Level]:
+def _level(groups: Groups, broader: list[Level] | None, cut: Cut | None, order: IntArray) -> Level:
+    """Put together what is told of a level of groups that were ranked."""
+    first = [members[0] for members in groups.members]
+    parent = broader[0].labels[first] if broader else np.full(len(first), -1)
+    if cut is None:
+        return Level(groups.labels, len(first), None, parent, None)
+    split = np.array([cut.parents[j].agreement for j in order])
+    return Level(groups.labels, len(first), cut.agreement, parent, split)
+
+
+def _levels(table: Table, graph: FeatureGraph, options: Options) -> list[Cut]:
     """Grow the tree, move and leave out features, and grow it again on those that stay.
 
     Returns its levels, or one level of as many groups as were asked for; none if no group is left.
@@ -110,7 +127,7 @@ def _levels(table: Table, graph: FeatureGraph, options: Options) -> list[Level]:
     return levels if (settled >= 0).any() else []
 
 
-def _settled(table: Table, graph: FeatureGraph, level: Level, options: Options) -> IntArray:
+def _settled(table: Table, graph: FeatureGraph, level: Cut, options: Options) -> IntArray:
     """Move features of a level to groups they are nearer to, (d,); -1 for those in none."""
     if options.keep_unrelated:
         return level.labels
@@ -121,24 +138,24 @@ def _settled(table: Table, graph: FeatureGraph, level: Level, options: Options) 
     return np.where((labels >= 0) & small[labels], -1, labels)
 
 
-def _cut(graph: FeatureGraph, root: Node, n_groups: int) -> Level:
+def _cut(graph: FeatureGraph, root: Node, n_groups: int) -> Cut:
     """Cut the tree into so many groups; where its leaves are fewer they are divided further."""
     if root.n_leaves < n_groups:
         root = grow_tree(graph, root.features, least=0.0)
-    return Level.of(*cut_tree(root, n_groups), 1.0, graph.n_features)
+    return Cut.of(*cut_tree(root, n_groups), 1.0, graph.n_features)
 
 
-def _place(labels: IntArray, distinct: IntArray, twins: IntArray) -> IntArray:
-    """Give labels of distinct features to all of them, duplicates that of the first, (d,)."""
-    found = np.full(len(twins), -1)
-    found[distinct] = labels
+def _place(values: Any, distinct: IntArray, twins: IntArray) -> Any:
+    """Give values of distinct features to all of them, duplicates that of the first, (d,)."""
+    found = np.full(len(twins), -1, dtype=values.dtype)
+    found[distinct] = values
     _, first = np.unique(twins, return_index=True)
     return found[first[twins]]
 
 
 def no_groups(table: Table, relatedness: Relatedness | None) -> Discovery:
     """Describe a table in which no feature is related to another."""
-    return Discovery(Groups.none(len(table.names)), np.zeros(0, dtype=np.int64), relatedness)
+    return Discovery([Groups.none(len(table.names))], [], 0, relatedness)
 
 
 def _relatedness(table: Table, options: Options) -> Relatedness | None:

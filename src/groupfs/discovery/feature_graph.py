@@ -17,6 +17,7 @@ from scipy.special import ndtri
 
 from groupfs.data.halves import MOST_PAIRS, N_BLOCKS, deal_rows
 from groupfs.data.similarity import HalvedBlocks, Similarity
+from groupfs.groups import FEWEST_HALVED
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Features up to which every pair is an edge, and above which tables are wide.
@@ -29,8 +30,6 @@ WIDE_PAIRS, DEALT_FEATURES, MOST_DEALINGS = 8, 600, 8
 NEIGHBORS, CHANCE_LEVEL = 20, 0.05
 #: Share of ties above 0 up to which a half has a graph of its own.
 MOST_TIED = 0.5
-#: Rows that are too few to be halved.
-FEWEST_HALVED = 20
 #: Numbers in the rows that are halved, in blocks of similarities, and how many rows at least;
 #: such a block holds the products of all blocks of rows and similarities in all halves, too.
 HALVED_BLOCKS, FEWEST_ROWS = 4, 500
@@ -106,7 +105,7 @@ class FeatureGraph:
         """
         order, rank = self._order
         tied = self.weights[which, order] > 0
-        key, edges = (which, order[tied]) if tied.mean() < MOST_TIED else (-1, order)
+        key, edges = (which, order[tied]) if tied.sum() < MOST_TIED * len(tied) else (-1, order)
         if key not in self.graphs:
             self.graphs[key] = igraph.Graph(self.n_features, np.sort(rank[self.edges[edges]], 1))
         return self.graphs[key], edges

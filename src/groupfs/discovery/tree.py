@@ -14,7 +14,7 @@ import numpy as np
 
 from groupfs.discovery.divide import LEAST_AGREEMENT, Halved, divide
 from groupfs.discovery.feature_graph import FeatureGraph
-from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass
@@ -42,6 +42,14 @@ class Node:
     def n_leaves(self) -> int:
         """How many groups its narrowest parts are."""
         return sum(part.n_leaves for part in self.parts) if self.parts else 1
+
+    @property
+    def part_labels(self) -> IntArray:
+        """Which part every feature is in, (m,)."""
+        labels = np.empty(len(self.features), dtype=np.int64)
+        for j, part in enumerate(self.parts):
+            labels[np.searchsorted(self.features, part.features)] = j
+        return labels
 
     def part(self, own: IntArray) -> "Node":
         """Make a node of some of the features, by their places in this one."""
@@ -132,10 +140,7 @@ def _mean_ties(root: Node, group: IntArray) -> FloatArray:
 
 def _joined(node: Node, n_parts: int) -> Node:
     """Join parts of a node, and the communities of its halves, until so many are left."""
-    labels = np.empty(len(node.features), dtype=np.int64)
-    for j, part in enumerate(node.parts):
-        labels[np.searchsorted(node.features, part.features)] = j
-    labels = _join_parts(node.graph, labels, 0, n_parts)
+    labels = _join_parts(node.graph, node.part_labels, 0, n_parts)
     assert node.halved is not None  # it has parts
     joined = [
         _join_parts(node.graph, half, h + 1, n_parts) for h, half in enumerate(node.halved.halves)
@@ -164,24 +169,21 @@ def _join_parts(graph: FeatureGraph, labels: IntArray, which: int, n_parts: int)
     return np.unique(name[labels], return_inverse=True)[1]
 
 
-def found_again(parent: Node, labels: IntArray, group: int) -> float:
-    """Measure how much of a group both halves find when they divide its parent.
+def found_in_halves(parent: Node, labels: IntArray, group: int) -> BoolArray:
+    """Say which features of a node halves find as a group, when they divide the node, (2 S, m).
 
-    In each half the community that has most of the group, and has most of it, counts with the
-    features that are tied to it there beyond chance; mean over pairs of halves of the smaller one
-    of the two Jaccard indices. ``labels`` (d,) are of all features.
+    In each half it is the community that has most of the group, and has most of it, with the
+    features that are tied to it there beyond chance; none if there is no such community. ``labels``
+    (d,) are of all features.
     """
     groups = labels[parent.features]
-    own, found = groups == group, np.zeros(len(parent.tied))
-    for h, communities in enumerate(parent.tied):
+    own, found = groups == group, np.zeros((len(parent.tied), len(groups)), dtype=bool)
+    for inside, communities in zip(found, parent.tied, strict=True):
         shared = np.bincount(communities[own] + 1)[1:]
-        if not shared.any():
-            continue
-        inside = communities == shared.argmax()
-        others = np.bincount(groups[inside] + 1)[1:]
-        if others.argmax() == group:
-            found[h] = (inside & own).sum() / (inside | own).sum()
-    return float(found.reshape(-1, 2).min(1).mean()) if len(found) else 0.0
+        if shared.any():
+            best = communities == shared.argmax()
+            inside[:] = best & (np.bincount(groups[best] + 1)[1:].argmax() == group)
+    return found
 
 
 def _tied(graph: FeatureGraph, communities: IntArray, half: int) -> IntArray:

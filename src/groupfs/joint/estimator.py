@@ -87,9 +87,9 @@ class JointSelector(GroupSelector):
         raise NotImplementedError
 
     @property
-    def _usual_allocation(self) -> str:
-        """How a budget is spent: the paper takes whole groups until it is covered."""
-        return "covering" if self._fitted_preset == "paper" else "explain"
+    def _covers(self) -> bool:  # type: ignore[override]
+        """Whether budgets take whole groups until they are covered, as in the paper."""
+        return self._fitted_preset == "paper"
 
     def _open(self, X: Any) -> "tuple[TableInMemory, Settings, list[int], torch.device]":
         """Check and standardise X, fill in presets, and check parameters against its size."""
@@ -125,7 +125,8 @@ class JointSelector(GroupSelector):
         table, every = problem.table, np.arange(len(problem.table.columns))
         K = problem.settings.n_neighbors
         smoothness = feature_smoothness(table.rows, every, problem.seeds[0], n_neighbors=K)
-        self._rank_and_select(X, table, smoothness, every[:0], kept_first=True)
+        self._rank(X, table, smoothness, every[:0], kept_first=True)
+        self._select()
         return learned
 
     def _warn_of_trivial_gates(self) -> None:

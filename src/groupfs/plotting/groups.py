@@ -56,7 +56,7 @@ def plot_groups(selector: Any, *, most: int = 20, ax: "Axes | None" = None) -> "
             _write_column(ax, 10.5, "replication", again)
         which = f"First {n} of {n_groups} groups" if n < n_groups else count(n_groups, "group")
         title = f"{which}, best first ({n_kept} kept, in blue)"
-        ax.set_title(title, pad=2 * _em())  # above the headings of the columns
+        ax.set_title(title, pad=2 * style.em())  # above the headings of the columns
         ax.spines["left"].set_visible(False)
     return ax
 
@@ -169,7 +169,7 @@ def plot_image_groups(
 
 def _write_column(ax: "Axes", right: float, heading: str, entries: list[str]) -> None:
     """Write text beside the bars; ``right`` is its right edge in ems from the Axes."""
-    em = _em()
+    em = style.em()
     look: style.Keywords = {"textcoords": "offset points", "ha": "right", "fontsize": "small"}
     look["annotation_clip"] = False
     # not at a place in the data: where bars are thick, that would be far up in the title
@@ -178,12 +178,6 @@ def _write_column(ax: "Axes", right: float, heading: str, entries: list[str]) ->
     beside: style.Keywords = {"xytext": (right * em, 0), "xycoords": ax.get_yaxis_transform()}
     for row, entry in enumerate(entries):
         ax.annotate(entry, (1, row), va="center", **beside, **look)
-
-
-def _em() -> float:
-    import matplotlib
-
-    return float(matplotlib.rcParams["font.size"])
 
 
 def _mark_groups(ax: "Axes", result: Result) -> None:

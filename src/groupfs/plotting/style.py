@@ -67,6 +67,13 @@ def drawing(ax: "Axes | None", height: float = 2.4) -> "Iterator[Axes]":
         yield ax
 
 
+def em() -> float:
+    """Return the size of letters, in points."""
+    import matplotlib
+
+    return float(matplotlib.rcParams["font.size"])
+
+
 def rank_colors(n_groups: int) -> list[Any]:
     """Choose a colour per kept group, best first: distinct if few, from dark to light if many."""
     if n_groups <= len(CYCLE):

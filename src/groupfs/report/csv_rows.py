@@ -2,10 +2,12 @@
 
 from groupfs.report.schema import Json
 
-#: The columns of selected.csv; groups.csv has two more, as ``to_frame`` has them.
+#: The columns of selected.csv; groups.csv has two more, as ``to_frame`` has them, and one for every
+#: level where there are several.
 SELECTED_COLUMNS = (
     *("feature", "group", "rank", "representative", "centrality"),
     *("replication", "p_adjusted", "smoothness"),
+    *("verdict", "stability", "second_group", "second_strength", "place"),
     *("relatedness_p_adjusted", "order", "explained"),
 )
 GROUPS_COLUMNS = (*SELECTED_COLUMNS, "selected", "why")
@@ -30,20 +32,31 @@ def groups_table(summary: Json) -> list[Json]:
     features, curve = summary["features"], summary["explained"]
     numbers, ranks = features["group"], features["rank"]
     order, rows = {feature: k for k, feature in enumerate(curve["order"], start=1)}, []
+    levels = [level["group"] for level in summary["levels"]] if len(summary["levels"]) > 1 else []
+    texts, called = summary["texts"], [_called(group) for group in summary["groups"]]
     for i in sorted(range(len(ranks)), key=lambda i: (numbers[i] is None, numbers[i], ranks[i])):
         group = {} if numbers[i] is None else summary["groups"][numbers[i]]
         row = {
             "feature": features["name"][i],
-            "group": group["name" if group["is_given"] else "rank"] if group else None,
+            "group": called[numbers[i]] if group else None,
             "rank": ranks[i],
             "representative": group.get("representative") == i,
             "centrality": features["sign"][i] * abs(features["centrality"][i]) if group else None,
             **{name: group.get(name) for name in ("replication", "p_adjusted", "smoothness")},
+            "verdict": features["verdict"][i],
+            "stability": features["stability"][i],
+            "second_group": None if (second := features["second"][i]) is None else called[second],
+            "second_strength": features["second_strength"][i],
+            "place": texts[features["place"][i]],
             "relatedness_p_adjusted": features["relatedness_p_adjusted"][i],
             "order": order.get(i),
             "explained": curve["share"][order[i] - 1] if i in order else None,
             "selected": bool(features["selected"][i]),
-            "why": summary["reasons"][features["reason"][i]],
+            "why": texts[features["reason"][i]],
+            **{
+                f"level_{k}": None if of[i] is None else of[i] + 1
+                for k, of in enumerate(levels, start=1)
+            },
         }
         rows.append(row)
     return rows
@@ -53,3 +66,7 @@ def selected_table(summary: Json) -> list[Json]:
     """List the selected features alone, in the order of :func:`groups_table`."""
     rows = [row for row in groups_table(summary) if row["selected"]]
     return [{name: row[name] for name in SELECTED_COLUMNS} for row in rows]
+
+
+def _called(group: Json) -> int | str:
+    return group["name"] if group["is_given"] else group["rank"]

@@ -1,11 +1,10 @@
-"""Compute what the figures and the slider show: other budgets, samples, correlations.
+"""Compute what the figures and the slider show: its places, samples, correlations.
 
-Selections grow with the budget, so one order of the features tells them all. Z is a sample of the
+The slider takes the first features of the order, which is one for all levels. Z is a sample of the
 standardised rows with the user's columns: constant ones zero, gaps NaN.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,11 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.extmath import randomized_svd
 
-from groupfs.groups import Selection
 from groupfs.metrics import clustering_accuracy
 from groupfs.plotting.correlations import correlate_features
 from groupfs.report.schema import Json, pack, tidy, tidy_list
 from groupfs.result import Result
 from groupfs.selection.row_scores import score_rows, score_weights
-from groupfs.selection.select import select
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 Labels = NDArray[Any] | None
@@ -30,7 +27,7 @@ DENSE, SPARSE = 60, 80
 #: The largest budget on the slider; nobody chooses so many.
 LARGEST = 10_000
 
-#: Embeddings drawn along each of the two sliders: so many, or so many points in all.
+#: Embeddings drawn along the slider: so many, or so many points in all.
 FEWEST_EMBEDDINGS, MOST_EMBEDDINGS, MOST_POINTS = 16, 60, 30_000
 #: Features on the map of correlations, and scores of samples in all, at most.
 MOST_FEATURES, MOST_SCORES = 200, 120_000
@@ -38,47 +35,49 @@ MOST_FEATURES, MOST_SCORES = 200, 120_000
 MOST_CLASSES = 28
 
 
-def _select_again(result: Result, **changes: Any) -> Selection:
-    asked = replace(result.selection.asked, **changes)
-    return select(result.groups, result.order, asked)
+def stops(result: Result) -> list[int]:
+    """List the places of the slider: all small numbers of features, then steps of a few percent.
+
+    The numbers that explain 90 % and that the fit selects are among them.
+    """
+    most = min(len(result.order), LARGEST)
+    small = range(1, min(most, DENSE) + 1)
+    large = np.geomspace(DENSE, most, SPARSE).round().astype(int).tolist() if most > DENSE else []
+    marks = [k for k in (result.n_enough, int(result.support.sum())) if 0 < k <= most]
+    return sorted({*small, *large, *marks})
 
 
-def other_budgets(result: Result) -> dict[str, list[int]]:
-    """Return ``order`` and ``levels``: for k in levels, k selects the first k of the order."""
-    order, every = result.order, _select_again(result, n_features=len(result.order))
-    if not result.selection.asked.follows_order:
-        return _asked_for(result, min(len(every.features), LARGEST))
-    order = order[every.support[order]][:LARGEST]
-    marks = [result.n_enough, int(result.support.sum())]
-    levels = {*_levels(len(order)), *(k for k in marks if 0 < k <= len(order))}
-    return {"levels": sorted(levels), "order": order.tolist()}
-
-
-def embeddings(
-    result: Result, Z: FloatArray, budgets: dict[str, list[int]], labels: Labels, name: str | None
-) -> Json:
-    """Place samples by two principal components of all, of selected, of other budgets' features."""
+def embeddings(Z: FloatArray, result: Result, labels: Labels, name: str | None) -> Json:
+    """Place samples by two principal components of all, of selected, of the first features."""
     before, variance_before = _principal_components(Z)
-    order = np.array(budgets["order"])
     n_drawn = min(MOST_EMBEDDINGS, max(FEWEST_EMBEDDINGS, MOST_POINTS // len(Z)))
+    numbers = _thinned(stops(result), n_drawn)
 
     def drawn(features: IntArray) -> Json:
         xy, variance = _principal_components(Z[:, features], like=before)
         return {"xy": pack(xy, bits=16), "variance": tidy_list(variance, 3)}
 
-    def of_groups(n_groups: int) -> Json:
-        return drawn(_select_again(result, n_groups=n_groups, n_features=None).features)
-
-    n_groups = _thinned(range(1, len(result.groups) + 1), n_drawn)
     return {
         "n_points": len(Z),
         "before": {"xy": pack(before, bits=16), "variance": tidy_list(variance_before, 3)},
         "fitted": drawn(result.selection.features),
-        "by_features": [{"n": k, **drawn(order[:k])} for k in _thinned(budgets["levels"], n_drawn)],
-        "by_groups": [{"n": g, **of_groups(g)} for g in n_groups],
+        "by_features": [{"n": k, **drawn(result.order[:k])} for k in numbers],
         "label": None if labels is None else _label_colours(labels, name or "label"),
-        "scores": _scores(result, Z),
     }
+
+
+def scores(result: Result, Z: FloatArray, n_levels: int) -> list[Json]:
+    """Score every sample on the first groups, each between what nearly all samples have.
+
+    As many groups as pages have room for, with the number of levels in view.
+    """
+    groups = result.groups
+    first, packed = groups.members[: max(1, MOST_SCORES // (len(Z) * n_levels))], []
+    for scored in score_rows(Z, score_weights(first, groups.centrality, groups.signs)).T:
+        known = scored[~np.isnan(scored)]  # a few samples would pale the rest
+        low, high = np.quantile(known, [0.01, 0.99]) if len(known) else (0.0, 1.0)
+        packed.append(pack(scored, float(low), float(high)))
+    return packed
 
 
 def agreement(Z: FloatArray, support: BoolArray, labels: Labels, name: str | None) -> Json | None:
@@ -121,29 +120,6 @@ def correlations(selector: Any, Z: FloatArray) -> Json | None:
     }
 
 
-def _asked_for(result: Result, most: int) -> dict[str, list[int]]:
-    """Ask for one budget after the other; whole groups give more features than were asked for."""
-    labels, ranks = result.groups.labels, result.groups.ranks
-    last = np.where(labels < 0, len(result.groups), labels)
-    levels, order = set(), list[int]()
-    seen = np.zeros(len(labels), dtype=bool)
-    for budget in _levels(most):
-        chosen = _select_again(result, n_features=budget).features
-        new = chosen[~seen[chosen]]
-        order.extend(new[np.lexsort((ranks[new], last[new]))].tolist())
-        seen[new] = True
-        assert len(order) == len(chosen), "a larger budget dropped a feature"
-        levels.add(len(order))
-    return {"levels": sorted(levels), "order": order}
-
-
-def _levels(most: int) -> list[int]:
-    """List budgets: all small ones, then steps of a few percent up to the largest."""
-    small = np.arange(1, min(most, DENSE) + 1)
-    large = np.geomspace(DENSE, most, SPARSE).round() if most > DENSE else np.empty(0)
-    return np.unique(np.concatenate([small, large]).astype(int)).tolist()
-
-
 def _principal_components(
     Z: FloatArray, like: FloatArray | None = None
 ) -> tuple[FloatArray, list[float]]:
@@ -166,21 +142,10 @@ def _principal_components(
     return points, shares
 
 
-def _thinned(levels: Sequence[int], most: int) -> list[int]:
-    """Return at most so many of the levels, the first and the last among them."""
-    picked = np.linspace(0, len(levels) - 1, min(len(levels), most)).round()
-    return [levels[int(i)] for i in picked]
-
-
-def _scores(result: Result, Z: FloatArray) -> list[Json]:
-    """Score every sample on the first groups, each between what nearly all samples have."""
-    groups = result.groups
-    first, packed = groups.members[: max(1, MOST_SCORES // len(Z))], []
-    for scores in score_rows(Z, score_weights(first, groups.centrality, groups.signs)).T:
-        known = scores[~np.isnan(scores)]  # a few samples would pale the rest
-        low, high = np.quantile(known, [0.01, 0.99]) if len(known) else (0.0, 1.0)
-        packed.append(pack(scores, float(low), float(high)))
-    return packed
+def _thinned(every: Sequence[int], most: int) -> list[int]:
+    """Return at most so many of some numbers, the first and the last among them."""
+    picked = np.linspace(0, len(every) - 1, min(len(every), most)).round()
+    return [every[int(i)] for i in picked]
 
 
 def _label_colours(labels: NDArray[Any], name: str) -> Json:

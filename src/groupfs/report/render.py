@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from groupfs import sentences
 from groupfs.report.conditions import line_points, strongest
 from groupfs.report.csv_rows import GROUPS_COLUMNS
+from groupfs.report.levels import all_levels, differences, tree
 from groupfs.report.schema import Json, check
-from groupfs.sentences import GAINS, LIMITS, PLACES, REASONS, REPLICATION, Why, in_no_group_words
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import STEPS, count, write_p, write_share
 
@@ -23,7 +24,7 @@ NEEDS_JINJA = 'The report needs jinja2: pip install "groupfs[report]" installs i
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
 SCRIPTS = (
-    "format data selection reasons groups correlations samples lines explained "
+    "format data levels selection reasons groups correlations samples lines explained "
     "features downloads main"
 )
 #: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
@@ -38,12 +39,19 @@ MOST_OTHER_GROUPS = 240
 MOST_LETTERS, FRAME = 170, 4
 #: Names a group shows at least, and names so few that they are shown rather than counted.
 FEWEST_NAMES, FEW_MORE = 4, 2
+#: Words for reasons and for where features stand, which the scripts fill in.
+WORDS = {
+    "reasons": sentences.REASONS,
+    "codes": {why.name: int(why) for why in sentences.Why},
+    **{"gains": sentences.GAINS, "limits": sentences.LIMITS, "places": sentences.PLACES},
+    **{"verdicts": sentences.VERDICTS, "stability": sentences.STABILITY},
+}
 #: What the scripts need to know of a group and of a feature; the rest is in the rows.
 OF_A_GROUP = (
-    "rank name title is_given size smoothness p_adjusted replication n_selected why "
+    "rank name title is_given size smoothness p_adjusted replication kept n_selected why "
     "representative_name"
 )
-OF_A_FEATURE = "name rank centrality sign relatedness_p_adjusted selected why"
+OF_A_FEATURE = "name relatedness_p_adjusted selected why"
 
 
 def render(summary: Json) -> str:
@@ -71,22 +79,26 @@ def render(summary: Json) -> str:
     template = _environment().get_template("report.html")
     scripts = "\n".join((TEMPLATES / f"{name}.js").read_text("utf-8") for name in SCRIPTS.split())
     script = f'(() => {{\n"use strict";\n{scripts}}})();'
+    pages, own = all_levels(summary), summary["level"] if summary["views"] else 0
     parts = {
         "summary": summary,
         "style": (TEMPLATES / "style.css").read_text("utf-8"),
         "script": script,
         "script_hash": base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        "largest": max([group["smoothness"] or 0 for group in summary["groups"]] + [0]),
-        "replication_means": REPLICATION,
-        "has_reversed": min(summary["features"]["sign"]) < 0,
+        "replication_means": sentences.REPLICATION,
+        "has_reversed": any(min(page["features"]["sign"]) < 0 for page in pages),
         "doubts": [note for note in summary["table"]["notes"] if REMEDY.search(note)],
     }
-    n_features, n_groups = len(summary["features"]["name"]), len(summary["groups"])
+    n_features = len(summary["features"]["name"])
+    n_groups = max(len(page["groups"]) for page in pages)
     while True:
-        shown = _shown_groups(summary, n_groups)
-        index = {feature: i for i, feature in enumerate(_listed(summary, n_features, shown))}
-        data, cards = _page_data(summary, index, shown), _cards(summary, shown)
-        page = template.render(data=data, cards=cards, index=index, n_groups=n_groups, **parts)
+        shown = [_shown_groups(page, n_groups) for page in pages]
+        index = {i: k for k, i in enumerate(_listed(pages, own, n_features, shown))}
+        views = [_view(k, pages[k], of, n_groups, k == own) for k, of in enumerate(shown)]
+        data = [_page_data(page, index, of) for page, of in zip(pages, shown, strict=True)]
+        whole = {**data[own], "level": own, "views": [differences(of, data[own]) for of in data]}
+        nested = tree(summary["levels"], [view["cards"] for view in views])
+        page = template.render(data=whole, views=views, index=index, tree=nested, **parts)
         size = len(page.encode())
         if size <= LARGEST_PAGE or (n_features <= FEWEST_FEATURES and n_groups <= FEWEST_GROUPS):
             return page
@@ -95,35 +107,46 @@ def render(summary: Json) -> str:
         n_groups = min(n_groups, max(FEWEST_GROUPS, int(share * n_groups)))
 
 
+def _view(place: int, page: Json, shown: list[int], n_groups: int, is_shown: bool) -> Json:
+    """Gather what the templates write of one level, in elements that are hidden or not."""
+    at = {"class": "at-level", "data-level": place} | ({} if is_shown else {"hidden": ""})
+    n_first = min(n_groups, len(page["groups"]))
+    largest = max([group["smoothness"] or 0 for group in page["groups"]] + [0])
+    cards = _cards(page, shown)
+    return {"of": page, "at": at, "cards": cards, "n_first": n_first, "largest": largest}
+
+
 def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
     """Gather what the scripts need of the features listed and of the groups shown."""
     features, chosen, drawn = summary["features"], summary["selection"], summary["correlations"]
-    listed, group_index = list(index), {group: j for j, group in enumerate(shown)}
+    curve, listed = summary["explained"], list(index)
 
     def indices(of: list[int]) -> list[int]:
         return [index.get(feature, -1) for feature in of]
 
-    position = {i: k for k, i in enumerate(summary["explained"]["order"], start=1)}
-    kind_of = {i: kind for kind, found in summary["ungrouped"].items() for i in found}
-    order = indices(chosen["order"])
+    position = {i: k for k, i in enumerate(curve["order"], start=1)}
+    twins, n_values = features["duplicate_of"], features["n_values"]
+    order = indices(curve["order"][: max(curve["stops"], default=0)])
     known = order.index(-1) if -1 in order else len(order)
+    stops = [stop for stop in curve["stops"] if stop <= known]
     n_first = sum(j == number for j, number in enumerate(shown))  # these have scores
+    verdicts = features["verdict"]
     return {
         "n_features": len(features["name"]),
         "features": {
-            "column": None if len(listed) == len(features["name"]) else listed,
             **{name: [features[name][i] for i in listed] for name in OF_A_FEATURE.split()},
-            "group": [group_index.get(features["group"][i]) for i in listed],
             "order": [position.get(i) for i in listed],
-            "outside": {index[i]: kind for i, kind in kind_of.items() if i in index},
         },
-        "words": {
-            "reasons": REASONS,
-            "codes": {why.name: int(why) for why in Why},
-            **{"gains": GAINS, "limits": LIMITS, "places": PLACES},
+        "members": _members(summary, index, shown),
+        "near_none": [index[i] for i in summary["ungrouped"]["between"] if i in index],
+        "between": [index[i] for i in listed if verdicts[i] == "between two"],
+        "twins": {index[i]: features["name"][twins[i]] for i in listed if twins[i] is not None},
+        "few_values": {
+            index[i]: n_values[i] for i in listed if n_values and verdicts[i] == "too few rows"
         },
+        "words": WORDS,
         "columns": GROUPS_COLUMNS,
-        **{name: chosen[name] for name in ("budget", "n_groups_asked", "limit")},
+        **{name: chosen[name] for name in ("budget", "n_groups_asked", "limit", "output")},
         "groups": [
             {
                 **{name: summary["groups"][j][name] for name in OF_A_GROUP.split()},
@@ -131,36 +154,64 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
             }
             for j in shown
         ],
-        "output": chosen["output"],
         "n_selected": chosen["n_features"],
-        "n_groups_selected": chosen["n_groups"],
+        "n_kept": chosen["n_groups"],
+        "n_groups": len(summary["groups"]),
         "order": order[:known],
-        "levels": [level for level in chosen["levels"] if level <= known],
-        "explained": _curve(summary["explained"]),
+        "stops": stops,
+        "explained": _curve(curve, stops),
         "correlations": drawn and {**drawn, "features": indices(drawn["features"])},
         "embedding": {**summary["embedding"], "scores": summary["embedding"]["scores"][:n_first]},
     }
 
 
+def _members(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
+    """List the features in groups by group and place in it, then those that are near to some.
+
+    Of tables with thousands of features most are often in no group, and are not written at all.
+    """
+    features, group_index = summary["features"], {group: j for j, group in enumerate(shown)}
+    inside = [i for i in index if features["group"][i] is not None]
+    inside.sort(key=lambda i: (features["group"][i], features["rank"][i]))
+    near = [i for i in index if features["group"][i] is None and features["second"][i] is not None]
+    every = inside + near
+    return {
+        "feature": [index[i] for i in every],
+        "group": [group_index[features["group"][i]] for i in inside],
+        "rank": [features["rank"][i] for i in inside],
+        "centrality": [(features["sign"][i] or 1) * features["centrality"][i] for i in inside],
+        "stability": [features["stability"][i] for i in inside],
+        "second": [group_index.get(features["second"][i]) for i in every],
+        "second_strength": [features["second_strength"][i] for i in every],
+    }
+
+
 def _shown_groups(summary: Json, n_first: int) -> list[int]:
     """Choose the groups to show: the first, then some of selected features and of those to come."""
+    n_first = min(n_first, len(summary["groups"]))
     group_of, kept = summary["features"]["group"], summary["features"]["selected"]
-    order = summary["selection"]["order"]
+    order = summary["explained"]["order"]
     soon = [group_of[i] for i in [*(i for i, k in enumerate(kept) if k), *order]]
     others = [j for j in dict.fromkeys(soon) if j is not None and j >= n_first]
     return [*range(n_first), *sorted(others[:MOST_OTHER_GROUPS])]
 
 
-def _listed(summary: Json, most: int, shown: list[int]) -> list[int]:
-    """Choose the features to list: selected ones, then representatives, then as budgets go."""
-    features, order, groups = summary["features"], summary["selection"]["order"], {None, *shown}
-    every = [i for i, group in enumerate(features["group"]) if group in groups]
+def _listed(pages: Sequence[Json], own: int, most: int, shown: Sequence[list[int]]) -> list[int]:
+    """Choose the features to list: selected ones, then representatives, then in their order.
+
+    Those of groups that are not shown, at whichever level, are left out.
+    """
+    features, order = pages[own]["features"], pages[own]["explained"]["order"]
+    known = set(range(len(features["name"])))
+    for page, groups in zip(pages, shown, strict=True):
+        of = {None, *groups}
+        known &= {i for i, group in enumerate(page["features"]["group"]) if group in of}
+    every = sorted(known)
     if most >= len(every):
         return every
     kept = [i for i in order + every if features["selected"][i]]
-    representatives = [group["representative"] for group in summary["groups"]]
-    known = set(every)
-    first = [i for i in dict.fromkeys(kept + representatives + order + every) if i in known]
+    first_of = [group["representative"] for page in pages for group in page["groups"]]
+    first = [i for i in dict.fromkeys(kept + first_of + order + every) if i in known]
     return sorted(first[:most])
 
 
@@ -185,12 +236,13 @@ def _n_fit(names: Sequence[str]) -> int:
     return len(names)
 
 
-def _curve(explained: Json) -> Json:
-    """Return the curve as whole steps until all is explained; the page has the order already."""
-    steps = [round(STEPS * share) for share in explained["share"]]
+def _curve(explained: Json, stops: Sequence[int]) -> Json:
+    """Return the curve as whole steps until all is explained, and in rows left out at the stops."""
+    steps, new = [round(STEPS * share) for share in explained["share"]], explained["held_out"] or []
     n_steps = steps.index(STEPS) + 1 if STEPS in steps else len(steps)
-    names = ("n_enough", "n_selected", "is_of_budgets")
-    return {**{name: explained[name] for name in names}, "steps": steps[:n_steps]}
+    held_out = [max(new[k - 1], 0) for k in stops if k <= len(new)]
+    known = {name: explained[name] for name in ("n_enough", "n_selected")}
+    return {**known, "steps": steps[:n_steps], "held_out": held_out}
 
 
 def _environment() -> Any:
@@ -202,7 +254,7 @@ def _environment() -> Any:
     environment.filters.update(count=count, number=_number)
     # a number and its percent sign stay on one line
     environment.filters.update(spaced=lambda text: text.replace(" %", "\u00a0%"))
-    environment.filters.update(p=write_p, share=write_share, words=in_no_group_words)
+    environment.filters.update(p=write_p, share=write_share, words=sentences.in_no_group_words)
     environment.filters.update(strongest=strongest, line_points=line_points)
     return environment
 

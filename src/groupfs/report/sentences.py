@@ -1,7 +1,5 @@
 """Say what was found: how many groups, which come first, how far to trust them."""
 
-from typing import Any
-
 from groupfs.result import Result
 from groupfs.sentences import p_words
 from groupfs.utils.text import count, write_share
@@ -13,10 +11,9 @@ def headline(result: Result) -> str:
     if not n_groups:
         return "No groups found"
     groups = f"{count(n_groups, 'group')} {'found' if result.groups.names is None else 'given'}"
-    where = "kept" if result.selection.asked.n_features is None else "in the selection"
     if n_groups == 1:
-        return f"{groups} and {where}" if n_kept else f"{groups}, but not {where}"
-    return f"{groups}, {_some(n_kept, n_groups)} {where}"
+        return f"{groups} and kept" if n_kept else f"{groups}, but not kept"
+    return f"{groups}, {_some(n_kept, n_groups)} kept"
 
 
 def selected_sentence(result: Result) -> str:
@@ -30,7 +27,11 @@ def selected_sentence(result: Result) -> str:
     if asked.n_features is not None:
         spent = "as asked" if n_selected == asked.n_features else f"of {asked.n_features:,} asked"
         if asked.explain is not None:
-            spent = f"enough to explain {write_share(asked.explain)} of the variance, as asked"
+            spent = f"enough to explain {write_share(asked.explain)} of the variance"
+            spent += "" if asked.is_default else ", as asked"
+            if n_selected < asked.n_features:  # the default takes none but those in kept groups
+                enough = f"{asked.n_features:,} that explain {write_share(asked.explain)}"
+                return f"{text}: of the {enough} of the variance those in groups that are kept."
         outside = int((result.support & (result.groups.labels < 0)).sum())
         return f"{text}, {spent}{f', {outside:,} of them in no group' if outside else ''}."
     if n_selected == n_features:
@@ -41,23 +42,20 @@ def selected_sentence(result: Result) -> str:
     return f"{text}: those of the {groups} kept."
 
 
-def sentences(result: Result, n_samples: int, halves: Any) -> list[str]:
-    """Write what was found: how many groups, what is explained, which groups, how sure.
-
-    ``halves`` is how far halves of the rows agree on the number of groups, or None.
-    """
+def sentences(result: Result, n_samples: int) -> list[str]:
+    """Write what was found: how many groups, what is explained, which groups, how sure."""
     size = f"In {count(n_samples, 'sample')} of {count(len(result.names), 'feature')}"
     groups = headline(result)
     if not len(result.groups):
         groups = "no feature is related to another beyond chance, so there are no groups"
     how_many = f"{size}: {groups}. {selected_sentence(result)}"
-    text = [how_many, result.explained_sentence, _which(result), *how_sure(result, halves)]
-    return [sentence for sentence in text if sentence]
+    text = [how_many, result.explained_sentence, _which(result), result.levels_sentence]
+    return [sentence for sentence in (*text, *how_sure(result)) if sentence]
 
 
-def how_sure(result: Result, halves: Any) -> list[str]:
-    """Write how far to trust the groups and their number, and what is in none of them."""
-    text = [_beyond_chance(result), _how_many_else(result, halves), result.in_no_group_sentence]
+def how_sure(result: Result) -> list[str]:
+    """Write how far to trust the groups, and what is in none of them."""
+    text = [_beyond_chance(result), _agreement(result), result.in_no_group_sentence]
     return [sentence for sentence in text if sentence]
 
 
@@ -113,22 +111,11 @@ def _beyond_chance(result: Result) -> str | None:
     return f"{text}; {again} {verb} found again in halves of the rows."
 
 
-def _how_many_else(result: Result, halves: Any) -> str | None:
-    """Say how far halves of the rows agree on the groups, and on broader and narrower ones."""
-    if halves is None or not len(result.groups):
+def _agreement(result: Result) -> str | None:
+    """Say how far halves of the rows agree on the groups of a single level."""
+    if len(result.levels) != 1 or (by := result.levels[0].agreement) is None:
         return None
-    agreement = halves.agreement[halves.default]
-    text = (
-        f"Halves of the rows agree on {count(halves.best, 'group')} by {agreement:.2f} (1 at "
-        "most, 0 by chance)"
-    )
-    if len(result.groups) < halves.best:
-        text += f", of which {len(result.groups)} are left once every feature is in its nearest"
-    for level, (n, by) in enumerate(zip(halves.n_groups, halves.agreement, strict=True)):
-        if level != halves.default:
-            kind = "broader" if level < halves.default else "narrower"
-            text += f"; on {count(int(n), f'{kind} group')} by {by:.2f}"
-    return f"{text}."
+    return f"Halves of the rows agree on these groups by {by:.2f} (1 at most, 0 by chance)."
 
 
 def _some(n: int, of: int) -> str:

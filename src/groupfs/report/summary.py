@@ -8,6 +8,7 @@ was found comes from :class:`groupfs.result.Result`; the other parts are written
 import datetime
 import inspect
 import platform
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +16,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupfs.report.conditions import summarize_conditions
+from groupfs.report.levels import differences
 from groupfs.report.schema import FORMAT, VERSION, Json, tidy, tidy_list
 from groupfs.report.sentences import headline, how_sure, selected_sentence, sentences
 from groupfs.result import Result
 from groupfs.utils.packages import installed_version
 from groupfs.utils.text import STEPS
+from groupfs.utils.types import FloatArray, IntArray
 
 #: Numbers that a fit chooses; all but the first are of the joint method.
 LEARNED = (
@@ -72,7 +75,7 @@ def summarize(
     >>> selector = FeatureGroups(random_state=0).fit(moons.data)
     >>> summary = summarize(selector, moons.data, labels=moons.target, label_name="moon")
     >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
-    (5, 10)
+    (5, 4)
     """
     from groupfs.plotting.correlations import read_some_rows  # needs scipy, and pages do not
     from groupfs.report import figure_data
@@ -87,29 +90,64 @@ def summarize(
                 "per sample."
             )
         labels = labels[rows]
-    halves, budgets = getattr(selector, "replication_", None), figure_data.other_budgets(result)
-    asked, order = result.selection.asked, result.order.tolist()
-    is_first = budgets["order"] == order[: len(budgets["order"])]
-    reasons = {text: i for i, text in enumerate(dict.fromkeys(result.reasons))}
+    pictures = figure_data.embeddings(Z, result, labels, label_name)
+    n_levels = max(len(result.levels), 1)
+    shown = _of_level(selector, result, Z, n_samples, n_levels)
     summary: Json = {
         "format": FORMAT,
         "version": VERSION,
         "created": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-        "headline": headline(result),
-        "selected": selected_sentence(result),
-        "how_sure": how_sure(result, halves),
-        "sentences": sentences(result, n_samples, halves),
+        **shown,
         "table": {
             "source": source,
             "n_samples": n_samples,
             "n_features": len(result.names),
-            "in_no_group": {kind: len(of) for kind, of in result.in_no_group.items()},
+            **shown["table"],
             "notes": [str(note) for note in notes],
         },
+        "embedding": {**pictures, **shown["embedding"]},
+        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
+        "levels": _levels(result),
+        "views": [],
+        **_reproduction(selector, source),
+    }
+    for level in result.levels if n_levels > 1 else []:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the fit has warned, of the level it shows
+            other = selector.at_level(level.n_groups)
+        found = Result.of(other, feature_names)
+        view = _of_level(other, found, Z, n_samples, n_levels)
+        if (found.support != result.support).any():
+            view["embedding"] |= figure_data.embeddings(Z, found, labels, label_name)
+            view["agreement"] = figure_data.agreement(Z, found.support, labels, label_name)
+        summary["views"].append(differences(view, summary))
+    if conditions is not None:
+        summary["conditions"] = summarize_conditions(conditions)
+    return summary
+
+
+def _of_level(selector: Any, result: Result, Z: FloatArray, n_samples: int, n_levels: int) -> Json:
+    """Gather what differs by level; pictures of samples do where the selection does."""
+    from groupfs.report import figure_data
+
+    asked = result.selection.asked
+    texts = {text: i for i, text in enumerate(dict.fromkeys(result.reasons + result.places))}
+    return {
+        "level": result.level,
+        "levels_sentence": result.levels_sentence,
+        "headline": headline(result),
+        "selected": selected_sentence(result),
+        "how_sure": how_sure(result),
+        "sentences": sentences(result, n_samples),
+        "table": {"in_no_group": {kind: len(of) for kind, of in result.in_no_group.items()}},
         "groups": _groups(result),
         "ungrouped": {kind: of.tolist() for kind, of in result.in_no_group.items()},
-        "features": _features(result) | {"reason": [reasons[text] for text in result.reasons]},
-        "reasons": list(reasons),
+        "features": {
+            **_features(result),
+            "reason": [texts[text] for text in result.reasons],
+            "place": [texts[text] for text in result.places],
+        },
+        "texts": list(texts),
         "selection": {
             "n_features": int(result.support.sum()),
             "n_groups": int(result.kept.sum()),
@@ -117,7 +155,6 @@ def summarize(
             "budget": asked.n_features,
             "n_groups_asked": asked.n_groups,
             "limit": result.limit,
-            **budgets,
         },
         "explained": {
             "sentence": result.explained_sentence,
@@ -125,29 +162,51 @@ def summarize(
             "n_related": result.n_related,
             "n_enough": result.n_enough,
             "n_selected": result.n_first,
-            "is_of_budgets": asked.follows_order and is_first,
-            "order": order,
+            "order": result.order.tolist(),
+            "stops": figure_data.stops(result),
             "share": [step / STEPS for step in result.steps],
+            "held_out": None if result.held_out is None else tidy_list(result.held_out, 5),
         },
-        "replication": halves and _replication(halves),
-        "embedding": figure_data.embeddings(result, Z, budgets, labels, label_name),
-        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
+        "embedding": {"scores": figure_data.scores(result, Z, n_levels)},
         "correlations": figure_data.correlations(selector, Z),
-        **_reproduction(selector, source),
     }
-    if conditions is not None:
-        summary["conditions"] = summarize_conditions(conditions)
-    return summary
+
+
+def _levels(result: Result) -> list[Json]:
+    return [
+        {
+            "n_groups": level.n_groups,
+            "agreement": None if level.agreement is None else tidy(level.agreement, 6),
+            "parent": level.parent.tolist(),
+            "split": None if level.split is None else tidy_list(level.split, 6),
+            "group": _places(level.labels),
+        }
+        for level in result.levels
+    ]
+
+
+def _places(of: IntArray) -> list[int | None]:
+    return [None if j < 0 else j for j in of.tolist()]
 
 
 def _features(result: Result) -> Json:
-    groups = result.groups
+    groups, unknown = result.groups, np.full(len(result.names), np.nan)
+    nowhere = np.full(len(result.names), -1)
+    second = nowhere if groups.second is None else groups.second
+    strength = unknown if groups.second_strength is None else groups.second_strength
+    twins = nowhere if result.duplicate_of is None else result.duplicate_of
     return {
         "name": result.names,
-        "group": [None if j < 0 else j for j in groups.labels.tolist()],
+        "group": _places(groups.labels),
         "rank": [rank or None for rank in groups.ranks.tolist()],
-        "centrality": tidy_list(groups.centrality, 4),
+        "centrality": tidy_list(groups.centrality.round(4), 4),
         "sign": groups.signs.tolist(),
+        "verdict": result.verdicts,
+        "stability": tidy_list(unknown if groups.stability is None else groups.stability, 3),
+        "second": _places(second),
+        "second_strength": tidy_list(np.where(second < 0, np.nan, strength).round(4), 4),
+        "duplicate_of": _places(twins),
+        "n_values": None if result.n_values is None else result.n_values.astype(int).tolist(),
         "relatedness_p_adjusted": tidy_list(result.relatedness_p_adjusted, 3),
         "selected": result.support.astype(int).tolist(),
         "why": result.selection.why.tolist(),
@@ -176,15 +235,6 @@ def _groups(result: Result) -> list[Json]:
         }
         for j, members in enumerate(groups.members)
     ]
-
-
-def _replication(halves: Any) -> Json:
-    return {
-        "n_groups": halves.n_groups.tolist(),
-        "agreement": tidy_list(halves.agreement, 3),
-        "best": halves.best,
-        "others": halves.others,
-    }
 
 
 def _reproduction(selector: Any, source: str | None) -> Json:

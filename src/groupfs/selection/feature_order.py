@@ -25,6 +25,7 @@ from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, cholesky
 from groupfs.data.similarity import Similarity
 from groupfs.data.table import Table
 from groupfs.selection.explained import ExplainedVariance, weighted_targets
+from groupfs.selection.held_out import explained_held_out
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Multiplications of exact products of features chosen by a sketch, and features at least.
@@ -46,6 +47,7 @@ class FeatureOrder:
     order: IntArray  #: (d,)
     explained: FloatArray  #: share of the weighted variance after each, ends at one, (d,)
     weights: FloatArray  #: how much every feature counts, summing to one
+    held_out: FloatArray | None = None  #: share the first explain in rows left out
 
 
 def rank_features(
@@ -62,7 +64,7 @@ def rank_features(
     found = order_features(table.similarity, weights, [inside[first], inside[~first]], last)
     placed = np.zeros(len(table.names))
     placed[table.columns] = found.weights
-    return FeatureOrder(table.columns[found.order], found.explained, placed)
+    return FeatureOrder(table.columns[found.order], found.explained, placed, found.held_out)
 
 
 def order_features(
@@ -94,7 +96,10 @@ def order_features(
     # directions that rounding hides may be missing in the sum
     explained = np.minimum(np.cumsum(np.append(gains, np.zeros(len(last)))) / gains.sum(), 1.0)
     explained[len(order) - 1 :] = 1.0
-    return FeatureOrder(np.append(order, last), explained, weights)
+    order, held_out = np.append(order, last), None
+    if found.F is not None:
+        held_out = explained_held_out(similarity, order, explained, weights)
+    return FeatureOrder(order, explained, weights, held_out)
 
 
 class Coverage:

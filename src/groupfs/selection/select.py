@@ -35,6 +35,10 @@ ALL_THE_SAME = (
     "n_features_to_select) to have the first of them all the same"
 )
 NONE_STANDS_OUT = f"No group stands out from chance, {ALL_THE_SAME}, or raise alpha."
+NO_GROUP_KEPT = (
+    "No group stands out from chance and is found again in halves of the rows, so trust none; "
+    "selected are the {n} features that explain 95 % of the variance of the related ones."
+)
 NOT_FOUND_AGAIN = (
     f"No group that stands out from chance is found again in halves of the rows, {ALL_THE_SAME}."
 )
@@ -47,7 +51,8 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
     """
     groups, group_why, note = keep_groups(found, asked.n_groups, asked.alpha)
     budget, ranked, labels = asked.n_features, np.arange(len(found)), found.labels
-    notes = [note] if note and budget is None else []
+    goes_on = asked.among_related and len(found)  # without a group that is kept
+    notes = [note] if note and (budget is None or asked.is_default and not goes_on) else []
     within = ranked[groups] if asked.n_groups else ranked
     if asked.output == "representatives":
         chosen = found.representatives[within[:budget] if budget else np.flatnonzero(groups)]
@@ -56,23 +61,20 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
     elif asked.takes_whole:
         n_whole = 1 + int(np.searchsorted(found.sizes[within].cumsum(), budget))
         chosen = np.flatnonzero(np.isin(labels, within[:n_whole]))
-    elif asked.allocation == "explain":
+    else:
         allowed = asked.n_groups is None or np.isin(labels[order], within)
         chosen = order[np.broadcast_to(allowed, order.shape)][:budget]
-    else:
-        shared, significant = groups, found.stand_out(asked.alpha)
-        if asked.n_groups is None and significant is not None:
-            shared = significant if significant.any() else found.smoothness > 0
-        chosen = spend_budget(found, within, shared, budget, asked.allocation)
-        if asked.n_groups is None:
-            chosen = np.concatenate([chosen, order[labels[order] < 0]])[:budget]
-    by_order = budget is not None and asked.n_groups is None and asked.follows_order
-    if budget is not None:
-        groups = np.isin(ranked, labels[chosen])
-        left_out = Why.ALL_LATER if by_order else Why.OUT_OF_BUDGET
-        taken = Why.TAKEN_WHOLE if asked.takes_whole else Why.IN_BUDGET
-        of_budget = np.where(groups, taken, left_out)
-        group_why = np.where(np.isin(ranked, within), of_budget, group_why)
+    if asked.is_default:
+        if groups.any() or not goes_on:  # what is not kept is not selected
+            chosen = chosen[np.append(groups, False)[labels[chosen]]]
+        else:
+            notes.append(NO_GROUP_KEPT.format(n=len(chosen)))
+    elif budget is not None:
+        if not asked.follows_order:
+            groups = np.isin(ranked, labels[chosen])
+            taken = Why.TAKEN_WHOLE if asked.takes_whole else Why.IN_BUDGET
+            of_budget = np.where(groups, taken, Why.OUT_OF_BUDGET)
+            group_why = np.where(np.isin(ranked, within), of_budget, group_why)
         if len(chosen) < budget:
             notes.append(
                 f"n_features_to_select={budget}, but the groups to select from give only "
@@ -84,6 +86,7 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
         notes.append(NO_SCORES)
     support = np.zeros(len(labels), dtype=bool)
     support[chosen] = True
+    by_order = budget is not None and asked.n_groups is None and asked.follows_order
     why = _why_features(labels, groups, support, asked, order if by_order else None)
     return Selection(support, groups, why, group_why, asked, notes)
 
@@ -122,51 +125,19 @@ def _why_features(
 ) -> IntArray:
     """Say of every feature why it is selected or not, (d,); ``order`` where a budget follows it."""
     why = np.full(len(labels), Why.IN_NO_GROUP, dtype=np.int64)
+    inside, of_kept = labels >= 0, np.append(groups, False)[labels]
     if order is not None:
         why[order] = Why.LATER
         why[support] = Why.CHOSEN
+        if asked.is_default and (groups.any() or not asked.among_related):
+            why[~of_kept] = np.where(inside, Why.AS_GROUP, Why.IN_NO_GROUP)[~of_kept]
         return why
-    inside, of_kept = labels >= 0, np.append(groups, False)[labels]
     why[inside] = Why.AS_GROUP
     if asked.output == "representatives":
         why[of_kept] = np.where(support[of_kept], Why.REPRESENTS, Why.REPRESENTED)
     elif asked.n_features is not None and not asked.takes_whole:
         why[of_kept] = np.where(support[of_kept], Why.SHARE, Why.NO_SHARE)
-    why[support & ~inside] = Why.SPARE
     return why
-
-
-def spend_budget(
-    groups: Groups, ranked: IntArray, kept: BoolArray, n_features: int, allocation: str
-) -> IntArray:
-    """Choose ``n_features`` features of the groups ``ranked``, from best to worst.
-
-    ``"whole"`` takes groups in rank order, whole, and the most central features of the last one.
-    ``"spread"`` shares the budget among the groups ``kept`` in proportion to their smoothness, most
-    central features first; what they cannot hold goes to the next groups in rank order.
-    """
-    quota = groups.sizes
-    if allocation == "spread":
-        weights = np.where(kept, np.maximum(groups.smoothness, 0), 0)
-        weights = weights if weights.any() else kept.astype(float)
-        quota = _proportional(weights, groups.sizes, n_features)
-    by_centrality = {j: groups.by_centrality(j) for j in ranked.tolist()}
-    taken = [features[: quota[j]] for j, features in by_centrality.items()]
-    left = [features[quota[j] :] for j, features in by_centrality.items()]
-    return np.concatenate([np.zeros(0, dtype=np.int64), *taken, *left])[:n_features]
-
-
-def _proportional(weights: FloatArray, capacity: IntArray, total: int) -> IntArray:
-    """Give seats by the largest weight per seat already held, none to unweighted groups.
-
-    Every weighted group gets one seat before any gets a second, as long as there are enough.
-    """
-    seats = np.zeros(len(weights), dtype=np.int64)
-    for _ in range(min(total, int(capacity[weights > 0].sum()))):
-        claim = np.where(seats > 0, weights / (seats + 1), weights + weights.max())
-        claim[(seats >= capacity) | (weights <= 0)] = -1
-        seats[claim.argmax()] += 1
-    return seats
 
 
 def features_asked_for(
@@ -197,10 +168,10 @@ def refuse_too_many(wanted: float | None, n_features: int) -> None:
 
 def refuse_conflicts(values: dict[str, Any]) -> None:
     """Refuse a share of variance to explain beside what would set the number in another way."""
-    if values.get("explain") is None:
+    if values.get("explain") in (None, "auto"):
         return
-    for name in ("n_features_to_select", "n_groups_to_select", "output", "allocation"):
-        if values[name] not in (None, "features", "scores", "explain"):
+    for name in ("n_features_to_select", "n_groups_to_select", "output"):
+        if values[name] not in (None, "features", "scores"):
             raise ParameterError(
                 f"explain={values['explain']} and {name}={values[name]!r} are both given; explain "
                 f"chooses as many features of all groups as it takes, so leave {name} out.",

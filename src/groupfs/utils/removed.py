@@ -16,6 +16,7 @@ PARAMETERS = {
     **dict.fromkeys(("memory", "n_jobs", "checkpoint"), ENDED),
     **dict.fromkeys(("n_resamples", "resample"), HALVES),
     **dict.fromkeys(("ranking", "gate_start"), "it is part of the preset of GroupFS"),
+    "allocation": "a budget takes the first features of feature_order_",
     "learn_memberships": "GroupFS always learns them; FeatureGroups finds groups without training",
 }
 #: Attributes of before.
@@ -24,6 +25,7 @@ ATTRIBUTES = {
     "group_reliability_": "it is called group_replication_ now",
     "group_scores_": "it is called group_smoothness_ now",
     "feature_scores_": "feature_order_ is the order of the features",
+    "replication_": "levels_ holds the levels of groups and how far halves of the rows agree",
     "stability_": "group_replication_ of FeatureGroups says how well groups are found again",
 }
 

@@ -21,6 +21,16 @@ def join_names(names: Iterable[Any], most: int = 5) -> str:
     return first if len(every) <= most else f"{first} and {len(every) - most} more"
 
 
+def join_words(words: Iterable[Any]) -> str:
+    """Join words as in a sentence.
+
+    >>> join_words([2, 4, 5])
+    '2, 4 and 5'
+    """
+    *first, last = [str(word) for word in words]
+    return f"{', '.join(first)} and {last}" if first else last
+
+
 def format_bytes(n_bytes: float) -> str:
     """Write an amount of memory as people do.
 

@@ -1,25 +1,23 @@
-// Correlations of features by features, ordered by group; groups with selected features are framed.
+// Correlations of features by features, ordered by group; kept groups are framed.
 
 const EDGE = 8;
 const NAMED = 60;
-const map = DATA.correlations && {
-  canvas: byId("correlation-map"),
-  values: unpack(DATA.correlations.values),
-  side: DATA.correlations.features.length,
-  called: DATA.correlations.features.map((i) => (DATA.correlations.turned && i >= 0 && features.sign[i] < 0 ? "−" : "") + nameOf(i)),
-  image: null,
-  left: 0,
-  cell: 0,
-  named: false,
-  framed: null, // the groups that have frames, once the map is drawn
-};
+const map = byId("correlation-map") && { canvas: byId("correlation-map"), values: [], side: 0, called: [], groupOf: [], image: null, left: 0, cell: 0, named: false };
+
+function readCorrelations() {
+  const { values, features: drawn, turned, sizes } = DATA.correlations;
+  map.values = unpack(values);
+  map.side = drawn.length;
+  map.called = drawn.map((i) => (turned && i >= 0 && isReversed(i) ? "−" : "") + nameOf(i));
+  map.groupOf = sizes.flatMap((count, group) => Array(count).fill(group));
+}
 
 function paintCorrelations() {
   const { limit } = DATA.correlations;
   const shares = map.values.map((value) => 0.5 + value / (2 * limit));
   map.image = asImage(shares, map.side, map.side, colours.signed);
-  map.framed = null;
   layOut();
+  drawCorrelations();
 }
 
 // Names stand beside the map where rows are high enough, else the numbers of groups.
@@ -34,10 +32,7 @@ function layOut() {
   map.cell = (size - map.left) / map.side;
 }
 
-function showCorrelations() {
-  const framed = DATA.correlations.sizes.map((_, group) => isKept(group)).join();
-  if (framed === map.framed) return;
-  map.framed = framed;
+function drawCorrelations() {
   const { side, left, cell, named } = map;
   const length = side * cell;
   const context = sharp(map.canvas, left + length, length + EDGE);
@@ -56,14 +51,14 @@ function showCorrelations() {
     const long = count * cell;
     const middle = EDGE + from + long / 2;
     const gap = long > 4 ? 1 : 0;
-    context.fillStyle = isKept(group) ? colourOf(group) : colours.off;
+    context.fillStyle = groups[group].kept ? colourOf(group) : colours.off;
     context.fillRect(left - EDGE, EDGE + from, EDGE - 3, long - gap);
     context.fillRect(left + from, 0, long - gap, EDGE - 3);
     if (!named && middle - below > 12) {
       writeBeside(context, String(groups[group].rank), middle);
       below = middle;
     }
-    if (isKept(group)) {
+    if (groups[group].kept) {
       context.strokeStyle = colours.ink;
       context.lineWidth = 1.2;
       context.strokeRect(left + from, EDGE + from, long, long);
@@ -78,12 +73,11 @@ function writeBeside(context, text, middle) {
 }
 
 function setUpCorrelations() {
-  const { canvas, side, values } = map;
-  const groupOf = DATA.correlations.sizes.flatMap((count, group) => Array(count).fill(group));
-  const called = (place) => `${map.called[place]} (${groups[groupOf[place]].title})`;
-  canvas.addEventListener("pointermove", (event) => {
+  const called = (place) => `${map.called[place]} (${groups[map.groupOf[place]].title})`;
+  map.canvas.addEventListener("pointermove", (event) => {
     const row = Math.floor((event.offsetY - EDGE) / map.cell);
     const column = Math.floor((event.offsetX - map.left) / map.cell);
+    const { side, values } = map;
     if (row < 0 || column < 0 || row >= side || column >= side || row === column) return;
     const value = values[row * side + column].toFixed(2).replace("-", "−");
     byId("correlation-readout").textContent = `${called(row)} and ${called(column)}: ${value}`;

@@ -1,6 +1,6 @@
 // The data of the page and small helpers. Names come from users: text is set as text, never as HTML.
 
-const DATA = JSON.parse(document.getElementById("data").textContent);
+const PAGE = JSON.parse(document.getElementById("data").textContent);
 const CYCLE = 7;
 const colours = {};
 

@@ -2,28 +2,37 @@
 
 function csvRows(onlySelected) {
   const shown = onlySelected ? inOrder.filter((i) => current.mask[i]) : inOrder;
-  const columns = onlySelected ? DATA.columns.filter((name) => name !== "selected" && name !== "why") : DATA.columns;
+  const several = PAGE.views.length > 1 ? PAGE.views.map((_, place) => `level_${place + 1}`) : [];
+  const columns = onlySelected ? DATA.columns.filter((name) => name !== "selected" && name !== "why") : [...DATA.columns, ...several];
   return [columns, ...shown.map((i) => facts(i)).map((row) => columns.map((name) => row[name]))];
 }
 
 function facts(i) {
   const group = features.group[i] === null ? null : groups[features.group[i]];
   const position = features.order[i];
+  const called = (j) => (j === null ? null : groups[j].is_given ? groups[j].name : groups[j].rank);
+  const levels = PAGE.views.map((_, place) => [`level_${place + 1}`, groupAt(place, i)?.rank]);
   const written = (yes) => (yes ? "True" : "False"); // as Python does
   return {
     feature: features.name[i],
-    group: group && (group.is_given ? group.name : group.rank),
+    group: called(features.group[i]),
     rank: features.rank[i],
     representative: written(group && group.representative === i),
-    centrality: group && features.sign[i] * Math.abs(features.centrality[i]),
+    centrality: group && features.centrality[i],
     replication: group && group.replication,
     p_adjusted: group && group.p_adjusted,
     smoothness: group && group.smoothness,
+    verdict: verdictOf(i),
+    stability: features.stability[i],
+    second_group: called(features.second[i]),
+    second_strength: features.second_strength[i],
+    place: standingOf(i),
     relatedness_p_adjusted: features.relatedness_p_adjusted[i],
     order: position,
     explained: position && stepsAt(position) / STEPS,
     selected: written(current.mask[i]),
     why: reasonOf(i),
+    ...Object.fromEntries(levels),
   };
 }
 

@@ -5,14 +5,16 @@ const MOST_LINEAR = 100;
 const curve = { made: null, marker: [], dots: [] };
 
 function drawExplained() {
-  const { levels } = DATA;
-  const most = levels[levels.length - 1];
+  const { stops } = DATA;
+  const most = stops[stops.length - 1];
   const log = most > MOST_LINEAR;
-  const xs = log ? levels : [0, ...levels];
+  const xs = log ? stops : [0, ...stops];
   const shares = xs.map((k) => percentAt(k));
   const xTicks = log ? decades(most) : null;
   const made = chart(byId("explained-chart"), { xs, low: 0, high: 100, log, xTicks, unit: "\u00a0%", xLabel: "number of features" });
   made.svg.setAttribute("aria-label", `Share explained by the first 1 to ${counted(most, "feature")}`);
+  const heldOut = DATA.explained.held_out.map((share) => 100 * share);
+  if (heldOut.length) made.line(log ? heldOut : [0, ...heldOut], { class: "held-out" });
   made.line(shares, { class: "only" });
   curve.made = made;
   curve.dots = groups.length > MOST_DOTS ? [] : firstOfGroups().map((dot) => drawDot(made, dot));
@@ -70,25 +72,23 @@ function showExplained() {
     point.setAttribute("cy", y(percentAt(k)));
   }
   for (const { dot, k: first } of curve.dots) dot.classList.toggle("lit", k !== null && first <= k);
-  byId("explained-readout").textContent = k === null ? "" : explains(k);
+  byId("explained-readout").textContent = k === null ? "" : `${counted(k, "feature")} ${explainedBy(k)}`;
 }
-
-const explains = (k) => `${counted(k, "feature")} ${k === 1 ? "explains" : "explain"} ${unbroken(writeSteps(stepsAt(k)))}`;
 
 // Pointing at the curve moves the slider; keys move it, too, where it is.
 function setUpExplained() {
   const holder = byId("explained-chart");
   const point = (event) => {
     const across = (event.clientX - holder.getBoundingClientRect().left) * (curve.made.width / holder.clientWidth);
-    const away = (level) => Math.abs(curve.made.x(level) - across);
-    update("features", DATA.levels.reduce((best, level) => (away(level) < away(best) ? level : best)));
+    const away = (stop) => Math.abs(curve.made.x(stop) - across);
+    update("features", DATA.stops.reduce((best, stop) => (away(stop) < away(best) ? stop : best)));
   };
   holder.addEventListener("pointerdown", (event) => {
     holder.setPointerCapture(event.pointerId);
     point(event);
   });
   holder.addEventListener("pointermove", (event) => event.buttons & 1 && point(event));
-  const { n_enough: n } = DATA.explained;
-  byId("enough").hidden = !DATA.levels.includes(n);
+  const { n_enough: n } = PAGE.explained;
+  byId("enough").hidden = !PAGE.stops.includes(n);
   byId("enough").addEventListener("click", () => update("features", n));
 }

@@ -1,8 +1,9 @@
 // The list of features with its search; a page of rows at a time.
 
-const PAGE = 25;
+const ROWS = 25;
+const UNSTABLE = 0.75; // the line that psychologists know
 const listing = { page: 0, found: [] };
-const lowerNames = features.name.map((name) => name.toLowerCase());
+const lowerNames = PAGE.features.name.map((name) => name.toLowerCase());
 
 function find() {
   const query = byId("search").value.trim().toLowerCase();
@@ -16,17 +17,17 @@ function matches(i, query) {
   const group = features.group[i];
   const name = group === null ? "" : groups[group].name.toLowerCase();
   if (groups.some((other) => other.name.toLowerCase() === query)) return name === query || lowerNames[i] === query;
-  return lowerNames[i].includes(query) || name.includes(query) || reasonOf(i).toLowerCase().includes(query);
+  return lowerNames[i].includes(query) || name.includes(query) || `${reasonOf(i)} ${standingOf(i)} ${verdictOf(i)}`.toLowerCase().includes(query);
 }
 
 function showFeatures() {
   find();
   const { found } = listing;
-  const last = Math.max(0, Math.ceil(found.length / PAGE) - 1);
+  const last = Math.max(0, Math.ceil(found.length / ROWS) - 1);
   listing.page = Math.min(listing.page, last);
-  const shown = found.slice(listing.page * PAGE, (listing.page + 1) * PAGE);
-  const start = listing.page * PAGE + 1;
-  const rows = found.length > PAGE ? `; shown are ${thousands(start)} to ${thousands(start + shown.length - 1)}` : "";
+  const shown = found.slice(listing.page * ROWS, (listing.page + 1) * ROWS);
+  const start = listing.page * ROWS + 1;
+  const rows = found.length > ROWS ? `; shown are ${thousands(start)} to ${thousands(start + shown.length - 1)}` : "";
   byId("matches").textContent = `${thousands(found.length)} of ${counted(nListed, "feature")}${rows}`;
   document.querySelector("#list tbody").replaceChildren(...shown.map(rowOf));
   byId("page").textContent = `${thousands(listing.page + 1)} of ${thousands(last + 1)}`;
@@ -38,16 +39,21 @@ function showFeatures() {
 function rowOf(i) {
   const group = features.group[i];
   const kept = current.mask[i] === 1;
+  const stable = features.stability[i];
+  const second = features.second[i];
+  const why = whyOf(i);
   return make(
     "tr",
     kept ? { class: "kept" } : {},
     make("td", markOf(i), features.name[i]),
     make("td", {}, group === null ? "none" : groups[group].name),
-    make("td", { class: "figure wide-only" }, group === null ? "–" : thousands(features.rank[i])),
-    make("td", { class: "figure wide-only" }, group === null ? "–" : features.centrality[i].toFixed(2)),
+    make("td", { class: "word" }, verdictOf(i)),
+    make("td", { class: "figure wide-only" }, group === null ? "–" : centralityOf(i)),
+    make("td", { class: stable !== null && stable < UNSTABLE ? "figure wide-only unstable" : "figure wide-only" }, stable === null ? "–" : stable.toFixed(2)),
+    make("td", { class: "wide-only" }, second === null ? "–" : `${groups[second].name} (${features.second_strength[i].toFixed(2)})`),
     make("td", { class: "figure wide-only" }, features.order[i] ? thousands(features.order[i]) : "–"),
-    make("td", { class: "plain" }, kept ? "✓ yes" : "no"),
-    make("td", {}, reasonOf(i)),
+    make("td", { class: "plain" }, kept ? "✓" : "no"),
+    make("td", {}, why ? `${standingOf(i)} ${why[0].toUpperCase()}${why.slice(1)}.` : standingOf(i)),
   );
 }
 

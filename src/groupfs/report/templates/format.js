@@ -36,5 +36,5 @@ function ordinal(number) {
   return thousands(number) + ((!teen && ["", "st", "nd", "rd"][number % 10]) || "th");
 }
 
-// Words with the facts filled in where their names are in braces.
-const filled = (words, facts) => words.replace(/{(\w+)}/g, (_, name) => facts[name]);
+// Words with the facts, written already, filled in where their names are in braces.
+const filled = (words, facts) => words.replace(/{(\w+)(?::[^}]*)?}/g, (_, name) => facts[name]);

@@ -1,24 +1,25 @@
 // The list of groups: names and counts follow the selection; "+ n more" shows the other names.
 
 const MOST_CHIPS = 1000;
-const groupRows = [...document.querySelectorAll(".group")].map((row) => ({
-  row,
-  group: Number(row.dataset.group),
-  nKept: row.querySelector(".n-kept"),
-}));
+let groupRows = [];
 let chips = [];
 
+// The rows of the level on show.
+function readGroups() {
+  const rows = [...document.querySelectorAll("#groups .at-level:not([hidden]) .group")];
+  groupRows = rows.map((row) => ({ group: Number(row.dataset.group), nKept: row.querySelector(".n-kept") }));
+  readChips();
+}
+
 function readChips() {
-  const named = [...document.querySelectorAll(".chip[data-feature]")];
+  const named = [...document.querySelectorAll("#groups .at-level:not([hidden]) .chip[data-feature]")];
   chips = named.map((chip) => ({ chip, i: Number(chip.dataset.feature) })).filter(({ i }) => i >= 0);
 }
 
 function setUpGroups() {
-  readChips();
-  for (const { chip, i } of chips) if (features.sign[i] < 0) chip.title = `${whyReversed(i)} ${chip.title}`;
-  for (const { row, group } of groupRows) {
-    const button = row.querySelector(".more-chips");
-    if (button) button.addEventListener("click", () => toggleMore(row, group, button));
+  for (const button of document.querySelectorAll(".more-chips")) {
+    const row = button.closest(".group");
+    button.addEventListener("click", () => toggleMore(row, Number(row.dataset.group), button));
   }
 }
 
@@ -29,7 +30,7 @@ function toggleMore(row, group, button) {
     button.textContent = button.dataset.closed;
   } else {
     const shown = new Set([...row.querySelectorAll(".chip")].map((chip) => Number(chip.dataset.feature)));
-    const others = membersOf[group].filter((i) => !shown.has(i));
+    const others = inOrder.filter((i) => features.group[i] === group && !shown.has(i));
     const listed = others.slice(0, MOST_CHIPS).flatMap((i) => [chipOf(i), " "]);
     const left = groups[group].size - shown.size - Math.min(others.length, MOST_CHIPS);
     if (left > 0) listed.push(make("span", { class: "chip added none" }, `and ${thousands(left)} not listed on this page`), " ");
@@ -41,22 +42,22 @@ function toggleMore(row, group, button) {
 }
 
 function chipOf(i) {
-  const look = ["chip", "added", current.mask[i] && "kept", features.sign[i] < 0 && "reversed"].filter(Boolean).join(" ");
-  const why = features.sign[i] < 0 ? `${whyReversed(i)} ` : "";
-  return make("span", { class: look, "data-feature": i, title: `${why}centrality ${features.centrality[i].toFixed(2)}` }, features.name[i]);
+  const look = ["chip", "added", current.mask[i] && "kept", isReversed(i) && "reversed"].filter(Boolean).join(" ");
+  const why = isReversed(i) ? `${whyReversed(i)} ` : "";
+  return make("span", { class: look, "data-feature": i, title: `${why}centrality ${centralityOf(i)}` }, features.name[i]);
 }
 
 function showGroups() {
-  for (const { row, group, nKept } of groupRows) {
-    row.classList.toggle("kept", isKept(group));
-    nKept.textContent = thousands(current.counts[group]);
-  }
+  for (const { group, nKept } of groupRows) nKept.textContent = thousands(current.counts[group]);
   for (const { chip, i } of chips) chip.classList.toggle("kept", current.mask[i] === 1);
 }
 
-// Features that run against the most central one of their group have a minus before the name.
+// Features that run against the most central one of their group have a negative centrality, and a
+// minus before the name.
+const isReversed = (i) => features.centrality[i] < 0;
+const centralityOf = (i) => Math.abs(features.centrality[i]).toFixed(2);
 function markOf(i) {
-  return features.sign[i] < 0 ? { class: "reversed", title: whyReversed(i) } : {};
+  return isReversed(i) ? { class: "reversed", title: whyReversed(i) } : {};
 }
 
 const whyReversed = (i) => `Reversed: where ${groups[features.group[i]].representative_name} is high, it is low.`;

@@ -34,7 +34,7 @@ function chart(holder, { xs, low, high, log, xLabel, xTicks, unit = "" }) {
   }
   draw(svg, "text", { x: MARGIN.left + inner.width / 2, y: HEIGHT - 4, "text-anchor": "middle" }, xLabel);
   const line = (values, attributes) => {
-    const points = xs.map((value, i) => `${x(value).toFixed(1)},${y(values[i]).toFixed(1)}`);
+    const points = values.map((value, i) => `${x(xs[i]).toFixed(1)},${y(value).toFixed(1)}`);
     return draw(svg, "path", { ...attributes, d: `M${points.join("L")}` });
   };
   return { svg, x, y, line, width };
@@ -59,12 +59,4 @@ function tickLabel(value, unit = "") {
     text = `${digits}×10⁻${[...power].map((digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[digit]).join("")}`;
   }
   return `${text}${unit}`.replace("-", "−");
-}
-
-function vertical({ svg, x }, value) {
-  draw(svg, "line", { class: "mark", x1: x(value), x2: x(value), y1: MARGIN.top, y2: HEIGHT - MARGIN.bottom });
-}
-
-function swatch(colour, name, kind = "solid") {
-  return make("span", {}, make("i", { style: `width:18px;border-top:${kind === "solid" ? 3 : 2}px ${kind} ${colour}` }), name);
 }

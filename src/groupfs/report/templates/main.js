@@ -1,54 +1,48 @@
-// Wiring: two sliders choose, everything that shows the selection follows at once.
+// Wiring: a slider and the switch of levels choose, everything that shows the selection follows at once.
 
-const curveIsDrawn = byId("explained-chart") !== null && DATA.levels.length > 0;
+const curveIsDrawn = byId("explained-chart") !== null && PAGE.stops.length > 0;
 
 function update(mode, n) {
   select(mode, n);
-  byId("by-features").value = nearestLevel(current.nFeatures);
-  byId("by-groups").value = current.nGroups;
+  byId("by-features").value = nearestStop(current.nFeatures);
   byId("n-features").textContent = thousands(current.nFeatures);
-  byId("n-groups").textContent = thousands(current.nGroups);
   byId("fitted").disabled = mode === "fitted";
   showStatus();
   if (curveIsDrawn) showExplained();
   showGroups();
-  if (map) showCorrelations();
   showAfter();
   showFeatures();
   showDownloads();
 }
 
 function showStatus() {
-  const { mode, nFeatures, nGroups, onCurve } = current;
-  const how = { fitted: "as fitted", features: "by a budget of features" }[mode];
-  const by = mode === "groups" ? `the first ${current.n === 1 ? "group" : `${thousands(current.n)} groups`}` : nFeatures ? `selected ${how}` : how;
-  const fitted = mode === "fitted" ? ", as fitted" : "";
-  const inGroups = groups.length ? ` in ${counted(nGroups, "group")}` : "";
+  const { nFeatures, onCurve } = current;
+  const kept = groups.length ? `${thousands(DATA.n_kept)} of ${counted(DATA.n_groups, "group")} kept` : "no groups";
   byId("status").replaceChildren(
-    nFeatures ? counted(nFeatures, "feature") + inGroups : "Nothing is selected",
-    make("small", {}, onCurve ? `explain${nFeatures === 1 ? "s" : ""} ${unbroken(writeSteps(stepsAt(onCurve)))}${fitted}` : by),
+    nFeatures ? `${counted(nFeatures, "feature")} selected` : "Nothing is selected",
+    make("small", {}, onCurve ? explainedBy(onCurve) : "as fitted"),
+    make("small", {}, kept),
   );
 }
 
-function nearestLevel(n) {
-  let best = 0;
-  DATA.levels.forEach((level, place) => {
-    if (Math.abs(level - n) < Math.abs(DATA.levels[best] - n)) best = place;
-  });
-  return best;
+function nearestStop(n) {
+  const away = (stop) => Math.abs(stop - n);
+  return DATA.stops.reduce((best, stop, place) => (away(stop) < away(DATA.stops[best]) ? place : best), 0);
 }
 
-function setUpSliders() {
-  const byFeatures = byId("by-features");
-  byFeatures.max = Math.max(0, DATA.levels.length - 1);
-  byFeatures.disabled = DATA.levels.length === 0;
-  byId("by-groups").disabled = groups.length < 2;
-  byFeatures.addEventListener("input", () => update("features", DATA.levels[byFeatures.value]));
-  byId("by-groups").addEventListener("input", () => update("groups", Number(byId("by-groups").value)));
-  byId("fitted").addEventListener("click", () => update("fitted", 0));
+// Another level: whatever is of its groups, read and painted again.
+function changeLevel(place) {
+  takeLevel(place);
+  showLevel(place);
+  byId("by-features").max = Math.max(0, DATA.stops.length - 1);
+  byId("by-features").disabled = DATA.stops.length === 0;
+  readGroups();
+  if (map) readCorrelations();
+  readColouring();
+  repaint();
 }
 
-// After a change of theme or width: whatever is painted, once more.
+// After a change of theme, width or level: whatever is painted, once more.
 function repaint() {
   readColours();
   rooms.clear();
@@ -64,14 +58,16 @@ function onPaper(printing) {
   repaint();
 }
 
+takeLevel(PAGE.level);
 setUpGroups();
 if (map) setUpCorrelations();
-setUpColours();
-setUpSliders();
+byId("by-features").addEventListener("input", (event) => update("features", DATA.stops[event.target.value]));
+byId("fitted").addEventListener("click", () => update("fitted", 0));
 if (curveIsDrawn) setUpExplained();
 setUpFeatures();
 setUpDownloads();
-repaint();
+for (const button of document.querySelectorAll("#levels input")) button.addEventListener("change", () => changeLevel(Number(button.value)));
+changeLevel(PAGE.level);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
 window.addEventListener("beforeprint", () => onPaper(true));
 window.addEventListener("afterprint", () => onPaper(false));

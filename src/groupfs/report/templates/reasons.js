@@ -1,39 +1,34 @@
-// Why a feature is selected or not, at any place of the sliders, in the words that come with the data.
+// Why a feature is selected or not, at any place of the slider, and where it stands, in given words.
 
-const { reasons: REASONS, codes: WHY, gains: GAINS, limits: LIMITS, places: PLACES } = DATA.words;
+const { reasons: REASONS, codes: WHY, gains: GAINS, limits: LIMITS, places: PLACES, verdicts: VERDICTS, stability: STABILITY } = PAGE.words;
 
 function reasonOf(i) {
-  const j = features.group[i];
-  const facts = { ...asked(), ...factsOfOrder(i), ...(j === null ? {} : factsOfGroup(j)) };
   const place = placeOf(i);
-  const reason = filled(REASONS[current.mode === "fitted" ? features.why[i] : whyAt(i)], facts);
+  const reason = whyOf(i);
   return `${place}${reason && !place.endsWith(": ") ? "; " : ""}${reason}.`;
 }
 
-// What the slider makes of a feature; as fitted, the selector has said it.
-function whyAt(i) {
+// The reason alone, without where the feature is.
+function whyOf(i) {
   const j = features.group[i];
-  const taken = current.mask[i] === 1;
-  if (current.mode === "features" && DATA.explained.is_of_budgets && features.order[i]) return taken ? WHY.CHOSEN : WHY.LATER;
-  if (j === null) return taken ? WHY.SPARE : WHY.IN_NO_GROUP;
-  if (current.counts[j] === 0) return WHY.AS_GROUP;
-  if (DATA.output === "representatives") return taken ? WHY.REPRESENTS : WHY.REPRESENTED;
-  if (current.mode === "groups") return WHY.AS_GROUP;
-  return taken ? WHY.SHARE : WHY.NO_SHARE;
+  const facts = { ...asked(), ...factsOfOrder(i), ...(j === null ? {} : factsOfGroup(j)) };
+  return filled(REASONS[current.mode === "fitted" ? features.why[i] : whyAt(i)], facts);
+}
+
+// At other places of the slider than that of the fit, the order decides.
+function whyAt(i) {
+  if (!features.order[i]) return WHY.IN_NO_GROUP;
+  return current.mask[i] ? WHY.CHOSEN : WHY.LATER;
 }
 
 function asked() {
   if (current.mode === "fitted") return { asked: DATA.n_groups_asked, budget: thousands(DATA.budget || 0), limit: DATA.limit };
-  const budget = thousands(current.n);
-  return { asked: current.n, budget, limit: filled(LIMITS.slider, { budget }) };
+  return { limit: filled(LIMITS.slider, { budget: thousands(current.n) }) };
 }
 
 function factsOfGroup(j) {
-  const group = groups[j];
-  const facts = { rank: group.rank, n: thousands(current.counts[j]), size: counted(group.size, "feature") };
-  const code = current.mode === "groups" ? (group.rank <= current.n ? WHY.AMONG_FIRST : WHY.AFTER_FIRST) : current.counts[j] ? WHY.IN_BUDGET : WHY.OUT_OF_BUDGET;
-  const why = current.mode === "fitted" ? group.why : filled(REASONS[code], { ...asked(), ...facts });
-  return { ...facts, why, representative: group.representative_name };
+  const { size, why, representative_name: representative } = groups[j];
+  return { n: thousands(current.counts[j]), size: counted(size, "feature"), why, representative };
 }
 
 // What a feature explains on top of those before it.
@@ -48,6 +43,37 @@ function factsOfOrder(i) {
 function placeOf(i) {
   const j = features.group[i];
   if (j !== null) return filled(PLACES.group, { group: groups[j].title });
+  const kind = !features.order[i] ? "constant" : DATA.near_none.has(i) ? "between" : "unrelated";
+  return filled(PLACES[kind], { p: pWords(i) });
+}
+
+function pWords(i) {
   const p = writeP(features.relatedness_p_adjusted[i]);
-  return filled(PLACES[features.outside[i]], { p: p.startsWith("<") ? p : `= ${p}` });
+  return p.startsWith("<") ? p : `= ${p}`;
+}
+
+// What a feature is, in a word.
+function verdictOf(i) {
+  if (!features.order[i]) return "constant";
+  if (i in DATA.twins) return "duplicate of";
+  if (i in DATA.few_values) return "too few rows";
+  if (DATA.between.has(i)) return "between two";
+  return features.group[i] === null ? "alone" : "member";
+}
+
+function standingOf(i) {
+  const j = features.group[i];
+  const second = features.second[i];
+  const verdict = verdictOf(i);
+  const stable = features.stability[i];
+  const facts = {
+    group: j === null ? "" : groups[j].title,
+    stability: stable === null ? "" : filled(STABILITY, { share: writeShare(stable) }),
+    second: second === null ? "" : groups[second].title,
+    strength: (features.second_strength[i] || 0).toFixed(2),
+    twin: DATA.twins[i],
+    n: DATA.few_values[i],
+    p: features.relatedness_p_adjusted[i] === null ? "" : ` (adjusted p ${pWords(i)})`,
+  };
+  return `${filled(VERDICTS[verdict === "between two" && j === null ? "between two, in none" : verdict], facts)}.`;
 }

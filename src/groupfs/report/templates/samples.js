@@ -2,8 +2,8 @@
 
 const SHAPES = ["disc", "square", "triangle", "diamond"];
 const MOST_BUTTONS = 12;
-const { label: sampleLabel, scores: sampleScores } = DATA.embedding;
-const colouring = { by: sampleLabel ? "label" : sampleScores.length ? 0 : null, numbers: null };
+const sampleLabel = PAGE.embedding.label;
+const colouring = { by: null, numbers: null };
 const unpacked = new Map();
 
 function positions(picture) {
@@ -17,15 +17,13 @@ function showBefore() {
 }
 
 function showAfter() {
-  const { fitted, by_features: byFeatures, by_groups: byGroups } = DATA.embedding;
-  const series = { fitted: null, features: byFeatures, groups: byGroups }[current.mode];
-  const picture = series ? nearest(series, current.n) : fitted;
+  const { fitted, by_features: series } = DATA.embedding;
+  const picture = current.mode === "fitted" ? fitted : nearest(series, current.n);
   drawSamples(byId("after"), picture, current.nFeatures === 0);
-  const exact = !series || picture.n === current.n;
-  const thing = current.mode === "groups" ? "group" : "feature";
+  const exact = picture === fitted || picture.n === current.n;
   byId("after-title").textContent = exact
     ? `${current.nFeatures ? counted(current.nFeatures, "selected feature") : "Nothing is selected"}`
-    : `Drawn at ${counted(picture.n, thing)}, the nearest computed`;
+    : `Drawn at ${counted(picture.n, "feature")}, the nearest computed`;
   byId("after-share").textContent = current.nFeatures ? share(picture) : "Move the slider to see a budget.";
 }
 
@@ -74,19 +72,22 @@ function axis(xy, offset, length) {
 // What samples are coloured by: "label", or the place of a group.
 function colourBy(what) {
   colouring.by = what;
-  const packed = what === "label" ? sampleLabel.values : what === null ? null : sampleScores[what];
+  const packed = what === "label" ? sampleLabel.values : what === null ? null : DATA.embedding.scores[what];
   colouring.numbers = packed ? unpack(packed) : null;
   colouring.range = packed;
   for (const choice of document.querySelectorAll("#colour-by button")) choice.setAttribute("aria-pressed", choice.value === String(what));
 }
 
-function setUpColours() {
-  const choices = sampleScores.map((_, j) => [j, groups[j].name, groups[j].is_given ? "" : groups[j].representative_name]);
+// The choices of the level on show; another level begins with its first group, or with the label.
+function readColouring() {
+  const { scores } = DATA.embedding;
+  const choices = scores.map((_, j) => [j, groups[j].name, groups[j].is_given ? "" : groups[j].representative_name]);
   if (sampleLabel) choices.unshift(["label", sampleLabel.name, ""]);
   const chosen = (value) => {
     colourBy(value === "label" ? value : Number(value));
     repaintSamples();
   };
+  byId("colour-by").replaceChildren();
   if (choices.length > MOST_BUTTONS) {
     const menu = make("select", { id: "colour-menu", autocomplete: "off" });
     for (const [value, name, more] of choices) menu.append(make("option", { value }, `${name} ${shortened(more, 24)}`.trim()));
@@ -99,7 +100,7 @@ function setUpColours() {
       byId("colour-by").append(button);
     }
   }
-  colourBy(colouring.by);
+  colourBy(sampleLabel ? "label" : scores.length ? 0 : null);
 }
 
 function repaintSamples() {
