@@ -111,16 +111,16 @@ def _levels(table: Table, graph: FeatureGraph, options: Options) -> list[Cut]:
     """
     d = graph.n_features
     members, grown = np.arange(d), Grown()
-    levels = levels_of(grow_tree(graph, members, grown=grown), d)
+    levels = levels_of(grow_tree(graph, members, grown=grown), d, broader=False)
     stay = np.flatnonzero(_settled(table, graph, levels[-1], options) >= 0)
     if not len(stay):
         return []
     if options.n_groups != "auto" and len(stay) < int(options.n_groups):
         stay = members
     root = grow_tree(graph, stay, grown=grown)
-    levels = levels_of(root, d)
     if options.n_groups != "auto":
         return [_cut(graph, root, int(options.n_groups))]
+    levels = levels_of(root, d)
     narrow = levels[-1]
     settled = _settled(table, graph, narrow, options)
     levels = [level.moved(narrow.labels, settled) for level in levels]

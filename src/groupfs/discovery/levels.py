@@ -14,6 +14,7 @@ from functools import cached_property
 
 import numpy as np
 
+from groupfs.data.halves import MOST_PAIRS
 from groupfs.discovery.divide import (
     ABOUT_AS_WELL,
     LEAST_AGREEMENT,
@@ -77,8 +78,11 @@ class Cut:
         return replace(self, labels=labels, parents=[self.parents[j] for j in left])
 
 
-def levels_of(root: Node, d: int) -> list[Cut]:
-    """List the depths of a tree that halves agree on, broadest first; one if it has no parts."""
+def levels_of(root: Node, d: int, broader: bool = True) -> list[Cut]:
+    """List the depths of a tree that halves agree on, broadest first; one if it has no parts.
+
+    With ``broader`` what its broadest groups are joined to comes before them.
+    """
     found = _depths(root, d)
     if not root.parts:  # one group, in which there is nothing to agree on but its members
         return [replace(found[0], agreement=float(found[0].again[0][0]))]
@@ -86,7 +90,7 @@ def levels_of(root: Node, d: int) -> list[Cut]:
         root.look_at_all()
         found = _depths(root, d)
     best = max(level.agreement for level in found)
-    if joined := join_groups(root):
+    if broader and (joined := join_groups(root)):
         groups = [part.features for part in joined.parts]
         above = Cut.of(groups, [joined] * len(groups), joined.agreement, d)
         found.insert(0, replace(above, is_joined=True))
@@ -132,7 +136,7 @@ def join_groups(root: Node) -> Node | None:
     """Divide the features of a tree into unions of its broadest groups; None if halves do not."""
     if len(root.parts) < FEWEST_JOINED or root.halved is None or not root.halved.halves:
         return None
-    labels, halves = root.part_labels, root.halved.halves
+    labels, halves = root.part_labels, root.halved.halves[: 2 * MOST_PAIRS]
     graphs = [_between(root.graph, own, i) for i, own in enumerate([labels, *halves])]
     tried = []
     for resolution in RESOLUTIONS:
