@@ -325,7 +325,9 @@ class FeatureGroups(GroupSelector):
         places |= {n: i for i, n in enumerate(numbers)}  # of equal numbers the narrowest
         if level not in places:
             there = f"levels of {join_words(numbers)} groups" if numbers else "no groups"
-            advice = 'choose one of these numbers, "broad" or "narrow"; ' if numbers else ""
+            there = f"one level, of {numbers[0]} groups" if len(numbers) == 1 else there
+            several = len(numbers) > 1
+            advice = 'choose one of these numbers, "broad" or "narrow"; ' if several else ""
             raise ParameterError(
                 f"level={level}, but the table has {there}; {advice}n_groups={level} cuts the tree "
                 "at any number.",

@@ -56,6 +56,8 @@ def test_a_level_that_is_not_there_is_refused_with_those_that_are(drawn, fitted)
         fitted.at_level(5)
     with pytest.raises(ValueError, match="levels of 3 and 12 groups; choose one"):
         FeatureGroups(level=4).fit(drawn[0])
+    with pytest.raises(ValueError, match="has one level, of 2 groups; n_groups=3 cuts the tree"):
+        FeatureGroups(level=3).fit(drawn[0][:, drawn[1] < 2])
     with pytest.raises(ValueError, match="both n_groups=3 and level='broad' are given"):
         FeatureGroups(level="broad", n_groups=3).fit(drawn[0])
     with pytest.raises(ValueError, match="known groups have no levels"):
