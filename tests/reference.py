@@ -146,15 +146,18 @@ def mutual_information(a, b):
     return total
 
 
-def best_jaccard(labels, others, n_groups):
-    """Largest share of common features of each group with a group of another partition."""
-    inside = [i for i in range(len(labels)) if labels[i] >= 0]
-    found = []
-    for j in range(n_groups):
-        group = {i for i in inside if labels[i] == j}
-        matches = [{i for i in inside if others[i] == k} for k in set(others.tolist())]
-        found.append(max(len(group & match) / len(group | match) for match in matches))
-    return np.array(found)
+def found_again(halves, groups, j):
+    """What pairs of halves (2 S, m) find of group j of (m,): Jaccard index, and every feature."""
+    own, found = groups == j, []
+    for communities in halves:
+        sizes = [(np.sum((communities == c) & own), -c) for c in range(len(own))]
+        shared, c = max(sizes)
+        inside = communities == -c
+        others = [(np.sum(inside & (groups == k)), -k) for k in range(len(own))]
+        found.append(inside if shared and max(others)[1] == -j else np.zeros(len(own), dtype=bool))
+    jaccard = [(half & own).sum() / (half | own).sum() for half in found]
+    pairs = [min(pair) for pair in zip(jaccard[::2], jaccard[1::2], strict=True)]
+    return np.mean(pairs), np.where(own, np.mean(found, axis=0), 0)
 
 
 def cohesion(X, group):

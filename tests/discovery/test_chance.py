@@ -5,6 +5,7 @@ import pytest
 
 from groupfs.discovery.chance import (
     FEWEST_SHUFFLED_ROWS,
+    MOST_TABLES,
     ChanceTables,
     chance_cohesion,
     exceedance,
@@ -77,7 +78,7 @@ def test_chance_tables_are_the_same_again_and_choose_their_strongest_features(rn
 
 def test_tall_tables_lend_some_of_their_rows(rng):
     tables = ChanceTables.of(correlations(rng.standard_normal((900, 5))), 0, table_entries=1)
-    assert tables.similarity.shape == (FEWEST_SHUFFLED_ROWS, 5) and len(tables.seeds) == 60
+    assert tables.similarity.shape == (FEWEST_SHUFFLED_ROWS, 5) and len(tables.seeds) == MOST_TABLES
 
 
 def chance_groups(rows, labels=None, seed=0, signed=False):

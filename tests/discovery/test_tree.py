@@ -9,10 +9,11 @@ from sklearn.metrics import adjusted_rand_score
 
 from groupfs import FeatureGroups
 from groupfs.data.halves import N_BLOCKS, BlockSums, block_of_rows, deal_rows, first_halves
-from groupfs.discovery.divide import adjusted_rand
+from groupfs.discovery.divide import agreement
 from groupfs.discovery.feature_graph import ALL_PAIRS, WIDE, connect_features
 from groupfs.discovery.levels import _between, default_level, join_groups, levels_of
-from groupfs.discovery.tree import cut_tree, grow_tree
+from groupfs.discovery.tree import cut_tree, found_in_halves, grow_tree
+from tests import reference
 from tests.support.walks import correlations
 
 
@@ -102,8 +103,8 @@ def test_in_wide_noise_halves_agree_no_more_than_in_small_noise(rng):
     """Edges of the whole table must not make halves alike."""
     for d in (60, WIDE + 500):
         graph = connect_features(correlations(rng.standard_normal((100, d))), signed=False)
-        first, second = graph.communities(1.0, slice(1, 3))
-        assert abs(adjusted_rand(first, second)) < 0.1
+        halves = graph.communities(1.0, slice(1, 9))
+        assert np.abs(agreement(halves[::2], halves[1::2])).max() < 0.1
 
 
 def test_communities_leave_the_global_generator_alone_and_are_the_same_again(rng):
@@ -117,9 +118,21 @@ def test_communities_leave_the_global_generator_alone_and_are_the_same_again(rng
 
 
 def test_the_index_of_agreement_is_that_of_sklearn(rng):
-    a, b = rng.integers(4, size=(2, 60))
-    assert adjusted_rand(a, b) == pytest.approx(adjusted_rand_score(a, b))
-    assert adjusted_rand(a, a) == 1 and adjusted_rand(np.zeros(5, int), np.zeros(5, int)) == 1
+    a, b = rng.integers(4, size=(2, 5, 60))
+    b[0] = a[0]
+    expected = [adjusted_rand_score(*pair) for pair in zip(a, b, strict=True)]
+    assert agreement(a, b) == pytest.approx(expected) and expected[0] == 1
+    assert agreement(a[:1], 0 * b[:1]) == agreement(0 * a[:1], 0 * b[:1]) == 0  # a single part
+
+
+def test_what_halves_find_again_is_the_literal_best_match_of_both(rng):
+    tied, groups = rng.integers(-1, 4, size=(8, 30)), rng.integers(-1, 3, 30)
+    tied[::2, groups == 1] = 2  # so that some match
+    shares, often = found_in_halves(SimpleNamespace(tied=tied), groups, 3)
+    literal = [reference.found_again(tied, groups, j) for j in range(3)]
+    np.testing.assert_allclose(shares, [share for share, _ in literal])
+    np.testing.assert_allclose(often, sum(stable for _, stable in literal))
+    assert shares[1] > 0 and not often[groups < 0].any()
 
 
 def test_facets_and_traits_are_both_levels(rng):

@@ -83,7 +83,8 @@ def test_signs_scales_and_the_order_of_columns_do_not_matter(rng):
     factors = rng.choice([-1, 1], 24) * rng.uniform(0.1, 9, 24)
     again = FeatureGroups(random_state=0).fit((X * factors)[:, shuffled])
     assert shuffled[again.feature_order_].tolist() == selector.feature_order_.tolist()
-    assert again.explained_ == pytest.approx(selector.explained_, abs=1e-9)
+    # weights come of distances in single precision
+    assert again.explained_ == pytest.approx(selector.explained_, abs=1e-7)
 
 
 def test_copies_share_a_weight_and_wait_until_all_is_explained(rng):

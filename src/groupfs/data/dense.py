@@ -1,6 +1,7 @@
 """Hold the standardised rows of a dense table."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, final
 
 import numpy as np
@@ -57,17 +58,29 @@ class DenseRows(RowsInMemory):
         return as_array(multiply(self._factor))
 
     def column_ends(self) -> tuple[FloatArray, FloatArray]:
+        return self._ends
+
+    @cached_property
+    def _ends(self) -> tuple[FloatArray, FloatArray]:
         return self.Z.min(axis=0).astype(float), self.Z.max(axis=0).astype(float)
 
     def restricted(self, columns: IntArray) -> "DenseRows":
         return self._like(np.ascontiguousarray(self.Z[:, columns]))
 
     def shuffled(self, rng: np.random.Generator) -> "DenseRows":
-        # from sorted values, columns by their shape: the same whatever the order of the rows
+        values, rank = self._sorted
+        rows = self._like(rng.permuted(values, axis=1)[rank].T)
+        rows._ends = self._ends
+        return rows
+
+    @cached_property
+    def _sorted(self) -> tuple[FloatArray, IntArray]:
+        """Sorted columns in order of their shape, (d, N), and the place of each among them, (d,).
+
+        Shuffled from there they are the same whatever the order of the rows.
+        """
         order = np.argsort(np.einsum("ij,ij,ij->j", self.Z, self.Z, self.Z), kind="stable")
-        Z = np.empty_like(self.Z)
-        Z[:, order] = rng.permuted(np.sort(self.Z, axis=0)[:, order], axis=0)
-        return self._like(Z)
+        return np.sort(self.Z.T[order], axis=1), np.argsort(order)
 
     def without_common_column(self, share: float) -> "DenseRows":
         shared, norm = self.Z.mean(axis=1, keepdims=True), self.column_norms.mean()

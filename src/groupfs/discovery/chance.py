@@ -20,7 +20,7 @@ from groupfs.groups import related_features
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Features of all chance tables together, at least, and tables, at least and at most.
-CHANCE_FEATURES, FEWEST_TABLES, MOST_TABLES = 2000, 2, 60
+CHANCE_FEATURES, FEWEST_TABLES, MOST_TABLES = 2000, 2, 40
 #: Entries and products of columns that a chance table may take, and rows it has at least.
 TABLE_ENTRIES, TABLE_PRODUCTS, FEWEST_SHUFFLED_ROWS = 2**23, 3e10, 500
 #: Numbers and similarities of kept tables (134 MB).

@@ -19,7 +19,7 @@ from groupfs.groups import Groups
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Shuffles that a group is compared with: which rows are looked at matters ten times as much.
-N_SHUFFLES = 5
+N_SHUFFLES = 2
 #: Share of a group that both halves find, at least.
 LEAST_FOUND = 0.2
 #: Standard errors over blocks of rows that the cohesion of a group is above zero, at least; and
@@ -51,15 +51,24 @@ class Division:
     dealt: IntArray | None = None  #: rows in memory as they were dealt to blocks
 
 
-def describe(division: Division, options: Options, seed: int) -> tuple[Groups, IntArray]:
-    """Score, test and rank groups; return them, and the number of each before they were ranked."""
+def describe(
+    division: Division, options: Options, seed: int, smooth: dict[bytes, float]
+) -> tuple[Groups, IntArray]:
+    """Score, test and rank groups; return them, and the number of each before they were ranked.
+
+    ``smooth`` holds the smoothness of groups by their columns, as far as it is known.
+    """
     inside = np.flatnonzero(division.labels >= 0)
     table, labels, C = division.table.restricted(inside), division.labels[inside], division.n_groups
     groups = [np.flatnonzero(labels == j) for j in range(C)]
     sizes = np.array([len(group) for group in groups])
     components = group_components(table.similarity, groups, options.signed)
     measured = {"n_neighbors": options.n_neighbors, "n_shuffles": N_SHUFFLES, "seed": seed}
-    smoothness = smoothness_beyond_chance(table.rows, groups, metric=options.metric, **measured)
+    names = [table.columns[group].tobytes() for group in groups]
+    new = [group for group, name in zip(groups, names, strict=True) if name not in smooth]
+    found = smoothness_beyond_chance(table.rows, new, metric=options.metric, **measured)
+    smooth |= zip((name for name in names if name not in smooth), found.tolist(), strict=True)
+    smoothness = np.array([smooth[name] for name in names])
     p_values = group_p_values(components.cohesion, sizes, division.chance)
     signs = np.zeros(len(division.labels), dtype=np.int64)
     signs[inside] = components.signs
@@ -74,7 +83,7 @@ def describe(division: Division, options: Options, seed: int) -> tuple[Groups, I
     placed = place_groups(table, ranked, components.centrality, components.signs, smoothness[order])
     rank = _ranks(order, C)
     columns, n_features = division.table.columns, len(table.names)
-    found = replace(
+    described = replace(
         placed,
         p_values=p_values[order],
         replication=None if replication is None else replication[order],
@@ -84,7 +93,7 @@ def describe(division: Division, options: Options, seed: int) -> tuple[Groups, I
         second_strength=_placed(places.strength, columns, n_features, 0.0),
         between=_placed(places.between, columns, n_features, False),
     )
-    return found, order
+    return described, order
 
 
 def _ranks(order: IntArray, n_groups: int) -> IntArray:

@@ -58,7 +58,7 @@ def discover(
         shuffled = ChanceTables.of(table.similarity, seed)
         by_chance = chance_cohesion(shuffled, d, known_labels, options.signed)
         division = Division(table, known_labels, int(known_labels.max()) + 1, by_chance)
-        groups, order = describe(division, options, seed)
+        groups, order = describe(division, options, seed, {})
         return Discovery([groups], [_level(groups, None, None, order)], 0, order=order)
     relatedness = _relatedness(table, options)
     options = replace(options, keep_unrelated=relatedness is None)
@@ -82,12 +82,13 @@ def discover(
     by_chance = chance_cohesion(chance, n_chosen, None, options.signed)
     found: list[Groups] = []
     levels: list[Level] = []
+    smooth: dict[bytes, float] = {}
     for cut in cuts:
         labels = _place(cut.labels, distinct, table.twins)
         again, stability = cut.again if graph.has_halves else (None, None)
         stability = None if stability is None else _place(stability, distinct, table.twins)
         parts = (table, labels, cut.n_groups, by_chance, again, stability, graph.dealt)
-        groups, order = describe(Division(*parts), options, seed)
+        groups, order = describe(Division(*parts), options, seed, smooth)
         has_agreement = graph.has_halves and options.n_groups == "auto"
         levels.append(_level(groups, levels[-1:], cut if has_agreement else None, order))
         found.append(groups)

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.discovery.feature_graph import FeatureGraph
-from groupfs.utils.types import IntArray
+from groupfs.utils.types import FloatArray, IntArray
 
 #: Resolutions of the modularity, in steps of the root of two about 1, broadest first.
 RESOLUTIONS = (0.7, 1.0, 1.4, 2.0)
@@ -36,19 +36,19 @@ class Halved:
 
     graph: FeatureGraph
     resolution: float
-    halves: list[IntArray] = field(default_factory=list)  #: communities of each half, (m,)
-    indices: list[float] = field(default_factory=list)  #: agreement of the two of each pair
+    halves: IntArray  #: communities of each half, (2 S, m)
+    indices: FloatArray = field(default_factory=lambda: np.zeros(0))  #: agreement of pairs, (S,)
 
     @property
     def agreement(self) -> float:
-        return float(np.mean(self.indices)) if self.indices else 1.0
+        return float(self.indices.mean()) if len(self.indices) else 1.0
 
     def look_at(self, n_pairs: int) -> None:
         """Divide halves until there are so many pairs, at most all."""
         some = slice(1 + len(self.halves), 1 + 2 * n_pairs)
         found = self.graph.communities(self.resolution, some)
-        self.halves += found
-        self.indices += [agreement(a, b) for a, b in zip(found[::2], found[1::2], strict=True)]
+        self.halves = np.concatenate([self.halves, found])
+        self.indices = np.append(self.indices, agreement(found[::2], found[1::2]))
 
 
 def divide(graph: FeatureGraph, least: float) -> tuple[Halved, IntArray] | None:
@@ -60,7 +60,7 @@ def divide(graph: FeatureGraph, least: float) -> tuple[Halved, IntArray] | None:
     if graph.n_features < 2 * FEWEST:
         return None
     tried = [
-        Halved(graph, resolution)
+        Halved(graph, resolution, np.zeros((0, graph.n_features), dtype=np.int64))
         for resolution in (RESOLUTIONS if graph.has_halves else (1.0,))
         if _is_several(graph.communities(resolution, slice(1))[0])
     ]
@@ -100,15 +100,15 @@ def _undecided(tried: list[Halved], least: float) -> list[Halved]:
     found = []
     for one in tried[: tried.index(best)]:
         k = min(len(best.indices), len(one.indices))
-        if not _is_far(np.subtract(best.indices[:k], one.indices[:k]).tolist(), ABOUT_AS_WELL):
+        if not _is_far(best.indices[:k] - one.indices[:k], ABOUT_AS_WELL):
             found.append(one)
     return [*found, best] if found or not _is_far(best.indices, least) else []
 
 
-def _is_far(values: list[float], line: float) -> bool:
+def _is_far(values: FloatArray, line: float) -> bool:
     """Tell whether a mean is far enough from a line to say on which side of it it is."""
-    error = max(float(np.std(values)), 0.02) / np.sqrt(len(values))
-    return abs(float(np.mean(values)) - line) >= CLEAR_ERRORS * error
+    error = max(float(values.std()), 0.02) / np.sqrt(len(values))
+    return abs(float(values.mean()) - line) >= CLEAR_ERRORS * error
 
 
 def _is_several(parts: IntArray) -> bool:
@@ -116,20 +116,26 @@ def _is_several(parts: IntArray) -> bool:
     return int((np.bincount(parts) >= FEWEST).sum()) > 1
 
 
-def agreement(a: IntArray, b: IntArray) -> float:
-    """Compare two partitions; 0 if one of them has a single part of several features."""
-    if min((np.bincount(a) > 1).sum(), (np.bincount(b) > 1).sum()) < 2:
-        return 0.0
-    return adjusted_rand(a, b)
+def agreement(a: IntArray, b: IntArray) -> FloatArray:
+    """Compare pairs of partitions, (S, m) each to (S,), by the adjusted Rand index.
 
-
-def adjusted_rand(a: IntArray, b: IntArray) -> float:
-    """Compute the adjusted Rand index of two partitions, (m,) each."""
-    both = np.unique(a * (int(b.max()) + 1) + b, return_counts=True)[1]
-    pairs, of_a, of_b = ((n * (n - 1.0)).sum() for n in (both, np.bincount(a), np.bincount(b)))
-    by_chance = of_a * of_b / (len(a) * (len(a) - 1.0))
+    0 if one of the two has a single part of several features.
+    """
+    (of_a, several_a), (of_b, several_b) = _together(a), _together(b)
+    both = _together(a * (int(b.max(initial=0)) + 1) + b)[0]
+    by_chance = of_a * of_b / (a.shape[1] * (a.shape[1] - 1.0))
     most = (of_a + of_b) / 2
-    return 1.0 if most == by_chance else float((pairs - by_chance) / (most - by_chance))
+    index = np.divide(both - by_chance, most - by_chance, np.ones(len(a)), where=most != by_chance)
+    return np.where(np.minimum(several_a, several_b) < 2, 0.0, index)
+
+
+def _together(labels: IntArray) -> tuple[FloatArray, IntArray]:
+    """Count ordered pairs of features in one part, and parts of several, (S, m) to (S,) each."""
+    most = int(labels.max(initial=0)) + 1
+    parts, n = np.unique(labels + most * np.arange(len(labels))[:, None], return_counts=True)
+    row = parts // most
+    pairs = np.bincount(row, n * (n - 1.0), len(labels)).astype(np.float64)
+    return pairs, np.bincount(row, n > 1, len(labels)).astype(np.int64)
 
 
 def join_small(graph: FeatureGraph, labels: IntArray) -> IntArray:

@@ -10,6 +10,7 @@ of the whole table and those of each half, so that no half is judged by what the
 import random
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import itemgetter
 
 import igraph
 import numpy as np
@@ -47,7 +48,7 @@ class FeatureGraph:
     weights: FloatArray  #: (1 + 2 S, E)
     n_rows: FloatArray  #: that the whole and each half have, (1 + 2 S,)
     dealt: IntArray | None = None  #: rows in memory as they were dealt first
-    graphs: dict[int, igraph.Graph] = field(default_factory=dict)  #: those made so far
+    graphs: dict[int, tuple[igraph.Graph, IntArray]] = field(default_factory=dict)  #: made so far
 
     @property
     def has_halves(self) -> bool:
@@ -67,26 +68,39 @@ class FeatureGraph:
         inside = np.flatnonzero((edges >= 0).all(1))
         return FeatureGraph(len(features), edges[inside], self.weights[:, inside], self.n_rows)
 
-    def communities(self, resolution: float, which: slice, tries: int = 1) -> list[IntArray]:
-        """Divide the whole, or halves, into communities by modularity, (m,) each.
+    def divided(self, labels: IntArray) -> list["FeatureGraph"]:
+        """Return the ties within each part of the features, (m,)."""
+        order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels)
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        part = labels[self.edges]
+        inside = np.flatnonzero(part[:, 0] == part[:, 1])
+        inside = inside[np.argsort(part[inside, 0], kind="stable")]
+        ends = np.cumsum(np.bincount(part[inside, 0], minlength=len(sizes)))[:-1]
+        edges, weights = np.split(place[self.edges[inside]], ends), self.weights[:, inside]
+        return [
+            FeatureGraph(*own, self.n_rows)
+            for own in zip(sizes.tolist(), edges, np.split(weights, ends, axis=1), strict=True)
+        ]
+
+    def communities(self, resolution: float, which: slice, tries: int = 1) -> IntArray:
+        """Divide the whole, or halves, into communities by modularity, (k, m).
 
         Of several tries the best is taken. Leiden's algorithm draws from a generator of its own
         with a fixed seed.
         """
-        found, rank = [], self._order[1]
+        found = []
         igraph.set_random_number_generator(random.Random(0))
         try:
             for i in range(*which.indices(len(self.weights))):
                 graph, edges = self._graph(i)
-                options = {"resolution": resolution, "weights": self.weights[i, edges]}
-                best = max(
-                    (graph.community_leiden("modularity", **options) for _ in range(tries)),
-                    key=lambda parts: parts.quality,
-                )
-                found.append(np.array(best.membership, dtype=np.int64)[rank])
+                options = {"resolution": resolution, "normalize_resolution": True}
+                options["edge_weights"] = self.weights[i, edges].tolist()  # read in half the time
+                parts = (igraph.GraphBase.community_leiden(graph, **options) for _ in range(tries))
+                found.append(max(parts, key=itemgetter(1))[0])
         finally:
             igraph.set_random_number_generator(random)
-        return found
+        return np.array(found, dtype=np.int64).reshape(-1, self.n_features)[:, self._order[1]]
 
     @cached_property
     def _order(self) -> tuple[IntArray, IntArray]:
@@ -104,11 +118,17 @@ class FeatureGraph:
         Ties of 0 change nothing and take time.
         """
         order, rank = self._order
-        tied = self.weights[which, order] > 0
-        key, edges = (which, order[tied]) if tied.sum() < MOST_TIED * len(tied) else (-1, order)
-        if key not in self.graphs:
-            self.graphs[key] = igraph.Graph(self.n_features, np.sort(rank[self.edges[edges]], 1))
-        return self.graphs[key], edges
+        if not self.graphs:
+            edges = np.sort(rank[self.edges[order]], axis=1)
+            self.graphs[-1] = igraph.GraphBase(self.n_features, edges), order
+        if which not in self.graphs:
+            graph, _ = self.graphs[-1]
+            tied = np.flatnonzero(self.weights[which, order] > 0)
+            self.graphs[which] = self.graphs[-1]
+            if len(tied) < MOST_TIED * len(order):
+                own = graph.subgraph_edges(tied.tolist(), delete_vertices=False)
+                self.graphs[which] = own, order[tied]
+        return self.graphs[which]
 
 
 def connect_features(

@@ -20,7 +20,6 @@ from groupfs.discovery.divide import (
     LEAST_AGREEMENT,
     RESOLUTIONS,
     Halved,
-    adjusted_rand,
     agreement,
 )
 from groupfs.discovery.feature_graph import FeatureGraph
@@ -53,11 +52,12 @@ class Cut:
     def again(self) -> tuple[FloatArray, FloatArray]:
         """How well halves find the groups, (C,), and how often each feature in its own, (d,)."""
         shares, often = np.zeros(self.n_groups), np.zeros(len(self.labels))
-        for j, parent in enumerate(self.parents):
-            own, found = self.labels[parent.features] == j, found_in_halves(parent, self.labels, j)
-            often[parent.features[own]] = found[:, own].mean(0) if len(found) else 0.0
-            jaccard = (found & own).sum(1) / (found | own).sum(1)
-            shares[j] = jaccard.reshape(-1, 2).min(1).mean() if len(found) else 0.0
+        for parent in {id(node): node for node in self.parents}.values():
+            groups = self.labels[parent.features]
+            found, stable = found_in_halves(parent, groups, self.n_groups)
+            own = np.array([node is parent for node in self.parents])
+            inside = own[groups] & (groups >= 0)
+            shares[own], often[parent.features[inside]] = found[own], stable[inside]
         return shares, often
 
     @classmethod
@@ -99,7 +99,7 @@ def levels_of(root: Node, d: int, broader: bool = True) -> list[Cut]:
     for level in reversed(found):
         if level.agreement < LEVEL_SHARE * best:
             continue
-        if kept and adjusted_rand(level.labels[own], kept[-1].labels[own]) >= SAME_LEVEL:
+        if kept and agreement(level.labels[None, own], kept[-1].labels[None, own]) >= SAME_LEVEL:
             continue
         kept.append(level)
     return kept[::-1]
@@ -134,7 +134,7 @@ def default_level(levels: list[Cut]) -> int:
 
 def join_groups(root: Node) -> Node | None:
     """Divide the features of a tree into unions of its broadest groups; None if halves do not."""
-    if len(root.parts) < FEWEST_JOINED or root.halved is None or not root.halved.halves:
+    if len(root.parts) < FEWEST_JOINED or root.halved is None or not len(root.halved.halves):
         return None
     labels, halves = root.part_labels, root.halved.halves[: 2 * MOST_PAIRS]
     graphs = [_between(root.graph, own, i) for i, own in enumerate([labels, *halves])]
@@ -143,16 +143,15 @@ def join_groups(root: Node) -> Node | None:
         whole, *found = [graph.communities(resolution, slice(1))[0] for graph in graphs]
         if (np.bincount(whole) > 1).sum() < 2:
             continue
-        joined = [of[half] for of, half in zip(found, halves, strict=True)]
-        of_groups = [_majority(own, labels) for own in joined]
-        indices = [agreement(a, b) for a, b in zip(of_groups[::2], of_groups[1::2], strict=True)]
+        joined = np.array([of[half] for of, half in zip(found, halves, strict=True)])
+        of_groups = np.array([_majority(own, labels) for own in joined])
+        indices = agreement(of_groups[::2], of_groups[1::2])
         tried.append((Halved(root.graph, resolution, joined, indices), whole))
     best = max((one.agreement for one, _ in tried), default=-1.0)
     if best < LEAST_AGREEMENT:
         return None
     halved, whole = next(one for one in tried if one[0].agreement >= best - ABOUT_AS_WELL)
-    places = [np.flatnonzero(whole[labels] == j) for j in range(whole.max() + 1)]
-    return Node(root.features, root.graph, halved, [root.part(own) for own in places])
+    return Node(root.features, root.graph, halved, root.divided(whole[labels]))
 
 
 def _between(graph: FeatureGraph, labels: IntArray, which: int) -> FeatureGraph:

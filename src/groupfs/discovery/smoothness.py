@@ -45,6 +45,8 @@ N_NEIGHBORS = 7
 N_STEPS = 2
 #: Rows on which features are measured, and numbers they may hold; rows on which groups are.
 MEASURED_ROWS, MEASURED_ENTRIES, SCORED_ROWS = 2048, 2**25, 512
+#: Columns below which products of rows with each other are worked out twice.
+FEW_COLUMNS = 256
 #: Precision in which rows are compared: in double it would take twice as long.
 SINGLE: Any = np.float32
 
@@ -68,11 +70,12 @@ def feature_smoothness(
     seen = X[:, np.isin(of_column, among)]
     if metric == "cosine":
         X = X * unit_scale(seen)
-    affinity = sample_affinity(seen, min(n_neighbors, len(X) - 1), metric, np.float64)
+    affinity = sample_affinity(seen, min(n_neighbors, len(X) - 1), metric)
     np.fill_diagonal(affinity, 0)
-    affinity /= np.maximum(affinity.sum(1, keepdims=True), 1e-300)
     X = np.nan_to_num(X, copy=False)
-    return _shared_part(X, affinity.astype(X.dtype) @ X, of_column)
+    smoothed = affinity @ X
+    smoothed /= np.maximum(affinity.sum(1, keepdims=True), TINY)
+    return _shared_part(X, smoothed, of_column)
 
 
 def _shared_part(X: FloatArray, smoothed: FloatArray, of_column: IntArray) -> FloatArray:
@@ -82,14 +85,9 @@ def _shared_part(X: FloatArray, smoothed: FloatArray, of_column: IntArray) -> Fl
     return np.maximum(shared / np.maximum(total, 1e-300), 0)
 
 
-def sample_affinity(
-    X: FloatArray, n_neighbors: int, metric: str = "euclidean", dtype: Any = None
-) -> FloatArray:
-    """Compute affinities of the rows of a table, (B, p) to (B, B).
-
-    ``dtype`` is the precision in which distances are worked out; None is that of X.
-    """
-    products = gram(transform_rows(X, metric)).astype(dtype or X.dtype, copy=False)
+def sample_affinity(X: FloatArray, n_neighbors: int, metric: str = "euclidean") -> FloatArray:
+    """Compute affinities of the rows of a table, (B, p) to (B, B)."""
+    products = gram(transform_rows(X, metric))
     norms = np.diagonal(products).copy()
     products *= -2
     products += norms[:, None]
@@ -107,12 +105,21 @@ def gram(X: FloatArray) -> FloatArray:
     """
     missing = np.isnan(X)
     if not missing.any():
-        return X @ X.T
+        return _times_itself(X)
     known = np.where(missing, 0, X)
-    products = known @ known.T
+    products = _times_itself(known)
     variance = np.square(known).sum(0) / np.maximum((~missing).sum(0), 1)
     np.fill_diagonal(products, np.diagonal(products) + missing @ variance)
     return products
+
+
+def _times_itself(X: FloatArray) -> FloatArray:
+    """Multiply rows with each other, (B, p) to (B, B).
+
+    numpy works out one triangle of X X' and copies it to the other, which takes longer than to
+    multiply few columns.
+    """
+    return X @ (X.T.copy() if X.shape[1] < FEW_COLUMNS else X.T)
 
 
 def self_tuning_affinity(
@@ -204,10 +211,11 @@ def beyond_chance(
     X = transform_rows(X, metric, of_column)  # before shuffles, which would part lengths of rows
     if metric == "rank":  # the ranks of a shuffled column are those of the column, shuffled
         metric = "euclidean"
-    rng, found = np.random.default_rng(seed), np.zeros(len(groups))
+    found = np.zeros(len(groups))
     for j, group in enumerate(groups):
         if len(group) < 2:
             continue
+        rng = np.random.default_rng(seed)  # whatever other groups there are
         index = np.flatnonzero(np.isin(of_column, group))
         own, columns = np.searchsorted(np.sort(group), of_column[index]), X[:, index]
         measured = (n_neighbors, steps, metric)

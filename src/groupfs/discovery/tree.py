@@ -11,10 +11,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from groupfs.discovery.divide import LEAST_AGREEMENT, Halved, divide
 from groupfs.discovery.feature_graph import FeatureGraph
-from groupfs.utils.types import BoolArray, FloatArray, IntArray
+from groupfs.utils.types import FloatArray, IntArray
 
 
 @dataclass
@@ -32,11 +33,23 @@ class Node:
         return 1.0 if self.halved is None else self.halved.agreement
 
     @cached_property
-    def tied(self) -> list[IntArray]:
-        """Communities of each half, -1 for features tied to theirs no more than by chance, (m,)."""
-        one = np.zeros(len(self.features), dtype=np.int64)
-        halves = self.halved.halves if self.halved else [one] * (2 * self.graph.n_pairs)
-        return [_tied(self.graph, half, h + 1) for h, half in enumerate(halves)]
+    def tied(self) -> IntArray:
+        """Communities of halves, -1 for features tied to theirs no more than by chance, (2 S, m).
+
+        Chance ties, max(0, z^2 - 1) / n of a normal z, have a mean of .48 / n and a deviation of
+        1.2 / n; the line is 2.5 standard errors above.
+        """
+        m, edges = len(self.features), self.graph.edges
+        one = np.zeros((2 * self.graph.n_pairs, m), dtype=np.int64)
+        halves = self.halved.halves if self.halved else one
+        within = self.graph.weights[1 : len(halves) + 1].copy()
+        within[halves[:, edges[:, 0]] != halves[:, edges[:, 1]]] = 0
+        edge = np.repeat(np.arange(len(edges)), 2)
+        ends = sp.csr_array((np.ones(len(edge)), (edges.ravel(), edge)), shape=(m, len(edges)))
+        of_half = halves + m * np.arange(len(halves))[:, None]
+        n_others = np.maximum(np.bincount(of_half.ravel(), minlength=of_half.size)[of_half] - 1, 1)
+        line = (0.48 + 3 / np.sqrt(n_others)) / self.graph.n_rows[1 : len(halves) + 1, None]
+        return np.where((ends @ within.T).T / n_others > line, halves, -1)
 
     @property
     def n_leaves(self) -> int:
@@ -51,9 +64,10 @@ class Node:
             labels[np.searchsorted(self.features, part.features)] = j
         return labels
 
-    def part(self, own: IntArray) -> "Node":
-        """Make a node of some of the features, by their places in this one."""
-        return Node(self.features[own], self.graph.restricted(own))
+    def divided(self, labels: IntArray) -> list["Node"]:
+        """Make a node of each part of the features, (m,)."""
+        graphs = self.graph.divided(labels)
+        return [Node(self.features[labels == j], graph) for j, graph in enumerate(graphs)]
 
     def look_at_all(self) -> None:
         """Divide all halves, here and below, so that agreements are as exact as can be."""
@@ -91,14 +105,9 @@ def grow_tree(
         if found is None:
             continue
         node.halved, labels = found
-        node.parts = [node.part(own) for own in _places(labels)]
+        node.parts = node.divided(labels)
         left += node.parts if graph.has_halves else []
     return root
-
-
-def _places(labels: IntArray) -> list[IntArray]:
-    order = np.argsort(labels, kind="stable")
-    return np.split(order, np.cumsum(np.bincount(labels))[:-1])
 
 
 def cut_tree(root: Node, n_groups: int) -> tuple[list[IntArray], list[Node]]:
@@ -142,11 +151,10 @@ def _joined(node: Node, n_parts: int) -> Node:
     """Join parts of a node, and the communities of its halves, until so many are left."""
     labels = _join_parts(node.graph, node.part_labels, 0, n_parts)
     assert node.halved is not None  # it has parts
-    joined = [
-        _join_parts(node.graph, half, h + 1, n_parts) for h, half in enumerate(node.halved.halves)
-    ]
-    parts = [node.part(own) for own in _places(labels)]
-    return Node(node.features, node.graph, replace(node.halved, halves=joined), parts)
+    halves = enumerate(node.halved.halves, start=1)
+    joined = [_join_parts(node.graph, half, h, n_parts) for h, half in halves]
+    halved = replace(node.halved, halves=np.array(joined).reshape(-1, len(node.features)))
+    return Node(node.features, node.graph, halved, node.divided(labels))
 
 
 def _join_parts(graph: FeatureGraph, labels: IntArray, which: int, n_parts: int) -> IntArray:
@@ -169,32 +177,37 @@ def _join_parts(graph: FeatureGraph, labels: IntArray, which: int, n_parts: int)
     return np.unique(name[labels], return_inverse=True)[1]
 
 
-def found_in_halves(parent: Node, labels: IntArray, group: int) -> BoolArray:
-    """Say which features of a node halves find as a group, when they divide the node, (2 S, m).
+def found_in_halves(node: Node, groups: IntArray, C: int) -> tuple[FloatArray, FloatArray]:
+    """Say how well halves find groups of features of a node, (C,), and how often each one, (m,).
 
-    In each half it is the community that has most of the group, and has most of it, with the
-    features that are tied to it there beyond chance; none if there is no such community. ``labels``
-    (d,) are of all features.
+    A half finds a group (m,), -1 for none, in the community that has most of it, and has most of
+    that, with the features that are tied to it there beyond chance. How well is the Jaccard index
+    of both, of the two halves of a pair the smaller one, mean over pairs.
     """
-    groups = labels[parent.features]
-    own, found = groups == group, np.zeros((len(parent.tied), len(groups)), dtype=bool)
-    for inside, communities in zip(found, parent.tied, strict=True):
-        shared = np.bincount(communities[own] + 1)[1:]
-        if shared.any():
-            best = communities == shared.argmax()
-            inside[:] = best & (np.bincount(groups[best] + 1)[1:].argmax() == group)
-    return found
+    m, n_halves = len(groups), len(node.tied)
+    if not n_halves:
+        return np.zeros(C), np.zeros(m)
+    community = np.where(node.tied < 0, -2, node.tied + m * np.arange(n_halves)[:, None])
+    half, feature = np.nonzero((node.tied >= 0) & (groups >= 0))
+    pair = community[half, feature] * C + groups[feature]
+    pairs, shared = np.unique(pair, return_counts=True)
+    place, group = np.divmod(pairs, C)
+    wanted = place // m * C + group  # a group in a half
+    best = _first_of_each(wanted, shared)
+    most = np.full(n_halves * m, -1)
+    of_community = _first_of_each(place, shared)
+    most[place[of_community]] = group[of_community]
+    best = best[most[place[best]] == group[best]]
+    found, jaccard = np.full(n_halves * C, -1), np.zeros(n_halves * C)
+    found[wanted[best]] = place[best]
+    sizes = np.bincount(community[community >= 0], minlength=n_halves * m)[place[best]]
+    others = np.bincount(groups[groups >= 0], minlength=C)[group[best]] - shared[best]
+    jaccard[wanted[best]] = shared[best] / (sizes + others)
+    often = (community == found.reshape(n_halves, C)[:, groups]).mean(0)
+    return jaccard.reshape(-1, 2, C).min(1).mean(0), np.where(groups >= 0, often, 0.0)
 
 
-def _tied(graph: FeatureGraph, communities: IntArray, half: int) -> IntArray:
-    """Leave features out whose mean tie to their community of a half is chance, (m,); -1 for these.
-
-    Chance ties, max(0, z^2 - 1) / n of a normal z, have a mean of .48 / n and a deviation of 1.2 /
-    n; the line is 2.5 standard errors above.
-    """
-    same = communities[graph.edges[:, 0]] == communities[graph.edges[:, 1]]
-    weights = np.repeat(graph.weights[half, same], 2)
-    total = np.bincount(graph.edges[same].ravel(), weights, graph.n_features)
-    n_others = np.maximum(np.bincount(communities)[communities] - 1, 1)
-    line = (0.48 + 3 / np.sqrt(n_others)) / graph.n_rows[half]
-    return np.where(total / n_others > line, communities, -1)
+def _first_of_each(names: IntArray, counts: IntArray) -> IntArray:
+    """Find where each name has its largest count, the first of equal ones."""
+    order = np.lexsort((-counts, names))
+    return order[np.unique(names[order], return_index=True)[1]]
