@@ -8,9 +8,17 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from groupfs import FeatureGroups
-from groupfs.data.halves import N_BLOCKS, BlockSums, block_of_rows, deal_rows, first_halves
+from groupfs.data.halves import (
+    N_BLOCKS,
+    WIDE,
+    BlockSums,
+    block_of_rows,
+    deal_rows,
+    first_halves,
+)
+from groupfs.discovery import feature_graph
 from groupfs.discovery.divide import agreement
-from groupfs.discovery.feature_graph import ALL_PAIRS, WIDE, connect_features
+from groupfs.discovery.feature_graph import ALL_PAIRS, connect_features
 from groupfs.discovery.levels import _between, default_level, join_groups, levels_of
 from groupfs.discovery.tree import cut_tree, found_in_halves, grow_tree
 from tests import reference
@@ -44,6 +52,27 @@ def test_halves_made_of_blocks_are_halves_of_the_rows(n_rows, rng):
         for side, half in enumerate((first, ~first)):
             expected = np.corrcoef(X[half[blocks]].T)[1:4]
             np.testing.assert_allclose(found[2 * pair + side], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("n_rows", [20, 321])
+def test_halves_and_pairs_along_edges_correlate_as_all_pairs_do(n_rows, rng):
+    sums = BlockSums(rng.standard_normal((n_rows, 7)) @ rng.standard_normal((7, 7)) + 1, 8)
+    r, pairs = sums.correlations(0, 7), np.array([(0, 3), (2, 6), (4, 5)])
+    np.testing.assert_allclose(sums.along(pairs), r[:, pairs[:, 0], pairs[:, 1]], atol=1e-9)
+    for which, own in enumerate(r):
+        Z = sums.half(which)
+        np.testing.assert_allclose(Z.T @ Z, own, atol=1e-9)
+
+
+@pytest.mark.parametrize("signed", [False, True])
+def test_wide_tables_have_the_edges_that_blocks_of_all_pairs_give(signed, rng, monkeypatch):
+    X = np.repeat(rng.standard_normal((70, 300)), 6, axis=1) + rng.standard_normal((70, 1800))
+    X[:, ::3] *= -1
+    wide = connect_features(correlations(X), signed)
+    monkeypatch.setattr(feature_graph, "BlockSums", type(None))  # so all pairs are looked at
+    literal = connect_features(correlations(X), signed)
+    np.testing.assert_array_equal(wide.edges, literal.edges)
+    np.testing.assert_allclose(wide.weights, literal.weights, atol=1e-5)
 
 
 def test_a_column_that_hardly_varies_in_a_half_goes_with_nothing_there(rng):

@@ -8,6 +8,7 @@ makes them correlate without saying anything, so their correlation counts as non
 
 from dataclasses import replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse.linalg
@@ -64,11 +65,17 @@ class Correlations(Similarity):
         self._products = found if self.is_kept else None
         return found
 
-    def products(self, start: int, stop: int, single: bool = False) -> FloatArray:
+    def products(self, start: int, stop: int) -> FloatArray:
         """Multiply columns start..stop with all, (stop - start, d); a copy."""
         if self.is_kept:
             return self._all_products()[start:stop].copy()
-        return self.held.column_products(start, stop, single)
+        return self.held.column_products(start, stop)
+
+    def quick_block(self, start: int, stop: int) -> Any:
+        # that indicators exclude each other shows in digits that single precision does not have
+        if self.is_kept or self.held.unit is None or np.isfinite(self._indicators[0]).any():
+            return self.block(start, stop)
+        return self.held.unit.block(start, stop)
 
     @cached_property
     def _indicators(self) -> tuple[FloatArray, FloatArray]:
@@ -84,13 +91,11 @@ class Correlations(Similarity):
         share = np.where(two, 1 / (1 + highest**2), np.nan)
         return share, np.sqrt(share * (1 - share))
 
-    def _compared(self, start: int, stop: int, single: bool) -> FloatArray:
+    def _compared(self, start: int, stop: int) -> FloatArray:
         on_share, on_spread = self._indicators
-        # that indicators exclude each other shows in digits that single precision does not have
-        r = self.products(start, stop, single and not np.isfinite(on_share).any())
-        roots = self.roots.astype(r.dtype, copy=False)
-        r /= roots[start:stop, None]
-        r /= roots
+        r = self.products(start, stop)
+        r /= self.roots[start:stop, None]
+        r /= self.roots
         two = np.flatnonzero(np.isfinite(on_share))
         own = two[(two >= start) & (two < stop)]
         if len(own):

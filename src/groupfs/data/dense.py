@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from groupfs.data.memory import BLOCK_ENTRIES
+from groupfs.data.nearest import UnitColumns
 from groupfs.data.standardize import at_least_rounding, mean_and_deviation
 from groupfs.data.table import RowsInMemory
 from groupfs.utils.device import as_array, on_device
@@ -23,7 +24,6 @@ class DenseRows(RowsInMemory):
         self.column_norms = np.einsum("ij,ij->j", Z, Z, dtype=np.float64)
         self.feature_of_column = np.arange(Z.shape[1])
         self._factor: Any = None  #: the rows on the device
-        self._single: Any = None
 
     def take(self, index: IntArray) -> FloatArray:
         return np.asarray(self.Z[index])
@@ -37,12 +37,10 @@ class DenseRows(RowsInMemory):
     def combine(self, weights: FloatArray) -> FloatArray:
         return self.Z @ weights
 
-    def column_products(self, start: int, stop: int, single: bool = False) -> FloatArray:
-        if single and self.device is None:
-            if self._single is None:
-                self._single = self.Z.astype(np.float32, copy=False)
-            return np.asarray(self._single[:, start:stop].T @ self._single)
-        return self.products_of(slice(start, stop))
+    @cached_property
+    def unit(self) -> UnitColumns:
+        roots = np.sqrt(np.maximum(self.column_norms, 1e-300))
+        return UnitColumns(self.Z / roots.astype(self.Z.dtype), self.device)
 
     def products_of(self, columns: IntArray | slice) -> FloatArray:
         return self._multiplied(lambda Z: Z[:, columns].T @ Z)

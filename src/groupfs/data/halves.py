@@ -19,9 +19,13 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 N_BLOCKS = 32
 #: Pairs of halves that one dealing of the rows gives, all different.
 MOST_PAIRS = N_BLOCKS - 1
+#: Features above which tables are wide: neighbours alone are compared in halves of the rows.
+WIDE = 1500
 #: Steps of a deviation in which values of a row are told apart: so few that a gap elsewhere in the
 #: table, which moves means and deviations a little, leaves nearly all rows where they are.
 STEPS = 4
+#: Numbers in the rows of pairs of columns that are multiplied at a time.
+PAIRED_ENTRIES = 2**22
 #: Share of a column's variance below which it counts as constant in a half.
 LEAST_VARIANCE = 1e-3
 
@@ -63,6 +67,9 @@ def first_halves(n_pairs: int) -> BoolArray:
 class BlockSums:
     """Rows of numbers that are multiplied block by block, for so many pairs of halves.
 
+    All columns are multiplied in every block of rows; in wide tables, where these are too many
+    numbers, columns of one half at a time, and pairs of interest block by block.
+
     X (n, m) are rows as they were dealt, columns about centred.
     """
 
@@ -97,4 +104,26 @@ class BlockSums:
             own *= self.inverse[h, start:stop, None] / self.counts[h]
             own *= self.inverse[h]
             own -= self.means[h, start:stop, None] * self.means[h]
+        return np.clip(r, -1, 1, out=r)
+
+    def half(self, which: int) -> FloatArray:
+        """Return the rows of a half, columns centred and of length one there, (n / 2, m)."""
+        own = np.repeat(self.halves[which] > 0, np.diff(self.edges))
+        Z = self.X[own] * self.inverse[which] - self.means[which]
+        return Z / np.sqrt(self.counts[which])
+
+    def along(self, pairs: IntArray) -> FloatArray:
+        """Correlate pairs of columns in every half, (E, 2) to (2 S, E)."""
+        columns, sizes = np.ascontiguousarray(self.X.T), np.diff(self.edges)
+        first = np.repeat(self.first, sizes, axis=1).T  # (n, S)
+        r: FloatArray = np.empty((len(self.halves), len(pairs)), dtype=self.X.dtype)
+        step = max(1, PAIRED_ENTRIES // len(self.X))
+        for start in range(0, len(pairs), step):
+            (i, j), part = pairs[start : start + step].T, slice(start, start + step)
+            products = columns[i] * columns[j]
+            r[::2, part] = (products @ first).T
+            r[1::2, part] = products.sum(1) - r[::2, part]
+            for h, own in enumerate(r[:, part]):
+                own *= self.inverse[h, i] * self.inverse[h, j] / self.counts[h]
+                own -= self.means[h, i] * self.means[h, j]
         return np.clip(r, -1, 1, out=r)

@@ -27,7 +27,7 @@ from groupfs.data.basis import (
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
-from groupfs.data.halves import N_BLOCKS, block_of_rows, first_halves
+from groupfs.data.halves import N_BLOCKS, WIDE, BlockSums, block_of_rows, first_halves
 from groupfs.data.mixed_similarity import canonical_of, column_correlations, similarities
 from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
 from groupfs.data.standardize import (
@@ -201,10 +201,15 @@ class FeatureSimilarity(Similarity):
             part._columns = self._columns[np.ix_(columns, columns)]
         return part
 
-    def halved_blocks(self, rows: IntArray, n_pairs: int) -> "HalvedBasis":
-        return HalvedBasis(self.rows.basis.rows(rows), n_pairs)
+    def halved_blocks(self, rows: IntArray, n_pairs: int) -> "HalvedBasis | BlockSums":
+        """Compare features in halves; in wide tables of numbers gaps count as the mean there."""
+        basis = self.rows.basis.rows(rows)
+        is_correlation = basis.similarity in ("correlation", "rank")
+        if self.shape[1] > WIDE and is_correlation and basis.is_single:
+            return BlockSums(basis.E.astype(np.float32), n_pairs)
+        return HalvedBasis(basis, n_pairs)
 
-    def _compared(self, start: int, stop: int, single: bool) -> FloatArray:
+    def _compared(self, start: int, stop: int) -> FloatArray:
         return similarities(self.rows.basis, start, stop)
 
     def _beside_chance(self, start: int, stop: int) -> FloatArray:

@@ -15,6 +15,7 @@ import numpy as np
 
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits
 from groupfs.data.memory import BLOCK_ENTRIES
+from groupfs.data.nearest import largest
 from groupfs.data.table import Rows
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -89,23 +90,24 @@ class Similarity(ABC):
         return keeps_pairs(self.shape[1], self.measured.block_entries)
 
     @abstractmethod
-    def _compared(self, start: int, stop: int, single: bool) -> FloatArray:
+    def _compared(self, start: int, stop: int) -> FloatArray:
         """Compare features start..stop with all, (stop - start, d)."""
 
-    def block(self, start: int, stop: int, single: bool = False) -> FloatArray:
-        """Compare features start..stop with all, (stop - start, d); a copy.
-
-        In double precision, or with ``single`` in single precision where that is faster.
-        """
+    def block(self, start: int, stop: int) -> FloatArray:
+        """Compare features start..stop with all, (stop - start, d); a copy."""
         if self.is_kept:
             return self.matrix()[start:stop].copy()
-        return self._compared(start, stop, single)
+        return self._compared(start, stop)
+
+    def quick_block(self, start: int, stop: int) -> Any:
+        """Compare features as ``block``, in single precision or on a device where that pays."""
+        return self.block(start, stop)
 
     def matrix(self) -> FloatArray:
         """Compare all features, (d, d); not to be written to."""
         if self._matrix is not None:
             return self._matrix
-        found = self._compared(0, self.shape[1], False)
+        found = self._compared(0, self.shape[1])
         self._matrix = found if self.is_kept else None
         return found
 
@@ -123,14 +125,12 @@ class Similarity(ABC):
             r = self._beside_chance(start, min(d, start + size))
             own = np.arange(len(r))
             r[own, own + start] = 0
-            k = min(NEAREST, d - 1)
-            found.append(np.partition(r, d - k, axis=1)[:, -k:].mean(1, dtype=np.float64))
+            found.append(largest(r, min(NEAREST, d - 1))[0].mean(1, dtype=np.float64))
         return np.concatenate(found)
 
-    def _beside_chance(self, start: int, stop: int) -> FloatArray:
+    def _beside_chance(self, start: int, stop: int) -> Any:
         """Compare features start..stop with all as chance compares them; a copy."""
-        r = self.block(start, stop, single=True)
-        return np.abs(r, out=r)
+        return abs(self.quick_block(start, stop))
 
     @abstractmethod
     def tails(self, n_rows: int, rng: np.random.Generator, by_chance: FloatArray) -> FloatArray:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, cast
 import numpy as np
 
 from groupfs.data.memory import BLOCK_ENTRIES
+from groupfs.data.nearest import UnitColumns
 from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -109,12 +110,14 @@ class RowsInMemory(NumberRows):
     def columns(self, start: int, stop: int) -> FloatArray:
         """Return columns start..stop, (N, stop - start)."""
 
-    def column_products(self, start: int, stop: int, single: bool = False) -> FloatArray:
-        """Multiply columns start..stop with all, (stop - start, d), double precision.
-
-        With ``single`` in single precision where that is faster.
-        """
+    def column_products(self, start: int, stop: int) -> FloatArray:
+        """Multiply columns start..stop with all, (stop - start, d), double precision."""
         return self.products_of(slice(start, stop))
+
+    @property
+    def unit(self) -> UnitColumns | None:
+        """The columns, brought to length one; None where they are sparse."""
+        return None
 
     @abstractmethod
     def products_of(self, columns: IntArray | slice) -> FloatArray:

@@ -8,27 +8,32 @@ of the whole table and those of each half, so that no half is judged by what the
 """
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
+from typing import Any
 
 import igraph
 import numpy as np
 from scipy.special import ndtri
 
-from groupfs.data.halves import MOST_PAIRS, N_BLOCKS, deal_rows
+from groupfs.data.halves import MOST_PAIRS, N_BLOCKS, WIDE, BlockSums, deal_rows
+from groupfs.data.nearest import UnitColumns, largest
 from groupfs.data.similarity import HalvedBlocks, Similarity
 from groupfs.groups import FEWEST_HALVED
+from groupfs.utils.device import as_array
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
-#: Features up to which every pair is an edge, and above which tables are wide.
-ALL_PAIRS, WIDE = 150, 1500
+#: Features up to which every pair is an edge.
+ALL_PAIRS = 150
 #: Pairs of halves of wide tables, where one pair says as much as many of a narrow one: these have
 #: all that a dealing gives. Dealings of tables in which all pairs are edges, over the features.
 WIDE_PAIRS, DEALT_FEATURES, MOST_DEALINGS = 8, 600, 8
 #: Neighbours of each feature that are edges; in wide tables only ties beyond what the strongest of
 #: all pairs of a feature would be by chance (at this level) count.
 NEIGHBORS, CHANCE_LEVEL = 20, 0.05
+NO_EDGES = np.zeros(0, dtype=np.int64)
 #: Share of ties above 0 up to which a half has a graph of its own.
 MOST_TIED = 0.5
 #: Numbers in the rows that are halved, in blocks of similarities, and how many rows at least;
@@ -149,11 +154,14 @@ def connect_features(
     least = np.zeros(len(n_rows))
     if d > WIDE:
         least = np.minimum(-ndtri(CHANCE_LEVEL / (2 * d)) / np.sqrt(n_rows), 0.95)
+    if d > WIDE and all(isinstance(half, BlockSums) for half in halves):
+        edges, r = _connect_wide(similarity, halves, least, signed)
+        return FeatureGraph(d, edges, _ties(r, n_rows, least, signed), n_rows, dealt)
     keys, weights = [], []
     size = max(1, similarity.measured.block_entries // (d * (len(n_rows) + N_BLOCKS)))
     for start in range(0, d, size):
         stop = min(d, start + size)
-        whole = similarity.block(start, stop, single=True)
+        whole = similarity.block(start, stop)
         r = np.concatenate([whole[None], *_in_turn([h.correlations(start, stop) for h in halves])])
         r[:, whole == 0] = 0  # indicators that exclude each other
         W = _ties(r, n_rows, least, signed)
@@ -161,12 +169,64 @@ def connect_features(
         W[:, own, own + start] = 0
         source, target = np.nonzero(_edges(W, d))
         weights.append(W[:, source, target])
-        lower, higher = np.minimum(source + start, target), np.maximum(source + start, target)
-        keys.append(lower * d + higher)
+        keys.append(_keys(source + start, target, d))
     key, first = np.unique(np.concatenate(keys), return_index=True)
-    edges = np.stack([key // d, key % d], 1)
     ties: FloatArray = np.concatenate(weights, 1)[:, first]
-    return FeatureGraph(d, edges, ties, n_rows, dealt)
+    return FeatureGraph(d, _pairs(key, d), ties, n_rows, dealt)
+
+
+def _connect_wide(
+    similarity: Similarity, halves: list[Any], least: FloatArray, signed: bool
+) -> tuple[IntArray, FloatArray]:
+    """Find edges, (E, 2), and correlations along them, (1 + 2 S, E), never of all pairs at once.
+
+    Neighbours in halves are found first, so that one look at the whole table gives all of its own.
+    """
+    device, found = similarity.measured.device, [np.zeros(0, dtype=np.int64)]
+    for of_dealing in halves:
+        for which in range(len(of_dealing.halves)):
+            columns = UnitColumns(of_dealing.half(which), device)
+            found += [key for key, _ in _nearest(similarity, columns.block, least[1], signed)]
+    proposed = np.unique(np.concatenate(found))
+    keys, values = [], []
+    for key, r in _nearest(similarity, similarity.quick_block, least[0], signed, proposed):
+        keys.append(key)
+        values.append(r)
+    key, first = np.unique(np.concatenate(keys), return_index=True)
+    edges, whole = _pairs(key, similarity.shape[1]), np.concatenate(values)[first]
+    r = np.concatenate([whole[None], *(of_dealing.along(edges) for of_dealing in halves)])
+    r[:, whole == 0] = 0  # indicators that exclude each other
+    return edges, r
+
+
+def _nearest(
+    similarity: Similarity, block: Any, least: float, signed: bool, proposed: IntArray = NO_EDGES
+) -> Iterator[tuple[IntArray, FloatArray]]:
+    """Find the nearest neighbours of features a block at a time: keys of edges, and correlations.
+
+    Edges that are ``proposed`` come with them.
+    """
+    d, size = similarity.shape[1], similarity.measured.columns_at_once
+    for start in range(0, d, size):
+        stop = min(d, start + size)
+        r, own = block(start, stop), np.arange(stop - start)
+        r[own, own + start] = 0
+        size_of, target = largest(r if signed else abs(r), min(NEIGHBORS, d - 1))
+        source, place = np.nonzero(size_of > least)
+        target = target[source, place]
+        known = proposed[slice(*np.searchsorted(proposed, [start * d, stop * d]))]
+        source, target = np.append(source, known // d - start), np.append(target, known % d)
+        yield _keys(source + start, target, d), as_array(r[source, target])
+
+
+def _keys(source: IntArray, target: IntArray, d: int) -> IntArray:
+    """Number pairs of features, (E,)."""
+    return np.minimum(source, target) * d + np.maximum(source, target)
+
+
+def _pairs(keys: IntArray, d: int) -> IntArray:
+    """List the features of numbered pairs, the lower one first, (E, 2)."""
+    return np.stack([keys // d, keys % d], 1)
 
 
 def _halves(
@@ -212,16 +272,7 @@ def _edges(W: FloatArray, n_features: int) -> BoolArray:
         return np.any(W > 0, axis=0)
     marked: BoolArray = np.zeros(W.shape[1:], dtype=bool)
     for own in W:
-        tied = own > 0
-        counts = np.count_nonzero(tied, axis=1)
-        many = np.flatnonzero(counts > NEIGHBORS)
-        if len(many):
-            # ties of a feature side by side: they are few beside the features
-            row, column = np.nonzero(tied[many])
-            place = np.arange(len(row)) - np.append(0, np.cumsum(counts[many]))[row]
-            beside = np.zeros((len(many), counts.max()), dtype=W.dtype)
-            beside[row, place] = own[many[row], column]
-            kth = np.partition(beside, -NEIGHBORS, axis=1)[:, -NEIGHBORS]
-            tied[many] &= own[many] >= kth[:, None]
-        marked |= tied
+        ties, column = largest(own, min(NEIGHBORS, n_features - 1))
+        row, place = np.nonzero(ties > 0)
+        marked[row, column[row, place]] = True
     return marked

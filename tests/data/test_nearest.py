@@ -1,0 +1,24 @@
+import numpy as np
+import pytest
+
+from groupfs.data.nearest import UnitColumns, largest
+
+
+@pytest.mark.parametrize("d", [1, 3, 20, 23, 400, 2501])
+def test_the_largest_of_folded_rows_are_those_of_sorted_ones(d, rng):
+    for values in (rng.standard_normal((6, d)), rng.integers(0, 4, (6, d)).astype(float)):
+        for k in {1, min(3, d), min(20, d)}:
+            found, column = largest(values, k)
+            np.testing.assert_array_equal(np.sort(found), np.sort(values)[:, -k:])
+            np.testing.assert_array_equal(np.take_along_axis(values, column, 1), found)
+            assert all(len(set(row)) == k for row in column.tolist())
+
+
+def test_on_a_device_of_torch_the_same_are_found(rng):
+    torch = pytest.importorskip("torch")
+    Z = rng.standard_normal((40, 90))
+    Z /= np.linalg.norm(Z, axis=0)
+    there, here = (UnitColumns(Z, device).block(10, 50) for device in (torch.device("cpu"), None))
+    np.testing.assert_allclose(there.numpy(), here, atol=1e-6)
+    for found, expected in zip(largest(abs(there), 5), largest(np.abs(here), 5), strict=True):
+        np.testing.assert_allclose(np.sort(found), np.sort(expected), atol=1e-6)
