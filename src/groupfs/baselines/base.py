@@ -18,17 +18,17 @@ from groupfs.data.table import TableInMemory
 from groupfs.selection.select import refuse_too_many
 from groupfs.selector import DeclaredParameters, derive_seeds
 from groupfs.utils.device import resolve_device
-from groupfs.utils.sklearn_compat import COUNT, fit_context, parameter
+from groupfs.utils.sklearn_compat import COUNT, checked, parameter
 from groupfs.utils.threads import threads_for
 from groupfs.utils.types import BoolArray, FloatArray, TorchDevice
+from groupfs.utils.warn import SelectionWarning, warn
 
 if TYPE_CHECKING:
     import torch
 
     from groupfs.joint.batches import Batches
 
-#: Baselines need the whole table in memory.
-Table: TypeAlias = TableInMemory
+Table: TypeAlias = TableInMemory  # baselines need all of it in memory
 RandomState: TypeAlias = int | np.random.RandomState | None
 
 
@@ -41,7 +41,7 @@ class RankingSelector(DeclaredParameters, SelectorMixin, BaseEstimator):
     standardize = True  # a parameter of some
     _fewest_columns = 2  # that must vary
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None) -> Self:
         """Score and rank the features.
 
@@ -77,8 +77,7 @@ class RankingSelector(DeclaredParameters, SelectorMixin, BaseEstimator):
 
     def _budget(self, table: Table) -> int:
         """Return how many features to select: those asked for, else half of those that vary."""
-        wanted = self.n_features_to_select
-        return max(1, table.rows.shape[1] // 2) if wanted is None else wanted
+        return self.n_features_to_select or max(1, table.rows.shape[1] // 2)
 
     def _rank(
         self,
@@ -93,21 +92,26 @@ class RankingSelector(DeclaredParameters, SelectorMixin, BaseEstimator):
         ``n_selected`` of None takes the budget.
         """
         ties = np.zeros(len(scores)) if tie_breaker is None else tie_breaker
-        best_first = table.columns[np.lexsort((-ties, -scores))]
-        constant = np.setdiff1d(np.arange(self.n_features_in_), table.columns)
-        self.scores_ = np.full(self.n_features_in_, -np.inf)
+        best_first, d = table.columns[np.lexsort((-ties, -scores))], self.n_features_in_
+        constant = np.setdiff1d(np.arange(d), table.columns)
+        self.scores_, self.ranking_ = np.full(d, -np.inf), np.empty(d, dtype=np.int64)
         self.scores_[table.columns] = scores
-        self.ranking_ = np.empty(self.n_features_in_, dtype=np.int64)
-        self.ranking_[np.concatenate([best_first, constant])] = 1 + np.arange(self.n_features_in_)
+        self.ranking_[np.concatenate([best_first, constant])] = np.arange(1, d + 1)
         self._support_mask = self.ranking_ <= (n_selected or self._budget(table))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TrainedSelector(RankingSelector):
-    """Base of the baselines that train networks or gates, on a device."""
+class DeviceSelector(RankingSelector):
+    """Base of the baselines that compute with standardised columns, on a device."""
 
     standardize: bool = parameter(True, "boolean")
     device: "str | torch.device" = parameter("auto", str, TorchDevice)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TrainedSelector(DeviceSelector):
+    """Base of the baselines that train networks or gates."""
+
     random_state: RandomState = parameter(None, "random_state")
     verbose: int = parameter(0, "verbose")
 
@@ -119,3 +123,9 @@ class TrainedSelector(RankingSelector):
         from groupfs.joint.problem import DTYPE
 
         return Batches(table.rows, resolve_device(self.device), DTYPE)
+
+    def _rank_open(self, table: Table, scores: FloatArray, n_open: int, if_none: str) -> None:
+        """Rank, and select what is open unless a number was asked for; warn where none is open."""
+        self._rank(table, scores, self.n_features_to_select or max(n_open, 1))
+        if self.n_features_to_select is None and n_open == 0:
+            warn(if_none, SelectionWarning)

@@ -107,9 +107,7 @@ class ColumnSubsetSelector(RankingSelector):
     """
 
     def _fit_table(self, table: Table) -> None:
-        d = len(table.columns)
-        every = np.arange(d)
-        ordered = order_features(table.similarity, np.ones(d), [every], last=every[:0])
-        ranks = np.argsort(ordered.order).astype(np.float64)
-        self._rank(table, -1 - ranks)
+        every = np.arange(len(table.columns))
+        ordered = order_features(table.similarity, np.ones(len(every)), [every], last=every[:0])
+        self._rank(table, -1.0 - np.argsort(ordered.order))
         self.explained_ = ordered.explained
