@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from groupfs.data.columns import MOST_DIFFERENT, MOST_LEVELS
-from groupfs.files.answers import find_steps, plain_word
+from groupfs.files.answers import Scale, find_steps, plain_word
 from groupfs.files.column_values import (
     ColumnsError,
     is_id,
@@ -17,7 +17,6 @@ from groupfs.files.column_values import (
     to_numbers,
     to_text,
 )
-from groupfs.files.wordings import Scale
 from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray
 
@@ -175,8 +174,8 @@ def _answers(name: str, text: Any, scale: Scale, log: DecisionLog) -> Column:
 
 
 def _category(name: str, text: Any, use: bool, log: DecisionLog) -> Column:
-    values, n_present = sorted(text.dropna().unique()), text.count()
-    n_values = len(values)
+    values = sorted(text.dropna().unique())
+    n_values, n_present = len(values), text.count()
     if n_values == 1:
         return log.ignore(name, "one_value")
     if not use and n_values > 2:
