@@ -109,5 +109,5 @@ class ColumnSubsetSelector(RankingSelector):
     def _fit_table(self, table: Table) -> None:
         every = np.arange(len(table.columns))
         ordered = order_features(table.similarity, np.ones(len(every)), [every], last=every[:0])
-        self._rank(table, -1.0 - np.argsort(ordered.order))
+        self._rank(table, -1 - np.argsort(ordered.order).astype(np.float64))
         self.explained_ = ordered.explained

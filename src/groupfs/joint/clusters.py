@@ -5,6 +5,7 @@ the Laplacian, that is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
 """
 
 import warnings
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -30,13 +31,10 @@ def leading_eigenvectors(walk: Walk, n_vectors: int) -> FloatArray:
     Those of a sparse walk, and of a dense one of many features, are found one by one.
     """
     d = walk.shape[0]
-    is_large = sp.issparse(walk) or d > DENSE_FEATURES
-    if is_large and n_vectors < d - 1:
-        values, vectors = _one_by_one(walk, n_vectors)
-    else:
-        values, vectors = dense_eigenvectors(_dense(walk), n_vectors)
-    order = np.argsort(-values, kind="stable")
-    return vectors[:, order]
+    is_large = (sp.issparse(walk) or d > DENSE_FEATURES) and n_vectors < d - 1
+    find = _one_by_one if is_large else _all_at_once
+    values, vectors = find(walk, n_vectors)
+    return vectors[:, np.argsort(-values, kind="stable")]
 
 
 def _one_by_one(
@@ -48,7 +46,7 @@ def _one_by_one(
         return lanczos(walk, n_vectors)
     except scipy.sparse.linalg.ArpackError:
         if d <= direct_features:
-            return dense_eigenvectors(_dense(walk), n_vectors)
+            return _all_at_once(walk, n_vectors)
     with warnings.catch_warnings():
         # what has not converged is smooth all the same
         warnings.simplefilter("ignore", UserWarning)
@@ -56,8 +54,9 @@ def _one_by_one(
         return scipy.sparse.linalg.lobpcg(walk, start, maxiter=LOBPCG_STEPS)
 
 
-def _dense(walk: Walk) -> FloatArray:
-    return walk if isinstance(walk, np.ndarray) else np.asarray(walk.toarray())
+def _all_at_once(walk: Walk, n_vectors: int) -> tuple[FloatArray, FloatArray]:
+    dense = walk if isinstance(walk, np.ndarray) else walk.toarray()
+    return dense_eigenvectors(dense, n_vectors)
 
 
 def cluster_features(
@@ -74,7 +73,14 @@ def cluster_features(
     # before rows are scaled to unit length: of rows of one length, rounding would choose
     _, pivots = scipy.linalg.qr(eigenvectors[:, :n_groups].T, mode="r", pivoting=True)
     embedding = embed(eigenvectors, n_groups)
-    labels = _fill_empty(_tightest(embedding, embedding[pivots[:n_groups]], rng), n_groups)
+    starts = [embedding[pivots[:n_groups]]]
+    if rng is not None:
+        from sklearn.cluster import kmeans_plusplus
+
+        seeds = rng.integers(2**31, size=N_RANDOM_STARTS).tolist()
+        starts += [kmeans_plusplus(embedding, n_groups, random_state=seed)[0] for seed in seeds]
+    found = [_lloyd(embedding, centers) for centers in starts]
+    labels = _fill_empty(min(found, key=partial(_inertia, embedding, n_groups)), n_groups)
     # k-means numbers them as rounding has it
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse]
@@ -91,22 +97,7 @@ def as_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
     return [np.flatnonzero(labels == j) for j in range(n_groups)]
 
 
-def _tightest(
-    embedding: FloatArray, start: FloatArray, rng: np.random.Generator | None
-) -> IntArray:
-    """Take the best of k-means from the given start and, with ``rng``, from random ones."""
-    starts, n_groups = [start], len(start)
-    if rng is not None:
-        from sklearn.cluster import kmeans_plusplus
-
-        for seed in rng.integers(2**31, size=N_RANDOM_STARTS):
-            centers, _ = kmeans_plusplus(embedding, n_groups, random_state=int(seed))
-            starts.append(centers)
-    found = [_lloyd(embedding, centers) for centers in starts]
-    return min(found, key=lambda labels: _inertia(embedding, labels, n_groups))
-
-
-def _inertia(points: FloatArray, labels: IntArray, n_groups: int) -> float:
+def _inertia(points: FloatArray, n_groups: int, labels: IntArray) -> float:
     centers = _means_by_cluster(points, labels, np.zeros((n_groups, points.shape[1])))
     return float(np.square(points - centers[labels]).sum())
 

@@ -114,8 +114,8 @@ class JointSelector(GroupSelector):
         self.sparsity_weight_ = float(trained.sparsity_weights[weight])
         self.loss_, self.gain_ = (float(of[seed, weight]) for of in (trained.loss, trained.gain))
         self.history_, self.n_iter_ = learned.history, len(learned.history)
-        table, every = problem.table, np.arange(len(problem.table.columns))
-        K = problem.settings.n_neighbors
+        table, K = problem.table, problem.settings.n_neighbors
+        every = np.arange(len(table.columns))
         smoothness = feature_smoothness(table.rows, every, problem.seeds[0], n_neighbors=K)
         self._rank(X, table, smoothness, every[:0], kept_first=True)
         self._select()
@@ -123,17 +123,19 @@ class JointSelector(GroupSelector):
 
     def _warn_of_trivial_gates(self) -> None:
         """Warn where gates tell no groups apart, or none that are worth it."""
-        n_open, told = int((self.group_gates_ > OPEN).sum()), ""
+        n_open = int((self.group_gates_ > OPEN).sum())
         if n_open == self.n_groups_:
             told = "All gates are open, so no group is left out"
         elif n_open and self.gain_ <= 0:
-            gain = f"gain_ is {self.gain_:.2g}"
-            told = f"The open groups have no lower loss than all or none ({gain})"
+            told = (
+                f"The open groups have no lower loss than all or none (gain_ is {self.gain_:.2g})"
+            )
         elif not n_open and (self.n_features_to_select or self.n_groups_to_select):
             told = "All gates are closed, so their order says little"
-        if told:
-            at = f"at lambda2 = {self.sparsity_weight_:.3g}"
-            warn(f"{told}, {at}; {self._advice}.", SelectionWarning)
+        else:
+            return
+        at = f"at lambda2 = {self.sparsity_weight_:.3g}"
+        warn(f"{told}, {at}; {self._advice}.", SelectionWarning)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -148,10 +148,7 @@ def _distances(similarity: Correlations, start: int, stop: int) -> FloatArray:
 
 
 def symmetric_walk(affinity: Walk) -> Walk:
-    r"""Normalise affinities to :math:`D^{-1/2} W D^{-1/2}`, dense or sparse as W is.
-
-    The Laplacian is the identity minus this.
-    """
+    r"""Normalise affinities to :math:`D^{-1/2} W D^{-1/2} = I - L`, dense or sparse as W is."""
     scale = 1 / np.sqrt(np.asarray(affinity.sum(axis=1)).ravel())
     if sp.issparse(affinity):
         return sp.csr_array(sp.diags_array(scale) @ affinity @ sp.diags_array(scale))

@@ -14,16 +14,9 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from groupfs.groups import OPEN
+from groupfs.joint import relaxations as relaxed
 from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity, sample_term
-from groupfs.joint.relaxations import (
-    Noise,
-    gates,
-    gates_pullback,
-    gumbel_noise,
-    membership,
-    membership_pullback,
-)
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Probability that a start from clusters gives a feature's own cluster.
@@ -89,29 +82,30 @@ class GatedModel:
         parts = (*self.parameters(), self.sparsity_weight, self.seed_index)
         return type(self)(*(part[index].clone() for part in parts))
 
-    def draw(self, stream: CounterNoise, gate_noise: float) -> Noise:
+    def draw(self, stream: CounterNoise, gate_noise: float) -> relaxed.Noise:
         """Draw the next noise for all models, the same for those that share a seed."""
         d, k = self.logits.shape[1:]
         uniform = stream.uniform(d * k + self.mu.shape[-1], self.mu.dtype)
-        gumbel = gumbel_noise(uniform[:, : d * k]).view(len(uniform), d, k)
+        gumbel = relaxed.gumbel_noise(uniform[:, : d * k]).view(len(uniform), d, k)
         gate = torch.special.ndtri(uniform[:, d * k :]).mul_(gate_noise)
-        return Noise(gumbel[self.seed_index], gate[self.seed_index])
+        return relaxed.Noise(gumbel[self.seed_index], gate[self.seed_index])
 
     def loss_and_gradient(
-        self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float
+        self, objective: Objective, X: Tensor, noise: relaxed.Noise, temperature: Tensor | float
     ) -> Tensor:
         """Write the gradients; return the terms L_s, L_f and L_reg, unweighted, (R, 3)."""
         lambda1, lambda2 = objective.smoothness_weight, self.sparsity_weight.unsqueeze(-1)
-        M, z = membership(self.logits, noise.gumbel, temperature), gates(self.mu, noise.gate)
+        M = relaxed.membership(self.logits, noise.gumbel, temperature)
+        z = relaxed.gates(self.mu, noise.gate)
         smooth, grad_weight, grad_z = gated_smoothness(objective, X, M, z)
         sparse, grad_mu, is_open = group_sparsity(self.mu, M.mean(-2), objective.gate_noise)
         coherent, grad_M, grad_Q = feature_smoothness(M, self.Q, objective.walk, 1 / lambda1)
         share_cost = is_open / math.prod(M.shape[1:]) * lambda2
         grad_M.mul_(lambda1).add_(share_cost.unsqueeze(-2))
         grad_M.addcmul_(grad_weight.unsqueeze(-1), z.unsqueeze(-2))
-        self.logits.grad = membership_pullback(M, grad_M, temperature)
+        self.logits.grad = relaxed.membership_pullback(M, grad_M, temperature)
         self.Q.grad = grad_Q.mul_(lambda1)
-        self.mu.grad = gates_pullback(z, grad_z).add_(lambda2 * grad_mu)
+        self.mu.grad = relaxed.gates_pullback(z, grad_z).add_(lambda2 * grad_mu)
         return torch.stack([smooth, coherent, sparse], -1)
 
     def total(self, objective: Objective, terms: Tensor) -> Tensor:
@@ -144,11 +138,10 @@ class GatedModel:
         open pay for it, however right they are. The plain L cannot compare sparsity weights: the
         smaller lambda2, the smaller it is.
         """
-        everything = self.noiseless_loss(objective, X, torch.ones_like(self.mu))
-        nothing = self.noiseless_loss(objective, X, torch.zeros_like(self.mu))
-        decided = self.noiseless_loss(objective, X, (self.mu > OPEN).to(self.mu.dtype))
-        gain = torch.minimum(everything, nothing) - decided
-        return gain, self.noiseless_loss(objective, X)
+        decided = (self.mu > OPEN).to(self.mu.dtype)
+        choices = (torch.ones_like(self.mu), torch.zeros_like(self.mu), decided, None)
+        everything, nothing, some, plain = (self.noiseless_loss(objective, X, z) for z in choices)
+        return torch.minimum(everything, nothing) - some, plain
 
 
 def feature_weights(M: Tensor, z: Tensor) -> Tensor:

@@ -28,12 +28,10 @@ def find_n_groups(walk: Walk, n_distinct: int) -> tuple[int, dict[int, float], F
 
     ``n_distinct`` features are not duplicates of another.
     """
-    d = walk.shape[0]
-    n_vectors = max(min(MOST_GROUPS + 1, n_distinct, d), 2)
-    eigenvectors = leading_eigenvectors(walk, n_vectors)
+    eigenvectors = leading_eigenvectors(walk, max(min(MOST_GROUPS + 1, n_distinct), 2))
     curve, lone = _curve(eigenvectors)
     values = np.einsum("ij,ij->j", eigenvectors, walk @ eigenvectors)
-    return choose_n_groups(curve, d, lone, values), curve, eigenvectors
+    return choose_n_groups(curve, len(eigenvectors), lone, values), curve, eigenvectors
 
 
 def lowest_distortion(walk: Walk) -> tuple[int, dict[int, float], FloatArray]:

@@ -103,8 +103,8 @@ class Adam:
 
     def select(self, index: Tensor, parameters: list[Tensor]) -> "Adam":
         """Go on with some of the models, on the first axis, whose parameters are given."""
-        rest, rest.means = Adam(parameters, self.rate), [mean[index] for mean in self.means]
-        rest.squares = [square[index] for square in self.squares]
+        rest = Adam(parameters, self.rate)
+        rest.means, rest.squares = ([of[index] for of in m] for m in (self.means, self.squares))
         rest.n_steps = self.n_steps
         return rest
 

@@ -3,7 +3,7 @@
 Axes: S seeds, P sparsity weights, d features, C groups.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -64,34 +64,30 @@ def train_models(
     if problem.device.type != "cpu":
         at_once = max(1, RUN_ENTRIES // (S * d * problem.n_groups))
     runs: list[Trained] = []
-    for weights in np.array_split(sparsity_weights, -(-len(sparsity_weights) // at_once)):
-        runs.append(_train_run(problem, weights))
+    places = np.arange(len(sparsities))
+    for part in np.array_split(places, -(-len(places) // at_once)):
+        runs.append(_train_run(problem, sparsities[part], sparsity_weights[part]))
         if runs[-1].histories[0].interrupted:
             break
-    over_weights = ("logits", "projections", "gates", "loss", "gain")
-    n_trained = sum(len(run.sparsity_weights) for run in runs)  # less than all after Ctrl-C
-    return Trained(
-        sparsities=sparsities[:n_trained],
-        sparsity_weights=sparsity_weights[:n_trained],
-        histories=[history for run in runs for history in run.histories],
-        **{name: np.hstack([getattr(run, name) for run in runs]) for name in over_weights},
-    )
+    histories = [history for run in runs for history in run.histories]
+    over_weights = [own.name for own in fields(Trained) if own.name != "histories"]
+    joined = {name: np.hstack([getattr(run, name) for run in runs]) for name in over_weights}
+    return Trained(**joined, histories=histories)
 
 
 @torch.no_grad()
-def _train_run(problem: Problem, sparsity_weights: FloatArray) -> Trained:
+def _train_run(problem: Problem, sparsities: FloatArray, sparsity_weights: FloatArray) -> Trained:
     settings, S, P = problem.settings, len(problem.seeds), len(sparsity_weights)
     models = problem.models(sparsity_weights)
     noise, seed = CounterNoise(problem.seeds, problem.device), problem.seeds[0]
-    history = train(
-        models, problem.objective, problem.rows, settings, noise, seed, settings.verbose
-    )
+    given = (problem.objective, problem.rows, settings, noise, seed, settings.verbose)
+    history = train(models, *given)
     judged = problem.rows.random(SCORED_ROWS, np.random.default_rng(seed))
     gain, loss = models.gain_and_loss(problem.objective, judged)
     learned = {"logits": models.logits, "projections": models.Q, "gates": models.mu.double()}
     learned |= {"loss": loss.double(), "gain": gain.double()}
     return Trained(
-        sparsities=sparsity_weights / problem.critical_sparsity_weight,
+        sparsities=sparsities,
         sparsity_weights=sparsity_weights,
         histories=[history.every(weight, P) for weight in range(P)],
         **{name: of.cpu().numpy().reshape(S, P, *of.shape[1:]) for name, of in learned.items()},
