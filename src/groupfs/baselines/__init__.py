@@ -28,8 +28,7 @@ __all__ = ["DUFS", "MCFS", "MGAGR", "AllFeatures", "ColumnSubsetSelector", "Comp
 __all__ += ["ConcreteAutoencoderSelector", "LaplacianScore", "RandomSelector", "VarianceSelector"]
 
 #: Where those live that need torch: they are imported when they are asked for.
-_LAZY = {name: name.lower() for name in ("CompFS", "DUFS", "MGAGR")}
-_LAZY["ConcreteAutoencoderSelector"] = "cae"
+_LAZY = {"CompFS": "compfs", "ConcreteAutoencoderSelector": "cae", "DUFS": "dufs", "MGAGR": "mgagr"}
 
 # People import them from here, and saved models name them so: files may move.
 for _name in set(__all__) - set(_LAZY):

@@ -1,8 +1,4 @@
-"""The base of the baselines: a score for every feature becomes a ranking and a selection.
-
-The estimators are dataclasses: their fields are the parameters, with types, defaults and what is
-allowed.
-"""
+"""The base of the baselines: a score for every feature becomes a ranking and a selection."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self, TypeAlias

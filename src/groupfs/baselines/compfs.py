@@ -23,8 +23,8 @@ from tqdm import tqdm
 
 from groupfs.baselines.base import Table, TrainedSelector
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.problem import DTYPE
+from groupfs.joint.relaxations import CounterNoise
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, checked, parameter
 from groupfs.utils.threads import threads_for
 from groupfs.utils.types import IntArray

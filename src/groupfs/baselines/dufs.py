@@ -14,12 +14,11 @@ from torch import Tensor
 
 from groupfs.baselines.base import Table, TrainedSelector
 from groupfs.groups import OPEN
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.loop import train
 from groupfs.joint.losses import Objective, group_sparsity, sample_term
 from groupfs.joint.model import GatedModel
 from groupfs.joint.problem import DTYPE
-from groupfs.joint.relaxations import Noise, gates, gates_pullback
+from groupfs.joint.relaxations import CounterNoise, Noise, gates, gates_pullback
 from groupfs.joint.settings import Schedule, fewer_than, large_batch
 from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, parameter
 
@@ -132,8 +131,8 @@ class SumOfTerms(GatedModel):
     def with_gates(cls, mu: Tensor, weight: Tensor) -> Self:
         """Make models of gate means, (R, d), and weights, (R,)."""
         R = len(mu)
-        seed_index = torch.arange(R, device=mu.device)
-        return cls(mu.new_empty((R, 0, 1)), mu.new_empty((R, 0, 0)), mu, weight, seed_index)
+        logits, Q = mu.new_empty((R, 0, 1)), mu.new_empty((R, 0, 0))
+        return cls(logits, Q, mu, weight, torch.arange(R, device=mu.device))
 
     def loss_and_gradient(
         self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float

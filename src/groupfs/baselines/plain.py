@@ -1,9 +1,4 @@
-"""Plain ways to choose columns: all, random ones, the most variable, some that explain others.
-
-The greedy one sees correlations alone, so neither the unit nor the sign of a column matters, and
-the order does not depend on how many features are wanted: fewer are a beginning of more. Its scores
-are minus the rank.
-"""
+"""Plain ways to choose columns: all, random ones, the most variable, some that explain others."""
 
 from dataclasses import dataclass
 
@@ -84,7 +79,8 @@ class ColumnSubsetSelector(RankingSelector):
     projection on the standardised columns S: greedy column subset selection. Copies of a column
     count as one. When nothing is left to explain, or after 1,024 features, the others follow by
     coverage :math:`\sum_j \max_{s \in S} r_{js}^2`. Where both sides of a table are long, columns
-    are proposed by random sums of the rows and the first put in order by exact correlations.
+    are proposed by random sums of the rows and the first put in order by exact correlations. Fewer
+    features are a beginning of more, and scores are minus the rank.
 
     Parameters
     ----------

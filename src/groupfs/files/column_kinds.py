@@ -134,9 +134,8 @@ def decide(
 def convert(column: Column, series: Any) -> tuple[Any, int]:
     """Return a column as the kind it has, and how many of its values that kind has no place for.
 
-    Numbers and truth values become floats, and so do answers: the number of the step. Categories
-    become pandas' own with the levels of the first file. What has no place becomes a gap, as gaps
-    stay gaps.
+    Numbers, truth values and steps of answers are floats; categories are pandas' own with the
+    levels of the first file. What has no place becomes a gap, as gaps stay gaps.
     """
     import pandas as pd
 

@@ -16,9 +16,9 @@ from tqdm import tqdm
 
 from groupfs.groups import OPEN
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
+from groupfs.joint.relaxations import CounterNoise
 from groupfs.joint.settings import Schedule
 from groupfs.joint.step import TrainStep
 from groupfs.utils.types import FloatArray, IntArray

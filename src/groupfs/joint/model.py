@@ -15,7 +15,6 @@ from torch.nn.functional import one_hot
 
 from groupfs.groups import OPEN
 from groupfs.joint import relaxations as relaxed
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity, sample_term
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -53,14 +52,13 @@ class GatedModel:
         """Start every seed, with its clusters and mu (S, C), at every lambda2 (P,)."""
         (S, C), P = gate_start.shape, len(sparsity_weights)
         lead = math.log(P_MAIN * (C - 1) / (1 - P_MAIN))
-        own_cluster, projections = [], []
+        projections = []
         for labels, seed in zip(clusters, seeds, strict=True):
-            own_cluster.append(lead * np.eye(C)[labels])
             # random orthonormal rows, each divided by the size of its cluster
             square, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((C, C)))
             sizes = np.maximum(np.bincount(labels, minlength=C), 1)
             projections.append(square / sizes[:, None])
-        starts = (np.stack(own_cluster), np.stack(projections), gate_start)
+        starts = (lead * np.eye(C)[np.stack(clusters)], np.stack(projections), gate_start)
         seed_index = torch.arange(S, device=device).repeat_interleave(P)
         logits, Q, mu = (torch.as_tensor(part).to(device, dtype)[seed_index] for part in starts)
         weights = torch.as_tensor(np.tile(sparsity_weights, S), dtype=dtype, device=device)
@@ -82,7 +80,7 @@ class GatedModel:
         parts = (*self.parameters(), self.sparsity_weight, self.seed_index)
         return type(self)(*(part[index].clone() for part in parts))
 
-    def draw(self, stream: CounterNoise, gate_noise: float) -> relaxed.Noise:
+    def draw(self, stream: relaxed.CounterNoise, gate_noise: float) -> relaxed.Noise:
         """Draw the next noise for all models, the same for those that share a seed."""
         d, k = self.logits.shape[1:]
         uniform = stream.uniform(d * k + self.mu.shape[-1], self.mu.dtype)
@@ -118,8 +116,7 @@ class GatedModel:
     ) -> Tensor:
         """Compute L without noise and with every feature in its one group, (R,).
 
-        ``open_gates`` (R, C) in place of the learned z gives the loss of another model with the
-        same groups: all ones, all zeros.
+        ``open_gates`` (R, C), such as all ones, are in place of the learned z.
         """
         M = one_hot(self.labels(), self.mu.shape[-1]).to(self.mu.dtype)
         z = self.mu.clamp(0, 1) if open_gates is None else open_gates
@@ -135,8 +132,7 @@ class GatedModel:
         """Compute by how much models beat all gates open and all shut, and their L, (R,) each.
 
         The gain is that of the decided gates, 1 where open and 0 where shut: gates that are half
-        open pay for it, however right they are. The plain L cannot compare sparsity weights: the
-        smaller lambda2, the smaller it is.
+        open pay for it, however right they are.
         """
         decided = (self.mu > OPEN).to(self.mu.dtype)
         choices = (torch.ones_like(self.mu), torch.zeros_like(self.mu), decided, None)

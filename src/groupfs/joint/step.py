@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
+from groupfs.joint.relaxations import CounterNoise
 from groupfs.joint.settings import Schedule
 
 #: Decay of Adam's two moments, and what keeps the root of the second from zero.

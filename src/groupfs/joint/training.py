@@ -15,10 +15,10 @@ from groupfs.discovery.describe_groups import N_SHUFFLES, place_groups
 from groupfs.discovery.smoothness import SCORED_ROWS
 from groupfs.groups import OPEN, Groups
 from groupfs.joint.clusters import as_groups
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.graph import group_smoothness
 from groupfs.joint.loop import History, train
 from groupfs.joint.problem import Problem
+from groupfs.joint.relaxations import CounterNoise
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Models that are trained side by side on the CPU, where more gain nothing. How sums round depends
@@ -95,11 +95,10 @@ def _train_run(problem: Problem, sparsities: FloatArray, sparsity_weights: Float
 
 
 def choose_model(trained: Trained, by_loss: bool) -> tuple[int, int]:
-    """Choose the seed and the lambda2 of the model that is taken.
+    """Choose the seed and the lambda2 of the model with the largest gain.
 
-    It is the one with the largest gain, or ``by_loss`` the one with the lowest loss among those
-    that leave some features behind open gates and others behind shut ones (among all, where there
-    is no such model).
+    ``by_loss`` takes the lowest loss of those that leave some features behind open gates and others
+    behind shut ones; of all, where there is no such model.
     """
     score = trained.gain
     if by_loss:
@@ -149,10 +148,7 @@ def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -
 
 
 def merge_duplicates(logits: FloatArray, duplicates: IntArray) -> FloatArray:
-    """Give equal columns the mean of their logits, so that they share a group, (d, C).
-
-    ``duplicates`` (d,) has one number for equal columns.
-    """
+    """Give columns of one number in ``duplicates`` (d,) the mean of their logits, (d, C)."""
     counts = np.bincount(duplicates)
     sums = np.zeros((len(counts), logits.shape[1]))
     np.add.at(sums, duplicates, logits)
