@@ -8,14 +8,14 @@ has one, by its own rule.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from groupfs.baselines.laplacian import LaplacianScore
-from groupfs.baselines.mcfs import MCFS
-from groupfs.baselines.plain import (
+from groupfs.baselines.base import (
     AllFeatures,
     ColumnSubsetSelector,
     RandomSelector,
     VarianceSelector,
 )
+from groupfs.baselines.laplacian import LaplacianScore
+from groupfs.baselines.mcfs import MCFS
 from groupfs.utils.device import import_torch
 
 if TYPE_CHECKING:
