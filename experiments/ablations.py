@@ -20,7 +20,7 @@ from torch import Tensor
 
 from experiments import running, two_moons
 from groupfs import GroupFS
-from groupfs.joint.counter_rng import CounterNoise
+from groupfs.joint import relaxations as relaxed
 from groupfs.joint.loop import train
 from groupfs.joint.losses import (
     Objective,
@@ -30,7 +30,6 @@ from groupfs.joint.losses import (
 )
 from groupfs.joint.model import GatedModel, gated_smoothness
 from groupfs.joint.problem import DTYPE, prepare
-from groupfs.joint.relaxations import Noise, gates, gates_pullback, membership, membership_pullback
 
 
 class Parts(NamedTuple):
@@ -70,11 +69,12 @@ class PartialModel(GatedModel):
     parts: ClassVar[Parts] = Parts()
 
     def loss_and_gradient(
-        self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float
+        self, objective: Objective, X: Tensor, noise: relaxed.Noise, temperature: Tensor | float
     ) -> Tensor:
         parts, lambda1 = self.parts, objective.smoothness_weight
         lambda2 = self.sparsity_weight.unsqueeze(-1) * parts.L_reg
-        M, z = membership(self.logits, noise.gumbel, temperature), gates(self.mu, noise.gate)
+        M = relaxed.membership(self.logits, noise.gumbel, temperature)
+        z = relaxed.gates(self.mu, noise.gate)
         smooth, grad_weight, grad_z = gated_smoothness(objective, X, M, z)
         sparse, grad_mu, is_open = group_sparsity(self.mu, M.mean(-2), objective.gate_noise)
         if parts.norm == "projected":
@@ -86,9 +86,9 @@ class PartialModel(GatedModel):
         grad_M = grad_M * lambda1 * parts.L_f
         grad_M += (is_open / math.prod(M.shape[1:]) * lambda2).unsqueeze(-2)
         grad_M += grad_weight.unsqueeze(-1) * z.unsqueeze(-2) * parts.L_s
-        self.logits.grad = membership_pullback(M, grad_M, temperature) * parts.learns_M
+        self.logits.grad = relaxed.membership_pullback(M, grad_M, temperature) * parts.learns_M
         self.Q.grad = grad_Q * lambda1 * parts.L_f
-        self.mu.grad = gates_pullback(z, grad_z) * parts.L_s + lambda2 * grad_mu
+        self.mu.grad = relaxed.gates_pullback(z, grad_z) * parts.L_s + lambda2 * grad_mu
         return torch.stack([smooth, coherent, sparse], -1)
 
 
@@ -122,7 +122,7 @@ def fit(parts: Parts, X: Any, settings: dict[str, Any], seed: int) -> running.Ro
     start = clusters, seeds, problem.gate_start, weights, problem.device, DTYPE
     with torch.no_grad():
         model = kind.start(*start)
-        noise = CounterNoise(seeds, problem.device)
+        noise = relaxed.CounterNoise(seeds, problem.device)
         rows, objective = problem.rows, problem.objective
         train(model, objective, rows, problem.settings, noise, batch_seed=seeds[0])
     labels, mu = model.labels()[0].numpy(), model.mu[0].double().numpy()

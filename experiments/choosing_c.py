@@ -18,8 +18,8 @@ from matplotlib.ticker import MaxNLocator
 from experiments import data, paper, running, two_moons
 from groupfs import GroupFS
 from groupfs.data.open_table import open_matrix
+from groupfs.joint.clusters import lowest_distortion
 from groupfs.joint.graph import feature_walk
-from groupfs.joint.number_of_groups import lowest_distortion
 from groupfs.plotting import CYCLE
 
 N_SEEDS = 5

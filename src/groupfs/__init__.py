@@ -21,11 +21,6 @@ _ROOMS = {
     "GroupPath": "groupfs.joint.path",
     "Level": "groupfs.groups",
 }
-#: Names of before, and what to use instead.
-_ENDED = {
-    "Stability": "FeatureGroups.group_replication_ says how well groups are found again",
-    "tables": "it is called groupfs.files now",
-}
 
 
 def __getattr__(name: str) -> Any:
@@ -34,8 +29,7 @@ def __getattr__(name: str) -> Any:
 
         return installed_version("groupfs") or "0+unknown"  # a folder that was never installed
     if name not in _ROOMS:
-        hint = f": {_ENDED[name]}" if name in _ENDED else ""
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}{hint}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
     return getattr(import_module(_ROOMS[name]), name)

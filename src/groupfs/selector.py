@@ -20,7 +20,6 @@ from groupfs.selection.select import (
     select,
 )
 from groupfs.transform import GroupTransform
-from groupfs.utils.removed import ATTRIBUTES, refuse_removed
 from groupfs.utils.sklearn_compat import (
     COUNT,
     Interval,
@@ -73,14 +72,13 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
     _covers = False
 
     def __new__(cls, *args: Any, **parameters: Any) -> Self:
-        refuse_removed(cls.__name__, args, parameters)
+        if args:
+            raise TypeError(
+                f"{cls.__name__}({args[0]!r}) does not say what {args[0]!r} is; parameters are "
+                f"given by name: n_groups={args[0]!r} looks for as many groups, "
+                f"n_features_to_select={args[0]!r} selects as many features."
+            )
         return super().__new__(cls)
-
-    def __getattr__(self, name: str) -> Any:
-        if isinstance(getattr(type(self), name, None), property):
-            return object.__getattribute__(self, name)  # which says why it is not there
-        hint = f" ({ATTRIBUTES[name]})" if name in ATTRIBUTES else ""
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     def select(self, **changes: Any) -> Selection:
         """Select again with other parameters, without another fit.

@@ -11,7 +11,7 @@ from groupfs.baselines import ConcreteAutoencoderSelector
 from groupfs.baselines.cae import Autoencoder, distinct_features
 from groupfs.data.dense import DenseRows
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
+from groupfs.joint.relaxations import CounterNoise
 
 CPU = torch.device("cpu")
 N_COPIES = 4

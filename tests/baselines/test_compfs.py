@@ -16,7 +16,7 @@ L, B, D, H, K = 3, 7, 5, 4, 3
 
 @pytest.fixture
 def learners(rng):
-    return Learners(L, D, H, K, rng, CPU, DOUBLE)
+    return Learners((L, D, H, K), rng, CPU, DOUBLE)
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from groupfs.baselines.laplacian import self_tuning_affinity
 from groupfs.data.open_table import open_table
 from groupfs.datasets import load_two_moons
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.graph import feature_walk
 from groupfs.joint.loop import train
 from groupfs.joint.model import GatedModel
+from groupfs.joint.relaxations import CounterNoise
 from groupfs.joint.settings import Schedule
 from groupfs.utils.warn import SelectionWarning
 from tests.support.problems import CPU, prepared

@@ -21,7 +21,7 @@ links = pytest.importorskip("source_links")
         ("groupfs.joint.training._train_run", "def _train_run("),  # below its decorator
         ("groupfs.joint.estimator.GroupFS", "class GroupFS("),
         ("groupfs.joint.model.GatedModel.total", "    def total("),
-        ("groupfs.joint.calibration.MAX_DRAWS", "MIN_DRAWS, MAX_DRAWS ="),
+        ("groupfs.joint.problem.MAX_DRAWS", "MIN_DRAWS, MAX_DRAWS ="),
         ("groupfs.joint.losses", 'r"""The objective'),
     ],
 )

@@ -5,7 +5,6 @@ import pandas as pd
 import pytest
 from sklearn.utils._param_validation import InvalidParameterError
 
-import groupfs
 from groupfs import FeatureGroups, GroupFS, GroupFSPath
 from groupfs.datasets import load_two_moons
 from groupfs.metrics import relevant_group_similarity, selection_rates
@@ -116,29 +115,7 @@ def test_parameters_are_given_by_name(kind):
         kind(20)
 
 
-@pytest.mark.parametrize(
-    ("kind", "removed", "remedy"),
-    [
-        (FeatureGroups, {"sparsity": 0.5}, "use GroupFS"),
-        (FeatureGroups, {"n_jobs": 2}, "leave it out"),
-        (GroupFS, {"groups": [0, 1]}, "use FeatureGroups"),
-        (GroupFS, {"ranking": "gate"}, "part of the preset"),
-        (GroupFSPath, {"n_resamples": 2}, "halves of the rows"),
-        (GroupFS, {"sparsities": [1.0]}, "use GroupFSPath"),
-    ],
-)
-def test_a_parameter_that_ended_says_what_to_use_instead(kind, removed, remedy):
-    with pytest.raises(TypeError, match=f"no parameter {next(iter(removed))}: .*{remedy}"):
-        kind(**removed)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
-        kind(colour=1)
-
-
-def test_names_that_ended_say_what_to_use_instead(fitted):
-    with pytest.raises(AttributeError, match="group_selected_.*called group_kept_ now"):
-        fitted.group_selected_  # noqa: B018
-    with pytest.raises(AttributeError, match="Stability.*group_replication_"):
-        groupfs.Stability  # noqa: B018
+def test_what_another_estimator_has_is_not_there(fitted):
     assert not hasattr(fitted, "group_gates_") and len(FeatureGroups().get_params()) <= 16
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from groupfs.datasets import load_two_moons
-from groupfs.joint.calibration import critical_sparsity_weight
+from groupfs.joint.problem import critical_sparsity_weight
 from tests import reference
 from tests.support.problems import open_groups_at, prepared
 from tests.support.tables import real_table

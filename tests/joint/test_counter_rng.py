@@ -2,7 +2,7 @@ import numpy as np
 import torch
 from scipy import stats
 
-from groupfs.joint.counter_rng import CounterNoise
+from groupfs.joint.relaxations import CounterNoise
 
 CPU = torch.device("cpu")
 

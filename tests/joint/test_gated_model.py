@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 import torch
 
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective, sample_term
 from groupfs.joint.model import GatedModel
-from groupfs.joint.relaxations import Noise
+from groupfs.joint.relaxations import CounterNoise, Noise
 from tests import reference
 
 CPU = torch.device("cpu")

@@ -4,10 +4,10 @@ import torch
 
 from groupfs.data.dense import DenseRows
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.loop import CHECK_EVERY, PATIENCE, train
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
+from groupfs.joint.relaxations import CounterNoise
 from groupfs.joint.settings import Schedule
 from groupfs.joint.step import Adam, TrainStep
 from groupfs.utils.warn import InterruptedTrainingWarning

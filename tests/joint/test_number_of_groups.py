@@ -3,11 +3,13 @@ import pytest
 import torch
 
 from groupfs.datasets import load_two_moons
-from groupfs.joint.clusters import cluster_features, embed, leading_eigenvectors
-from groupfs.joint.number_of_groups import (
+from groupfs.joint.clusters import (
     choose_n_groups,
+    cluster_features,
     distortion,
+    embed,
     find_n_groups,
+    leading_eigenvectors,
     lowest_distortion,
 )
 from tests import reference

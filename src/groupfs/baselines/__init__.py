@@ -8,14 +8,14 @@ has one, by its own rule.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from groupfs.baselines.laplacian import LaplacianScore
-from groupfs.baselines.mcfs import MCFS
-from groupfs.baselines.plain import (
+from groupfs.baselines.base import (
     AllFeatures,
     ColumnSubsetSelector,
     RandomSelector,
     VarianceSelector,
 )
+from groupfs.baselines.laplacian import LaplacianScore
+from groupfs.baselines.mcfs import MCFS
 from groupfs.utils.device import import_torch
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ __all__ = ["DUFS", "MCFS", "MGAGR", "AllFeatures", "ColumnSubsetSelector", "Comp
 __all__ += ["ConcreteAutoencoderSelector", "LaplacianScore", "RandomSelector", "VarianceSelector"]
 
 #: Where those live that need torch: they are imported when they are asked for.
-_LAZY = {name: name.lower() for name in ("CompFS", "DUFS", "MGAGR")}
-_LAZY["ConcreteAutoencoderSelector"] = "cae"
+_LAZY = {"CompFS": "compfs", "ConcreteAutoencoderSelector": "cae", "DUFS": "dufs", "MGAGR": "mgagr"}
 
 # People import them from here, and saved models name them so: files may move.
 for _name in set(__all__) - set(_LAZY):

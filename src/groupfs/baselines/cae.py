@@ -16,9 +16,8 @@ from tqdm import tqdm
 
 from groupfs.baselines.base import Table, TrainedSelector
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.problem import DTYPE
-from groupfs.joint.relaxations import gumbel_noise, membership
+from groupfs.joint.relaxations import CounterNoise, gumbel_noise, membership
 from groupfs.utils.sklearn_compat import COUNT, POSITIVE, parameter
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
@@ -219,14 +218,13 @@ class Autoencoder:
 
 def distinct_features(log_probability: FloatArray) -> tuple[IntArray, int]:
     """Give every selector a feature of its own, (K, d) to (K,); return how many gave way, too."""
-    K, features = len(log_probability), log_probability.argmax(axis=1)
+    features = log_probability.argmax(axis=1)
     surest_first = np.argsort(-log_probability.max(axis=1), kind="stable")
     _, first = np.unique(features[surest_first], return_index=True)
-    gives_way = np.ones(K, dtype=bool)
-    gives_way[first] = False
+    gives_way = np.delete(surest_first, first)
     free = np.ones(log_probability.shape[1], dtype=bool)
     free[features] = False
-    for selector in surest_first[gives_way]:
+    for selector in gives_way:
         features[selector] = np.where(free, log_probability[selector], -np.inf).argmax()
         free[features[selector]] = False
-    return features, int(gives_way.sum())
+    return features, len(gives_way)

@@ -7,7 +7,6 @@ hidden units, K classes. The largest tensors are the gates and what they let thr
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
-from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -24,20 +23,11 @@ from tqdm import tqdm
 
 from groupfs.baselines.base import Table, TrainedSelector
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.problem import DTYPE
-from groupfs.utils.sklearn_compat import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    Interval,
-    StrOptions,
-    fit_context,
-    parameter,
-)
+from groupfs.joint.relaxations import CounterNoise
+from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, checked, parameter
 from groupfs.utils.threads import threads_for
 from groupfs.utils.types import IntArray
-from groupfs.utils.warn import SelectionWarning, warn
 
 #: Sparsity weight over the root of d: the public package's experiments have 4.5 for 500, 2 for 84.
 PRICE_OF_A_GATE = 0.2
@@ -120,21 +110,21 @@ class CompFS(TrainedSelector):
 
     n_learners: int = parameter(5, COUNT)
     hidden_width: int = parameter(20, COUNT)
-    sparsity_weight: float | str = parameter("auto", NOT_NEGATIVE, StrOptions({"auto"}))
+    sparsity_weight: float | str = parameter("auto", NOT_NEGATIVE, {"auto"})
     diversity_weight: float = parameter(1.2, NOT_NEGATIVE)
-    threshold: float = parameter(0.7, Interval(Real, 0, 1, closed="neither"))
+    threshold: float = parameter(0.7, SHARE)
     batch_size: int = parameter(50, COUNT)
     max_epochs: int = parameter(250, COUNT)
     learning_rate: float = parameter(0.003, POSITIVE)
     temperature: float = parameter(0.1, POSITIVE)
-    validation_fraction: float = parameter(0.1, Interval(Real, 0, 1, closed="neither"))
+    validation_fraction: float = parameter(0.1, SHARE)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None) -> Self:
         """Train the learners to predict ``y``, the class of every row; rank by their gates."""
         codes = encode_classes(X, y)
@@ -150,7 +140,7 @@ class CompFS(TrainedSelector):
         seeds = self._seeds(3 + self.n_learners)
         sizes = self.n_learners, d, self.hidden_width, int(codes.max()) + 1
         logits = self._train(
-            Learners(*sizes, np.random.default_rng(seeds[1]), rows.device, DTYPE),
+            Learners(sizes, np.random.default_rng(seeds[1]), rows.device, DTYPE),
             Split(rows, codes, *split_rows(codes, self.validation_fraction, seeds[0])),
             np.random.default_rng(seeds[2]),
             CounterNoise(seeds[3:], rows.device),
@@ -161,15 +151,12 @@ class CompFS(TrainedSelector):
         is_open = self.gate_probabilities_ >= self.threshold
         groups = dict.fromkeys(tuple(np.flatnonzero(row).tolist()) for row in is_open)
         self.groups_ = [np.array(group) for group in groups if group]
-        n_open = int(is_open.any(axis=0).sum())
-        self._rank(table, p.max(axis=0), self.n_features_to_select or max(n_open, 1))
-        if self.n_features_to_select is None and n_open == 0:
-            warn(
-                f"no feature reaches threshold={self.threshold} in any group (the best has "
-                f"{p.max():.2f}), so only the best one is selected; choose a lower threshold or "
-                "sparsity_weight, more epochs, or n_features_to_select.",
-                SelectionWarning,
-            )
+        if_none = (
+            f"no feature reaches threshold={self.threshold} in any group (the best has "
+            f"{p.max():.2f}), so only the best one is selected; choose a lower threshold or "
+            "sparsity_weight, more epochs, or n_features_to_select."
+        )
+        self._rank_open(table, p.max(axis=0), int(is_open.any(axis=0).sum()), if_none)
 
     def _train(
         self, learners: "Learners", split: "Split", orders: np.random.Generator, noise: CounterNoise
@@ -198,9 +185,8 @@ class CompFS(TrainedSelector):
                     f"{judged} on validation rows; choose a learning_rate below "
                     f"{self.learning_rate}."
                 )
-            self.history_.append(
-                {"loss": trained, "validation_accuracy": accuracy, "validation_loss": judged}
-            )
+            record = {"loss": trained, "validation_accuracy": accuracy, "validation_loss": judged}
+            self.history_.append(record)
             if (accuracy, -judged) > best:
                 best, self.best_epoch_ = (accuracy, -judged), epoch
                 best_logits = learners.gate_logits.detach().clone()
@@ -247,30 +233,29 @@ class Learners:
     A learner is two ReLU layers followed by two linear heads. The sum of the aggregate heads is the
     prediction of all learners together; an individual head says what one learner knows alone.
     Gate logits start N(0, 1), weights and biases uniform within one over the root of the inputs.
+    ``sizes`` are L, d, H and K.
     """
 
     def __init__(
         self,
-        n_learners: int,
-        n_features: int,
-        hidden_width: int,
-        n_classes: int,
+        sizes: tuple[int, int, int, int],
         rng: np.random.Generator,
         device: torch.device,
         dtype: torch.dtype,
     ) -> None:
+        L, d, H, K = sizes
+
         def parameter(values: NDArray[Any]) -> Tensor:
             return torch.as_tensor(values, dtype=dtype, device=device).requires_grad_()
 
         def layer(n_inputs: int, n_outputs: int) -> list[Tensor]:
             """Return weights (L, inputs, outputs) and biases (L, 1, outputs)."""
-            uniform = (rng.random((n_learners, n, n_outputs), np.float32) for n in (n_inputs, 1))
+            uniform = (rng.random((L, n, n_outputs), np.float32) for n in (n_inputs, 1))
             return [parameter((2 * u - 1) * n_inputs**-0.5) for u in uniform]
 
-        self.gate_logits = parameter(rng.standard_normal((n_learners, n_features)))
-        self.first, self.second = layer(n_features, hidden_width), layer(hidden_width, hidden_width)
-        self.aggregate_head = layer(hidden_width, n_classes)
-        self.individual_head = layer(hidden_width, n_classes)
+        self.gate_logits = parameter(rng.standard_normal((L, d)))
+        self.first, self.second = layer(d, H), layer(H, H)
+        self.aggregate_head, self.individual_head = layer(H, K), layer(H, K)
 
     def parameters(self) -> list[Tensor]:
         heads = (*self.aggregate_head, *self.individual_head)
@@ -287,8 +272,7 @@ class Learners:
         ``deviations`` (B, d) are those of the samples from the training mean, so that a closed
         gate, (L, B, d) or (L, 1, d), which gives zero, puts the mean in place of a value.
         """
-        hidden = _linear(gates * deviations, self.first).relu()
-        hidden = _linear(hidden, self.second).relu()
+        hidden = _linear(_linear(gates * deviations, self.first).relu(), self.second).relu()
         aggregate = _linear(hidden, self.aggregate_head).sum(0)
         # the individual heads only read: networks and gates learn from the aggregate alone
         return aggregate, _linear(hidden.detach(), self.individual_head)
@@ -313,8 +297,7 @@ class Learners:
 def prediction_loss(aggregate: Tensor, individual: Tensor, y: Tensor) -> Tensor:
     """Return cross entropy of the aggregate plus that of all learners; (B, K), (L, B, K), (B,)."""
     L = len(individual)
-    each = cross_entropy(individual.flatten(0, 1), y.repeat(L))
-    return cross_entropy(aggregate, y) + L * each
+    return cross_entropy(aggregate, y) + L * cross_entropy(individual.flatten(0, 1), y.repeat(L))
 
 
 def _linear(x: Tensor, layer: list[Tensor]) -> Tensor:
@@ -349,8 +332,6 @@ def split_rows(codes: IntArray, validation_fraction: float, seed: int) -> tuple[
     N, sizes = len(codes), np.bincount(codes)
     n_validation = min(ceil(validation_fraction * N), N - 1)
     possible = sizes.min() >= 2 and len(sizes) <= min(n_validation, N - n_validation)
-    stratify = codes if possible else None
-    training, validation = train_test_split(
-        np.arange(N), test_size=n_validation, stratify=stratify, random_state=seed
-    )
+    how = {"stratify": codes if possible else None, "random_state": seed}
+    training, validation = train_test_split(np.arange(N), test_size=n_validation, **how)
     return training, validation

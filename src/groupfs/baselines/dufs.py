@@ -14,22 +14,13 @@ from torch import Tensor
 
 from groupfs.baselines.base import Table, TrainedSelector
 from groupfs.groups import OPEN
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.loop import train
 from groupfs.joint.losses import Objective, group_sparsity, sample_term
 from groupfs.joint.model import GatedModel
 from groupfs.joint.problem import DTYPE
-from groupfs.joint.relaxations import Noise, gates, gates_pullback
+from groupfs.joint.relaxations import CounterNoise, Noise, gates, gates_pullback
 from groupfs.joint.settings import Schedule, fewer_than, large_batch
-from groupfs.utils.sklearn_compat import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    Interval,
-    StrOptions,
-    parameter,
-)
-from groupfs.utils.warn import SelectionWarning, warn
+from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, parameter
 
 #: Steps that training takes at most, and epochs it takes at least, if epochs are not given.
 MAX_STEPS, MIN_EPOCHS = 500, 20
@@ -91,7 +82,7 @@ class DUFS(TrainedSelector):
 
     __module__ = "groupfs.baselines"
 
-    loss: str = parameter("ratio", StrOptions({"ratio", "sum"}))
+    loss: str = parameter("ratio", {"ratio", "sum"})
     sparsity_weight: float = parameter(0.1, NOT_NEGATIVE)
     n_neighbors: int = parameter(7, COUNT)
     learning_rate: float = parameter(0.01, POSITIVE)
@@ -126,14 +117,11 @@ class DUFS(TrainedSelector):
             for epoch, (loss, smooth, share) in enumerate(zip(losses, *terms, strict=True))
         ]
         scores = model.mu[0].double().cpu().numpy()
-        n_open = int((scores > OPEN).sum())
-        self._rank(table, scores, self.n_features_to_select or max(n_open, 1))
-        if self.n_features_to_select is None and n_open == 0:
-            warn(
-                "All gates are closed; only the feature ranked first was selected. Choose a lower "
-                'sparsity_weight, loss="ratio" or n_features_to_select.',
-                SelectionWarning,
-            )
+        if_none = (
+            "All gates are closed; only the feature ranked first was selected. Choose a lower "
+            'sparsity_weight, loss="ratio" or n_features_to_select.'
+        )
+        self._rank_open(table, scores, int((scores > OPEN).sum()), if_none)
 
 
 class SumOfTerms(GatedModel):
@@ -143,8 +131,8 @@ class SumOfTerms(GatedModel):
     def with_gates(cls, mu: Tensor, weight: Tensor) -> Self:
         """Make models of gate means, (R, d), and weights, (R,)."""
         R = len(mu)
-        seed_index = torch.arange(R, device=mu.device)
-        return cls(mu.new_empty((R, 0, 1)), mu.new_empty((R, 0, 0)), mu, weight, seed_index)
+        logits, Q = mu.new_empty((R, 0, 1)), mu.new_empty((R, 0, 0))
+        return cls(logits, Q, mu, weight, torch.arange(R, device=mu.device))
 
     def loss_and_gradient(
         self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float
@@ -153,13 +141,12 @@ class SumOfTerms(GatedModel):
         smooth, grad_square = sample_term(objective, X, z.square())
         sparse, grad_sparse, _ = group_sparsity(self.mu, torch.ones_like(z), objective.gate_noise)
         grad_smooth = gates_pullback(z, 2 * z * grad_square)
-        price, share = self._price_and_share(smooth.unsqueeze(-1), sparse.unsqueeze(-1))
-        self.mu.grad = (grad_smooth + price * grad_sparse) / share
+        self.mu.grad = self._combined(grad_smooth, grad_sparse, smooth[:, None], sparse[:, None])
         return torch.stack([smooth, torch.zeros_like(smooth), sparse], -1)
 
-    def _price_and_share(self, smooth: Tensor, sparse: Tensor) -> tuple[Tensor, Tensor]:
-        """Say how the gradient of R counts beside that of L, and what both are divided by."""
-        return self.sparsity_weight.unsqueeze(-1), torch.ones_like(sparse)
+    def _combined(self, grad_smooth: Tensor, grad_sparse: Tensor, *terms: Tensor) -> Tensor:
+        """Combine the gradients of the two terms into that of the loss, (R, d)."""
+        return grad_smooth + self.sparsity_weight[:, None] * grad_sparse
 
 
 class RatioOfTerms(SumOfTerms):
@@ -169,6 +156,6 @@ class RatioOfTerms(SumOfTerms):
         smooth, _, sparse = terms.unbind(-1)
         return smooth / (sparse + SMALLEST_SHARE)
 
-    def _price_and_share(self, smooth: Tensor, sparse: Tensor) -> tuple[Tensor, Tensor]:
-        share = sparse + SMALLEST_SHARE
-        return -smooth / share, share
+    def _combined(self, grad_smooth: Tensor, grad_sparse: Tensor, *terms: Tensor) -> Tensor:
+        smooth, share = terms[0], terms[1] + SMALLEST_SHARE
+        return (grad_smooth - smooth / share * grad_sparse) / share

@@ -7,23 +7,20 @@ neighbours are joined, a CSR array. In the self-tuning one built here :math:`W_{
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.baselines.base import RankingSelector, Table
+from groupfs.baselines.base import DeviceSelector, Table
 from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.table import RowsInMemory
 from groupfs.discovery import smoothness as discovery
 from groupfs.discovery.sample_graph import check_affinity
 from groupfs.joint.settings import fewer_than
 from groupfs.utils.device import find_gpu
-from groupfs.utils.sklearn_compat import COUNT, StrOptions, parameter
-from groupfs.utils.types import FloatArray, IntArray, TorchDevice
-
-if TYPE_CHECKING:
-    import torch
+from groupfs.utils.sklearn_compat import COUNT, parameter
+from groupfs.utils.types import FloatArray, IntArray
 
 Affinity: TypeAlias = FloatArray | sp.csr_array
 
@@ -41,16 +38,12 @@ FLAT = 1e-12
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SampleGraphSelector(RankingSelector):
+class SampleGraphSelector(DeviceSelector):
     """Base of the baselines that need a graph of the samples; it has the graph's parameters."""
 
-    graph: Any = parameter(
-        "self-tuning", StrOptions({"self-tuning"}), "array-like", "sparse matrix"
-    )
+    graph: Any = parameter("self-tuning", {"self-tuning"}, "array-like", "sparse matrix")
     n_neighbors: int = parameter(7, COUNT)
-    kept_neighbors: int | str | None = parameter(None, COUNT, StrOptions({"all"}), None)
-    standardize: bool = parameter(True, "boolean")
-    device: "str | torch.device" = parameter("auto", str, TorchDevice)
+    kept_neighbors: int | str | None = parameter(None, COUNT, {"all"}, None)
 
     def _sample_affinity(self, rows: RowsInMemory) -> Affinity:
         """Build the graph that the parameters ask for, (N, N), multiplying rows on the device."""
@@ -100,8 +93,7 @@ class LaplacianScore(SampleGraphSelector):
     """
 
     def _fit_table(self, table: Table) -> None:
-        W = self._sample_affinity(table.rows)
-        self._rank(table, smoothness(table.rows, W))
+        self._rank(table, smoothness(table.rows, self._sample_affinity(table.rows)))
 
 
 def smoothness(rows: RowsInMemory, W: Affinity, block_entries: int = SCORED_ENTRIES) -> FloatArray:

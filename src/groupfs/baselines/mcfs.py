@@ -3,13 +3,10 @@ r"""Multi-Cluster Feature Selection: features that explain the eigenvectors of a
 Axes: N samples, d features, K eigenvectors, n features that a regression has taken so far.
 
 They are explained by least angle regression (Efron et al., 2004), stopped at a number of features.
-It starts with no feature. The one with the largest absolute product with the residual joins, and
-the fit moves along the direction that has equal angles with all features that joined, until another
-has as large a product; that one joins next. All it needs of the table are products of its columns.
-
-scikit-learn's ``Lars`` (1.9) does the same until a coefficient changes its sign. From there on it
-turns the sign of that feature's angle too, which only the lasso variant calls for (there the
-feature leaves), and the products of the features that joined are equal no more.
+All it needs of the table are products of its columns. scikit-learn's ``Lars`` (1.9) does the same
+until a coefficient changes its sign. From there on it turns the sign of that feature's angle too,
+which only the lasso variant calls for (there the feature leaves), and the products of the features
+that joined are equal no more.
 """
 
 from dataclasses import dataclass
@@ -194,7 +191,7 @@ def least_angle_coefficients(
 
 def _steps_until_equal(residual: FloatArray, rates: FloatArray, height: float) -> FloatArray:
     """Return how far to go until products reach the height, which falls at rate one, (d,)."""
-    far, up, down = np.full((2, len(rates)), np.inf), 1 - rates, 1 + rates
-    steps_up = np.divide(height - residual, up, out=far[0], where=up > 0)
-    steps_down = np.divide(height + residual, down, out=far[1], where=down > 0)
-    return np.maximum(np.minimum(steps_up, steps_down), 0)
+    gaps = height - np.stack([residual, -residual])
+    slopes = 1 - np.stack([rates, -rates])
+    steps = np.divide(gaps, slopes, out=np.full(gaps.shape, np.inf), where=slopes > 0)
+    return np.maximum(steps.min(axis=0), 0)

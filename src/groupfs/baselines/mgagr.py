@@ -11,10 +11,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from groupfs.baselines.base import RankingSelector, Table
+from groupfs.baselines.base import DeviceSelector, Table
 from groupfs.utils.device import resolve_device
-from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, StrOptions, parameter
-from groupfs.utils.types import TorchDevice
+from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, parameter
 
 Step = Callable[[Tensor], Tensor]
 #: Groups' graphs are computed for so many rows at once that b V n is about this (64 MB).
@@ -30,7 +29,7 @@ OUT_OF_RANGE = (
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MGAGR(RankingSelector):
+class MGAGR(DeviceSelector):
     r"""Keep the features from which the others are rebuilt best, on a graph the groups agree on.
 
     Multi-group adaptive graph representation. Every group v of features has a graph :math:`S^v`
@@ -100,15 +99,13 @@ class MGAGR(RankingSelector):
 
     __module__ = "groupfs.baselines"
 
-    n_groups: int | str = parameter("auto", COUNT, StrOptions({"auto"}))
+    n_groups: int | str = parameter("auto", COUNT, {"auto"})
     smoothness_weight: float = parameter(0.1, NOT_NEGATIVE)
     sparsity_weight: float = parameter(0.1, POSITIVE)
     kernel_width: float = parameter(100.0, POSITIVE)
     max_iter: int = parameter(10, COUNT)
     max_inner_iter: int = parameter(10, COUNT)
     tol: float = parameter(1e-4, NOT_NEGATIVE)
-    standardize: bool = parameter(True, "boolean")
-    device: str | torch.device = parameter("auto", str, TorchDevice)
 
     def _fit_table(self, table: Table) -> None:
         device, d = resolve_device(self.device), len(table.columns)
@@ -227,14 +224,12 @@ class GroupGraphs:
 
     def __init__(self, parts: list[Tensor], sigma: float, entries: int = BLOCK_ENTRIES) -> None:
         self.parts, self.sigma, self.block_entries = parts, sigma, entries
-        self.n_samples = parts[0].shape[0]
-        self.inverse_sums = parts[0].new_empty(len(parts), self.n_samples)
-        for block in self.blocks():
-            self.inverse_sums[:, block] = self._kernel(block).sum(-1).T.reciprocal()
+        sums = torch.cat([self._kernel(block).sum(-1) for block in self.blocks()])
+        self.inverse_sums = sums.T.reciprocal()
 
     def blocks(self) -> Iterator[slice]:
         """Return slices that cover the rows, as many rows each as memory allows."""
-        V, n = len(self.parts), self.n_samples
+        V, n = len(self.parts), len(self.parts[0])
         size = max(1, self.block_entries // (V * max(V, n)))
         return (slice(start, min(n, start + size)) for start in range(0, n, size))
 

@@ -102,9 +102,9 @@ def fetch_dataset(
 def obtain_file(file: File, folder: Path, download: bool) -> bytes:
     """Read and check a file of the folder, downloaded first if it is absent and may be."""
     names = [file.name, f"{file.name}.gz", f"{file.name}.zip", Path(file.url or file.name).name]
+    source = "fetch again" if file.url else f"get it again from {file.home}"
     for path in (folder / name for name in names):
         if path.is_file():
-            source = "fetch again" if file.url else f"get it again from {file.home}"
             return _checked(file, path, str(path), f"delete it and {source}")
     absent = (
         f"{file.name} is not in {folder}; get it from {file.home} and put it there, as it is or "

@@ -48,10 +48,11 @@ def load_two_moons(
     >>> moons.groups[1]
     array([5, 6, 7, 8, 9])
     """
-    if n_features < 2 * N_COPIES:
+    n_informative = 2 * N_COPIES
+    if n_features < n_informative:
         raise ValueError(
             f"n_features={n_features}, but the two informative groups alone need "
-            f"{2 * N_COPIES}; choose n_features >= {2 * N_COPIES}."
+            f"{n_informative}; choose n_features >= {n_informative}."
         )
     if not 0 <= correlation <= 1:
         raise ValueError(f"correlation={correlation} must lie between 0 and 1.")
@@ -60,10 +61,9 @@ def load_two_moons(
     coordinates = (coordinates - coordinates.mean(0)) / coordinates.std(0)
 
     data = rng.standard_normal((n_samples, n_features))
-    copies, informative = np.repeat(coordinates, N_COPIES, axis=1), data[:, : 2 * N_COPIES]
-    data[:, : 2 * N_COPIES] = np.sqrt(correlation) * copies + np.sqrt(1 - correlation) * informative
-
+    copies, own = np.repeat(coordinates, N_COPIES, axis=1), data[:, :n_informative]
+    data[:, :n_informative] = np.sqrt(correlation) * copies + np.sqrt(1 - correlation) * own
     names = [f"x{axis + 1}_{copy + 1}" for axis in range(2) for copy in range(N_COPIES)]
-    names += [f"noise_{i + 1}" for i in range(n_features - 2 * N_COPIES)]
-    groups = [np.arange(N_COPIES), np.arange(N_COPIES, 2 * N_COPIES)]
+    names += [f"noise_{i + 1}" for i in range(n_features - n_informative)]
+    groups = np.split(np.arange(n_informative), 2)
     return Bunch(data=data, target=moon, groups=groups, feature_names=names)

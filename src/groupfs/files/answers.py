@@ -1,20 +1,49 @@
 """Answers that have an order, and numbers among them that may stand for no answer.
 
-Answers in words are the steps of a scale. Common English wordings are known; others are given.
+Answers in words are the steps of a scale. Common English wordings are known, as ``wordings.toml``
+lists them; others are given.
 """
 
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence, Set
+from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from groupfs.files.column_values import ColumnsError, plain_spelling, to_text
-from groupfs.files.wordings import NO_ANSWER, WORDINGS, Scale
 from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray
 
+#: Steps from the lowest to the highest: a word each, or several separated by ``|``.
+Scale = tuple[str, ...]
+
+_LISTED = tomllib.loads(resources.files(__package__).joinpath("wordings.toml").read_text("utf-8"))
+
+
+def _both_ways(word: str, opposite: str) -> Scale:
+    """Return the steps from extremely one way to extremely the other."""
+
+    def side(of: str) -> list[str]:
+        steps = []
+        for degree in _LISTED["both_ways"]["degrees"]:
+            forms = [form.strip() for d in degree for form in (f"{d} {of}", f"{of} {d}")]
+            steps.append("|".join(dict.fromkeys(forms)))
+        return steps
+
+    neither = f"neither {word} nor {opposite}|neither {opposite} nor {word}|neither"
+    between = f"{neither}|neutral|neutral/undecided|undecided|no opinion"
+    return (*side(word), between, *reversed(side(opposite)))
+
+
+WORDINGS: tuple[Scale, ...] = (
+    *(_both_ways(*words) for words in _LISTED["both_ways"]["words"]),
+    *map(tuple, _LISTED["scales"]),
+)
+#: What people say in place of an answer.
+NO_ANSWER = frozenset(_LISTED["no_answer"])
 #: Answers that begin with their number, "1 - never", "5 (always)", or are nothing else; not 1.5.
 NUMBERED = re.compile(r"(\d{1,2})(?:\.0+)?(?!\.?\d)(?:\s*[-–=.:()][-–=.:()\s]*(.*?)\)?)?")
 #: Different answers of a question, at most, and steps of a scale whose answers are numbers.
@@ -75,8 +104,8 @@ def _read_order(order: str | Sequence[str]) -> Scale:
     given = ",".join(words)
     if len(scale) < 2:
         raise ColumnsError(
-            f"order={given!r} has {len(scale)} answer{'' if len(scale) == 1 else 's'}; give at "
-            "least 2, the lowest first, separated by commas.",
+            f"order={given!r} has {count(len(scale), 'answer')}; give at least 2, the lowest "
+            "first, separated by commas.",
             "order",
         )
     if len(steps_of(scale)) < sum(len(step.split("|")) for step in scale):

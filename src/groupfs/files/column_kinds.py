@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from groupfs.data.columns import MOST_DIFFERENT, MOST_LEVELS
-from groupfs.files.answers import find_steps, plain_word
+from groupfs.files.answers import Scale, find_steps, plain_word
 from groupfs.files.column_values import (
     ColumnsError,
     is_id,
@@ -17,7 +17,6 @@ from groupfs.files.column_values import (
     to_numbers,
     to_text,
 )
-from groupfs.files.wordings import Scale
 from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray
 
@@ -135,9 +134,8 @@ def decide(
 def convert(column: Column, series: Any) -> tuple[Any, int]:
     """Return a column as the kind it has, and how many of its values that kind has no place for.
 
-    Numbers and truth values become floats, and so do answers: the number of the step. Categories
-    become pandas' own with the levels of the first file. What has no place becomes a gap, as gaps
-    stay gaps.
+    Numbers, truth values and steps of answers are floats; categories are pandas' own with the
+    levels of the first file. What has no place becomes a gap, as gaps stay gaps.
     """
     import pandas as pd
 
@@ -175,8 +173,8 @@ def _answers(name: str, text: Any, scale: Scale, log: DecisionLog) -> Column:
 
 
 def _category(name: str, text: Any, use: bool, log: DecisionLog) -> Column:
-    values, n_present = sorted(text.dropna().unique()), text.count()
-    n_values = len(values)
+    values = sorted(text.dropna().unique())
+    n_values, n_present = len(values), text.count()
     if n_values == 1:
         return log.ignore(name, "one_value")
     if not use and n_values > 2:

@@ -23,23 +23,7 @@ Patterns: TypeAlias = str | Sequence[str] | None
 
 @dataclass(frozen=True)
 class Preparation:
-    """The kind of every column of a file; made by :func:`decide_columns`.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from groupfs.files.columns import decide_columns
-    >>> people = pd.DataFrame({"id": [7, 3, 9, 4], "sex": list("fmmf"), "age": [31, 28, None, 60]})
-    >>> preparation = decide_columns(people)
-    >>> preparation.apply(people)[0]
-      sex   age
-    0   f  31.0
-    1   m  28.0
-    2   m   NaN
-    3   f  60.0
-    >>> print(preparation.notes[1])
-    Took 1 column of text for categories: sex (2 values).
-    """
+    """The kind of every column of a file; made by :func:`decide_columns`."""
 
     columns: tuple[Column, ...]
     notes: tuple[str, ...] = ()
@@ -91,8 +75,7 @@ class Preparation:
     def refuse_missing(self, names: Iterable[str], needed: Sequence[str]) -> None:
         """Raise an error that names the columns that are needed but not among ``names``."""
         given = set(names)
-        missing = [name for name in needed if name not in given]
-        if missing:
+        if missing := [name for name in needed if name not in given]:
             raise ColumnsError(
                 f"{len(missing)} of the {len(needed)} columns that are needed "
                 f"{'is' if len(missing) == 1 else 'are'} missing: {join_names(missing, 12)}."
@@ -113,9 +96,9 @@ class Preparation:
 def decide_columns(
     frame: Any,
     *,
-    drop: str | Sequence[str] | None = None,
-    use: str | Sequence[str] | None = None,
-    label: str | Sequence[str] | None = None,
+    drop: Patterns = None,
+    use: Patterns = None,
+    label: Patterns = None,
     missing: Any = None,
     order: Any = None,
 ) -> Preparation:
@@ -130,25 +113,21 @@ def decide_columns(
     ----------
     frame : DataFrame
         The table as its file has it.
-    drop : str, sequence of str or None
-        Names or patterns (``*_mut``) of columns to leave out.
-    use : str, sequence of str or None
-        Names or patterns of columns to use although they look like ids or free text.
+    drop, use, missing, order
+        As in :class:`groupfs.files.ColumnPreparer`.
     label : str, sequence of str or None
         Names of columns to leave out without a word, such as that of the label.
-    missing : value, sequence of values or None
-        Numbers and words that stand for no answer, in every column.
-    order : str, sequence of str, sequence of sequences or None
-        Answers in words from the lowest to the highest, such as ``"low,middle,high"``; a list of
-        such texts gives the orders of several scales.
 
     Examples
     --------
     >>> import pandas as pd
     >>> from groupfs.files.columns import decide_columns
-    >>> table = pd.DataFrame({"job": ["cook", "smith", "baker", "cook", "baker", "smith"]})
-    >>> decide_columns(table).columns[0]
-    Column(name='job', kind='category', values=('baker', 'cook', 'smith'), why='')
+    >>> people = pd.DataFrame({"id": [7, 3, 9, 4], "sex": list("fmmf"), "age": [31, 28, None, 60]})
+    >>> preparation = decide_columns(people)
+    >>> preparation.apply(people)[0].columns.tolist()
+    ['sex', 'age']
+    >>> print(preparation.notes[1])
+    Took 1 column of text for categories: sex (2 values).
     """
     names = list(frame.columns)
     used, left_out = matching(use, names, "use"), _left_out(names, drop, label)
@@ -216,9 +195,8 @@ def matching(patterns: Patterns, names: Sequence[str], parameter: str) -> set[st
     for pattern in [part.strip() for parts in split for part in parts]:
         hits = [pattern] if pattern in names else fnmatch.filter(names, pattern)
         if not hits:
-            raise ColumnsError(
-                f"{parameter}={pattern!r}: {no_such_column(pattern, names)}", parameter
-            )
+            unknown = f"{parameter}={pattern!r}: {no_such_column(pattern, names)}"
+            raise ColumnsError(unknown, parameter)
         matches.update(hits)
     return matches
 

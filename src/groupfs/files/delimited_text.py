@@ -204,7 +204,7 @@ def _is_data(cells: list[str]) -> bool:
     values = [_as_number(cell) for cell in known]
     if not known or any(value is None for value in values):
         return False
-    counted = any(values == [float(i) for i in range(s, len(cells) + s)] for s in (0, 1))
+    counted = any(values == list(range(first, first + len(cells))) for first in (0, 1))
     return not (counted and len(cells) > 1)
 
 

@@ -41,8 +41,7 @@ class FileTable:
             return self.values[list(names)]
         import pandas as pd
 
-        index = {name: i for i, name in enumerate(self.names)}
-        columns = self.values[:, [index[name] for name in names]]
+        columns = self.values[:, pd.Index(self.names).get_indexer(names)]
         columns = columns.toarray() if hasattr(columns, "toarray") else columns
         return pd.DataFrame(columns, columns=list(names))
 

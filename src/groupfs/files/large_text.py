@@ -14,14 +14,7 @@ from typing import Any
 import numpy as np
 
 from groupfs.data.memory import memory_budget
-from groupfs.files.columns import (
-    Column,
-    ColumnsError,
-    Preparation,
-    decide_columns,
-    no_such_column,
-    refuse_few,
-)
+from groupfs.files import columns as kinds
 from groupfs.files.delimited_text import find_layout, parse, refuse_unparsed
 from groupfs.files.file_content import find_content
 from groupfs.files.file_table import FileTable, TableError
@@ -67,7 +60,8 @@ def map_text(
         layout = find_layout(file, content.source, header, n_bytes=2**22)
     for option, name in aside.items():
         if name not in layout.names:
-            raise ColumnsError(f"{option} {name}: {no_such_column(name, layout.names)}")
+            unknown = f"{option} {name}: {kinds.no_such_column(name, layout.names)}"
+            raise kinds.ColumnsError(unknown)
     as_text = dict.fromkeys(aside.values(), str)  # one word makes text of numbers beside it
     n_rows = min(part_rows, max(100, PART_CELLS // len(layout.names)))
     numbers, kept, n_first = Path(folder, "numbers"), [], 0
@@ -76,11 +70,11 @@ def map_text(
         for part in parse(file, layout, n_rows, dtype=as_text):
             if not n_first:
                 n_first = len(part)
-                decided = decide_columns(part.drop(columns=list(as_text)), **columns)
+                decided = kinds.decide_columns(part.drop(columns=list(as_text)), **columns)
                 preparation = _numbers_alone(decided)
-                refuse_few(preparation.names, content.source, preparation.notes)
+                kinds.refuse_few(preparation.names, content.source, preparation.notes)
                 sums, counts = np.zeros((2, len(preparation.names)))
-            values = _as_numbers(preparation, part)
+            values = _as_numbers(preparation.apply(part)[0])
             _append(numbers, values)
             sums += np.nansum(values, axis=0)
             counts += np.isfinite(values).sum(axis=0)
@@ -113,12 +107,12 @@ def map_text(
     )
 
 
-def _numbers_alone(decided: Preparation) -> Preparation:
+def _numbers_alone(decided: kinds.Preparation) -> kinds.Preparation:
     """Leave out columns that are no numbers, and notes that are not true of all rows."""
     columns, left_out = list(decided.columns), []
     for place, column in enumerate(columns):
         if column.kind in ("category", "ordered") and len(column.values) != 2:
-            columns[place] = Column(column.name, "ignored", why="category")
+            columns[place] = kinds.Column(column.name, "ignored", why="category")
             left_out.append(column.name)
     notes = [note for note in decided.notes if not any(words in note for words in COUNTED)]
     if left_out:
@@ -130,12 +124,8 @@ def _numbers_alone(decided: Preparation) -> Preparation:
     return replace(decided, columns=tuple(columns), notes=tuple(notes))
 
 
-def _as_numbers(preparation: Preparation, frame: Any) -> FloatArray:
-    """Return the columns that are used as one array, NaN for what is not finite.
-
-    Of two categories the second is 1.
-    """
-    prepared = preparation.apply(frame)[0]
+def _as_numbers(prepared: Any) -> FloatArray:
+    """Return columns as one array; of two categories the second is 1, NaN is what is not finite."""
     for name in prepared.select_dtypes("category"):
         prepared[name] = prepared[name].cat.codes.replace(-1, np.nan)
     numbers: FloatArray = prepared.to_numpy(dtype=np.float64)

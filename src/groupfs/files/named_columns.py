@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.files.answers import plain_word
+from groupfs.files.answers import NO_ANSWER, plain_word
 from groupfs.files.delimited_text import MISSING_WORDS, find_names
 from groupfs.files.file_content import Content
 from groupfs.files.file_table import FileTable, TableError
-from groupfs.files.wordings import NO_ANSWER
 from groupfs.utils.text import join_names
 
 #: What a spreadsheet shows for values that it could not compute.
@@ -38,10 +37,8 @@ def read_excel(content: Content, header: bool | None) -> FileTable:
     frame = (cells.iloc[1:] if has_header else cells).reset_index(drop=True).apply(_typed)
     frame.columns = names
     others = [title for title, other in sheets.items() if title != largest and other.size]
-    notes = []
-    if others:
-        them = f"sheet {others[0]} was" if len(others) == 1 else f"{len(others)} other sheets were"
-        notes.append(f"The table is the sheet {largest}; {them} not read.")
+    them = f"sheet {others[0]} was" if len(others) == 1 else f"{len(others)} other sheets were"
+    notes = [f"The table is the sheet {largest}; {them} not read."] if others else []
     return FileTable(frame, names, content.source, named=has_header, notes=notes)
 
 
@@ -66,14 +63,12 @@ def read_spss(content: Content) -> FileTable:
         nominal = meta.variable_measure.get(name) == "nominal" and column.dtype.kind in "iuf"
         if nominal and len(present) > 2 and present <= set(labels):
             frame[name] = column.map(labels).astype("category")
-    notes = []
-    if said:
-        notes.append(
-            f"Took values that are labelled {join_names(sorted(set(said.values())), 3)} for gaps "
-            f"(how many): {join_names(said, 12)}."
-        )
+    told = (
+        f"Took values that are labelled {join_names(sorted(set(said.values())), 3)} for gaps "
+        f"(how many): {join_names(said, 12)}."
+    )
     names = [str(name) for name in frame.columns]
-    return FileTable(frame, names, content.source, notes=notes)
+    return FileTable(frame, names, content.source, notes=[told] if said else [])
 
 
 def read_frame(content: Content) -> FileTable:

@@ -1,10 +1,14 @@
 r"""Cluster the features: k-means of the rows of leading eigenvectors of their graph.
 
+How many groups there are is chosen by distortion E(C) and gaps of the eigenvalues.
+
 Axes: d features, V eigenvectors, C groups. Eigenvectors are those of the smallest eigenvalues of
 the Laplacian, that is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
 """
 
+import math
 import warnings
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -22,6 +26,16 @@ N_RANDOM_STARTS, MAX_STEPS = 4, 30
 DIRECT_FEATURES, LOBPCG_STEPS = 8192, 200
 #: Features above which few eigenvectors of a dense walk are found faster one by one.
 DENSE_FEATURES = 1024
+#: Groups that wide tables are divided into where the graph itself does not say.
+USUAL_GROUPS = 20
+#: Distortion per feature that counts as none, and that counts.
+NOTHING, SOMETHING = 0.002, 0.02
+#: A fall of the eigenvalues from one to the next that says how many groups there are.
+CLEAR_GAP = 0.3
+#: Distortion per feature that rounding may leave of none.
+ROUNDING = 1e-9
+#: Most groups that are looked for when their number is not given, and by the lowest distortion.
+MOST_GROUPS, MOST_BY_DISTORTION = 30, 40
 
 
 def leading_eigenvectors(walk: Walk, n_vectors: int) -> FloatArray:
@@ -30,13 +44,10 @@ def leading_eigenvectors(walk: Walk, n_vectors: int) -> FloatArray:
     Those of a sparse walk, and of a dense one of many features, are found one by one.
     """
     d = walk.shape[0]
-    is_large = sp.issparse(walk) or d > DENSE_FEATURES
-    if is_large and n_vectors < d - 1:
-        values, vectors = _one_by_one(walk, n_vectors)
-    else:
-        values, vectors = dense_eigenvectors(_dense(walk), n_vectors)
-    order = np.argsort(-values, kind="stable")
-    return vectors[:, order]
+    is_large = (sp.issparse(walk) or d > DENSE_FEATURES) and n_vectors < d - 1
+    find = _one_by_one if is_large else _all_at_once
+    values, vectors = find(walk, n_vectors)
+    return vectors[:, np.argsort(-values, kind="stable")]
 
 
 def _one_by_one(
@@ -48,16 +59,18 @@ def _one_by_one(
         return lanczos(walk, n_vectors)
     except scipy.sparse.linalg.ArpackError:
         if d <= direct_features:
-            return dense_eigenvectors(_dense(walk), n_vectors)
+            return _all_at_once(walk, n_vectors)
+    start = np.random.default_rng(0).standard_normal((d, n_vectors))
     with warnings.catch_warnings():
-        # what has not converged is smooth all the same
-        warnings.simplefilter("ignore", UserWarning)
-        start = np.random.default_rng(0).standard_normal((d, n_vectors))
+        warnings.simplefilter(
+            "ignore", UserWarning
+        )  # what has not converged is smooth all the same
         return scipy.sparse.linalg.lobpcg(walk, start, maxiter=LOBPCG_STEPS)
 
 
-def _dense(walk: Walk) -> FloatArray:
-    return walk if isinstance(walk, np.ndarray) else np.asarray(walk.toarray())
+def _all_at_once(walk: Walk, n_vectors: int) -> tuple[FloatArray, FloatArray]:
+    dense = walk if isinstance(walk, np.ndarray) else walk.toarray()
+    return dense_eigenvectors(dense, n_vectors)
 
 
 def cluster_features(
@@ -74,7 +87,14 @@ def cluster_features(
     # before rows are scaled to unit length: of rows of one length, rounding would choose
     _, pivots = scipy.linalg.qr(eigenvectors[:, :n_groups].T, mode="r", pivoting=True)
     embedding = embed(eigenvectors, n_groups)
-    labels = _fill_empty(_tightest(embedding, embedding[pivots[:n_groups]], rng), n_groups)
+    starts = [embedding[pivots[:n_groups]]]
+    if rng is not None:
+        from sklearn.cluster import kmeans_plusplus
+
+        seeds = rng.integers(2**31, size=N_RANDOM_STARTS).tolist()
+        starts += [kmeans_plusplus(embedding, n_groups, random_state=seed)[0] for seed in seeds]
+    found = [_lloyd(embedding, centers) for centers in starts]
+    labels = _fill_empty(min(found, key=partial(_inertia, embedding, n_groups)), n_groups)
     # k-means numbers them as rounding has it
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse]
@@ -91,22 +111,7 @@ def as_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
     return [np.flatnonzero(labels == j) for j in range(n_groups)]
 
 
-def _tightest(
-    embedding: FloatArray, start: FloatArray, rng: np.random.Generator | None
-) -> IntArray:
-    """Take the best of k-means from the given start and, with ``rng``, from random ones."""
-    starts, n_groups = [start], len(start)
-    if rng is not None:
-        from sklearn.cluster import kmeans_plusplus
-
-        for seed in rng.integers(2**31, size=N_RANDOM_STARTS):
-            centers, _ = kmeans_plusplus(embedding, n_groups, random_state=int(seed))
-            starts.append(centers)
-    found = [_lloyd(embedding, centers) for centers in starts]
-    return min(found, key=lambda labels: _inertia(embedding, labels, n_groups))
-
-
-def _inertia(points: FloatArray, labels: IntArray, n_groups: int) -> float:
+def _inertia(points: FloatArray, n_groups: int, labels: IntArray) -> float:
     centers = _means_by_cluster(points, labels, np.zeros((n_groups, points.shape[1])))
     return float(np.square(points - centers[labels]).sum())
 
@@ -114,8 +119,7 @@ def _inertia(points: FloatArray, labels: IntArray, n_groups: int) -> float:
 def _lloyd(points: FloatArray, centers: FloatArray) -> IntArray:
     """Run k-means from given centers until it stands still, (d,).
 
-    A few matrix products for each step; scikit-learn's takes ten times as long for tables this
-    small, and dozens are needed to choose the number of groups.
+    scikit-learn's takes ten times as long for tables this small, and dozens of runs are needed.
     """
     labels = np.full(len(points), -1)
     for _ in range(MAX_STEPS):
@@ -142,10 +146,118 @@ def _means_by_cluster(points: FloatArray, labels: IntArray, otherwise: FloatArra
 def _fill_empty(labels: IntArray, n_groups: int) -> IntArray:
     """Give each empty cluster a feature of the largest: k-means leaves some when rows coincide."""
     labels = labels.copy()
-    counts = np.bincount(labels, minlength=n_groups)
-    for empty in np.flatnonzero(counts == 0):
-        donor = counts.argmax()
-        labels[np.flatnonzero(labels == donor)[-1]] = empty
-        counts[donor] -= 1
-        counts[empty] += 1
+    for empty in np.setdiff1d(np.arange(n_groups), labels):
+        largest = np.bincount(labels).argmax()
+        labels[np.flatnonzero(labels == largest)[-1]] = empty
     return labels
+
+
+def find_n_groups(walk: Walk, n_distinct: int) -> tuple[int, dict[int, float], FloatArray]:
+    """Find the number of groups; return it, E(C) for all C looked at, and the eigenvectors.
+
+    ``n_distinct`` features are not duplicates of another.
+    """
+    eigenvectors = leading_eigenvectors(walk, max(min(MOST_GROUPS + 1, n_distinct), 2))
+    curve, lone = _curve(eigenvectors)
+    values = np.einsum("ij,ij->j", eigenvectors, walk @ eigenvectors)
+    return choose_n_groups(curve, len(eigenvectors), lone, values), curve, eigenvectors
+
+
+def lowest_distortion(walk: Walk) -> tuple[int, dict[int, float], FloatArray]:
+    """Find the C with the lowest E(C), as published; return it, E(C) of all, and eigenvectors.
+
+    C is from 2 to min(d - 1, 40): E(d) is zero whatever the table.
+    """
+    most = max(2, min(walk.shape[0] - 1, MOST_BY_DISTORTION))
+    eigenvectors = leading_eigenvectors(walk, most)
+    curve, _ = _curve(eigenvectors)
+    return min(curve, key=lambda C: curve[C]), curve, eigenvectors
+
+
+def _curve(eigenvectors: FloatArray) -> tuple[dict[int, float], dict[int, int]]:
+    """Compute E(C), and how many features stand alone, for every C up to that of eigenvectors."""
+    curve, lone = {}, {}
+    for C in range(2, eigenvectors.shape[1] + 1):
+        labels = cluster_features(eigenvectors, C)
+        curve[C] = distortion(embed(eigenvectors, C), labels)
+        lone[C] = int((np.bincount(labels) == 1).sum())
+    return curve, lone
+
+
+def distortion(embedding: FloatArray, labels: IntArray) -> float:
+    r"""Measure how far the embedding is from indicators of the clusters, after the best rotation.
+
+    .. math:: E(C) = \min_R \|U R - Y\|_F^2
+    """
+    indicator = np.eye(embedding.shape[1])[labels]
+    A, _, Bt = np.linalg.svd(embedding.T @ indicator)
+    return float(np.square(embedding @ (A @ Bt) - indicator).sum())
+
+
+def choose_n_groups(
+    curve: dict[int, float],
+    n_features: int,
+    lone: dict[int, int] | None = None,
+    eigenvalues: FloatArray | None = None,
+) -> int:
+    r"""Choose the number of groups that the eigenvalues or the distortion curve speak for.
+
+    In large tables, where each feature has many neighbours of its own group, eigenvalues stay near
+    one up to the number of groups C and then fall at once; that settles it. C + 1 is taken if its
+    distortion is lower: the features that belong nowhere are a group too.
+
+    Otherwise it is the first clear dip: either E(C) is at most half of E(C - 1) and of E(C + 1), or
+    it is next to nothing and E(C + 1) is not, as when the graph falls apart into C pieces. The
+    smallest value itself says little: E(2) is small whatever the data, and E(d) is zero; so two
+    groups that are told apart perfectly give way to a dip behind them. Without a clear dip the
+    curve is mostly noise: then the deepest dip within half of :math:`\sqrt{2d}` (at most 20) on
+    either side of it, or that number itself.
+
+    Beyond the true number the features of a tight group fall apart, one by one, before a loose
+    group does. So numbers at which features stand alone (``lone``, how many by C) do not count: of
+    clear dips those with two or more; otherwise those with any, unless there is no other.
+    """
+    at_gap = _gap(curve, eigenvalues)
+    if at_gap is not None:
+        return at_gap
+    lone = lone or dict.fromkeys(curve, 0)
+    usual = min(USUAL_GROUPS, max(2, round(math.sqrt(2 * n_features))), max(curve))
+    nothing, something = NOTHING * n_features, SOMETHING * n_features
+    curve = _without_ties(curve, ROUNDING * n_features)
+    heights = np.array([0.0, *curve.values(), 0.0])  # beyond its ends the curve is zero
+    before = dict(zip(curve, heights[:-2] - heights[1:-1], strict=True))
+    after = dict(zip(curve, heights[2:] - heights[1:-1], strict=True))
+    dips = {C: min(before[C], after[C]) for C in curve}
+    dips = {C: depth for C, depth in dips.items() if depth > 0}
+    clear = {C for C, depth in dips.items() if depth >= curve[C]}
+    clear |= {C for C in curve if curve[C] <= nothing and after[C] >= something}
+    clear = {C for C in clear if lone[C] <= 1}
+    if any(C > 2 and depth >= curve[C] / 2 and not lone[C] for C, depth in dips.items()):
+        clear.discard(2)
+    if clear:
+        return min(clear)
+    whole = {C: depth for C, depth in dips.items() if not lone[C]}
+    near = {C: depth for C, depth in whole.items() if usual / 2 <= C <= 1.5 * usual}
+    if not near and lone[usual]:
+        near = whole or {C: float(C) for C in range(2, usual + 1) if not lone[C]}
+    return max(near, key=lambda C: near[C]) if near else usual
+
+
+def _gap(curve: dict[int, float], eigenvalues: FloatArray | None) -> int | None:
+    """Count the eigenvalues before they fall for good, from three on, or one more."""
+    if eigenvalues is None or len(eigenvalues) < 4:
+        return None
+    falls = -np.diff(eigenvalues)
+    C = 3 + int(np.argmax(falls[2:]))
+    if falls[C - 1] < CLEAR_GAP:
+        return None
+    return min((C, C + 1), key=lambda number: curve.get(number, np.inf))
+
+
+def _without_ties(curve: dict[int, float], rounding: float) -> dict[int, float]:
+    """Keep only the last of numbers in a row at which the distortion is zero but for rounding.
+
+    A graph in m pieces has m eigenvectors of eigenvalue one, of which the solver returns any
+    mixture: whether the first few of them are without distortion, too, is a matter of rounding.
+    """
+    return {C: E for C, E in curve.items() if max(E, curve.get(C + 1, math.inf)) > rounding}

@@ -16,15 +16,7 @@ from groupfs.joint.settings import PRESETS, Settings
 from groupfs.selection.select import refuse_too_many
 from groupfs.selector import GroupSelector, derive_seeds
 from groupfs.utils.device import import_torch, resolve_device
-from groupfs.utils.sklearn_compat import (
-    COUNT,
-    NOT_NEGATIVE,
-    POSITIVE,
-    Interval,
-    StrOptions,
-    fit_context,
-    parameter,
-)
+from groupfs.utils.sklearn_compat import COUNT, NOT_NEGATIVE, POSITIVE, Interval, checked, parameter
 from groupfs.utils.warn import SelectionWarning, warn
 
 if TYPE_CHECKING:
@@ -41,9 +33,9 @@ WEIGHT = Interval(Real, 1e-6, 1e6, closed="both")
 class JointSelector(GroupSelector):
     """Base of ``GroupFS`` and ``GroupFSPath``: their parameters, the table, what a model sets."""
 
-    smoothness_weight: float | str = parameter("auto", WEIGHT, StrOptions({"auto"}))
-    preset: str = parameter("default", StrOptions(set(PRESETS)))
-    bandwidth_gradient: str | None = parameter(None, StrOptions({"exact", "detached"}), None)
+    smoothness_weight: float | str = parameter("auto", WEIGHT, {"auto"})
+    preset: str = parameter("default", set(PRESETS))
+    bandwidth_gradient: str | None = parameter(None, {"exact", "detached"}, None)
     start_temperature: float | None = parameter(None, POSITIVE, None)
     end_temperature: float = parameter(0.01, POSITIVE)
     batch_size: int | None = parameter(None, Interval(Integral, 2, None, closed="left"), None)
@@ -52,14 +44,14 @@ class JointSelector(GroupSelector):
     learning_rate: float | None = parameter(None, POSITIVE, None)
     n_init: int = parameter(2, COUNT)
     n_neighbors: int = parameter(7, COUNT)
-    feature_neighbors: int | str | None = parameter(None, COUNT, StrOptions({"all"}), None)
+    feature_neighbors: int | str | None = parameter(None, COUNT, {"all"}, None)
     diffusion_steps: int = parameter(2, COUNT)
     gate_noise: float = parameter(0.5, Interval(Real, 0.2, 2, closed="both"))
     verbose: int = parameter(0, "verbose")
 
     _advice = "try other sparsities"  # where gates are trivial
 
-    @fit_context(prefer_skip_nested_validation=True)
+    @checked
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the groups of the columns of X and which of them matter.
 
@@ -122,8 +114,8 @@ class JointSelector(GroupSelector):
         self.sparsity_weight_ = float(trained.sparsity_weights[weight])
         self.loss_, self.gain_ = (float(of[seed, weight]) for of in (trained.loss, trained.gain))
         self.history_, self.n_iter_ = learned.history, len(learned.history)
-        table, every = problem.table, np.arange(len(problem.table.columns))
-        K = problem.settings.n_neighbors
+        table, K = problem.table, problem.settings.n_neighbors
+        every = np.arange(len(table.columns))
         smoothness = feature_smoothness(table.rows, every, problem.seeds[0], n_neighbors=K)
         self._rank(X, table, smoothness, every[:0], kept_first=True)
         self._select()
@@ -131,17 +123,19 @@ class JointSelector(GroupSelector):
 
     def _warn_of_trivial_gates(self) -> None:
         """Warn where gates tell no groups apart, or none that are worth it."""
-        n_open, told = int((self.group_gates_ > OPEN).sum()), ""
+        n_open = int((self.group_gates_ > OPEN).sum())
         if n_open == self.n_groups_:
             told = "All gates are open, so no group is left out"
         elif n_open and self.gain_ <= 0:
-            gain = f"gain_ is {self.gain_:.2g}"
-            told = f"The open groups have no lower loss than all or none ({gain})"
+            told = (
+                f"The open groups have no lower loss than all or none (gain_ is {self.gain_:.2g})"
+            )
         elif not n_open and (self.n_features_to_select or self.n_groups_to_select):
             told = "All gates are closed, so their order says little"
-        if told:
-            at = f"at lambda2 = {self.sparsity_weight_:.3g}"
-            warn(f"{told}, {at}; {self._advice}.", SelectionWarning)
+        else:
+            return
+        at = f"at lambda2 = {self.sparsity_weight_:.3g}"
+        warn(f"{told}, {at}; {self._advice}.", SelectionWarning)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

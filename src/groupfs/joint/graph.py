@@ -16,7 +16,7 @@ from torch import Tensor
 from groupfs.data.correlations import Correlations
 from groupfs.discovery.smoothness import BANDWIDTH_FLOOR, LEAST_EXPONENT, SCORED_ROWS, TINY
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
+from groupfs.joint.relaxations import CounterNoise
 from groupfs.joint.settings import Settings
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -148,10 +148,7 @@ def _distances(similarity: Correlations, start: int, stop: int) -> FloatArray:
 
 
 def symmetric_walk(affinity: Walk) -> Walk:
-    r"""Normalise affinities to :math:`D^{-1/2} W D^{-1/2}`, dense or sparse as W is.
-
-    The Laplacian is the identity minus this.
-    """
+    r"""Normalise affinities to :math:`D^{-1/2} W D^{-1/2} = I - L`, dense or sparse as W is."""
     scale = 1 / np.sqrt(np.asarray(affinity.sum(axis=1)).ravel())
     if sp.issparse(affinity):
         return sp.csr_array(sp.diags_array(scale) @ affinity @ sp.diags_array(scale))
@@ -169,9 +166,8 @@ def group_smoothness(
         if len(group) < 2:  # a single feature shuffled is the same feature: it has none
             continue
         columns = X[:, torch.as_tensor(np.sort(group), device=X.device)]
-        entries = len(columns) * max(columns.shape)
+        entries, chance = len(columns) * max(columns.shape), []
         at_once = max(1, ENTRIES_AT_ONCE.get(X.device.type, 2**22) // entries)
-        chance = []
         for start in range(0, n_shuffles, at_once):
             n = min(at_once, n_shuffles - start)
             keys = noise.uniform(n * columns.numel(), torch.float32).view(n, *columns.shape)

@@ -16,9 +16,9 @@ from tqdm import tqdm
 
 from groupfs.groups import OPEN
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
+from groupfs.joint.relaxations import CounterNoise
 from groupfs.joint.settings import Schedule
 from groupfs.joint.step import TrainStep
 from groupfs.utils.types import FloatArray, IntArray
@@ -53,19 +53,19 @@ class History:
 
     def every(self, start: int, step: int) -> "History":
         """Take every ``step``-th model from ``start`` on."""
-        own = slice(start, None, step)
-        terms, gates, n_epochs = self.terms[:, own], self.gates[:, own], self.n_epochs[own]
-        return replace(self, terms=terms, gates=gates, n_epochs=n_epochs)
+        own = np.s_[start::step]
+        terms, gates = self.terms[:, own], self.gates[:, own]
+        return replace(self, terms=terms, gates=gates, n_epochs=self.n_epochs[own])
 
     def records(self, model: int, weights: Sequence[float]) -> list[dict[str, Any]]:
         """Return one record per epoch of one model; ``weights`` combine the terms into the loss."""
         records = []
         for epoch in range(self.n_epochs[model]):
-            terms, gates = self.terms[epoch, model], self.gates[epoch, model]
-            loss = {"epoch": epoch, "loss": float(terms @ np.array(weights))}
-            loss |= dict(zip(("L_s", "L_f", "L_reg"), terms.tolist(), strict=True))
-            heat, seconds = self.temperature[epoch], self.seconds[epoch]
-            records.append({**loss, "gates": gates, "temperature": heat, "seconds": seconds})
+            terms = self.terms[epoch, model]
+            record = {"epoch": epoch, "loss": float(terms @ np.array(weights))}
+            record |= dict(zip(("L_s", "L_f", "L_reg"), terms.tolist(), strict=True))
+            record |= {"gates": self.gates[epoch, model], "temperature": self.temperature[epoch]}
+            records.append({**record, "seconds": self.seconds[epoch]})
         return records
 
 
@@ -98,13 +98,12 @@ def train(
         try:
             for epoch in range(schedule.max_epochs):
                 began = time.perf_counter()
-                heat = temperature(epoch, schedule)
-                step.temperature.fill_(heat)
+                heats.append(temperature(epoch, schedule))
+                step.temperature.fill_(heats[-1])
                 step.terms.zero_()
                 step.epoch(batches)
                 terms.append(models.among_all(step.terms / step.n_steps))
                 gates.append(models.among_all(step.model.mu))
-                heats.append(heat)
                 seconds.append(time.perf_counter() - began)
                 bar.update()
                 check = schedule.early_stopping and (epoch + 1) % CHECK_EVERY == 0
@@ -122,7 +121,7 @@ def train(
         models.write_back(models.active, len(seconds))
     n, n_epochs = len(seconds), models.n_epochs.cpu().numpy()
     found = [torch.stack(of[:n]).double().cpu().numpy() for of in (terms, gates)]
-    return History(found[0], found[1], heats, seconds, n_epochs, interrupted)
+    return History(found[0], found[1], heats[:n], seconds, n_epochs, interrupted)
 
 
 class ActiveModels:

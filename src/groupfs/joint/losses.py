@@ -61,11 +61,11 @@ def sample_smoothness(objective: Objective, X: Tensor, weight: Tensor) -> tuple[
     if (3 * steps - 1) * d < 3 * (steps - 1) * B:  # it takes fewer multiplications
         value, grad_weight, grad_walk = _trace_by_columns(X, weighted, walk, steps)
         grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
-        grad_weight = grad_weight + _quadratic_forms(grad_gram, X)
+        grad_weight = grad_weight + (grad_gram @ X).mul_(X).sum(-2)
     else:
         value, diffusion, grad_walk = _trace_by_gram(gram, walk, steps)
         grad_gram = _grad_gram(graph, walk, degree, grad_walk, through_bandwidth)
-        grad_weight = _quadratic_forms(grad_gram.add_(diffusion), X)
+        grad_weight = (grad_gram.add_(diffusion) @ X).mul_(X).sum(-2)
     scale = -1.0 / (B * d)
     return value * scale, grad_weight * scale
 
@@ -130,10 +130,7 @@ def group_sparsity(mu: Tensor, share: Tensor, gate_noise: float) -> tuple[Tensor
 
 
 def _trace_by_gram(gram: Tensor, walk: Tensor, steps: int) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute tr(P^t G), P^t transposed and the gradient on P in products of B x B matrices.
-
-    The cheaper way when features are many beside the samples of the batch.
-    """
+    """Compute tr(P^t G), P^t transposed and the gradient on P, cheaply for many features."""
     right = [gram]  # G (P^T)^k
     for _ in range(steps - 1):
         right.append(right[-1] @ walk.mT)
@@ -148,11 +145,9 @@ def _trace_by_gram(gram: Tensor, walk: Tensor, steps: int) -> tuple[Tensor, Tens
 def _trace_by_columns(
     X: Tensor, weighted: Tensor, walk: Tensor, steps: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Compute tr(P^t G) from P applied to the columns of X, in products of B x d matrices.
+    """Compute tr(P^t G), its gradient on the weights with P held fixed, and that on P.
 
-    The cheaper way when features are few beside the samples of the batch. The second result is
-    the gradient with respect to the weights with the walk held fixed, the third that with respect
-    to P.
+    The cheaper way when features are few beside the samples of the batch.
     """
     forth = [X.expand_as(weighted)]  # P^k X
     back = [weighted]  # (P^T)^k X diag(w)
@@ -179,26 +174,19 @@ def _grad_gram(
     return grad_gram
 
 
-def _quadratic_forms(A: Tensor, X: Tensor) -> Tensor:
-    """Compute x_k^T A x_k for every column x_k of X, (R, B, B) and (B, d) to (R, d)."""
-    return (A @ X).mul_(X).sum(-2)
-
-
 def walk_tensor(walk: Walk, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Make a tensor of a dense or CSR walk matrix, of the same layout.
 
     On CUDA sparse matrices of moderate size become dense: their products with sparse ones are not
     reproducible to the last bit, and dense products cost little there.
     """
-    dense = device.type == "cuda" and walk.shape[0] <= DENSE_ON_CUDA
-    if dense and not isinstance(walk, np.ndarray):
-        walk = walk.toarray()
+    if device.type == "cuda" and walk.shape[0] <= DENSE_ON_CUDA:
+        walk = walk if isinstance(walk, np.ndarray) else walk.toarray()
     if isinstance(walk, np.ndarray):
         return torch.as_tensor(walk, dtype=dtype, device=device)
     ends, places = (torch.from_numpy(of.astype(np.int64)) for of in (walk.indptr, walk.indices))
-    look: dict[str, Any] = {"size": walk.shape, "dtype": dtype, "device": device}
-    values = torch.from_numpy(walk.data)
-    return torch.sparse_csr_tensor(ends, places, values, **look, check_invariants=False)
+    look: dict[str, Any] = {"dtype": dtype, "device": device, "check_invariants": False}
+    return torch.sparse_csr_tensor(ends, places, torch.from_numpy(walk.data), walk.shape, **look)
 
 
 # torch says once in a process that these tensors are new. It is silenced here and not where they

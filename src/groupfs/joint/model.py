@@ -14,16 +14,8 @@ from torch import Tensor
 from torch.nn.functional import one_hot
 
 from groupfs.groups import OPEN
-from groupfs.joint.counter_rng import CounterNoise
+from groupfs.joint import relaxations as relaxed
 from groupfs.joint.losses import Objective, feature_smoothness, group_sparsity, sample_term
-from groupfs.joint.relaxations import (
-    Noise,
-    gates,
-    gates_pullback,
-    gumbel_noise,
-    membership,
-    membership_pullback,
-)
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Probability that a start from clusters gives a feature's own cluster.
@@ -60,14 +52,13 @@ class GatedModel:
         """Start every seed, with its clusters and mu (S, C), at every lambda2 (P,)."""
         (S, C), P = gate_start.shape, len(sparsity_weights)
         lead = math.log(P_MAIN * (C - 1) / (1 - P_MAIN))
-        own_cluster, projections = [], []
+        projections = []
         for labels, seed in zip(clusters, seeds, strict=True):
-            own_cluster.append(lead * np.eye(C)[labels])
             # random orthonormal rows, each divided by the size of its cluster
             square, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((C, C)))
             sizes = np.maximum(np.bincount(labels, minlength=C), 1)
             projections.append(square / sizes[:, None])
-        starts = (np.stack(own_cluster), np.stack(projections), gate_start)
+        starts = (lead * np.eye(C)[np.stack(clusters)], np.stack(projections), gate_start)
         seed_index = torch.arange(S, device=device).repeat_interleave(P)
         logits, Q, mu = (torch.as_tensor(part).to(device, dtype)[seed_index] for part in starts)
         weights = torch.as_tensor(np.tile(sparsity_weights, S), dtype=dtype, device=device)
@@ -89,29 +80,30 @@ class GatedModel:
         parts = (*self.parameters(), self.sparsity_weight, self.seed_index)
         return type(self)(*(part[index].clone() for part in parts))
 
-    def draw(self, stream: CounterNoise, gate_noise: float) -> Noise:
+    def draw(self, stream: relaxed.CounterNoise, gate_noise: float) -> relaxed.Noise:
         """Draw the next noise for all models, the same for those that share a seed."""
         d, k = self.logits.shape[1:]
         uniform = stream.uniform(d * k + self.mu.shape[-1], self.mu.dtype)
-        gumbel = gumbel_noise(uniform[:, : d * k]).view(len(uniform), d, k)
+        gumbel = relaxed.gumbel_noise(uniform[:, : d * k]).view(len(uniform), d, k)
         gate = torch.special.ndtri(uniform[:, d * k :]).mul_(gate_noise)
-        return Noise(gumbel[self.seed_index], gate[self.seed_index])
+        return relaxed.Noise(gumbel[self.seed_index], gate[self.seed_index])
 
     def loss_and_gradient(
-        self, objective: Objective, X: Tensor, noise: Noise, temperature: Tensor | float
+        self, objective: Objective, X: Tensor, noise: relaxed.Noise, temperature: Tensor | float
     ) -> Tensor:
         """Write the gradients; return the terms L_s, L_f and L_reg, unweighted, (R, 3)."""
         lambda1, lambda2 = objective.smoothness_weight, self.sparsity_weight.unsqueeze(-1)
-        M, z = membership(self.logits, noise.gumbel, temperature), gates(self.mu, noise.gate)
+        M = relaxed.membership(self.logits, noise.gumbel, temperature)
+        z = relaxed.gates(self.mu, noise.gate)
         smooth, grad_weight, grad_z = gated_smoothness(objective, X, M, z)
         sparse, grad_mu, is_open = group_sparsity(self.mu, M.mean(-2), objective.gate_noise)
         coherent, grad_M, grad_Q = feature_smoothness(M, self.Q, objective.walk, 1 / lambda1)
         share_cost = is_open / math.prod(M.shape[1:]) * lambda2
         grad_M.mul_(lambda1).add_(share_cost.unsqueeze(-2))
         grad_M.addcmul_(grad_weight.unsqueeze(-1), z.unsqueeze(-2))
-        self.logits.grad = membership_pullback(M, grad_M, temperature)
+        self.logits.grad = relaxed.membership_pullback(M, grad_M, temperature)
         self.Q.grad = grad_Q.mul_(lambda1)
-        self.mu.grad = gates_pullback(z, grad_z).add_(lambda2 * grad_mu)
+        self.mu.grad = relaxed.gates_pullback(z, grad_z).add_(lambda2 * grad_mu)
         return torch.stack([smooth, coherent, sparse], -1)
 
     def total(self, objective: Objective, terms: Tensor) -> Tensor:
@@ -124,8 +116,7 @@ class GatedModel:
     ) -> Tensor:
         """Compute L without noise and with every feature in its one group, (R,).
 
-        ``open_gates`` (R, C) in place of the learned z gives the loss of another model with the
-        same groups: all ones, all zeros.
+        ``open_gates`` (R, C), such as all ones, are in place of the learned z.
         """
         M = one_hot(self.labels(), self.mu.shape[-1]).to(self.mu.dtype)
         z = self.mu.clamp(0, 1) if open_gates is None else open_gates
@@ -141,14 +132,12 @@ class GatedModel:
         """Compute by how much models beat all gates open and all shut, and their L, (R,) each.
 
         The gain is that of the decided gates, 1 where open and 0 where shut: gates that are half
-        open pay for it, however right they are. The plain L cannot compare sparsity weights: the
-        smaller lambda2, the smaller it is.
+        open pay for it, however right they are.
         """
-        everything = self.noiseless_loss(objective, X, torch.ones_like(self.mu))
-        nothing = self.noiseless_loss(objective, X, torch.zeros_like(self.mu))
-        decided = self.noiseless_loss(objective, X, (self.mu > OPEN).to(self.mu.dtype))
-        gain = torch.minimum(everything, nothing) - decided
-        return gain, self.noiseless_loss(objective, X)
+        decided = (self.mu > OPEN).to(self.mu.dtype)
+        choices = (torch.ones_like(self.mu), torch.zeros_like(self.mu), decided, None)
+        everything, nothing, some, plain = (self.noiseless_loss(objective, X, z) for z in choices)
+        return torch.minimum(everything, nothing) - some, plain
 
 
 def feature_weights(M: Tensor, z: Tensor) -> Tensor:

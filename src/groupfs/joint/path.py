@@ -119,8 +119,7 @@ class GroupFSPath(JointSelector):
 def transition(trained: "Trained") -> FloatArray:
     """Find sparsities from where all features are behind open gates to where all are shut in.
 
-    Where one of both was not reached, they begin or end with those that were trained; where no
-    change was seen, they are as many over the whole range.
+    Where one of both was not reached, or no change was seen, they go to the ends of those trained.
     """
     sparsities, open_share = trained.sparsities, trained.open_features.mean((0, 2))
     last_open = sparsities[open_share == 1].max(initial=sparsities[0])

@@ -79,10 +79,9 @@ class Settings(Schedule):
             n_steps = min(-(-n_samples // values["batch_size"]), LONGEST_EPOCH)
             values["steps_per_epoch"] = n_steps
             values["max_epochs"] = max(MIN_EPOCHS, MAX_STEPS // n_steps)
-        if values["feature_neighbors"] == "auto" and n_features > FULL_GRAPH_FEATURES:
-            values["feature_neighbors"] = KEPT_NEIGHBORS
-        if isinstance(values["feature_neighbors"], str):
-            values["feature_neighbors"] = None
+        if isinstance(kept := values["feature_neighbors"], str):
+            keeps_all = kept == "all" or n_features <= FULL_GRAPH_FEATURES
+            values["feature_neighbors"] = None if keeps_all else KEPT_NEIGHBORS
         rows = min(values["batch_size"], n_samples)
         values["n_neighbors"] = fewer_than("n_neighbors", values["n_neighbors"], rows, "a batch")
         start, end = values["start_temperature"], values["end_temperature"]

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from groupfs.joint.batches import Batches
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.losses import Objective
 from groupfs.joint.model import GatedModel
+from groupfs.joint.relaxations import CounterNoise
 from groupfs.joint.settings import Schedule
 
 #: Decay of Adam's two moments, and what keeps the root of the second from zero.
@@ -103,8 +103,8 @@ class Adam:
 
     def select(self, index: Tensor, parameters: list[Tensor]) -> "Adam":
         """Go on with some of the models, on the first axis, whose parameters are given."""
-        rest, rest.means = Adam(parameters, self.rate), [mean[index] for mean in self.means]
-        rest.squares = [square[index] for square in self.squares]
+        rest = Adam(parameters, self.rate)
+        rest.means, rest.squares = ([of[index] for of in m] for m in (self.means, self.squares))
         rest.n_steps = self.n_steps
         return rest
 

@@ -3,7 +3,7 @@
 Axes: S seeds, P sparsity weights, d features, C groups.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,10 @@ from groupfs.discovery.describe_groups import N_SHUFFLES, place_groups
 from groupfs.discovery.smoothness import SCORED_ROWS
 from groupfs.groups import OPEN, Groups
 from groupfs.joint.clusters import as_groups
-from groupfs.joint.counter_rng import CounterNoise
 from groupfs.joint.graph import group_smoothness
 from groupfs.joint.loop import History, train
 from groupfs.joint.problem import Problem
+from groupfs.joint.relaxations import CounterNoise
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Models that are trained side by side on the CPU, where more gain nothing. How sums round depends
@@ -64,34 +64,30 @@ def train_models(
     if problem.device.type != "cpu":
         at_once = max(1, RUN_ENTRIES // (S * d * problem.n_groups))
     runs: list[Trained] = []
-    for weights in np.array_split(sparsity_weights, -(-len(sparsity_weights) // at_once)):
-        runs.append(_train_run(problem, weights))
+    places = np.arange(len(sparsities))
+    for part in np.array_split(places, -(-len(places) // at_once)):
+        runs.append(_train_run(problem, sparsities[part], sparsity_weights[part]))
         if runs[-1].histories[0].interrupted:
             break
-    over_weights = ("logits", "projections", "gates", "loss", "gain")
-    n_trained = sum(len(run.sparsity_weights) for run in runs)  # less than all after Ctrl-C
-    return Trained(
-        sparsities=sparsities[:n_trained],
-        sparsity_weights=sparsity_weights[:n_trained],
-        histories=[history for run in runs for history in run.histories],
-        **{name: np.hstack([getattr(run, name) for run in runs]) for name in over_weights},
-    )
+    histories = [history for run in runs for history in run.histories]
+    over_weights = [own.name for own in fields(Trained) if own.name != "histories"]
+    joined = {name: np.hstack([getattr(run, name) for run in runs]) for name in over_weights}
+    return Trained(**joined, histories=histories)
 
 
 @torch.no_grad()
-def _train_run(problem: Problem, sparsity_weights: FloatArray) -> Trained:
+def _train_run(problem: Problem, sparsities: FloatArray, sparsity_weights: FloatArray) -> Trained:
     settings, S, P = problem.settings, len(problem.seeds), len(sparsity_weights)
     models = problem.models(sparsity_weights)
     noise, seed = CounterNoise(problem.seeds, problem.device), problem.seeds[0]
-    history = train(
-        models, problem.objective, problem.rows, settings, noise, seed, settings.verbose
-    )
+    given = (problem.objective, problem.rows, settings, noise, seed, settings.verbose)
+    history = train(models, *given)
     judged = problem.rows.random(SCORED_ROWS, np.random.default_rng(seed))
     gain, loss = models.gain_and_loss(problem.objective, judged)
     learned = {"logits": models.logits, "projections": models.Q, "gates": models.mu.double()}
     learned |= {"loss": loss.double(), "gain": gain.double()}
     return Trained(
-        sparsities=sparsity_weights / problem.critical_sparsity_weight,
+        sparsities=sparsities,
         sparsity_weights=sparsity_weights,
         histories=[history.every(weight, P) for weight in range(P)],
         **{name: of.cpu().numpy().reshape(S, P, *of.shape[1:]) for name, of in learned.items()},
@@ -99,11 +95,10 @@ def _train_run(problem: Problem, sparsity_weights: FloatArray) -> Trained:
 
 
 def choose_model(trained: Trained, by_loss: bool) -> tuple[int, int]:
-    """Choose the seed and the lambda2 of the model that is taken.
+    """Choose the seed and the lambda2 of the model with the largest gain.
 
-    It is the one with the largest gain, or ``by_loss`` the one with the lowest loss among those
-    that leave some features behind open gates and others behind shut ones (among all, where there
-    is no such model).
+    ``by_loss`` takes the lowest loss of those that leave some features behind open gates and others
+    behind shut ones; of all, where there is no such model.
     """
     score = trained.gain
     if by_loss:
@@ -153,10 +148,7 @@ def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -
 
 
 def merge_duplicates(logits: FloatArray, duplicates: IntArray) -> FloatArray:
-    """Give equal columns the mean of their logits, so that they share a group, (d, C).
-
-    ``duplicates`` (d,) has one number for equal columns.
-    """
+    """Give columns of one number in ``duplicates`` (d,) the mean of their logits, (d, C)."""
     counts = np.bincount(duplicates)
     sums = np.zeros((len(counts), logits.shape[1]))
     np.add.at(sums, duplicates, logits)

@@ -18,15 +18,16 @@ WORTH_A_GPU = 2**26
 
 def import_torch(who: str) -> Any:
     """Import torch, or say who needs it and how to get it."""
-    how = 'install it with pip install "groupfs[joint]".'
-    return import_optional("torch", f"{who} needs torch; {how}")
+    told = f'{who} needs torch; install it with pip install "groupfs[joint]".'
+    return import_optional("torch", told)
 
 
 def resolve_device(device: Any) -> "torch.device":
     """Find the device of torch asked for; "auto" is CUDA where there is one, else the CPU."""
     torch = import_torch(f"device={device!r}")
-    if isinstance(device, str) and device == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    has_cuda = torch.cuda.is_available()
+    if str(device) == "auto":
+        return torch.device("cuda" if has_cuda else "cpu")
     try:
         resolved = torch.device(device)
     except (RuntimeError, TypeError) as error:
@@ -34,8 +35,7 @@ def resolve_device(device: Any) -> "torch.device":
             f'device={device!r} is not known; choose "auto", "cpu", "cuda", "cuda:1" or "mps".',
             "device",
         ) from error
-    has_mps = torch.backends.mps.is_available()
-    available = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": has_mps}
+    available = {"cpu": True, "cuda": has_cuda, "mps": torch.backends.mps.is_available()}
     if not available.get(resolved.type, False):
         raise ParameterError(
             f"device={device!r} was asked for, but this machine or this build of torch has none; "

@@ -31,14 +31,14 @@ def threads_for(shape: tuple[int, int]) -> Iterator[None]:
     """
     is_large = shape[0] * shape[1] >= LARGE_TABLE or shape[1] >= MANY_COLUMNS
     wanted = MOST_THREADS if is_large else 1
-    torch = sys.modules.get("torch")
-    is_there = hasattr(torch, "get_num_threads")  # not if somebody is just importing it
-    libraries = _controller(is_there)
+    # None also if somebody is just importing it
+    count_torch = getattr(sys.modules.get("torch"), "get_num_threads", None)
+    libraries = _controller(count_torch is not None)
     openmp = libraries.select(user_api="openmp")
     before = [library.num_threads for library in openmp.lib_controllers]
-    if torch is not None and is_there:
+    if count_torch:
         # asking makes torch set the number of this caller, which it would else do amidst the work
-        before = [torch.get_num_threads()]
+        before = [count_torch()]
     wanted = min([wanted, *before])
     with openmp.limit(limits=wanted), _blas_limited_to(wanted, libraries):
         yield
