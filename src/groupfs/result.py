@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupfs import places, sentences
+from groupfs import sentences
 from groupfs.groups import (
+    FEWEST_HALVED,
     Groups,
     Level,
     Selection,
@@ -175,20 +176,28 @@ class Result:
     @property
     def levels_sentence(self) -> str | None:
         """Name the levels, which is shown, and whether that was a near thing; None if it is one."""
-        return None if self.level is None else places.levels_sentence(self.levels, self.level)
+        return None if self.level is None else sentences.levels_sentence(self.levels, self.level)
 
     # places
 
     @cached_property
     def verdicts(self) -> list[str]:
         """What every feature is, in a word: "member", "between two", "alone", ..., (d,)."""
-        constant = self.positions == 0
-        return places.verdicts(self.groups, constant, self.duplicate_of, self.n_values)
+        outside = self.groups.labels < 0
+        found = np.where(outside, "alone", "member").astype(object)
+        if self.groups.between is not None:
+            found[self.groups.between] = "between two"
+        if self.n_values is not None:
+            found[outside & (self.n_values < FEWEST_HALVED)] = "too few rows"
+        if self.duplicate_of is not None:
+            found[self.duplicate_of >= 0] = "duplicate of"
+        found[self.positions == 0] = "constant"
+        return found.tolist()
 
     @cached_property
     def places(self) -> list[str]:
         """Where every feature stands, as a sentence, (d,)."""
-        return [places.sentence(self, i) for i in range(len(self.names))]
+        return [sentences.place(self, i) for i in range(len(self.names))]
 
     # features in no group
 

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.anndata.matrix import blocks_of, find_column
-from groupfs.conditions.level import centered_within
+from groupfs.conditions.weighted import centered_within
 from groupfs.data.standardize import unit_columns
 from groupfs.feature_groups import FeatureGroups
 from groupfs.groups import Groups, feature_names

@@ -12,9 +12,13 @@ from numpy.typing import ArrayLike
 
 from groupfs.conditions import inputs
 from groupfs.conditions.estimates import GroupChanges
-from groupfs.conditions.level import kernel_weights, standardized_along, standardized_within
 from groupfs.conditions.measure import measure
-from groupfs.conditions.weighted import effective_samples
+from groupfs.conditions.weighted import (
+    effective_samples,
+    kernel_weights,
+    standardized_along,
+    standardized_within,
+)
 from groupfs.utils.types import FloatArray
 
 #: Places at which curves are drawn, between these quantiles of the number: beyond lie few samples.

@@ -19,10 +19,14 @@ from sklearn.utils import _safe_indexing
 
 from groupfs.conditions.estimates import change_from
 from groupfs.conditions.inputs import Samples, check_share, name_of, read_conditions
-from groupfs.conditions.level import standardized_within
-from groupfs.conditions.measure import generator, repeated
-from groupfs.conditions.rearrange import enough_arrangements, plan_exchange, rearranged
-from groupfs.conditions.weighted import GroupColumns, columns_of_group
+from groupfs.conditions.measure import (
+    enough_arrangements,
+    generator,
+    plan_exchange,
+    rearranged,
+    repeated,
+)
+from groupfs.conditions.weighted import GroupColumns, columns_of_group, standardized_within
 from groupfs.groups import Groups, adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 

@@ -15,8 +15,7 @@ from typing import Any
 from groupfs import sentences
 from groupfs.report.conditions import line_points, strongest
 from groupfs.report.csv_rows import GROUPS_COLUMNS
-from groupfs.report.levels import all_levels, differences, tree
-from groupfs.report.schema import Json, check
+from groupfs.report.schema import Json, all_levels, check, differences, tree
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import STEPS, count, write_p, write_share
 

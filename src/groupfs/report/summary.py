@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from groupfs.report.conditions import summarize_conditions
-from groupfs.report.levels import differences
-from groupfs.report.schema import FORMAT, VERSION, Json, tidy, tidy_list
+from groupfs.report.schema import FORMAT, VERSION, Json, differences, tidy, tidy_list
 from groupfs.report.sentences import headline, how_sure, selected_sentence, sentences
 from groupfs.result import Result
 from groupfs.utils.packages import installed_version
