@@ -153,17 +153,12 @@ class Result:
         if not len(self.groups) and not self.support.any():
             return None
         n = (self.n_first if self.selection.asked.n_features else None) or self.n_enough
-        share = write_share(float(self.explained[n - 1]))
+        share = new = write_share(float(self.explained[n - 1]))
+        if self.held_out is not None and n <= len(self.held_out):
+            new = write_share(max(float(self.held_out[n - 1]), 0.0))
         who = f"{n:,} of {count(len(self.names), 'feature')} {'explains' if n == 1 else 'explain'}"
-        new = self.held_out_share(n)
-        beside = "" if new in (None, share) else f" ({new} in rows left out)"
+        beside = "" if new == share else f" ({new} in rows left out)"
         return f"{who} {share} of the variance of the {self.explained_words}{beside}."
-
-    def held_out_share(self, n: int) -> str | None:
-        """Write what the first n features explain in rows left out; None where it is not known."""
-        if self.held_out is None or n > len(self.held_out):
-            return None
-        return write_share(max(float(self.held_out[n - 1]), 0.0))
 
     # levels
 
@@ -198,6 +193,20 @@ class Result:
     def places(self) -> list[str]:
         """Where every feature stands, as a sentence, (d,)."""
         return [sentences.place(self, i) for i in range(len(self.names))]
+
+    @property
+    def stability(self) -> FloatArray:
+        """Share of the halves of the rows that put a feature into its group, or NaN, (d,)."""
+        of = self.groups.stability
+        return np.full(len(self.names), np.nan) if of is None else of
+
+    @property
+    def second(self) -> tuple[IntArray, FloatArray]:
+        """Return the other group a feature goes with most, or -1, and how strongly, (d,) each."""
+        group, strength = self.groups.second, self.groups.second_strength
+        if group is None or strength is None:
+            return np.full(len(self.names), -1), np.full(len(self.names), np.nan)
+        return group, np.where(group < 0, np.nan, strength)
 
     # features in no group
 
@@ -304,11 +313,14 @@ class Result:
     # tables
 
     @property
-    def _figures(self) -> dict[str, FloatArray]:
+    def figures(self) -> dict[str, FloatArray]:
+        """Numbers of every group, NaN where they were not looked at, (C,) each."""
         groups, unknown = self.groups, np.full(len(self.groups), np.nan)
-        names = ("replication", "p_adjusted", "smoothness")
-        known = ((name, getattr(groups, name)) for name in names)
-        return {name: unknown if of is None else of for name, of in known}
+        return {
+            "replication": unknown if groups.replication is None else groups.replication,
+            "p_adjusted": unknown if groups.p_adjusted is None else groups.p_adjusted,
+            "smoothness": groups.smoothness,
+        }
 
     @property
     def level_columns(self) -> dict[str, list[int | None]]:
@@ -325,22 +337,20 @@ class Result:
         groups, labels, inside = self.groups, self.groups.labels, self.groups.labels >= 0
         central = groups.signs * np.abs(groups.centrality)
         called = [groups.label(j) if j >= 0 else None for j in labels.tolist()]
-        unknown = np.full(len(labels), np.nan)
-        second = np.full(len(labels), -1) if groups.second is None else groups.second
-        strength = unknown if groups.second_strength is None else groups.second_strength
+        second, strength = self.second
         columns = {
             "feature": self.names,
             "group": called if groups.names else pd.array(called, dtype="Int64"),
             "rank": pd.array([rank or None for rank in groups.ranks.tolist()], dtype="Int64"),
             "representative": np.isin(np.arange(len(labels)), groups.representatives),
             "centrality": np.where(inside, central, np.nan),
-            **{name: np.append(of, np.nan)[labels] for name, of in self._figures.items()},
+            **{name: np.append(of, np.nan)[labels] for name, of in self.figures.items()},
             "verdict": self.verdicts,
-            "stability": unknown if groups.stability is None else groups.stability,
+            "stability": self.stability,
             "second_group": pd.array(
                 [groups.label(k) if k >= 0 else None for k in second.tolist()]
             ),
-            "second_strength": np.where(second >= 0, strength, np.nan),
+            "second_strength": strength,
             "place": self.places,
             "relatedness_p_adjusted": self.relatedness_p_adjusted,
             "order": pd.array([k or None for k in self.positions.tolist()], dtype="Int64"),
@@ -361,7 +371,7 @@ class Result:
             "representative": [self.names[i] for i in groups.representatives],
             "kept": self.kept,
             "selected": self.n_selected_of,
-            **self._figures,
+            **self.figures,
             "why": self.group_reasons,
             **({} if groups.gates is None else {"gate": groups.gates}),
         }

@@ -45,10 +45,8 @@ def write_results(
         column[places[there]] = values[there]
         return column
 
-    groups = result.groups
-    names = [str(groups.label(j)) for j in range(len(groups))]
+    names = [str(result.groups.label(j)) for j in range(len(result.groups))]
     verdicts = np.array(result.verdicts, dtype=object)
-    stability = np.full(len(columns), np.nan) if groups.stability is None else groups.stability
     for name, column in {
         "selected": placed(selector.get_support(), False),
         "group": pd.Categorical.from_codes(placed(selector.group_labels_, -1), names),
@@ -56,7 +54,7 @@ def write_results(
         "centrality": placed(selector.centrality_, 0.0),
         "relatedness_p_adjusted": placed(result.relatedness_p_adjusted, np.nan),
         "order": placed(np.where(result.positions, result.positions, np.nan), np.nan),
-        "stability": placed(stability, np.nan),
+        "stability": placed(result.stability, np.nan),
         "verdict": pd.Categorical(placed(verdicts, None), np.unique(verdicts)),
         **{
             name: pd.Categorical(placed(np.array(of, dtype=object), None)).rename_categories(str)

@@ -4,7 +4,7 @@ The slider takes the first features of the order, which is one for all levels. Z
 standardised rows with the user's columns: constant ones zero, gaps NaN.
 """
 
-from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -49,19 +49,19 @@ def stops(result: Result) -> list[int]:
 
 def embeddings(Z: FloatArray, result: Result, labels: Labels, name: str | None) -> Json:
     """Place samples by two principal components of all, of selected, of the first features."""
-    before, variance_before = _principal_components(Z)
-    n_drawn = min(MOST_EMBEDDINGS, max(FEWEST_EMBEDDINGS, MOST_POINTS // len(Z)))
-    numbers = _thinned(stops(result), n_drawn)
+    before, every = _principal_components(Z)[0], stops(result)
+    n_drawn = min(MOST_EMBEDDINGS, max(FEWEST_EMBEDDINGS, MOST_POINTS // len(Z)), len(every))
+    drawn = np.linspace(0, len(every) - 1, n_drawn).round().astype(int)
 
-    def drawn(features: IntArray) -> Json:
+    def picture(features: IntArray | slice) -> Json:
         xy, variance = _principal_components(Z[:, features], like=before)
         return {"xy": pack(xy, bits=16), "variance": tidy_list(variance, 3)}
 
     return {
         "n_points": len(Z),
-        "before": {"xy": pack(before, bits=16), "variance": tidy_list(variance_before, 3)},
-        "fitted": drawn(result.selection.features),
-        "by_features": [{"n": k, **drawn(result.order[:k])} for k in numbers],
+        "before": picture(slice(None)),
+        "fitted": picture(result.selection.features),
+        "by_features": [{"n": every[i], **picture(result.order[: every[i]])} for i in drawn],
         "label": None if labels is None else _label_colours(labels, name or "label"),
     }
 
@@ -142,30 +142,21 @@ def _principal_components(
     return points, shares
 
 
-def _thinned(every: Sequence[int], most: int) -> list[int]:
-    """Return at most so many of some numbers, the first and the last among them."""
-    picked = np.linspace(0, len(every) - 1, min(len(every), most)).round()
-    return [every[int(i)] for i in picked]
-
-
 def _label_colours(labels: NDArray[Any], name: str) -> Json:
     classes, codes = _classes(labels)
     if len(classes) > MOST_CLASSES and labels.dtype.kind in "iuf":
-        values = np.asarray(labels, dtype=float)
-        known = np.where(np.isfinite(values), values, np.nan)
+        known = np.where(np.isfinite(labels), labels, np.nan)
         return {"kind": "number", "name": name, "values": pack(known)}
     return {"kind": "classes", "name": name, "classes": classes, "codes": codes.tolist()}
 
 
 def _classes(labels: NDArray[Any]) -> tuple[list[str], IntArray]:
     """Name the classes in their own order, missing ones "missing", and code every sample."""
-    kinds, codes = np.unique(np.array([_as_text(value) for value in labels]), return_inverse=True)
-    names = [str(kind) for kind in kinds]
-    try:
-        order = np.argsort([float(kind) for kind in names], kind="stable")
-    except ValueError:  # words keep their alphabetical order
-        return names, codes
-    return [names[i] for i in order], np.argsort(order)[codes]
+    texts = [_as_text(value) for value in labels]
+    names = sorted(set(texts))
+    with suppress(ValueError):  # words keep their alphabetical order
+        names.sort(key=float)
+    return names, np.array([names.index(text) for text in texts], dtype=np.int64)
 
 
 def _as_text(value: object) -> str:

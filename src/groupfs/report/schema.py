@@ -68,9 +68,9 @@ def check(summary: Any, what: str) -> None:
         )
 
 
-def tidy(value: float, digits: int) -> float | None:
-    """Round to so many significant digits; give None for what is not finite."""
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+def tidy(value: float | None, digits: int) -> float | None:
+    """Round to so many significant digits; give None for what is not known or not finite."""
+    return None if value is None or not math.isfinite(value) else float(f"{value:.{digits}g}")
 
 
 def tidy_list(values: Iterable[float], digits: int) -> list[float | None]:

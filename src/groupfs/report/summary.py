@@ -6,7 +6,6 @@ was found comes from :class:`groupfs.result.Result`; the other parts are written
 """
 
 import datetime
-import inspect
 import platform
 import warnings
 from collections.abc import Sequence
@@ -175,7 +174,7 @@ def _levels(result: Result) -> list[Json]:
     return [
         {
             "n_groups": level.n_groups,
-            "agreement": None if level.agreement is None else tidy(level.agreement, 6),
+            "agreement": tidy(level.agreement, 6),
             "parent": level.parent.tolist(),
             "split": None if level.split is None else tidy_list(level.split, 6),
             "group": _places(level.labels),
@@ -189,11 +188,8 @@ def _places(of: IntArray) -> list[int | None]:
 
 
 def _features(result: Result) -> Json:
-    groups, unknown = result.groups, np.full(len(result.names), np.nan)
-    nowhere = np.full(len(result.names), -1)
-    second = nowhere if groups.second is None else groups.second
-    strength = unknown if groups.second_strength is None else groups.second_strength
-    twins = nowhere if result.duplicate_of is None else result.duplicate_of
+    groups, (second, strength) = result.groups, result.second
+    twins = np.full(len(second), -1) if result.duplicate_of is None else result.duplicate_of
     return {
         "name": result.names,
         "group": _places(groups.labels),
@@ -201,9 +197,9 @@ def _features(result: Result) -> Json:
         "centrality": tidy_list(groups.centrality.round(4), 4),
         "sign": groups.signs.tolist(),
         "verdict": result.verdicts,
-        "stability": tidy_list(unknown if groups.stability is None else groups.stability, 3),
+        "stability": tidy_list(result.stability, 3),
         "second": _places(second),
-        "second_strength": tidy_list(np.where(second < 0, np.nan, strength).round(4), 4),
+        "second_strength": tidy_list(strength.round(4), 4),
         "duplicate_of": _places(twins),
         "n_values": None if result.n_values is None else result.n_values.astype(int).tolist(),
         "relatedness_p_adjusted": tidy_list(result.relatedness_p_adjusted, 3),
@@ -213,7 +209,7 @@ def _features(result: Result) -> Json:
 
 
 def _groups(result: Result) -> list[Json]:
-    groups = result.groups
+    groups, figures = result.groups, result.figures
     return [
         {
             "rank": j + 1,
@@ -222,8 +218,8 @@ def _groups(result: Result) -> list[Json]:
             "is_given": groups.names is not None,
             "size": len(members),
             "smoothness": tidy(groups.smoothness[j], 6),
-            "p_adjusted": None if groups.p_adjusted is None else tidy(groups.p_adjusted[j], 4),
-            "replication": None if groups.replication is None else tidy(groups.replication[j], 3),
+            "p_adjusted": tidy(figures["p_adjusted"][j], 4),
+            "replication": tidy(figures["replication"][j], 3),
             "gate": None if groups.gates is None else tidy(groups.gates[j], 3),
             "kept": bool(result.kept[j]),
             "n_selected": int(result.n_selected_of[j]),
@@ -238,9 +234,11 @@ def _groups(result: Result) -> list[Json]:
 
 def _reproduction(selector: Any, source: str | None) -> Json:
     """Gather what it takes to do it again: settings, versions, seed and three lines of code."""
-    settings, seed = selector.get_params(deep=False), selector.random_state
-    defaults = inspect.signature(type(selector).__init__).parameters
-    changed = [name for name, v in settings.items() if repr(v) != repr(defaults[name].default)]
+    given, seed = selector.get_params(deep=False), selector.random_state
+    defaults = type(selector)().get_params(deep=False)
+    changed = [name for name, value in given.items() if repr(value) != repr(defaults[name])]
+    arrays = (np.ndarray, np.generic)
+    settings = {name: v.tolist() if isinstance(v, arrays) else v for name, v in given.items()}
     arguments = ", ".join(f"{name}={_as_python(name, settings[name])}" for name in changed)
     what = f"the table in {source}" if source else "your table"
     return {
@@ -264,8 +262,6 @@ def _reproduction(selector: Any, source: str | None) -> Json:
 
 
 def _as_json(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     text = " ".join(str(value).split())
@@ -274,8 +270,6 @@ def _as_json(value: Any) -> Any:
 
 def _as_python(name: str, value: Any) -> str:
     """Write a parameter as Python; what is too long for a line, by its name."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
     is_plain = isinstance(value, bool | int | float | str | list | tuple | dict)
     text = repr(value if is_plain else str(value))
     is_generator = name == "random_state" and not is_plain
