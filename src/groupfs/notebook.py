@@ -3,6 +3,7 @@
 import copy
 from collections import Counter
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,7 @@ MOST_ROWS = 12
 MOST_NAMES = 3
 LONGEST_NAME = 24
 
-#: The table inherits the notebook's colours, so that it is right on light and dark.
-STYLE = (
-    ".groupfs-groups{margin:.5em 0;font-size:.85em;max-width:100%;overflow-x:auto}"
-    ".groupfs-groups table{border-collapse:collapse;margin:.3em 0;font-size:inherit}"
-    ".groupfs-groups th,.groupfs-groups td{padding:.15em .6em;text-align:right;border:0;"
-    "border-bottom:1px solid rgba(128,128,128,.3);background:none;white-space:nowrap}"
-    ".groupfs-groups tr>:nth-last-child(-n+2){text-align:left;white-space:normal}"
-    ".groupfs-groups tr.dropped{opacity:.6}"
-    ".groupfs-groups summary{cursor:pointer}"
-    ".groupfs-groups ul{margin:0;padding-left:1.4em}"
-)
+STYLE = Path(__file__).with_name("notebook.css").read_text(encoding="utf-8")
 
 
 class NotebookRepr(BaseEstimator):
