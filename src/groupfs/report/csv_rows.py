@@ -1,4 +1,4 @@
-"""List the rows of groups.csv and selected.csv, from a summary."""
+"""List the rows of groups.csv, selected.csv and conditions.csv, from a summary."""
 
 from groupfs.report.schema import Json
 
@@ -11,6 +11,13 @@ SELECTED_COLUMNS = (
     *("relatedness_p_adjusted", "order", "explained"),
 )
 GROUPS_COLUMNS = (*SELECTED_COLUMNS, "selected", "why")
+CONDITIONS_COLUMNS = (
+    *("group", "representative", "condition", "n_samples"),
+    *("cohesion", "cohesion_low", "cohesion_high"),
+    *("correlation", "correlation_low", "correlation_high"),
+    *("mean", "mean_low", "mean_high", "mean_p_value", "mean_q_value", "mean_changes"),
+    *("cohesion_p_value", "cohesion_q_value", "cohesion_changes"),
+)
 
 
 def groups_table(summary: Json) -> list[Json]:
@@ -66,6 +73,17 @@ def selected_table(summary: Json) -> list[Json]:
     """List the selected features alone, in the order of :func:`groups_table`."""
     rows = [row for row in groups_table(summary) if row["selected"]]
     return [{name: row[name] for name in SELECTED_COLUMNS} for row in rows]
+
+
+def conditions_table(summary: Json) -> list[Json]:
+    """List every group in every condition, or at every place along a number."""
+    part, rows = summary["conditions"], []
+    for group in part["groups"]:
+        for k, condition in enumerate(part["conditions"]):
+            of = {**group, "condition": condition, "n_samples": part["n_samples"][k]}
+            row = {name: of.get(name) for name in CONDITIONS_COLUMNS}
+            rows.append({name: v[k] if isinstance(v, list) else v for name, v in row.items()})
+    return rows
 
 
 def _called(group: Json) -> int | str:

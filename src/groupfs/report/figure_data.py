@@ -1,9 +1,10 @@
-"""Compute what the figures and the slider show: its places, samples, correlations.
+"""Compute what figures and the slider show: its places, samples, correlations, conditions.
 
 The slider takes the first features of the order, which is one for all levels. Z is a sample of the
 standardised rows with the user's columns: constant ones zero, gaps NaN.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -18,6 +19,7 @@ from groupfs.plotting.correlations import correlate_features
 from groupfs.report.schema import Json, pack, tidy, tidy_list
 from groupfs.result import Result
 from groupfs.selection.row_scores import score_rows, score_weights
+from groupfs.utils.text import count
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 Labels = NDArray[Any] | None
@@ -118,6 +120,48 @@ def correlations(selector: Any, Z: FloatArray) -> Json | None:
         "turned": shown.turned,
         "n_grouped": sum(map(len, selector.groups_)),
     }
+
+
+def summarize_conditions(compared: Any) -> Json:
+    """Summarise a ``Comparison`` or ``Curves`` into a dict that json can write."""
+    is_number = hasattr(compared, "places")
+    conditions = tidy_list(compared.places, 5) if is_number else list(map(str, compared.conditions))
+    changes, groups = (
+        {name: getattr(compared, f"{name}_change") for name in ("mean", "cohesion")},
+        [],
+    )
+    for j, group in enumerate(compared.groups):
+        record: Json = {"group": group, "representative": compared.representatives[j]}
+        for name in ("cohesion", "correlation", "mean"):
+            for end, values in (("", "value"), ("_low", "low"), ("_high", "high")):
+                record[f"{name}{end}"] = tidy_list(getattr(getattr(compared, name), values)[j], 4)
+        for name, change in changes.items():
+            record[f"{name}_p_value"] = tidy(change.p_values[j], 4)
+            record[f"{name}_q_value"] = tidy(change.q_values[j], 4)
+            record[f"{name}_changes"] = bool(change.found(compared.alpha)[j])
+        groups.append(record)
+    return {
+        "name": compared.name,
+        "is_number": is_number,
+        "conditions": conditions,
+        "n_samples": tidy_list(compared.n_samples, 4) if is_number else compared.n_samples.tolist(),
+        "bandwidth": tidy(compared.bandwidth, 3) if is_number else None,
+        "confidence": compared.confidence,
+        "alpha": compared.alpha,
+        "sentence": _changes_sentence(compared.name, groups, compared.alpha),
+        "groups": groups,
+    }
+
+
+def _changes_sentence(name: str, groups: Sequence[Json], alpha: float) -> str:
+    told = []
+    for what in ("mean", "cohesion"):
+        changing = [str(group["group"]) for group in groups if group[f"{what}_changes"]]
+        plural = "group" if len(changing) == 1 else "groups"
+        few = f" ({plural} {', '.join(changing)})" if 0 < len(changing) <= 5 else ""
+        told.append(f"{len(changing) or 'none'} in {what}{few}")
+    every = f"Groups that change with {name}, of {count(len(groups), 'group')}"
+    return f"{every}: {told[0]}, {told[1]} (false discovery rate {100 * alpha:g} %)."
 
 
 def _principal_components(

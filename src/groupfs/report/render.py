@@ -7,13 +7,13 @@ content policy allows this one script and no request.
 
 import base64
 import hashlib
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from groupfs import sentences
-from groupfs.report.conditions import line_points, strongest
 from groupfs.report.csv_rows import GROUPS_COLUMNS
 from groupfs.report.schema import Json, all_levels, check, differences, tree
 from groupfs.utils.packages import import_optional
@@ -242,6 +242,22 @@ def _curve(explained: Json, stops: Sequence[int]) -> Json:
     held_out = [max(new[k - 1], 0) for k in stops if k <= len(new)]
     known = {name: explained[name] for name in ("n_enough", "n_selected")}
     return {**known, "steps": steps[:n_steps], "held_out": held_out}
+
+
+def strongest(groups: Sequence[Json], name: str, share: float = 1.0) -> float:
+    """Return the absolute value of a quantity that so large a share of all values does not exceed.
+
+    Of many cells a few extreme ones would pale the rest, if colours ended at the largest.
+    """
+    values = sorted(abs(value) for group in groups for value in group[name] if value is not None)
+    return max(values[math.ceil(share * (len(values) - 1))] if values else 0.0, 1e-9)
+
+
+def line_points(values: Sequence[float | None], low: float, high: float) -> str:
+    """Write values as points of a line in a box of 200 by 40, as svg has it."""
+    step, span = 200 / max(len(values) - 1, 1), (high - low) or 1.0
+    known = [(i * step, value) for i, value in enumerate(values) if value is not None]
+    return " ".join(f"{x:.1f},{40 - 40 * (value - low) / span:.1f}" for x, value in known)
 
 
 def _environment() -> Any:

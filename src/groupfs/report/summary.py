@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupfs.report.conditions import summarize_conditions
 from groupfs.report.schema import FORMAT, VERSION, Json, differences, tidy, tidy_list
 from groupfs.report.sentences import headline, how_sure, selected_sentence, sentences
 from groupfs.result import Result
@@ -120,7 +119,7 @@ def summarize(
             view["agreement"] = figure_data.agreement(Z, found.support, labels, label_name)
         summary["views"].append(differences(view, summary))
     if conditions is not None:
-        summary["conditions"] = summarize_conditions(conditions)
+        summary["conditions"] = figure_data.summarize_conditions(conditions)
     return summary
 
 
