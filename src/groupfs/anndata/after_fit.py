@@ -67,10 +67,6 @@ def report(
         report says how far clusters agree with it. Groups do not depend on it.
     key : str, default="groupfs"
         ``key_added`` of :func:`select_groups`.
-
-    Examples
-    --------
-    >>> groupfs.anndata.report(adata, "report.html", label="bulk_labels")  # doctest: +SKIP
     """
     fitted, labels = selector(adata, key=key), None
     if label is not None:

@@ -54,8 +54,8 @@ def measure(
     confidence, alpha, n_permutations, n_bootstrap, random_state = settings
     check_share("confidence", confidence)
     check_share("alpha", alpha)
-    rng = generator(random_state)
-    groups, C, K = samples.groups, len(samples.groups), len(weights)
+    rng, groups = generator(random_state), samples.groups
+    C, K = len(groups), len(weights)
     exchange = plan_exchange(samples.labels, samples.blocks, alpha)
     units = np.arange(len(samples.Z)) if samples.blocks is None else exchange.blocks
     taken = exchange.draw(enough_arrangements(n_permutations, C), rng)
@@ -149,7 +149,9 @@ def plan_exchange(labels: Any, blocks: IntArray | None, alpha: float) -> Exchang
             "every condition, or several conditions in a block."
         )
     exchanged = [labels[first]] if whole else [labels[own == b] for b in range(len(first))]
-    count = np.exp(min(sum(map(_log_orders, exchanged)), 50))
+    numbers = [np.bincount(part) for part in exchanged]
+    log_count = sum(gammaln(n.sum() + 1) - gammaln(n + 1).sum() for n in numbers)
+    count = np.exp(min(log_count, 50))
     if count < FEWEST_ARRANGEMENTS - 0.5:
         raise ValueError(
             f"conditions can be exchanged between samples in {count:.0f} way(s) that respect the "
@@ -164,27 +166,15 @@ def plan_exchange(labels: Any, blocks: IntArray | None, alpha: float) -> Exchang
     return Exchange(own, whole)
 
 
-def _log_orders(labels: IntArray) -> float:
-    counts = np.bincount(labels)
-    return float(gammaln(counts.sum() + 1) - gammaln(counts + 1).sum())
-
-
 def rearranged(weights: FloatArray, taken: IntArray) -> FloatArray:
-    """Give every sample the weights of the one it takes its condition from.
-
-    Weights (K, n) of K conditions and P arrangements (P, n) make (P K, n).
-    """
+    """Give samples weights of those they take conditions from: (K, n), (P, n) to (P K, n)."""
     return weights[:, taken].swapaxes(0, 1).reshape(-1, weights.shape[1])
 
 
 def draw_counts(
     units: IntArray, strata: IntArray | None, n_resamples: int, rng: np.random.Generator
 ) -> FloatArray:
-    """Draw how often each sample is in each resample, (B, n).
-
-    As many units as there are are drawn with replacement; if each lies in one stratum (a
-    condition), within the strata, so that none of these is ever empty.
-    """
+    """Draw units with replacement, within strata if each lies in one, and count samples, (B, n)."""
     first = np.unique(units, return_index=True)[1]
     of_units = np.zeros(len(first), dtype=np.int64)
     if strata is not None and (strata == strata[first][units]).all():

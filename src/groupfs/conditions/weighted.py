@@ -41,10 +41,10 @@ N_LEVELS = 50
 
 
 class GroupColumns:
-    """Columns of a group whose weighted correlations are asked for many times.
+    """Columns Z (n, m) of a group whose weighted correlations are asked for many times.
 
-    Z (n, m) are about as large as standardised ones, NaN in gaps; ``signed`` says whether a feature
-    and its negative are different, ``excluded`` (m, m) which correlations count as none.
+    ``signed`` says whether a feature and its negative are different, ``excluded`` (m, m) which
+    correlations count as none.
     """
 
     def __init__(self, Z: FloatArray, signed: bool, excluded: BoolArray) -> None:
@@ -96,8 +96,7 @@ def columns_of_group(
     """Prepare columns of a group, the most central first, (n, m); None if there are not two.
 
     Features that a condition has too few values of are left out of all, and pairs that too few
-    samples have both of count as unrelated in all: else conditions would differ by their gaps. So
-    do two values of which no sample has both.
+    samples have both of count as unrelated in all: else conditions would differ by their gaps.
     """
     Z = Z[:, :MOST_FEATURES]
     present = (~np.isnan(Z)).astype(float)
@@ -113,10 +112,7 @@ def columns_of_group(
 
 
 def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:
-    """Average the scores of samples for every set of weights, (n, C) and (Q, n) to (Q, C).
-
-    Samples without a score (NaN) do not count; where none has one, there is no mean.
-    """
+    """Average scores that are there for every set of weights, (n, C) and (Q, n) to (Q, C)."""
     total = weights @ (~np.isnan(scores)).astype(float)
     mean = weights @ np.nan_to_num(scores) / np.maximum(total, 1e-300)
     return np.where(total > 0, mean, np.nan)

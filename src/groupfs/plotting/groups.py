@@ -29,8 +29,7 @@ EACH, LEAST, MOST = 0.17, 1.6, 8.0
 def plot_groups(selector: Any, *, most: int = 20, ax: "Axes | None" = None) -> "Axes":
     """Draw the smoothness of the groups in rank order, with sizes, p-values and replication.
 
-    Kept groups are blue. A group is called after its most central feature, or as in ``groups``
-    where they were given.
+    Kept groups are blue. A group is called after its most central feature, or as it was given.
 
     Parameters
     ----------

@@ -24,23 +24,12 @@ def groups_table(summary: Json) -> list[Json]:
     """List every feature with its group and whether and why it is selected, best group first.
 
     The columns are those of :meth:`groupfs.FeatureGroups.to_frame`.
-
-    Examples
-    --------
-    >>> from groupfs import FeatureGroups
-    >>> from groupfs.datasets import load_two_moons
-    >>> from groupfs.report import groups_table, summarize
-    >>> X = load_two_moons(200, random_state=0).data
-    >>> summary = summarize(FeatureGroups(random_state=0).fit(X), X)
-    >>> row = groups_table(summary)[0]
-    >>> row["group"], row["rank"], row["selected"]
-    (1, 1, True)
     """
-    features, curve = summary["features"], summary["explained"]
+    features, curve, texts = summary["features"], summary["explained"], summary["texts"]
     numbers, ranks = features["group"], features["rank"]
     order, rows = {feature: k for k, feature in enumerate(curve["order"], start=1)}, []
     levels = [level["group"] for level in summary["levels"]] if len(summary["levels"]) > 1 else []
-    texts, called = summary["texts"], [_called(group) for group in summary["groups"]]
+    called = [of["name"] if of["is_given"] else of["rank"] for of in summary["groups"]]
     for i in sorted(range(len(ranks)), key=lambda i: (numbers[i] is None, numbers[i], ranks[i])):
         group = {} if numbers[i] is None else summary["groups"][numbers[i]]
         row = {
@@ -84,7 +73,3 @@ def conditions_table(summary: Json) -> list[Json]:
             row = {name: of.get(name) for name in CONDITIONS_COLUMNS}
             rows.append({name: v[k] if isinstance(v, list) else v for name, v in row.items()})
     return rows
-
-
-def _called(group: Json) -> int | str:
-    return group["name"] if group["is_given"] else group["rank"]

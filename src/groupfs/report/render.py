@@ -63,16 +63,6 @@ def render(summary: Json) -> str:
     ----------
     summary : dict
         What :func:`groupfs.report.summarize` or :func:`groupfs.report.read` gives.
-
-    Examples
-    --------
-    >>> from groupfs import FeatureGroups
-    >>> from groupfs.datasets import load_two_moons
-    >>> from groupfs.report import render, summarize
-    >>> X = load_two_moons(200, random_state=0).data
-    >>> page = render(summarize(FeatureGroups(random_state=0).fit(X), X))
-    >>> page.startswith("<!doctype html>"), len(page) < 2_000_000
-    (True, True)
     """
     check(summary, "summary")
     template = _environment().get_template("report.html")

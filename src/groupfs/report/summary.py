@@ -67,12 +67,14 @@ def summarize(
     --------
     >>> from groupfs import FeatureGroups
     >>> from groupfs.datasets import load_two_moons
-    >>> from groupfs.report import summarize
+    >>> from groupfs.report import groups_table, render, summarize
     >>> moons = load_two_moons(200, random_state=0)
     >>> selector = FeatureGroups(random_state=0).fit(moons.data)
     >>> summary = summarize(selector, moons.data, labels=moons.target, label_name="moon")
     >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
     (5, 4)
+    >>> groups_table(summary)[0]["group"], render(summary)[:15]
+    (1, '<!doctype html>')
     """
     from groupfs.plotting.correlations import read_some_rows  # needs scipy, and pages do not
     from groupfs.report import figure_data
