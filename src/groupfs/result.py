@@ -260,45 +260,41 @@ class Result:
     @cached_property
     def group_reasons(self) -> list[str]:
         """Why every group is kept or not, without the full stop, (C,)."""
-        codes = enumerate(self.selection.group_why.tolist())
-        return [sentences.REASONS[code].format(**self._facts(j)) for j, code in codes]
+        pairs = zip(self.selection.group_why.tolist(), self._facts, strict=False)
+        return [sentences.REASONS[code].format(**facts) for code, facts in pairs]
 
-    def _facts(self, j: int) -> dict[str, object]:
-        """Return what reasons speak of: what was asked for, and but for -1 a group."""
-        groups, asked = self.groups, self.selection.asked
-        facts: dict[str, object] = {"asked": asked.n_groups, "limit": self.limit}
-        facts["budget"] = f"{asked.n_features or 0:,}"
-        if j < 0:
-            return facts
-        again = "" if groups.replication is None else f", replication {groups.replication[j]:.2f}"
-        return {
-            **facts,
-            "p": sentences.p_words(None if groups.p_adjusted is None else groups.p_adjusted[j]),
-            "replication": again,
-            "rank": j + 1,
-            "n": f"{self.n_selected_of[j]:,}",
-            "size": count(int(groups.sizes[j]), "feature"),
-            "representative": self.names[groups.representatives[j]],
-        }
+    @cached_property
+    def _facts(self) -> list[dict[str, object]]:
+        """What reasons speak of: what was asked for, and every group; the last is for none."""
+        groups, asked, again = self.groups, self.selection.asked, self.groups.replication
+        budget = f"{asked.n_features or 0:,}"
+        every: dict[str, object] = {"asked": asked.n_groups, "limit": self.limit, "budget": budget}
+        of_groups = [
+            {
+                "p": sentences.p_words(self.figures["p_adjusted"][j]),
+                "replication": "" if again is None else f", replication {again[j]:.2f}",
+                "rank": j + 1,
+                "n": f"{self.n_selected_of[j]:,}",
+                "size": count(int(groups.sizes[j]), "feature"),
+                "representative": self.names[groups.representatives[j]],
+            }
+            for j in range(len(groups))
+        ]
+        return [every | facts for facts in of_groups] + [every]
 
     @cached_property
     def reasons(self) -> list[str]:
         """Why every feature is selected or not, as a sentence, (d,)."""
-        facts, places = {-1: self._facts(-1)}, [""] * len(self.names)
-        for j, members in enumerate(self.groups.members):
-            facts[j] = self._facts(j) | {"why": self.group_reasons[j]}
-            for i in members.tolist():
-                places[i] = sentences.PLACES["group"].format(group=self.groups.title(j))
-        for kind, features in self.in_no_group.items():
-            for i in features.tolist():
-                p = sentences.p_words(self.relatedness_p_adjusted[i])
-                places[i] = sentences.PLACES[kind].format(p=p)
-        texts = []
+        kinds = dict.fromkeys(range(len(self.names)), "group")
+        kinds |= {i: kind for kind, of in self.in_no_group.items() for i in of.tolist()}
+        why, texts = [*self.group_reasons, ""], []
         for i, j in enumerate(self.groups.labels.tolist()):
-            k, words = int(self.positions[i]), sentences.REASONS[self.selection.why[i]]
-            reason = words.format(**facts[j], nth=ordinal(k), gain=self._gain(k))
-            between = "; " if reason and not places[i].endswith(": ") else ""
-            texts.append(f"{places[i]}{between}{reason}.")
+            p, k = sentences.p_words(self.relatedness_p_adjusted[i]), int(self.positions[i])
+            place = sentences.PLACES[kinds[i]].format(group=self.groups.title(j), p=p)
+            words = sentences.REASONS[self.selection.why[i]]
+            reason = words.format(**self._facts[j], why=why[j], nth=ordinal(k), gain=self._gain(k))
+            between = "; " if reason and kinds[i] != "group" else ""
+            texts.append(f"{place}{between}{reason}.")
         return texts
 
     def _gain(self, k: int) -> str:

@@ -65,15 +65,13 @@ def embeddings(Z: FloatArray, result: Result, labels: Labels, name: str | None) 
         "fitted": picture(result.selection.features),
         "by_features": [{"n": every[i], **picture(result.order[: every[i]])} for i in drawn],
         "label": None if labels is None else _label_colours(labels, name or "label"),
+        "scores": _scores(result, Z),
     }
 
 
-def scores(result: Result, Z: FloatArray, n_levels: int) -> list[Json]:
-    """Score every sample on the first groups, each between what nearly all samples have.
-
-    As many groups as pages have room for, with the number of levels in view.
-    """
-    groups = result.groups
+def _scores(result: Result, Z: FloatArray) -> list[Json]:
+    """Score samples on as many groups as pages have room for, between what nearly all have."""
+    groups, n_levels = result.groups, max(len(result.levels), 1)
     first, packed = groups.members[: max(1, MOST_SCORES // (len(Z) * n_levels))], []
     for scored in score_rows(Z, score_weights(first, groups.centrality, groups.signs)).T:
         known = scored[~np.isnan(scored)]  # a few samples would pale the rest

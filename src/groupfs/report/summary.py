@@ -89,9 +89,8 @@ def summarize(
                 "per sample."
             )
         labels = labels[rows]
-    pictures = figure_data.embeddings(Z, result, labels, label_name)
-    n_levels = max(len(result.levels), 1)
-    shown = _of_level(selector, result, Z, n_samples, n_levels)
+    samples = Z, n_samples, labels, label_name
+    shown = _of_level(selector, result, *samples)
     summary: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -104,29 +103,30 @@ def summarize(
             **shown["table"],
             "notes": [str(note) for note in notes],
         },
-        "embedding": {**pictures, **shown["embedding"]},
-        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
         "levels": _levels(result),
         "views": [],
         **_reproduction(selector, source),
     }
-    for level in result.levels if n_levels > 1 else []:
+    for level in result.levels if len(result.levels) > 1 else []:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has warned, of the level it shows
             other = selector.at_level(level.n_groups)
-        found = Result.of(other, feature_names)
-        view = _of_level(other, found, Z, n_samples, n_levels)
-        if (found.support != result.support).any():
-            view["embedding"] |= figure_data.embeddings(Z, found, labels, label_name)
-            view["agreement"] = figure_data.agreement(Z, found.support, labels, label_name)
+        view = _of_level(other, Result.of(other, feature_names), *samples)
         summary["views"].append(differences(view, summary))
     if conditions is not None:
         summary["conditions"] = figure_data.summarize_conditions(conditions)
     return summary
 
 
-def _of_level(selector: Any, result: Result, Z: FloatArray, n_samples: int, n_levels: int) -> Json:
-    """Gather what differs by level; pictures of samples do where the selection does."""
+def _of_level(
+    selector: Any,
+    result: Result,
+    Z: FloatArray,
+    n_samples: int,
+    labels: Any,
+    label_name: str | None,
+) -> Json:
+    """Gather what differs by level."""
     from groupfs.report import figure_data
 
     asked = result.selection.asked
@@ -166,7 +166,8 @@ def _of_level(selector: Any, result: Result, Z: FloatArray, n_samples: int, n_le
             "share": [step / STEPS for step in result.steps],
             "held_out": None if result.held_out is None else tidy_list(result.held_out, 5),
         },
-        "embedding": {"scores": figure_data.scores(result, Z, n_levels)},
+        "embedding": figure_data.embeddings(Z, result, labels, label_name),
+        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
         "correlations": figure_data.correlations(selector, Z),
     }
 
