@@ -15,6 +15,7 @@ Resamples are of whole blocks, too.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -61,9 +62,7 @@ def measure(
     taken = exchange.draw(enough_arrangements(n_permutations, C), rng)
     counts = draw_counts(units, strata, n_bootstrap, rng)
 
-    def means(w: FloatArray) -> FloatArray:
-        return weighted.weighted_means(samples.scores, w)
-
+    means = partial(weighted.weighted_means, samples.scores)
     r, r_again = np.full((K, C), np.nan), np.full((len(counts), K, C), np.nan)
     r_moved = np.full((len(taken), len(tested), C), np.nan)
     per_correlation = np.full((C, K), np.inf)

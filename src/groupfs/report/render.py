@@ -83,11 +83,12 @@ def render(summary: Json) -> str:
     while True:
         shown = [_shown_groups(page, n_groups) for page in pages]
         index = {i: k for k, i in enumerate(_listed(pages, own, n_features, shown))}
-        views = [_view(k, pages[k], of, n_groups, k == own) for k, of in enumerate(shown)]
+        views = [_view(k, pages[k], of, k == own) for k, of in enumerate(shown)]
         data = [_page_data(page, index, of) for page, of in zip(pages, shown, strict=True)]
         whole = {**data[own], "level": own, "views": [differences(of, data[own]) for of in data]}
         nested = tree(summary["levels"], [view["cards"] for view in views])
-        page = template.render(data=whole, views=views, index=index, tree=nested, **parts)
+        parts |= {"data": whole, "views": views, "index": index, "tree": nested}
+        page = template.render(n_first=n_groups, **parts)
         size = len(page.encode())
         if size <= LARGEST_PAGE or (n_features <= FEWEST_FEATURES and n_groups <= FEWEST_GROUPS):
             return page
@@ -96,13 +97,10 @@ def render(summary: Json) -> str:
         n_groups = min(n_groups, max(FEWEST_GROUPS, int(share * n_groups)))
 
 
-def _view(place: int, page: Json, shown: list[int], n_groups: int, is_shown: bool) -> Json:
+def _view(place: int, page: Json, shown: list[int], is_shown: bool) -> Json:
     """Gather what the templates write of one level, in elements that are hidden or not."""
     at = {"class": "at-level", "data-level": place} | ({} if is_shown else {"hidden": ""})
-    n_first = min(n_groups, len(page["groups"]))
-    largest = max([group["smoothness"] or 0 for group in page["groups"]] + [0])
-    cards = _cards(page, shown)
-    return {"of": page, "at": at, "cards": cards, "n_first": n_first, "largest": largest}
+    return {"of": page, "at": at, "cards": _cards(page, shown)}
 
 
 def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
@@ -243,13 +241,6 @@ def strongest(groups: Sequence[Json], name: str, share: float = 1.0) -> float:
     return max(values[math.ceil(share * (len(values) - 1))] if values else 0.0, 1e-9)
 
 
-def line_points(values: Sequence[float | None], low: float, high: float) -> str:
-    """Write values as points of a line in a box of 200 by 40, as svg has it."""
-    step, span = 200 / max(len(values) - 1, 1), (high - low) or 1.0
-    known = [(i * step, value) for i, value in enumerate(values) if value is not None]
-    return " ".join(f"{x:.1f},{40 - 40 * (value - low) / span:.1f}" for x, value in known)
-
-
 def _environment() -> Any:
     jinja2 = import_optional("jinja2", NEEDS_JINJA)
     loader, undefined = jinja2.FileSystemLoader(TEMPLATES), jinja2.StrictUndefined
@@ -260,7 +251,7 @@ def _environment() -> Any:
     # a number and its percent sign stay on one line
     environment.filters.update(spaced=lambda text: text.replace(" %", "\u00a0%"))
     environment.filters.update(p=write_p, share=write_share, words=sentences.in_no_group_words)
-    environment.filters.update(strongest=strongest, line_points=line_points)
+    environment.filters.update(strongest=strongest)
     return environment
 
 
