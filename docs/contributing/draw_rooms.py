@@ -29,7 +29,6 @@ PARTS = {
     },
     "what is said of it": {
         "sentences": "words for it",
-        "places": "levels, and each feature's place",
         "result": "whatever is asked of a fit",
         "notebook": "what a notebook shows",
     },

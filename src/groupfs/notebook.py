@@ -3,6 +3,7 @@
 import copy
 from collections import Counter
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,26 +12,15 @@ from sklearn.base import BaseEstimator
 
 from groupfs.result import Result
 from groupfs.utils.text import join_names, shorten, write_p
+from groupfs.utils.types import IntArray
 
 #: Rows that are seen at once; the others unfold.
 MOST_ROWS = 12
 #: Features that are named of each group, most central first.
 MOST_NAMES = 3
 LONGEST_NAME = 24
-#: Columns that are text, and how these and rows of groups that are not kept are marked.
-TEXTS, AS_TEXT, DROPPED = ("name", "most central features"), ' class="text"', ' class="dropped"'
 
-#: The table inherits the notebook's colours, so that it is right on light and dark.
-STYLE = (
-    ".groupfs-groups{margin:.5em 0;font-size:.85em;max-width:100%;overflow-x:auto}"
-    ".groupfs-groups table{border-collapse:collapse;margin:.3em 0;font-size:inherit}"
-    ".groupfs-groups th,.groupfs-groups td{padding:.15em .6em;text-align:right;border:0;"
-    "border-bottom:1px solid rgba(128,128,128,.3);background:none;white-space:nowrap}"
-    ".groupfs-groups th.text,.groupfs-groups td.text{text-align:left;white-space:normal}"
-    ".groupfs-groups tr.dropped{opacity:.6}"
-    ".groupfs-groups summary{cursor:pointer}"
-    ".groupfs-groups ul{margin:0;padding-left:1.4em}"
-)
+STYLE = Path(__file__).with_name("notebook.css").read_text(encoding="utf-8")
 
 
 class NotebookRepr(BaseEstimator):
@@ -76,11 +66,8 @@ def _verdicts(result: Result) -> str | None:
     """Count the features that are no plain members: ``3 between two, 10 alone``."""
     counts = Counter(verdict for verdict in result.verdicts if verdict != "member")
     told = ", ".join(f"{n:,} {verdict}" for verdict, n in counts.most_common())
-    return (
-        f"Not plain members: {told.replace('duplicate of', 'duplicate of another')}."
-        if told
-        else None
-    )
+    told = told.replace("duplicate of", "duplicate of another")
+    return f"Not plain members: {told}." if told else None
 
 
 def _nested(result: Result, depth: int = 0, parent: int = -1) -> str:
@@ -91,15 +78,13 @@ def _nested(result: Result, depth: int = 0, parent: int = -1) -> str:
     for j in np.flatnonzero(level.parent == parent).tolist():
         members = np.flatnonzero(level.labels == j)
         central = members[np.argsort(-result.groups.centrality[members], kind="stable")]
-        names = join_names(
-            [shorten(result.marked_names[i], LONGEST_NAME) for i in central], MOST_NAMES
-        )
-        items += f"<li>{j + 1}: {escape(names)}{_nested(result, depth + 1, j)}</li>"
+        names = escape(join_names(_short_names(result, central), MOST_NAMES))
+        items += f"<li>{j + 1}: {names}{_nested(result, depth + 1, j)}</li>"
     return f"<ul>{items}</ul>"
 
 
 def _row(result: Result, j: int) -> dict[str, str]:
-    groups, names = result.groups, result.marked_names
+    groups = result.groups
     row = {"rank": str(j + 1), "size": str(groups.sizes[j])}
     row["smoothness"] = f"{groups.smoothness[j]:.3f}"
     if groups.p_adjusted is not None:
@@ -111,20 +96,18 @@ def _row(result: Result, j: int) -> dict[str, str]:
     row["kept"] = "yes" if result.kept[j] else "no"
     if groups.names is not None:
         row["name"] = shorten(groups.names[j], LONGEST_NAME)
-    central = [shorten(names[i], LONGEST_NAME) for i in groups.by_centrality(j)[:MOST_NAMES]]
+    central = _short_names(result, groups.by_centrality(j)[:MOST_NAMES])
     return {**row, "most central features": ", ".join(central)}
 
 
+def _short_names(result: Result, features: IntArray) -> list[str]:
+    return [shorten(result.marked_names[i], LONGEST_NAME) for i in features]
+
+
 def _table(rows: list[dict[str, str]]) -> str:
-    head = _cells("th", {heading: heading for heading in rows[0]})
-    body = "".join(
-        f"<tr{'' if row['kept'] == 'yes' else DROPPED}>{_cells('td', row)}</tr>" for row in rows
-    )
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
-
-
-def _cells(tag: str, row: dict[str, str]) -> str:
-    return "".join(
-        f"<{tag}{AS_TEXT if heading in TEXTS else ''}>{escape(entry)}</{tag}>"
-        for heading, entry in row.items()
-    )
+    lines = "<tr>" + "".join(f"<th>{heading}</th>" for heading in rows[0]) + "</tr>"
+    for row in rows:
+        cells = "".join(f"<td>{escape(entry)}</td>" for entry in row.values())
+        look = "" if row["kept"] == "yes" else ' class="dropped"'
+        lines += f"<tr{look}>{cells}</tr>"
+    return f"<table>{lines}</table>"

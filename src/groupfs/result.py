@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupfs import places, sentences
+from groupfs import sentences
 from groupfs.groups import (
+    FEWEST_HALVED,
     Groups,
     Level,
     Selection,
@@ -152,17 +153,12 @@ class Result:
         if not len(self.groups) and not self.support.any():
             return None
         n = (self.n_first if self.selection.asked.n_features else None) or self.n_enough
-        share = write_share(float(self.explained[n - 1]))
+        share = new = write_share(float(self.explained[n - 1]))
+        if self.held_out is not None and n <= len(self.held_out):
+            new = write_share(max(float(self.held_out[n - 1]), 0.0))
         who = f"{n:,} of {count(len(self.names), 'feature')} {'explains' if n == 1 else 'explain'}"
-        new = self.held_out_share(n)
-        beside = "" if new in (None, share) else f" ({new} in rows left out)"
+        beside = "" if new == share else f" ({new} in rows left out)"
         return f"{who} {share} of the variance of the {self.explained_words}{beside}."
-
-    def held_out_share(self, n: int) -> str | None:
-        """Write what the first n features explain in rows left out; None where it is not known."""
-        if self.held_out is None or n > len(self.held_out):
-            return None
-        return write_share(max(float(self.held_out[n - 1]), 0.0))
 
     # levels
 
@@ -175,20 +171,42 @@ class Result:
     @property
     def levels_sentence(self) -> str | None:
         """Name the levels, which is shown, and whether that was a near thing; None if it is one."""
-        return None if self.level is None else places.levels_sentence(self.levels, self.level)
+        return None if self.level is None else sentences.levels_sentence(self.levels, self.level)
 
     # places
 
     @cached_property
     def verdicts(self) -> list[str]:
         """What every feature is, in a word: "member", "between two", "alone", ..., (d,)."""
-        constant = self.positions == 0
-        return places.verdicts(self.groups, constant, self.duplicate_of, self.n_values)
+        outside = self.groups.labels < 0
+        found = np.where(outside, "alone", "member").astype(object)
+        if self.groups.between is not None:
+            found[self.groups.between] = "between two"
+        if self.n_values is not None:
+            found[outside & (self.n_values < FEWEST_HALVED)] = "too few rows"
+        if self.duplicate_of is not None:
+            found[self.duplicate_of >= 0] = "duplicate of"
+        found[self.positions == 0] = "constant"
+        return found.tolist()
 
     @cached_property
     def places(self) -> list[str]:
         """Where every feature stands, as a sentence, (d,)."""
-        return [places.sentence(self, i) for i in range(len(self.names))]
+        return [sentences.place(self, i) for i in range(len(self.names))]
+
+    @property
+    def stability(self) -> FloatArray:
+        """Share of the halves of the rows that put a feature into its group, or NaN, (d,)."""
+        of = self.groups.stability
+        return np.full(len(self.names), np.nan) if of is None else of
+
+    @property
+    def second(self) -> tuple[IntArray, FloatArray]:
+        """Return the other group a feature goes with most, or -1, and how strongly, (d,) each."""
+        group, strength = self.groups.second, self.groups.second_strength
+        if group is None or strength is None:
+            return np.full(len(self.names), -1), np.full(len(self.names), np.nan)
+        return group, np.where(group < 0, np.nan, strength)
 
     # features in no group
 
@@ -242,45 +260,41 @@ class Result:
     @cached_property
     def group_reasons(self) -> list[str]:
         """Why every group is kept or not, without the full stop, (C,)."""
-        codes = enumerate(self.selection.group_why.tolist())
-        return [sentences.REASONS[code].format(**self._facts(j)) for j, code in codes]
+        pairs = zip(self.selection.group_why.tolist(), self._facts, strict=False)
+        return [sentences.REASONS[code].format(**facts) for code, facts in pairs]
 
-    def _facts(self, j: int) -> dict[str, object]:
-        """Return what reasons speak of: what was asked for, and but for -1 a group."""
-        groups, asked = self.groups, self.selection.asked
-        facts: dict[str, object] = {"asked": asked.n_groups, "limit": self.limit}
-        facts["budget"] = f"{asked.n_features or 0:,}"
-        if j < 0:
-            return facts
-        again = "" if groups.replication is None else f", replication {groups.replication[j]:.2f}"
-        return {
-            **facts,
-            "p": sentences.p_words(None if groups.p_adjusted is None else groups.p_adjusted[j]),
-            "replication": again,
-            "rank": j + 1,
-            "n": f"{self.n_selected_of[j]:,}",
-            "size": count(int(groups.sizes[j]), "feature"),
-            "representative": self.names[groups.representatives[j]],
-        }
+    @cached_property
+    def _facts(self) -> list[dict[str, object]]:
+        """What reasons speak of: what was asked for, and every group; the last is for none."""
+        groups, asked, again = self.groups, self.selection.asked, self.groups.replication
+        budget = f"{asked.n_features or 0:,}"
+        every: dict[str, object] = {"asked": asked.n_groups, "limit": self.limit, "budget": budget}
+        of_groups = [
+            {
+                "p": sentences.p_words(self.figures["p_adjusted"][j]),
+                "replication": "" if again is None else f", replication {again[j]:.2f}",
+                "rank": j + 1,
+                "n": f"{self.n_selected_of[j]:,}",
+                "size": count(int(groups.sizes[j]), "feature"),
+                "representative": self.names[groups.representatives[j]],
+            }
+            for j in range(len(groups))
+        ]
+        return [every | facts for facts in of_groups] + [every]
 
     @cached_property
     def reasons(self) -> list[str]:
         """Why every feature is selected or not, as a sentence, (d,)."""
-        facts, places = {-1: self._facts(-1)}, [""] * len(self.names)
-        for j, members in enumerate(self.groups.members):
-            facts[j] = self._facts(j) | {"why": self.group_reasons[j]}
-            for i in members.tolist():
-                places[i] = sentences.PLACES["group"].format(group=self.groups.title(j))
-        for kind, features in self.in_no_group.items():
-            for i in features.tolist():
-                p = sentences.p_words(self.relatedness_p_adjusted[i])
-                places[i] = sentences.PLACES[kind].format(p=p)
-        texts = []
+        kinds = dict.fromkeys(range(len(self.names)), "group")
+        kinds |= {i: kind for kind, of in self.in_no_group.items() for i in of.tolist()}
+        why, texts = [*self.group_reasons, ""], []
         for i, j in enumerate(self.groups.labels.tolist()):
-            k, words = int(self.positions[i]), sentences.REASONS[self.selection.why[i]]
-            reason = words.format(**facts[j], nth=ordinal(k), gain=self._gain(k))
-            between = "; " if reason and not places[i].endswith(": ") else ""
-            texts.append(f"{places[i]}{between}{reason}.")
+            p, k = sentences.p_words(self.relatedness_p_adjusted[i]), int(self.positions[i])
+            place = sentences.PLACES[kinds[i]].format(group=self.groups.title(j), p=p)
+            words = sentences.REASONS[self.selection.why[i]]
+            reason = words.format(**self._facts[j], why=why[j], nth=ordinal(k), gain=self._gain(k))
+            between = "; " if reason and kinds[i] != "group" else ""
+            texts.append(f"{place}{between}{reason}.")
         return texts
 
     def _gain(self, k: int) -> str:
@@ -295,11 +309,14 @@ class Result:
     # tables
 
     @property
-    def _figures(self) -> dict[str, FloatArray]:
+    def figures(self) -> dict[str, FloatArray]:
+        """Numbers of every group, NaN where they were not looked at, (C,) each."""
         groups, unknown = self.groups, np.full(len(self.groups), np.nan)
-        names = ("replication", "p_adjusted", "smoothness")
-        known = ((name, getattr(groups, name)) for name in names)
-        return {name: unknown if of is None else of for name, of in known}
+        return {
+            "replication": unknown if groups.replication is None else groups.replication,
+            "p_adjusted": unknown if groups.p_adjusted is None else groups.p_adjusted,
+            "smoothness": groups.smoothness,
+        }
 
     @property
     def level_columns(self) -> dict[str, list[int | None]]:
@@ -316,22 +333,20 @@ class Result:
         groups, labels, inside = self.groups, self.groups.labels, self.groups.labels >= 0
         central = groups.signs * np.abs(groups.centrality)
         called = [groups.label(j) if j >= 0 else None for j in labels.tolist()]
-        unknown = np.full(len(labels), np.nan)
-        second = np.full(len(labels), -1) if groups.second is None else groups.second
-        strength = unknown if groups.second_strength is None else groups.second_strength
+        second, strength = self.second
         columns = {
             "feature": self.names,
             "group": called if groups.names else pd.array(called, dtype="Int64"),
             "rank": pd.array([rank or None for rank in groups.ranks.tolist()], dtype="Int64"),
             "representative": np.isin(np.arange(len(labels)), groups.representatives),
             "centrality": np.where(inside, central, np.nan),
-            **{name: np.append(of, np.nan)[labels] for name, of in self._figures.items()},
+            **{name: np.append(of, np.nan)[labels] for name, of in self.figures.items()},
             "verdict": self.verdicts,
-            "stability": unknown if groups.stability is None else groups.stability,
+            "stability": self.stability,
             "second_group": pd.array(
                 [groups.label(k) if k >= 0 else None for k in second.tolist()]
             ),
-            "second_strength": np.where(second >= 0, strength, np.nan),
+            "second_strength": strength,
             "place": self.places,
             "relatedness_p_adjusted": self.relatedness_p_adjusted,
             "order": pd.array([k or None for k in self.positions.tolist()], dtype="Int64"),
@@ -352,7 +367,7 @@ class Result:
             "representative": [self.names[i] for i in groups.representatives],
             "kept": self.kept,
             "selected": self.n_selected_of,
-            **self._figures,
+            **self.figures,
             "why": self.group_reasons,
             **({} if groups.gates is None else {"gate": groups.gates}),
         }

@@ -1,13 +1,16 @@
-"""Words for what was found: one reason for every decision.
+"""Words for what was found: the levels, where every feature stands, a reason for every decision.
 
 :class:`groupfs.result.Result` fills them in, and so do the scripts of the report: a reason reads
 the same in a frame, in a file and on the page.
 """
 
 from enum import IntEnum
-from typing import Self
+from typing import Any, Self
 
-from groupfs.utils.text import write_p
+import numpy as np
+
+from groupfs.groups import CLEAR_LEVEL, NEAR_LINE, Level
+from groupfs.utils.text import join_words, write_p, write_share
 
 
 class Why(IntEnum):
@@ -109,3 +112,39 @@ def p_words(p_value: float | None) -> str:
 def in_no_group_words(kind: str, number: int) -> str:
     """Say how many features are in no group for one reason: ``4 are unrelated``."""
     return f"{number:,} {IN_NO_GROUP[kind][number != 1]}"
+
+
+def levels_sentence(levels: list[Level], shown: int) -> str | None:
+    """Name the levels, which is shown, and whether that was a near thing; None if it is one."""
+    if len(levels) < 2:
+        return None
+    told = LEVELS.format(
+        n=len(levels),
+        numbers=join_words(f"{one.n_groups:,}" for one in levels),
+        agreed=join_words(f"{one.agreement or 0:.2f}" for one in levels),
+        shown=f"{levels[shown].n_groups:,}",
+    )
+    near = [one.n_groups for one in levels if abs((one.agreement or 0) - CLEAR_LEVEL) < NEAR_LINE]
+    if near:
+        told += NEAR.format(numbers=join_words(near), line=f"{CLEAR_LEVEL:.2f}")
+    return told
+
+
+def place(result: Any, i: int) -> str:
+    """Say where a feature of a :class:`~groupfs.result.Result` stands."""
+    groups, verdict, j = result.groups, result.verdicts[i], int(result.groups.labels[i])
+    facts: dict[str, Any] = {"stability": "", "p": ""}
+    if j >= 0:
+        facts["group"] = groups.title(j)
+        if groups.stability is not None:
+            facts["stability"] = STABILITY.format(share=write_share(groups.stability[i]))
+    if verdict == "between two":
+        facts |= {"second": groups.title(groups.second[i]), "strength": groups.second_strength[i]}
+        verdict = verdict if j >= 0 else "between two, in none"
+    elif verdict == "duplicate of":
+        facts["twin"] = result.names[result.duplicate_of[i]]
+    elif verdict == "too few rows":
+        facts["n"] = int(result.n_values[i])
+    elif verdict == "alone" and np.isfinite(p_value := result.relatedness_p_adjusted[i]):
+        facts["p"] = f" (adjusted p {p_words(p_value)})"
+    return VERDICTS[verdict].format(**facts) + "."

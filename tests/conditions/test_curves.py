@@ -5,8 +5,7 @@ import pytest
 
 from groupfs.conditions import curves
 from groupfs.conditions.compare import choose_bandwidth, choose_places
-from groupfs.conditions.level import kernel_weights, standardized_along
-from groupfs.conditions.weighted import effective_samples
+from groupfs.conditions.weighted import effective_samples, kernel_weights, standardized_along
 from tests.support.planted_groups import SIZE, in_order, known, planted
 
 QUICK = {"n_permutations": 199, "n_bootstrap": 50}

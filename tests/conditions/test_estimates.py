@@ -6,12 +6,12 @@ import pytest
 from scipy.stats import false_discovery_control
 
 from groupfs.conditions.estimates import change_from, correlation_interval, interval
-from groupfs.conditions.level import standardized_along
-from groupfs.conditions.rearrange import draw_counts
+from groupfs.conditions.measure import draw_counts
 from groupfs.conditions.weighted import (
     GroupColumns,
     columns_of_group,
     effective_samples,
+    standardized_along,
     weighted_means,
 )
 

@@ -6,8 +6,7 @@ import pytest
 from groupfs import FeatureGroups
 from groupfs.conditions import compare, only_in
 from groupfs.conditions.estimates import change_from
-from groupfs.conditions.level import standardized_within
-from groupfs.conditions.weighted import columns_of_group, weighted_means
+from groupfs.conditions.weighted import columns_of_group, standardized_within, weighted_means
 from tests.support.planted_groups import SIZE, in_order, known, planted
 
 QUICK = {"n_permutations": 99, "n_bootstrap": 20}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from groupfs.conditions import compare
-from groupfs.conditions.rearrange import enough_arrangements, plan_exchange, rearranged
+from groupfs.conditions.measure import enough_arrangements, plan_exchange, rearranged
 from tests.support.planted_groups import known, planted
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from groupfs.conditions import compare, curves
 from groupfs.report import conditions_table, render, summarize
-from groupfs.report.conditions import CONDITIONS_COLUMNS, strongest
+from groupfs.report.csv_rows import CONDITIONS_COLUMNS
+from groupfs.report.render import strongest
 from tests.support.report_tables import HOSTILE
 
 QUICK = {"n_permutations": 499, "n_bootstrap": 20}

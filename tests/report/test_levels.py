@@ -8,8 +8,8 @@ import pytest
 
 from groupfs import FeatureGroups, Level
 from groupfs.report import groups_table, render, summarize
-from groupfs.report.levels import all_levels, at_level, tree
 from groupfs.report.render import _cards
+from groupfs.report.schema import all_levels, at_level, tree
 from tests.report.conftest import PHONE
 from tests.support.browser import click, number_of, picture, put, text, texts
 

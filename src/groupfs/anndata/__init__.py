@@ -1,7 +1,13 @@
 """Group discovery on AnnData objects; results go into var, obs, obsm and uns."""
 
-from groupfs.anndata.compare_conditions import compare_conditions
-from groupfs.anndata.figures import markers, plot_correlations, plot_groups, plot_levels, report
+from groupfs.anndata.after_fit import (
+    compare_conditions,
+    markers,
+    plot_correlations,
+    plot_groups,
+    plot_levels,
+    report,
+)
 from groupfs.anndata.select_groups import select_groups
 from groupfs.anndata.stored_results import selector
 

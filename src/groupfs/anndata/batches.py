@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.anndata.matrix import blocks_of, find_column
-from groupfs.conditions.level import centered_within
+from groupfs.conditions.weighted import centered_within
 from groupfs.data.standardize import unit_columns
 from groupfs.feature_groups import FeatureGroups
 from groupfs.groups import Groups, feature_names
@@ -63,35 +63,33 @@ def keep_what_holds(
     """
     import pandas as pd
 
-    mean_r, holds = correlations_in_batches(X, batches, selector)
+    mean_r, holds = _correlations_in_batches(X, batches, selector)
     n_holds, n_counted = holds.sum(axis=1), np.sum(~np.isnan(mean_r), axis=1)
-    in_most = 2 * n_holds > n_counted
+    in_most, known = 2 * n_holds > n_counted, selector._group_replicates
     before = selector.group_kept_
-    known = selector._group_replicates
     selector._group_replicates = in_most if known is None else known & in_most
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)  # the fit has said it, or we do
         selector._select()
-    genes = feature_names(selector)
+    genes, groups = feature_names(selector), Groups.of(selector)
     remarks = [
-        f"Group {rank + 1} ({genes[selector.representatives_[rank]]}) holds in {n_holds[rank]} of "
+        f"Group {rank + 1} ({genes[groups.representatives[rank]]}) holds in {n_holds[rank]} of "
         f"{n_counted[rank]} batches only, and is not kept."
         for rank in np.flatnonzero(before & ~selector.group_kept_)
     ]
-    called = [str(Groups.of(selector).label(rank)) for rank in range(selector.n_groups_)]
+    called = [str(groups.label(rank)) for rank in range(len(groups))]
     index = pd.Index(called, name="group", dtype=object)
     frame = pd.DataFrame(mean_r, index=index, columns=[name.replace("/", "-") for name in names])
     frame.insert(0, "n_batches", n_holds)
     return frame, remarks
 
 
-def correlations_in_batches(
+def _correlations_in_batches(
     X: FloatArray, batches: IntArray, selector: FeatureGroups
 ) -> tuple[FloatArray, BoolArray]:
     """Measure groups in batches: mean correlations, NaN in small ones, and where groups hold."""
-    n_batches, n_groups = int(batches.max()) + 1, selector.n_groups_
-    mean_r, chance = np.full((n_groups, n_batches), np.nan), np.full((n_groups, n_batches), np.nan)
     sizes = np.bincount(batches)
+    mean_r, chance = np.full((2, selector.n_groups_, len(sizes)), np.nan)
     for batch in np.flatnonzero(sizes >= FEWEST_CELLS):
         cells = np.flatnonzero(batches == batch)
         for rank, group in enumerate(selector.groups_):

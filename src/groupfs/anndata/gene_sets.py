@@ -33,9 +33,8 @@ def read_gene_sets(groups: Any, genes: list[str]) -> tuple[dict[str, IntArray], 
     absent: set[str] = set()
     for name, listed in groups.items():
         if not is_list(listed):
-            raise ParameterError(
-                f"the set {name!r} is {listed!r}; give a list of its genes.", "groups"
-            )
+            what = f"the set {name!r} is {listed!r}"
+            raise ParameterError(f"{what}; give a list of its genes.", "groups")
         members = set()
         for gene in listed:
             if isinstance(gene, (int, np.integer)) or gene in by_name:
@@ -61,13 +60,10 @@ def assign_genes(
 ) -> tuple[IntArray, NDArray[np.object_], list[str]]:
     """Give each gene that varies one set; return which genes have one, its name, and remarks.
 
-    A gene in several sets stays in the one whose other genes it correlates with most: the mean of
-    abs(r), or of r if ``signed``. Sets of fewer than two genes are left out. ``columns`` (d,) says
-    where the genes of X are in the matrix that sets speak of, ``varies`` (d,) which of them vary.
+    ``columns`` (d,) says where the genes of X are in the matrix that sets speak of, ``varies`` (d,)
+    which of them vary.
     """
-    places = {
-        name: np.flatnonzero(varies & np.isin(columns, members)) for name, members in sets.items()
-    }
+    places = {name: np.flatnonzero(varies & np.isin(columns, of)) for name, of in sets.items()}
     assigned = {name: members for name, members in places.items() if len(members) > 1}
     n_sets = np.bincount(np.concatenate([[], *assigned.values()]).astype(int))
     shared = np.flatnonzero(n_sets > 1)

@@ -27,11 +27,7 @@ class Expression:
     name: str  #: what errors call it
 
     def columns(self, columns: IntArray) -> Any:
-        """Return some columns, in any order, (n_obs, len(columns)): sparse rows, or dense.
-
-        A matrix in a file is not read, but comes as a source of rows, unless it is stored by
-        columns.
-        """
+        """Return some columns, in any order: sparse, dense, or a source of rows in a file."""
         X: Any = self.values
         if getattr(X, "format", None) == "csc":  # also in a file, where rows are all over it
             X = X[:, np.isin(np.arange(len(self.genes)), columns)]
@@ -40,8 +36,8 @@ class Expression:
             X = sum_duplicates(sp.csr_array(X))
         elif not isinstance(X, np.ndarray):
             X = as_source(X)
-        every = np.array_equal(columns, np.arange(X.shape[1]))
-        return X if every else take_columns(X, columns)
+        is_all = np.array_equal(columns, np.arange(X.shape[1]))
+        return X if is_all else take_columns(X, columns)
 
 
 def varying_genes(X: Any, names: list[str]) -> BoolArray:
@@ -66,7 +62,7 @@ def find_expression(adata: Any, layer: str | None = None, use_raw: bool = False)
             "use_raw=True but adata.raw is None; name a layer with layer=, or leave both to use X."
         )
     if layer is not None and layer not in adata.layers:
-        there = join_names(list(adata.layers)) or "none"
+        there = join_names(adata.layers) or "none"
         raise ValueError(f"layer={layer!r} is not in adata.layers; it has {there}.")
     names = adata.raw.var_names if use_raw else adata.var_names
     X = adata.raw.X if use_raw else adata.X if layer is None else adata.layers[layer]
@@ -77,13 +73,11 @@ def find_expression(adata: Any, layer: str | None = None, use_raw: bool = False)
 
 def find_column(adata: Any, frame: str, what: str, name: str) -> Any:
     """Find a column of obs or var, or refuse what is not there; ``what`` is the parameter."""
-    columns = getattr(adata, frame).columns
+    columns = getattr(adata, frame)
     if name not in columns:
-        raise ValueError(
-            f"{what}={name!r} is not a column of adata.{frame}; it has "
-            f"{join_names(list(columns)) or 'none'}."
-        )
-    return getattr(adata, frame)[name]
+        there = join_names(columns) or "none"
+        raise ValueError(f"{what}={name!r} is not a column of adata.{frame}; it has {there}.")
+    return columns[name]
 
 
 def take_columns(X: Any, columns: IntArray) -> Any:

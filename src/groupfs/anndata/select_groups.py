@@ -63,13 +63,11 @@ def select_groups(
         Genes to look at: a boolean column of ``adata.var``, e.g. "highly_variable", or an array
         with a value for every gene of the matrix that is used. None looks at all.
     batch_key : str or None, default=None
-        Column of ``adata.obs`` that names the batch (sample, donor) of each cell. The mean of
-        every gene within a batch is subtracted from its values there, so that groups and scores
-        are about differences between the cells of a batch. A group is kept only if it also holds in
-        more than half of the batches with at least 20 cells: the mean correlation of its genes is
-        beyond chance there (3.1 standard deviations), and at least half of that over batches. The
-        genes become a dense matrix in memory. Programmes of a type of cell that only one batch has
-        are lost.
+        Column of ``adata.obs`` that names the batch (sample, donor) of each cell. Means of batches
+        are subtracted from every gene, which makes a dense matrix in memory. A group is kept only
+        if it also holds in more than half of the batches with at least 20 cells: the mean
+        correlation of its genes is beyond chance there (3.1 standard deviations), and at least half
+        of that over batches. Programmes of a type of cell that only one batch has are lost.
     key_added : str, default="groupfs"
         What names of results begin with.
     subset : bool, default=False
@@ -77,8 +75,7 @@ def select_groups(
     copy : bool, default=False
         Whether to leave adata alone and return a copy with the results.
     check_values : bool, default=True
-        Whether to refuse negative values and to warn of counts; set it to False for values that may
-        be negative, e.g. of proteins or scaled ones.
+        Whether to refuse negative values, which e.g. proteins may have, and to warn of counts.
     random_state, **settings
         Parameters of :class:`groupfs.FeatureGroups`, e.g. ``level`` or ``n_features_to_select``;
         the same result every time by default, as in scanpy. ``groups`` may be gene sets, from name
@@ -128,13 +125,12 @@ def select_groups(
     -----
     Of gene sets given as ``groups`` only genes that are there count. A gene in several sets stays
     in the one whose other genes it correlates with most (mean of abs(r), of r if ``signed``, in at
-    most 2,000 cells); sets that are left with fewer than two genes are left out, and so are genes
-    in no set. A warning says how many.
+    most 2,000 cells); sets with fewer than two genes and genes in no set are left out, with a
+    warning.
 
-    A sparse matrix stays sparse: beside adata there are about four copies of its entries in double
-    precision; of a dense one there are about three. A backed file is read in blocks, of which only
-    the genes in ``mask_var`` are kept; where they are too many for ``max_memory`` they stay in the
-    file.
+    Beside adata there are about four copies of the entries of a sparse matrix in double precision,
+    three of a dense one. A backed file is read in blocks, of which the genes in ``mask_var`` are
+    kept, or stay in the file where they are too many for ``max_memory``.
 
     Examples
     --------

@@ -28,11 +28,7 @@ def write_results(
     genes: list[str],
     others: dict[str, Any],
 ) -> None:
-    """Write groups, genes, scores of the cells and the selector itself, with ``others`` in uns.
-
-    X is what the selector was fitted on, and ``columns`` says which of the ``genes`` of the matrix
-    that was used these are.
-    """
+    """Write what was found on ``columns`` X of a matrix of ``genes``, with ``others`` in uns."""
     import pandas as pd
 
     result, places = Result.of(selector), columns
@@ -45,10 +41,8 @@ def write_results(
         column[places[there]] = values[there]
         return column
 
-    groups = result.groups
-    names = [str(groups.label(j)) for j in range(len(groups))]
+    names = [str(result.groups.label(j)) for j in range(len(result.groups))]
     verdicts = np.array(result.verdicts, dtype=object)
-    stability = np.full(len(columns), np.nan) if groups.stability is None else groups.stability
     for name, column in {
         "selected": placed(selector.get_support(), False),
         "group": pd.Categorical.from_codes(placed(selector.group_labels_, -1), names),
@@ -56,7 +50,7 @@ def write_results(
         "centrality": placed(selector.centrality_, 0.0),
         "relatedness_p_adjusted": placed(result.relatedness_p_adjusted, np.nan),
         "order": placed(np.where(result.positions, result.positions, np.nan), np.nan),
-        "stability": placed(stability, np.nan),
+        "stability": placed(result.stability, np.nan),
         "verdict": pd.Categorical(placed(verdicts, None), np.unique(verdicts)),
         **{
             name: pd.Categorical(placed(np.array(of, dtype=object), None)).rename_categories(str)
@@ -67,13 +61,13 @@ def write_results(
     stale = {name for name in adata.var if name.startswith(f"{key}_level_")}
     adata.var.drop(columns=stale - {f"{key}_{name}" for name in result.level_columns}, inplace=True)
     frame = result.groups_frame().assign(group=np.array(names, dtype=object)).set_index("group")
-    parts = {"groups": frame, "explained": selector.explained_, "n_obs": adata.n_obs}
-    parts["levels"] = {
+    levels = {
         "n_groups": np.array([one.n_groups for one in result.levels]),
         "agreement": np.array([one.agreement for one in result.levels], dtype=float),
         "parents": {str(k): one.parent + 1 for k, one in enumerate(result.levels, start=1)},
     }
-    adata.uns[key] = others | parts
+    parts = {"groups": frame, "explained": selector.explained_, "n_obs": adata.n_obs}
+    adata.uns[key] = {**others, **parts, "levels": levels}
     with suppress(ModelError):  # a function or another object among the parameters
         # as an array of bytes, which every file holds
         adata.uns[key]["selector"] = np.frombuffer(dumps(selector), dtype=np.uint8)
@@ -89,10 +83,7 @@ def write_results(
 
 
 def score_names(selector: FeatureGroups, key: str) -> list[str]:
-    """Call scores by rank and representative, or by rank and the name that was given, (C,).
-
-    Names are short, unless several results are kept.
-    """
+    """Call scores by rank and representative, or by rank and the name that was given, (C,)."""
     groups, genes = Groups.of(selector), feature_names(selector)
     named = groups.names or [genes[i] for i in groups.representatives]
     begin = "" if key == "groupfs" else f"{key}_"
@@ -125,8 +116,7 @@ def selector(adata: "AnnData", *, key: str = "groupfs") -> FeatureGroups:
     Returns
     -------
     FeatureGroups
-        Its features are the genes that were looked at, by name. ``select`` gives another selection
-        without another fit; figures of :mod:`groupfs.plotting` take it.
+        Its features are the genes that were looked at, by name.
 
     Examples
     --------
@@ -174,7 +164,7 @@ def gene_values(adata: Any, fitted: FeatureGroups, key: str) -> Any:
     params = adata.uns[key]["params"]
     matrix = find_expression(adata, params.get("layer"), bool(params.get("use_raw", False)))
     place = {gene: index for index, gene in enumerate(matrix.genes)}
-    genes = [str(name) for name in fitted.feature_names_in_]
+    genes = feature_names(fitted)
     if len(set(genes)) < len(genes) or len(place) < len(matrix.genes):
         raise ValueError(
             "names of genes occur more than once, so the table cannot be put together again; call "

@@ -4,6 +4,7 @@ import functools
 import inspect
 import re
 import shlex
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from enum import StrEnum
@@ -13,50 +14,7 @@ from typing import Annotated, Any
 import typer
 
 #: The usage of every option and what the help says of it, by panel.
-HELP = {
-    "What to look at": {
-        "--label COLUMN": "Known classes: set aside first, used only to report agreement, never "
-        "to select.",
-        "--by COLUMN": "Compare groups between the values of a column, set aside first; numbers "
-        "with more than 10 values are followed as time would be.",
-        "--drop COLUMN": 'Leave columns out: a name, several (a,b), or a pattern ("*_mut").',
-        "--use COLUMN": "Use a column although it looks like an id, a date or free text.",
-        "--missing VALUE": "Numbers or words that stand for no answer, e.g. 99 or -9,99; they "
-        "become gaps.",
-        "--order WORDS": "Answers from the lowest to the highest, separated by commas, that become "
-        "1, 2, ...; repeat it for other scales. Common English ones are known.",
-        "--layer NAME": "h5ad: use this layer in place of X.",
-        "--use-raw": "h5ad: use raw in place of X, e.g. where X is scaled.",
-        "--keep COLUMN": "Carry a column along, e.g. an id; repeat it for more.",
-        "--no-header": "The first line of the csv is data, not names.",
-    },
-    "What to look for": {
-        "--level NAME": "Which level of nested groups is told of: broad, narrow, a number of "
-        "groups, or auto.",
-        "--budget N": "Select this many features; 0.1 or 10% is a share of them.",
-        "--explain SHARE": "Select as many features as explain this share of what the related "
-        "ones say, e.g. 0.9 or 90%.",
-        "--representatives": "Select one feature of each kept group, the most central one.",
-        "--from-groups N": "Select all features of the first N groups, or of every kept one "
-        '("kept"); with --budget, so many of them.',
-        "--groups N": "Look for this many groups; found out if left out.",
-        "--signed": "Keep features that run against each other apart; else they share a group.",
-        "--similarity NAME": "How alike features are: correlation (straight lines), rank (bent "
-        "lines, outliers) or distance (any relation).",
-        "--keep-unrelated": "Look for groups among all features, also unrelated ones.",
-        "--seed N": "The same seed gives the same result.",
-        "--max-memory SIZE": "Memory that may be taken, e.g. 2GB; larger files are read in parts. "
-        "Three quarters of what is free if left out.",
-        "--device NAME": "cpu, cuda, cuda:1 or mps; auto takes a GPU if there is one.",
-    },
-    "What comes out": {
-        "--out -o FOLDER": "Folder for the results; groupfs-<name of the file> if left out.",
-        "--out -o FILE": "csv, csv.gz, tsv or parquet to write; csv on stdout if left out.",
-        "--force": "Replace results that exist.",
-        "--json": "Print JSON for machines.",
-        "--quiet -q": "No progress and no remarks on stderr, only errors.",
-    },
-}
+HELP = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: Parameters of the estimator, and the options that set them.
 PARAMETERS = {"n_features_to_select": "budget", "n_groups": "groups", "random_state": "seed"}
 PARAMETERS |= {"output": "representatives", "signed": "signed", "similarity": "similarity"}

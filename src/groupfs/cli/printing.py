@@ -64,16 +64,13 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
         )
     if conditions := summary.get("conditions"):
         console.print(conditions["sentence"])
-    for line in (
-        f"\nWritten in {seconds:.0f} s: {out}/",
-        f"  {', '.join(files_of(summary))}",
-        f"Open {out / 'report.html'} in a browser.",
-    ):
-        console.print(line, soft_wrap=True)  # paths stay in one piece
+    lines = [f"\nWritten in {seconds:.0f} s: {out}/", f"  {', '.join(files_of(summary))}"]
+    lines.append(f"Open {out / 'report.html'} in a browser.")
     if summary["selection"]["n_features"]:
         source = summary["table"]["source"]
         words = ["groupfs", "apply", str(out / "model.skops"), source, "-o", "selected-columns.csv"]
-        console.print(f"The selected columns themselves: {shlex.join(words)}", soft_wrap=True)
+        lines.append(f"The selected columns themselves: {shlex.join(words)}")
+    console.print(*lines, sep="\n", soft_wrap=True)  # paths stay in one piece
 
 
 def _sentences(summary: dict[str, Any]) -> list[str]:

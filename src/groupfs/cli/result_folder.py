@@ -41,8 +41,7 @@ def write_results(
     import pandas as pd
 
     from groupfs import persistence, report
-    from groupfs.report.conditions import CONDITIONS_COLUMNS
-    from groupfs.report.csv_rows import GROUPS_COLUMNS, SELECTED_COLUMNS
+    from groupfs.report.csv_rows import CONDITIONS_COLUMNS, GROUPS_COLUMNS, SELECTED_COLUMNS
 
     tables = {
         "selected.csv": (SELECTED_COLUMNS, report.selected_table(summary)),

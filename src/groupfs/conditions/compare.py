@@ -12,9 +12,13 @@ from numpy.typing import ArrayLike
 
 from groupfs.conditions import inputs
 from groupfs.conditions.estimates import GroupChanges
-from groupfs.conditions.level import kernel_weights, standardized_along, standardized_within
 from groupfs.conditions.measure import measure
-from groupfs.conditions.weighted import effective_samples
+from groupfs.conditions.weighted import (
+    effective_samples,
+    kernel_weights,
+    standardized_along,
+    standardized_within,
+)
 from groupfs.utils.types import FloatArray
 
 #: Places at which curves are drawn, between these quantiles of the number: beyond lie few samples.
@@ -29,12 +33,7 @@ N_TESTED = 5
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison(GroupChanges):
-    """Groups within each condition, and which of them change; made by :func:`compare`.
-
-    C groups in rank order, K conditions. Every :class:`Estimate` holds ``value``, ``low`` and
-    ``high`` of shape (C, K); every :class:`Change` holds ``p_values`` and ``q_values`` of shape
-    (C,), and ``z`` of shape (C, K), which says in which condition a group is off.
-    """
+    """C groups in rank order within K conditions, and which change; made by :func:`compare`."""
 
     conditions: list[Any]  #: (K,)
     _along = ("condition", "conditions")
@@ -44,9 +43,8 @@ class Comparison(GroupChanges):
 class Curves(GroupChanges):
     """Groups along a number, and which of them change; made by :func:`curves`.
 
-    C groups in rank order, G places. Every :class:`Estimate` holds ``value``, ``low`` and ``high``
-    of shape (C, G); every :class:`Change` holds ``p_values`` and ``q_values`` of shape (C,), and
-    ``z`` of shape (C, 5): how far off every sixth place is.
+    It has G places where a :class:`Comparison` has K conditions, but for ``z`` of a change, (C, 5):
+    how far off every sixth place is.
     """
 
     places: FloatArray  #: where along the number, (G,)
@@ -178,8 +176,7 @@ def curves(
     True
     """
     samples = inputs.read_samples(selector, X, *inputs.read_numbers(values), blocks)
-    numbers = samples.labels
-    fewest = 2 * inputs.FEWEST_SAMPLES
+    numbers, fewest = samples.labels, 2 * inputs.FEWEST_SAMPLES
     if len(numbers) < fewest:
         raise ValueError(f"{len(numbers)} samples have a number, and curves need {fewest}.")
     places = choose_places(numbers)
@@ -189,8 +186,8 @@ def curves(
     settings = (confidence, alpha, n_permutations, n_bootstrap, random_state)
     without_level = partial(standardized_along, values=numbers, bandwidth=bandwidth)
     measured = measure(samples, weights, tested, without_level, None, settings)
-    found = {"name": inputs.name_of(values), "n_samples": effective_samples(weights), **measured}
-    return Curves(places=places, bandwidth=bandwidth, **found)
+    measured |= {"name": inputs.name_of(values), "n_samples": effective_samples(weights)}
+    return Curves(places=places, bandwidth=bandwidth, **measured)
 
 
 def choose_places(values: FloatArray) -> FloatArray:
@@ -206,9 +203,8 @@ def choose_places(values: FloatArray) -> FloatArray:
 
 def choose_bandwidth(values: FloatArray, places: FloatArray) -> float:
     r"""Choose :math:`0.9 \min(s, \mathrm{IQR} / 1.34)\, n^{-1/5}` (Silverman's rule), or wider."""
-    quarters = np.quantile(values, [0.25, 0.75])
-    spread = values.std(ddof=1)
-    between = (quarters[1] - quarters[0]) / 1.34
+    low, high = np.quantile(values, [0.25, 0.75])
+    spread, between = values.std(ddof=1), (high - low) / 1.34
     width = 0.9 * min(spread, between or spread) * len(values) ** -0.2
     enough = min(FEWEST_EFFECTIVE, LARGEST_SHARE * len(values))
     while effective_samples(kernel_weights(values, places, width)).min() < enough:

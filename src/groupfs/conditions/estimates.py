@@ -153,11 +153,9 @@ def correlation_interval(
     comes near it nearly does: the largest of several eigenvalues is above its truth there by more
     than resamples show.
     """
-
-    def stretched(r: FloatArray) -> FloatArray:
-        return np.arctanh(np.clip(r, -1 + NEARLY_ONE, 1 - NEARLY_ONE))
-
-    on_scale = interval(stretched(value), stretched(again), confidence, n_units)
+    most = 1 - NEARLY_ONE
+    stretched = [np.arctanh(np.clip(r, -most, most)) for r in (value, again)]
+    on_scale = interval(stretched[0], stretched[1], confidence, n_units)
     low = np.tanh(on_scale.low)
     beyond = np.clip(low / np.maximum(chance.T, 1e-12) - 1, 0, 1)
     return Estimate(value.T, np.minimum(low, low * beyond), np.tanh(on_scale.high))

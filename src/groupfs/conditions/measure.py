@@ -1,24 +1,40 @@
 r"""Mean and correlation of every group under K sets of weights, with intervals and tests of change.
 
-Axes: K conditions or places, n samples, C groups, m features of a group, P arrangements.
+Axes: K conditions or places, n samples, C groups, m features of a group, P arrangements beside the
+given one, B resamples, U units: blocks, or samples.
 
 Correlations are those of columns without their level: without the mean that they have in each
 condition, in units of their spread there. Features that only rise and fall together from condition
 to condition would correlate otherwise, as soon as samples exchange their conditions.
+
+If conditions do not matter, it does not matter which sample has which. Samples of one block (of one
+donor, say) are alike, so they may not be mixed with others: where conditions vary within blocks,
+they are exchanged within these; where every block has one condition, whole blocks exchange theirs.
+Resamples are of whole blocks, too.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 from sklearn.utils import check_random_state, gen_batches
 
-from groupfs.conditions import rearrange, weighted
+from groupfs.conditions import weighted
 from groupfs.conditions.estimates import Estimate, change_from, correlation_interval, interval
 from groupfs.conditions.inputs import Samples, check_share
 from groupfs.discovery.members import beyond_edge
 from groupfs.utils.types import FloatArray, IntArray
+from groupfs.utils.warn import warn
 
+#: Arrangements that are drawn, in all and for each group where groups are many.
+USUAL, PER_GROUP = 999, 40
+#: Arrangements below which no p-value can say anything.
+FEWEST_ARRANGEMENTS = 3
+#: Blocks of which each has a condition (a time, say) of its own, from which chance can be told.
+FEWEST_BLOCKS = 4
 #: Confidence, alpha, permutations, resamples and random state, as :func:`compare` takes them.
 Settings = tuple[float, float, int | None, int, int | np.random.RandomState | None]
 
@@ -34,21 +50,19 @@ def measure(
     """Measure all groups; return the fields that comparisons and curves have in common.
 
     Samples count in each condition by ``weights`` (K, n); changes are looked for in those that are
-    ``tested`` (k,), and ``strata`` (n,), conditions, are rearrange.resampled each on its own.
+    ``tested`` (k,), and ``strata`` (n,), conditions, are resampled each on its own.
     """
     confidence, alpha, n_permutations, n_bootstrap, random_state = settings
     check_share("confidence", confidence)
     check_share("alpha", alpha)
-    rng = generator(random_state)
-    groups, C, K = samples.groups, len(samples.groups), len(weights)
-    exchange = rearrange.plan_exchange(samples.labels, samples.blocks, alpha)
+    rng, groups = generator(random_state), samples.groups
+    C, K = len(groups), len(weights)
+    exchange = plan_exchange(samples.labels, samples.blocks, alpha)
     units = np.arange(len(samples.Z)) if samples.blocks is None else exchange.blocks
-    taken = exchange.draw(rearrange.enough_arrangements(n_permutations, C), rng)
-    counts = rearrange.draw_counts(units, strata, n_bootstrap, rng)
+    taken = exchange.draw(enough_arrangements(n_permutations, C), rng)
+    counts = draw_counts(units, strata, n_bootstrap, rng)
 
-    def means(w: FloatArray) -> FloatArray:
-        return weighted.weighted_means(samples.scores, w)
-
+    means = partial(weighted.weighted_means, samples.scores)
     r, r_again = np.full((K, C), np.nan), np.full((len(counts), K, C), np.nan)
     r_moved = np.full((len(taken), len(tested), C), np.nan)
     per_correlation = np.full((C, K), np.inf)
@@ -61,10 +75,10 @@ def measure(
         m = columns.Z.shape[1]  # cohesion where the correlation is one
         per_correlation[j] = [beyond_edge(float(m), m, n) for n in columns.n_samples(weights)]
         r[:, j] = rho(weights)
-        r_again[..., j] = repeated(rho, weights, counts, rearrange.resampled)
-        r_moved[..., j] = repeated(rho, weights[tested], taken, rearrange.rearranged)
+        r_again[..., j] = repeated(rho, weights, counts, resampled)
+        r_moved[..., j] = repeated(rho, weights[tested], taken, rearranged)
     n_units = weighted.effective_samples(np.stack([np.bincount(units, row) for row in weights]))
-    again = repeated(means, weights, counts, rearrange.resampled)
+    again = repeated(means, weights, counts, resampled)
     correlation = correlation_interval(r, r_again, confidence, n_units, 1 / per_correlation.T)
     return {
         "groups": [groups.label(j) for j in range(C)],
@@ -73,7 +87,7 @@ def measure(
         "mean": interval(means(weights), again, confidence, n_units),
         "correlation": correlation,
         "cohesion": Estimate(*(part * per_correlation for part in vars(correlation).values())),
-        "mean_change": change_from(repeated(means, weights[tested], taken, rearrange.rearranged)),
+        "mean_change": change_from(repeated(means, weights[tested], taken, rearranged)),
         "cohesion_change": change_from(r_moved),
         "confidence": confidence,
         "alpha": alpha,
@@ -94,3 +108,84 @@ def repeated(
 def generator(random_state: int | np.random.RandomState | None) -> np.random.Generator:
     """Make numpy's generator of what scikit-learn calls a random state."""
     return np.random.default_rng(check_random_state(random_state).randint(2**31))
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """Which samples may exchange their conditions."""
+
+    blocks: IntArray  #: block of each sample, numbered from 0 without gaps, (n,)
+    whole: bool  #: whether whole blocks exchange their conditions, and not samples within them
+
+    def draw(self, n_arrangements: int, rng: np.random.Generator) -> IntArray:
+        """Draw from which sample each takes its condition, (P + 1, n); the first is as given."""
+        taken = np.tile(np.arange(len(self.blocks)), (1 + n_arrangements, 1))
+        if self.whole:
+            first = np.unique(self.blocks, return_index=True)[1]
+            shuffled = rng.permuted(np.tile(first, (n_arrangements, 1)), axis=1)
+            taken[1:] = shuffled[:, self.blocks]
+        else:
+            by_block = np.argsort(self.blocks, kind="stable")
+            taken[1:, by_block] = np.argsort(self.blocks + rng.random(taken[1:].shape), axis=1)
+        return taken
+
+
+def enough_arrangements(asked_for: int | None, n_groups: int) -> int:
+    """Choose how many arrangements to draw: a single group must be able to stand out."""
+    return max(USUAL, PER_GROUP * n_groups) if asked_for is None else asked_for
+
+
+def plan_exchange(labels: Any, blocks: IntArray | None, alpha: float) -> Exchange:
+    """Find out who may exchange conditions; refuse where nobody may."""
+    labels = np.unique(labels, return_inverse=True)[1]
+    given = np.zeros(len(labels)) if blocks is None else blocks
+    _, first, own = np.unique(given, return_index=True, return_inverse=True)
+    whole = blocks is not None and bool((labels == labels[first][own]).all())
+    if whole and np.bincount(labels[first]).max() == 1 and len(first) < FEWEST_BLOCKS:
+        raise ValueError(
+            f"the {len(first)} blocks have one condition each and no condition has two blocks, so "
+            "a difference between conditions may be one between blocks; it takes several blocks in "
+            "every condition, or several conditions in a block."
+        )
+    exchanged = [labels[first]] if whole else [labels[own == b] for b in range(len(first))]
+    numbers = [np.bincount(part) for part in exchanged]
+    log_count = sum(gammaln(n.sum() + 1) - gammaln(n + 1).sum() for n in numbers)
+    count = np.exp(min(log_count, 50))
+    if count < FEWEST_ARRANGEMENTS - 0.5:
+        raise ValueError(
+            f"conditions can be exchanged between samples in {count:.0f} way(s) that respect the "
+            "blocks, so nothing can be compared with chance; it takes more blocks in every "
+            "condition, or conditions that vary within blocks."
+        )
+    if 1 / count > alpha:
+        warn(
+            f"Conditions can be exchanged in only {count:.0f} ways that respect the blocks, so no "
+            f"p-value can be below {1 / count:.2g}."
+        )
+    return Exchange(own, whole)
+
+
+def rearranged(weights: FloatArray, taken: IntArray) -> FloatArray:
+    """Give samples weights of those they take conditions from: (K, n), (P, n) to (P K, n)."""
+    return weights[:, taken].swapaxes(0, 1).reshape(-1, weights.shape[1])
+
+
+def draw_counts(
+    units: IntArray, strata: IntArray | None, n_resamples: int, rng: np.random.Generator
+) -> FloatArray:
+    """Draw units with replacement, within strata if each lies in one, and count samples, (B, n)."""
+    first = np.unique(units, return_index=True)[1]
+    of_units = np.zeros(len(first), dtype=np.int64)
+    if strata is not None and (strata == strata[first][units]).all():
+        of_units = strata[first]
+    counts = np.zeros((n_resamples, len(first)))
+    for stratum in np.unique(of_units):
+        inside = np.flatnonzero(of_units == stratum)
+        shares = np.full(len(inside), 1 / len(inside))
+        counts[:, inside] = rng.multinomial(len(inside), shares, size=n_resamples)
+    return counts[:, units]
+
+
+def resampled(weights: FloatArray, counts: FloatArray) -> FloatArray:
+    """Count every sample as often as it was drawn: weights (K, n), counts (B, n) to (B K, n)."""
+    return (counts[:, None] * weights).reshape(-1, weights.shape[1])

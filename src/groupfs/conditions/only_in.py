@@ -19,10 +19,14 @@ from sklearn.utils import _safe_indexing
 
 from groupfs.conditions.estimates import change_from
 from groupfs.conditions.inputs import Samples, check_share, name_of, read_conditions
-from groupfs.conditions.level import standardized_within
-from groupfs.conditions.measure import generator, repeated
-from groupfs.conditions.rearrange import enough_arrangements, plan_exchange, rearranged
-from groupfs.conditions.weighted import GroupColumns, columns_of_group
+from groupfs.conditions.measure import (
+    enough_arrangements,
+    generator,
+    plan_exchange,
+    rearranged,
+    repeated,
+)
+from groupfs.conditions.weighted import GroupColumns, columns_of_group, standardized_within
 from groupfs.groups import Groups, adjust_p_values
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -120,9 +124,8 @@ def only_in(
 
     Notes
     -----
-    A group is measured on the rows it was found in, which flatters it there. What keeps accidents
-    out is that it must be kept by its own fit, which compares it with groups found in shuffled
-    tables and in halves of the rows.
+    A group is measured on the rows it was found in, which flatters it there. Accidents are kept out
+    by its own fit, which compares it with groups in shuffled tables and in halves of the rows.
 
     Examples
     --------
@@ -190,8 +193,7 @@ def _measure(
     """Measure a group in every condition, and as chance has it.
 
     Returns its correlations, (K,), how likely shuffled columns go together as much, (K,), and its
-    correlations where conditions are exchanged, (P + 1, K). All of them are NaN where gaps leave no
-    pair of features that every condition has.
+    correlations where conditions are exchanged, (P + 1, K); NaN where gaps leave no pair.
     """
     codes, Z = samples.labels, samples.Z[:, own]
     columns = columns_of_group(Z, samples.signed, weights, lambda Z: standardized_within(Z, codes))

@@ -11,6 +11,11 @@ Where signs matter, :math:`\lambda` is the sum of the matrix over m.
 A gap that is filled in pulls correlations towards zero, so that a condition with more gaps would
 seem to hold together less: correlations, means and variances are those over the samples that have
 both features.
+
+Columns lose the level of conditions first: their mean there, in units of their spread there. Along
+a number, a sample with number t counts :math:`\exp(-(t - g)^2 / 2h^2)` at place g of G, and the
+mean is a local line: that through the samples so weighted, which unlike a local mean does not lag
+behind at the ends.
 """
 
 from collections.abc import Callable
@@ -19,7 +24,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from groupfs.data.basis import exclusive_pairs, make_basis
-from groupfs.utils.types import BoolArray, FloatArray
+from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: From columns to columns without the level of conditions, or from sets of weights to numbers.
 Function = Callable[[FloatArray], FloatArray]
@@ -31,13 +36,15 @@ AT_ONCE = 2**22
 CONSTANT = 1e-12
 #: Samples that a feature, and a pair of features, needs in every condition.
 FEWEST_VALUES = 5
+#: Places from the smallest to the largest number at which the level is found; lines between.
+N_LEVELS = 50
 
 
 class GroupColumns:
-    """Columns of a group whose weighted correlations are asked for many times.
+    """Columns Z (n, m) of a group whose weighted correlations are asked for many times.
 
-    Z (n, m) are about as large as standardised ones, NaN in gaps; ``signed`` says whether a feature
-    and its negative are different, ``excluded`` (m, m) which correlations count as none.
+    ``signed`` says whether a feature and its negative are different, ``excluded`` (m, m) which
+    correlations count as none.
     """
 
     def __init__(self, Z: FloatArray, signed: bool, excluded: BoolArray) -> None:
@@ -89,8 +96,7 @@ def columns_of_group(
     """Prepare columns of a group, the most central first, (n, m); None if there are not two.
 
     Features that a condition has too few values of are left out of all, and pairs that too few
-    samples have both of count as unrelated in all: else conditions would differ by their gaps. So
-    do two values of which no sample has both.
+    samples have both of count as unrelated in all: else conditions would differ by their gaps.
     """
     Z = Z[:, :MOST_FEATURES]
     present = (~np.isnan(Z)).astype(float)
@@ -106,10 +112,7 @@ def columns_of_group(
 
 
 def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:
-    """Average the scores of samples for every set of weights, (n, C) and (Q, n) to (Q, C).
-
-    Samples without a score (NaN) do not count; where none has one, there is no mean.
-    """
+    """Average scores that are there for every set of weights, (n, C) and (Q, n) to (Q, C)."""
     total = weights @ (~np.isnan(scores)).astype(float)
     mean = weights @ np.nan_to_num(scores) / np.maximum(total, 1e-300)
     return np.where(total > 0, mean, np.nan)
@@ -129,3 +132,65 @@ def _worth(weights: FloatArray, present: FloatArray) -> FloatArray:
     """Count the samples that weights are worth among those present, (Q, n) and (n, p) to (Q, p)."""
     squares = np.maximum(np.square(weights) @ present, 1e-300)
     return np.asarray(np.square(weights @ present) / squares)
+
+
+def centered_within(Z: FloatArray, codes: IntArray) -> FloatArray:
+    """Subtract from every column its mean within each condition, (n, m); equal values become 0."""
+    centered = np.array(Z, dtype=np.float64)
+    for code in np.unique(codes):
+        inside = np.flatnonzero(codes == code)
+        values = centered[inside]
+        mean = np.nansum(values, axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
+        lowest, highest = np.fmin.reduce(values), np.fmax.reduce(values)
+        # the mean of equal values is rounded, and what is left of them would look like a column
+        centered[inside] = values - np.where(lowest == highest, lowest, mean)
+    return centered
+
+
+def standardized_within(Z: FloatArray, codes: IntArray) -> FloatArray:
+    """Standardise columns within each condition, (n, m); constant ones become zero there."""
+    weights = (codes == np.arange(codes.max() + 1)[:, None]).astype(float)
+    off = centered_within(Z, codes)
+    return _divided(off, weighted_means(np.square(off), weights)[codes])
+
+
+def kernel_weights(values: FloatArray, places: FloatArray, bandwidth: float) -> FloatArray:
+    """Weigh every sample at every place, (G, n)."""
+    off = (values - places[:, None]) / bandwidth
+    # relative to the nearest sample, or far from all of them every weight would be zero
+    nearest = np.abs(off).min(1, keepdims=True)
+    return np.exp(-(np.square(off) - np.square(nearest)) / 2)
+
+
+def standardized_along(Z: FloatArray, values: FloatArray, bandwidth: float) -> FloatArray:
+    """Standardise columns along a number, (n, m)."""
+    places = np.linspace(values.min(), values.max(), N_LEVELS)
+    weights = kernel_weights(values, places, bandwidth)
+    off = Z - _between(values, places, _local_lines(Z, values, places, weights))
+    variance = np.nan_to_num(weighted_means(np.square(off), weights))
+    return _divided(off, _between(values, places, variance))
+
+
+def _local_lines(
+    Z: FloatArray, values: FloatArray, places: FloatArray, weights: FloatArray
+) -> FloatArray:
+    """Evaluate at each place the line through the samples around it, (G, m)."""
+    present, Z = (~np.isnan(Z)).astype(float), np.nan_to_num(Z)
+    total, away = np.maximum(weights @ present, 1e-300), values - places[:, None]
+    tilted = weights * away
+    tilt = tilted @ present / total
+    spread, mean = (tilted * away) @ present / total - np.square(tilt), weights @ Z / total
+    together = tilted @ Z / total - tilt * mean
+    slope = np.divide(together, spread, out=np.zeros_like(mean), where=spread > CONSTANT)
+    return mean - slope * tilt
+
+
+def _between(values: FloatArray, places: FloatArray, of_places: FloatArray) -> FloatArray:
+    """Interpolate columns that are known at some places, (G, m) to (n, m)."""
+    return np.stack([np.interp(values, places, column) for column in of_places.T], axis=1)
+
+
+def _divided(off: FloatArray, variance: FloatArray) -> FloatArray:
+    """Divide by the root of the variance, (n, m) each; where there is none, zero, and gaps stay."""
+    zero = np.where(np.isnan(off), np.nan, 0.0)
+    return np.divide(off, np.sqrt(variance), out=zero, where=variance > CONSTANT)

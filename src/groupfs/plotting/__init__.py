@@ -6,9 +6,8 @@ follow your own matplotlib settings. Colours are those of Okabe and Ito, or go f
 
 from groupfs.plotting.conditions import plot_conditions, plot_curves
 from groupfs.plotting.correlations import plot_correlations
-from groupfs.plotting.groups import plot_explained, plot_groups, plot_image_groups
+from groupfs.plotting.groups import plot_explained, plot_groups, plot_image_groups, plot_levels
 from groupfs.plotting.joint import plot_history, plot_path
-from groupfs.plotting.levels import plot_levels
 from groupfs.plotting.style import ACCENT, CYCLE, DROPPED, KEPT
 
 __all__ = ["ACCENT", "CYCLE", "DROPPED", "KEPT", "plot_conditions", "plot_correlations"]

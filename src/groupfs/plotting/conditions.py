@@ -48,15 +48,14 @@ def plot_conditions(
     with style.drawing(ax, height=1.0 + 0.17 * n) as ax:
         image = ax.imshow(values, aspect="auto", interpolation="nearest", **_colors(values, what))
         beyond = bool((np.abs(values) > image.norm.vmax).any())
-        extra: style.Keywords = {"fraction": 0.06, "pad": 0.1, "aspect": 30}
-        extra["extend"] = ("both" if what == "mean" else "max") if beyond else "neither"
-        ax.figure.colorbar(image, ax=ax, label=QUANTITIES[what], **extra)
-        titles = [shorten(title, 18) for title in comparison.titles[:n]]
-        ax.set_yticks(range(n), titles)
+        look: style.Keywords = {"fraction": 0.06, "pad": 0.1, "aspect": 30}
+        look["extend"] = ("both" if what == "mean" else "max") if beyond else "neither"
+        ax.figure.colorbar(image, ax=ax, label=QUANTITIES[what], **look)
+        ax.set_yticks(range(n), [shorten(title, 18) for title in comparison.titles[:n]])
         names = [shorten(str(name), 20) for name in comparison.conditions]
         turned = sum(map(len, names)) > WIDEST_NAMES
-        look: style.Keywords = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"}
-        ax.set_xticks(range(len(names)), names, **(look if turned else {}))
+        look = {"rotation": 40, "ha": "right", "rotation_mode": "anchor"} if turned else {}
+        ax.set_xticks(range(len(names)), names, **look)
         ax.tick_params(length=0)
         ax.spines[:].set_visible(False)
         if values.size <= MOST_NUMBERS:
@@ -135,12 +134,11 @@ def _colors(values: FloatArray, what: str) -> style.Keywords:
 
 
 def _write_values(ax: "Axes", values: FloatArray, image: Any) -> None:
-    for (row, column), value in np.ndenumerate(values):
-        if np.isnan(value):
-            continue
+    look: style.Keywords = {"ha": "center", "va": "center", "fontsize": "small"}
+    for row, column in np.argwhere(~np.isnan(values)):
+        value = values[row, column]
         red, green, blue, _ = image.cmap(image.norm(value))
         dark = 0.299 * red + 0.587 * green + 0.114 * blue < 0.5
-        look: style.Keywords = {"ha": "center", "va": "center", "fontsize": "small"}
         text = f"{value:.2f}".replace("-", "−")
         ax.text(column, row, text, color="white" if dark else "black", **look)
 

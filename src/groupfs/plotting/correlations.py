@@ -58,10 +58,9 @@ def plot_correlations(
         return style.note("The table shows no groups", ax)
     with style.drawing(ax, height=2.9) as ax:
         others = np.ma.masked_array(shown.values, np.eye(n_shown, dtype=bool))
-        ends: style.Keywords = {"vmin": -shown.limit, "vmax": shown.limit}
-        image = ax.imshow(others, cmap=style.signed_colours(), interpolation="nearest", **ends)
-        extend = "both" if shown.limit < 1 else "neither"
-        look: style.Keywords = {"extend": extend, "fraction": 0.046, "pad": 0.03}
+        look: style.Keywords = {"vmin": -shown.limit, "vmax": shown.limit}
+        image = ax.imshow(others, cmap=style.signed_colours(), interpolation="nearest", **look)
+        look = {"extend": "both" if shown.limit < 1 else "neither", "fraction": 0.046, "pad": 0.03}
         ax.figure.colorbar(image, ax=ax, label="correlation", **look)
         _frame_kept(ax, shown.sizes, result.kept)
         if n_shown <= NAMED_FEATURES:
@@ -78,10 +77,7 @@ def plot_correlations(
 
 
 def read_some_rows(selector: Any, X: Any) -> tuple[FloatArray, int, IntArray]:
-    """Read standardised rows for a picture, at random if too many; gaps are NaN.
-
-    Returns what :func:`~groupfs.data.open_table.read_rows` does.
-    """
+    """Read standardised rows for a picture, at random if too many, as ``read_rows`` does."""
     most_rows = min(MOST_ROWS, max(100, MOST_NUMBERS // selector.n_features_in_))
     return read_rows(selector, X, most_rows)
 
@@ -119,8 +115,7 @@ def correlate_features(selector: Any, Z: FloatArray, most: int) -> FeatureCorrel
     """Correlate the features in groups; of more than ``most``, a like share of every group.
 
     Z (n, d) are standardised rows; gaps are at the mean. A share is spread evenly over the group,
-    from the most to the least central feature. A feature's correlation with itself has no part in
-    the limit.
+    from the most to the least central feature.
     """
     groups = Groups.of(selector)
     central = [groups.by_centrality(j) for j in range(len(groups))]
@@ -138,9 +133,7 @@ def correlate_features(selector: Any, Z: FloatArray, most: int) -> FeatureCorrel
 
 
 def share_out(sizes: IntArray, most: int) -> IntArray:
-    """Share out so many places among groups in proportion to their sizes, a few to each at least.
-
-    Where there are not even places for these, the first groups get them.
+    """Share out so many places among groups, or the first ones, by size, a few to each at least.
 
     >>> share_out(np.array([400, 4, 100]), 50)
     array([38,  3,  9])

@@ -82,8 +82,7 @@ def plot_path(path: Any, *, ax: "Axes | None" = None) -> "Axes":
         ax.set_xticks(ticks, [f"{t:g}" for t in ticks])
         ax.minorticks_off()
         ax.set(xlabel="sparsity, relative to the critical weight", ylabel="gate x score")
-        ax.set_ylim(bottom=0)
-        ax.set_title("Groups close as sparsity grows")
+        ax.set(ylim=(0, None), title="Groups close as sparsity grows")
         style.legend_below(ax)
     return ax
 

@@ -105,6 +105,6 @@ def legend_below(ax: "Axes", *others: "Line2D") -> None:
     handles = [*ax.get_legend_handles_labels()[0], *others]
     n_rows = -(-len(handles) // 4)
     # the pad is in letters: the labels of the axis lie between
-    place: Keywords = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": 4.0}
-    look: Keywords = {"frameon": False, "handlelength": 1.4, "columnspacing": 1.0}
-    ax.legend(handles=handles, ncols=-(-len(handles) // n_rows), **place, **look)
+    look: Keywords = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "borderaxespad": 4.0}
+    look |= {"frameon": False, "handlelength": 1.4, "columnspacing": 1.0}
+    ax.legend(handles=handles, ncols=-(-len(handles) // n_rows), **look)

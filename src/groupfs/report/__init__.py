@@ -1,7 +1,6 @@
 """The report: a fitted selector summarised into a dict, the dict rendered as one HTML file."""
 
-from groupfs.report.conditions import conditions_table
-from groupfs.report.csv_rows import groups_table, selected_table
+from groupfs.report.csv_rows import conditions_table, groups_table, selected_table
 from groupfs.report.render import render
 from groupfs.report.schema import read
 from groupfs.report.summary import summarize

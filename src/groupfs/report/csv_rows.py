@@ -1,4 +1,4 @@
-"""List the rows of groups.csv and selected.csv, from a summary."""
+"""List the rows of groups.csv, selected.csv and conditions.csv, from a summary."""
 
 from groupfs.report.schema import Json
 
@@ -11,29 +11,25 @@ SELECTED_COLUMNS = (
     *("relatedness_p_adjusted", "order", "explained"),
 )
 GROUPS_COLUMNS = (*SELECTED_COLUMNS, "selected", "why")
+CONDITIONS_COLUMNS = (
+    *("group", "representative", "condition", "n_samples"),
+    *("cohesion", "cohesion_low", "cohesion_high"),
+    *("correlation", "correlation_low", "correlation_high"),
+    *("mean", "mean_low", "mean_high", "mean_p_value", "mean_q_value", "mean_changes"),
+    *("cohesion_p_value", "cohesion_q_value", "cohesion_changes"),
+)
 
 
 def groups_table(summary: Json) -> list[Json]:
     """List every feature with its group and whether and why it is selected, best group first.
 
     The columns are those of :meth:`groupfs.FeatureGroups.to_frame`.
-
-    Examples
-    --------
-    >>> from groupfs import FeatureGroups
-    >>> from groupfs.datasets import load_two_moons
-    >>> from groupfs.report import groups_table, summarize
-    >>> X = load_two_moons(200, random_state=0).data
-    >>> summary = summarize(FeatureGroups(random_state=0).fit(X), X)
-    >>> row = groups_table(summary)[0]
-    >>> row["group"], row["rank"], row["selected"]
-    (1, 1, True)
     """
-    features, curve = summary["features"], summary["explained"]
+    features, curve, texts = summary["features"], summary["explained"], summary["texts"]
     numbers, ranks = features["group"], features["rank"]
     order, rows = {feature: k for k, feature in enumerate(curve["order"], start=1)}, []
     levels = [level["group"] for level in summary["levels"]] if len(summary["levels"]) > 1 else []
-    texts, called = summary["texts"], [_called(group) for group in summary["groups"]]
+    called = [of["name"] if of["is_given"] else of["rank"] for of in summary["groups"]]
     for i in sorted(range(len(ranks)), key=lambda i: (numbers[i] is None, numbers[i], ranks[i])):
         group = {} if numbers[i] is None else summary["groups"][numbers[i]]
         row = {
@@ -68,5 +64,12 @@ def selected_table(summary: Json) -> list[Json]:
     return [{name: row[name] for name in SELECTED_COLUMNS} for row in rows]
 
 
-def _called(group: Json) -> int | str:
-    return group["name"] if group["is_given"] else group["rank"]
+def conditions_table(summary: Json) -> list[Json]:
+    """List every group in every condition, or at every place along a number."""
+    part, rows = summary["conditions"], []
+    for group in part["groups"]:
+        for k, condition in enumerate(part["conditions"]):
+            of = {**group, "condition": condition, "n_samples": part["n_samples"][k]}
+            row = {name: of.get(name) for name in CONDITIONS_COLUMNS}
+            rows.append({name: v[k] if isinstance(v, list) else v for name, v in row.items()})
+    return rows

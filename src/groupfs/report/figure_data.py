@@ -1,10 +1,11 @@
-"""Compute what the figures and the slider show: its places, samples, correlations.
+"""Compute what figures and the slider show: its places, samples, correlations, conditions.
 
 The slider takes the first features of the order, which is one for all levels. Z is a sample of the
 standardised rows with the user's columns: constant ones zero, gaps NaN.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from groupfs.plotting.correlations import correlate_features
 from groupfs.report.schema import Json, pack, tidy, tidy_list
 from groupfs.result import Result
 from groupfs.selection.row_scores import score_rows, score_weights
+from groupfs.utils.text import count
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 Labels = NDArray[Any] | None
@@ -49,29 +51,27 @@ def stops(result: Result) -> list[int]:
 
 def embeddings(Z: FloatArray, result: Result, labels: Labels, name: str | None) -> Json:
     """Place samples by two principal components of all, of selected, of the first features."""
-    before, variance_before = _principal_components(Z)
-    n_drawn = min(MOST_EMBEDDINGS, max(FEWEST_EMBEDDINGS, MOST_POINTS // len(Z)))
-    numbers = _thinned(stops(result), n_drawn)
+    before, every = _principal_components(Z)[0], stops(result)
+    n_drawn = min(MOST_EMBEDDINGS, max(FEWEST_EMBEDDINGS, MOST_POINTS // len(Z)), len(every))
+    drawn = np.linspace(0, len(every) - 1, n_drawn).round().astype(int)
 
-    def drawn(features: IntArray) -> Json:
+    def picture(features: IntArray | slice) -> Json:
         xy, variance = _principal_components(Z[:, features], like=before)
         return {"xy": pack(xy, bits=16), "variance": tidy_list(variance, 3)}
 
     return {
         "n_points": len(Z),
-        "before": {"xy": pack(before, bits=16), "variance": tidy_list(variance_before, 3)},
-        "fitted": drawn(result.selection.features),
-        "by_features": [{"n": k, **drawn(result.order[:k])} for k in numbers],
+        "before": picture(slice(None)),
+        "fitted": picture(result.selection.features),
+        "by_features": [{"n": every[i], **picture(result.order[: every[i]])} for i in drawn],
         "label": None if labels is None else _label_colours(labels, name or "label"),
+        "scores": _scores(result, Z),
     }
 
 
-def scores(result: Result, Z: FloatArray, n_levels: int) -> list[Json]:
-    """Score every sample on the first groups, each between what nearly all samples have.
-
-    As many groups as pages have room for, with the number of levels in view.
-    """
-    groups = result.groups
+def _scores(result: Result, Z: FloatArray) -> list[Json]:
+    """Score samples on as many groups as pages have room for, between what nearly all have."""
+    groups, n_levels = result.groups, max(len(result.levels), 1)
     first, packed = groups.members[: max(1, MOST_SCORES // (len(Z) * n_levels))], []
     for scored in score_rows(Z, score_weights(first, groups.centrality, groups.signs)).T:
         known = scored[~np.isnan(scored)]  # a few samples would pale the rest
@@ -120,6 +120,48 @@ def correlations(selector: Any, Z: FloatArray) -> Json | None:
     }
 
 
+def summarize_conditions(compared: Any) -> Json:
+    """Summarise a ``Comparison`` or ``Curves`` into a dict that json can write."""
+    is_number = hasattr(compared, "places")
+    conditions = tidy_list(compared.places, 5) if is_number else list(map(str, compared.conditions))
+    changes, groups = (
+        {name: getattr(compared, f"{name}_change") for name in ("mean", "cohesion")},
+        [],
+    )
+    for j, group in enumerate(compared.groups):
+        record: Json = {"group": group, "representative": compared.representatives[j]}
+        for name in ("cohesion", "correlation", "mean"):
+            for end, values in (("", "value"), ("_low", "low"), ("_high", "high")):
+                record[f"{name}{end}"] = tidy_list(getattr(getattr(compared, name), values)[j], 4)
+        for name, change in changes.items():
+            record[f"{name}_p_value"] = tidy(change.p_values[j], 4)
+            record[f"{name}_q_value"] = tidy(change.q_values[j], 4)
+            record[f"{name}_changes"] = bool(change.found(compared.alpha)[j])
+        groups.append(record)
+    return {
+        "name": compared.name,
+        "is_number": is_number,
+        "conditions": conditions,
+        "n_samples": tidy_list(compared.n_samples, 4) if is_number else compared.n_samples.tolist(),
+        "bandwidth": tidy(compared.bandwidth, 3) if is_number else None,
+        "confidence": compared.confidence,
+        "alpha": compared.alpha,
+        "sentence": _changes_sentence(compared.name, groups, compared.alpha),
+        "groups": groups,
+    }
+
+
+def _changes_sentence(name: str, groups: Sequence[Json], alpha: float) -> str:
+    told = []
+    for what in ("mean", "cohesion"):
+        changing = [str(group["group"]) for group in groups if group[f"{what}_changes"]]
+        plural = "group" if len(changing) == 1 else "groups"
+        few = f" ({plural} {', '.join(changing)})" if 0 < len(changing) <= 5 else ""
+        told.append(f"{len(changing) or 'none'} in {what}{few}")
+    every = f"Groups that change with {name}, of {count(len(groups), 'group')}"
+    return f"{every}: {told[0]}, {told[1]} (false discovery rate {100 * alpha:g} %)."
+
+
 def _principal_components(
     Z: FloatArray, like: FloatArray | None = None
 ) -> tuple[FloatArray, list[float]]:
@@ -142,30 +184,21 @@ def _principal_components(
     return points, shares
 
 
-def _thinned(every: Sequence[int], most: int) -> list[int]:
-    """Return at most so many of some numbers, the first and the last among them."""
-    picked = np.linspace(0, len(every) - 1, min(len(every), most)).round()
-    return [every[int(i)] for i in picked]
-
-
 def _label_colours(labels: NDArray[Any], name: str) -> Json:
     classes, codes = _classes(labels)
     if len(classes) > MOST_CLASSES and labels.dtype.kind in "iuf":
-        values = np.asarray(labels, dtype=float)
-        known = np.where(np.isfinite(values), values, np.nan)
+        known = np.where(np.isfinite(labels), labels, np.nan)
         return {"kind": "number", "name": name, "values": pack(known)}
     return {"kind": "classes", "name": name, "classes": classes, "codes": codes.tolist()}
 
 
 def _classes(labels: NDArray[Any]) -> tuple[list[str], IntArray]:
     """Name the classes in their own order, missing ones "missing", and code every sample."""
-    kinds, codes = np.unique(np.array([_as_text(value) for value in labels]), return_inverse=True)
-    names = [str(kind) for kind in kinds]
-    try:
-        order = np.argsort([float(kind) for kind in names], kind="stable")
-    except ValueError:  # words keep their alphabetical order
-        return names, codes
-    return [names[i] for i in order], np.argsort(order)[codes]
+    texts = [_as_text(value) for value in labels]
+    names = sorted(set(texts))
+    with suppress(ValueError):  # words keep their alphabetical order
+        names.sort(key=float)
+    return names, np.array([names.index(text) for text in texts], dtype=np.int64)
 
 
 def _as_text(value: object) -> str:

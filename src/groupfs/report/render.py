@@ -7,16 +7,15 @@ content policy allows this one script and no request.
 
 import base64
 import hashlib
+import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from groupfs import sentences
-from groupfs.report.conditions import line_points, strongest
 from groupfs.report.csv_rows import GROUPS_COLUMNS
-from groupfs.report.levels import all_levels, differences, tree
-from groupfs.report.schema import Json, check
+from groupfs.report.schema import Json, all_levels, check, differences, tree
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import STEPS, count, write_p, write_share
 
@@ -64,16 +63,6 @@ def render(summary: Json) -> str:
     ----------
     summary : dict
         What :func:`groupfs.report.summarize` or :func:`groupfs.report.read` gives.
-
-    Examples
-    --------
-    >>> from groupfs import FeatureGroups
-    >>> from groupfs.datasets import load_two_moons
-    >>> from groupfs.report import render, summarize
-    >>> X = load_two_moons(200, random_state=0).data
-    >>> page = render(summarize(FeatureGroups(random_state=0).fit(X), X))
-    >>> page.startswith("<!doctype html>"), len(page) < 2_000_000
-    (True, True)
     """
     check(summary, "summary")
     template = _environment().get_template("report.html")
@@ -94,11 +83,12 @@ def render(summary: Json) -> str:
     while True:
         shown = [_shown_groups(page, n_groups) for page in pages]
         index = {i: k for k, i in enumerate(_listed(pages, own, n_features, shown))}
-        views = [_view(k, pages[k], of, n_groups, k == own) for k, of in enumerate(shown)]
+        views = [_view(k, pages[k], of, k == own) for k, of in enumerate(shown)]
         data = [_page_data(page, index, of) for page, of in zip(pages, shown, strict=True)]
         whole = {**data[own], "level": own, "views": [differences(of, data[own]) for of in data]}
         nested = tree(summary["levels"], [view["cards"] for view in views])
-        page = template.render(data=whole, views=views, index=index, tree=nested, **parts)
+        parts |= {"data": whole, "views": views, "index": index, "tree": nested}
+        page = template.render(n_first=n_groups, **parts)
         size = len(page.encode())
         if size <= LARGEST_PAGE or (n_features <= FEWEST_FEATURES and n_groups <= FEWEST_GROUPS):
             return page
@@ -107,13 +97,10 @@ def render(summary: Json) -> str:
         n_groups = min(n_groups, max(FEWEST_GROUPS, int(share * n_groups)))
 
 
-def _view(place: int, page: Json, shown: list[int], n_groups: int, is_shown: bool) -> Json:
+def _view(place: int, page: Json, shown: list[int], is_shown: bool) -> Json:
     """Gather what the templates write of one level, in elements that are hidden or not."""
     at = {"class": "at-level", "data-level": place} | ({} if is_shown else {"hidden": ""})
-    n_first = min(n_groups, len(page["groups"]))
-    largest = max([group["smoothness"] or 0 for group in page["groups"]] + [0])
-    cards = _cards(page, shown)
-    return {"of": page, "at": at, "cards": cards, "n_first": n_first, "largest": largest}
+    return {"of": page, "at": at, "cards": _cards(page, shown)}
 
 
 def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
@@ -245,6 +232,15 @@ def _curve(explained: Json, stops: Sequence[int]) -> Json:
     return {**known, "steps": steps[:n_steps], "held_out": held_out}
 
 
+def strongest(groups: Sequence[Json], name: str, share: float = 1.0) -> float:
+    """Return the absolute value of a quantity that so large a share of all values does not exceed.
+
+    Of many cells a few extreme ones would pale the rest, if colours ended at the largest.
+    """
+    values = sorted(abs(value) for group in groups for value in group[name] if value is not None)
+    return max(values[math.ceil(share * (len(values) - 1))] if values else 0.0, 1e-9)
+
+
 def _environment() -> Any:
     jinja2 = import_optional("jinja2", NEEDS_JINJA)
     loader, undefined = jinja2.FileSystemLoader(TEMPLATES), jinja2.StrictUndefined
@@ -255,7 +251,7 @@ def _environment() -> Any:
     # a number and its percent sign stay on one line
     environment.filters.update(spaced=lambda text: text.replace(" %", "\u00a0%"))
     environment.filters.update(p=write_p, share=write_share, words=sentences.in_no_group_words)
-    environment.filters.update(strongest=strongest, line_points=line_points)
+    environment.filters.update(strongest=strongest)
     return environment
 
 

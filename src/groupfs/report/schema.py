@@ -1,14 +1,15 @@
 """The contract of a summary: its format, its parts, its numbers, and reading it from a result.json.
 
-Numbers are rounded, or bytes in base64 where a picture needs no digits. Needs neither scipy nor the
-selector, so that a page can be rendered again in a moment.
+Numbers are rounded, or bytes in base64 where a picture needs no digits. A summary speaks of one
+level of groups; ``views`` holds, for every level, the parts that differ there. Needs neither scipy
+nor the selector, so that a page can be rendered again in a moment.
 """
 
 import base64
 import json
 import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -67,9 +68,9 @@ def check(summary: Any, what: str) -> None:
         )
 
 
-def tidy(value: float, digits: int) -> float | None:
-    """Round to so many significant digits; give None for what is not finite."""
-    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
+def tidy(value: float | None, digits: int) -> float | None:
+    """Round to so many significant digits; give None for what is not known or not finite."""
+    return None if value is None or not math.isfinite(value) else float(f"{value:.{digits}g}")
 
 
 def tidy_list(values: Iterable[float], digits: int) -> list[float | None]:
@@ -99,3 +100,57 @@ def pack(
         "data": base64.b64encode(data).decode("ascii"),
         **({"gaps": gaps} if gaps else {}),
     }
+
+
+def differences(other: Json, base: Json) -> Json:
+    """Return the parts that another dict has otherwise; of parts that are dicts, their own.
+
+    >>> differences({"a": {"x": 1, "y": 2}, "b": 3}, {"a": {"x": 1, "y": 5}, "b": 3})
+    {'a': {'y': 2}}
+    """
+    found: Json = {}
+    for name, part in other.items():
+        own = base.get(name)
+        if isinstance(part, dict) and isinstance(own, dict):
+            if new := {key: of for key, of in part.items() if of != own.get(key)}:
+                found[name] = new
+        elif part != own:
+            found[name] = part
+    return found
+
+
+def at_level(summary: Json, place: int) -> Json:
+    """Return the summary that speaks of one level alone, by its place in ``levels``."""
+    merged = {**summary, "views": []}
+    for name, part in summary["views"][place].items():
+        own = summary[name]
+        both = isinstance(part, dict) and isinstance(own, dict)
+        merged[name] = {**own, **part} if both else part
+    return merged
+
+
+def all_levels(summary: Json) -> list[Json]:
+    """Return a summary for every level; the one alone where there is one."""
+    return [at_level(summary, place) for place in range(len(summary["views"]))] or [summary]
+
+
+def tree(levels: Sequence[Json], cards: Sequence[Sequence[Json]]) -> list[Json]:
+    """Nest the groups of every level in those of the level before; none for a single level.
+
+    ``cards`` are the groups of every level that a page shows. The split that made a group is told
+    where its parent was divided, and of the broadest level the agreement says it.
+    """
+
+    def nodes(level: int, parent: int | None) -> list[Json]:
+        if level == len(cards):
+            return []
+        of, found = levels[level], [(card["group"]["rank"] - 1, card) for card in cards[level]]
+        inside = [(j, card) for j, card in found if parent is None or of["parent"][j] == parent]
+        is_told = of["split"] is not None and parent is not None and len(inside) > 1
+        split = of["split"] if is_told else [None] * of["n_groups"]
+        return [
+            {**card, "level": level, "split": split[j], "inside": nodes(level + 1, j)}
+            for j, card in inside
+        ]
+
+    return nodes(0, None) if len(cards) > 1 else []

@@ -6,7 +6,6 @@ was found comes from :class:`groupfs.result.Result`; the other parts are written
 """
 
 import datetime
-import inspect
 import platform
 import warnings
 from collections.abc import Sequence
@@ -15,9 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupfs.report.conditions import summarize_conditions
-from groupfs.report.levels import differences
-from groupfs.report.schema import FORMAT, VERSION, Json, tidy, tidy_list
+from groupfs.report.schema import FORMAT, VERSION, Json, differences, tidy, tidy_list
 from groupfs.report.sentences import headline, how_sure, selected_sentence, sentences
 from groupfs.result import Result
 from groupfs.utils.packages import installed_version
@@ -70,12 +67,14 @@ def summarize(
     --------
     >>> from groupfs import FeatureGroups
     >>> from groupfs.datasets import load_two_moons
-    >>> from groupfs.report import summarize
+    >>> from groupfs.report import groups_table, render, summarize
     >>> moons = load_two_moons(200, random_state=0)
     >>> selector = FeatureGroups(random_state=0).fit(moons.data)
     >>> summary = summarize(selector, moons.data, labels=moons.target, label_name="moon")
     >>> summary["groups"][0]["size"], summary["selection"]["n_features"]
     (5, 4)
+    >>> groups_table(summary)[0]["group"], render(summary)[:15]
+    (1, '<!doctype html>')
     """
     from groupfs.plotting.correlations import read_some_rows  # needs scipy, and pages do not
     from groupfs.report import figure_data
@@ -90,9 +89,8 @@ def summarize(
                 "per sample."
             )
         labels = labels[rows]
-    pictures = figure_data.embeddings(Z, result, labels, label_name)
-    n_levels = max(len(result.levels), 1)
-    shown = _of_level(selector, result, Z, n_samples, n_levels)
+    samples = Z, n_samples, labels, label_name
+    shown = _of_level(selector, result, *samples)
     summary: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -105,29 +103,30 @@ def summarize(
             **shown["table"],
             "notes": [str(note) for note in notes],
         },
-        "embedding": {**pictures, **shown["embedding"]},
-        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
         "levels": _levels(result),
         "views": [],
         **_reproduction(selector, source),
     }
-    for level in result.levels if n_levels > 1 else []:
+    for level in result.levels if len(result.levels) > 1 else []:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has warned, of the level it shows
             other = selector.at_level(level.n_groups)
-        found = Result.of(other, feature_names)
-        view = _of_level(other, found, Z, n_samples, n_levels)
-        if (found.support != result.support).any():
-            view["embedding"] |= figure_data.embeddings(Z, found, labels, label_name)
-            view["agreement"] = figure_data.agreement(Z, found.support, labels, label_name)
+        view = _of_level(other, Result.of(other, feature_names), *samples)
         summary["views"].append(differences(view, summary))
     if conditions is not None:
-        summary["conditions"] = summarize_conditions(conditions)
+        summary["conditions"] = figure_data.summarize_conditions(conditions)
     return summary
 
 
-def _of_level(selector: Any, result: Result, Z: FloatArray, n_samples: int, n_levels: int) -> Json:
-    """Gather what differs by level; pictures of samples do where the selection does."""
+def _of_level(
+    selector: Any,
+    result: Result,
+    Z: FloatArray,
+    n_samples: int,
+    labels: Any,
+    label_name: str | None,
+) -> Json:
+    """Gather what differs by level."""
     from groupfs.report import figure_data
 
     asked = result.selection.asked
@@ -167,7 +166,8 @@ def _of_level(selector: Any, result: Result, Z: FloatArray, n_samples: int, n_le
             "share": [step / STEPS for step in result.steps],
             "held_out": None if result.held_out is None else tidy_list(result.held_out, 5),
         },
-        "embedding": {"scores": figure_data.scores(result, Z, n_levels)},
+        "embedding": figure_data.embeddings(Z, result, labels, label_name),
+        "agreement": figure_data.agreement(Z, result.support, labels, label_name),
         "correlations": figure_data.correlations(selector, Z),
     }
 
@@ -176,7 +176,7 @@ def _levels(result: Result) -> list[Json]:
     return [
         {
             "n_groups": level.n_groups,
-            "agreement": None if level.agreement is None else tidy(level.agreement, 6),
+            "agreement": tidy(level.agreement, 6),
             "parent": level.parent.tolist(),
             "split": None if level.split is None else tidy_list(level.split, 6),
             "group": _places(level.labels),
@@ -190,11 +190,8 @@ def _places(of: IntArray) -> list[int | None]:
 
 
 def _features(result: Result) -> Json:
-    groups, unknown = result.groups, np.full(len(result.names), np.nan)
-    nowhere = np.full(len(result.names), -1)
-    second = nowhere if groups.second is None else groups.second
-    strength = unknown if groups.second_strength is None else groups.second_strength
-    twins = nowhere if result.duplicate_of is None else result.duplicate_of
+    groups, (second, strength) = result.groups, result.second
+    twins = np.full(len(second), -1) if result.duplicate_of is None else result.duplicate_of
     return {
         "name": result.names,
         "group": _places(groups.labels),
@@ -202,9 +199,9 @@ def _features(result: Result) -> Json:
         "centrality": tidy_list(groups.centrality.round(4), 4),
         "sign": groups.signs.tolist(),
         "verdict": result.verdicts,
-        "stability": tidy_list(unknown if groups.stability is None else groups.stability, 3),
+        "stability": tidy_list(result.stability, 3),
         "second": _places(second),
-        "second_strength": tidy_list(np.where(second < 0, np.nan, strength).round(4), 4),
+        "second_strength": tidy_list(strength.round(4), 4),
         "duplicate_of": _places(twins),
         "n_values": None if result.n_values is None else result.n_values.astype(int).tolist(),
         "relatedness_p_adjusted": tidy_list(result.relatedness_p_adjusted, 3),
@@ -214,7 +211,7 @@ def _features(result: Result) -> Json:
 
 
 def _groups(result: Result) -> list[Json]:
-    groups = result.groups
+    groups, figures = result.groups, result.figures
     return [
         {
             "rank": j + 1,
@@ -223,8 +220,8 @@ def _groups(result: Result) -> list[Json]:
             "is_given": groups.names is not None,
             "size": len(members),
             "smoothness": tidy(groups.smoothness[j], 6),
-            "p_adjusted": None if groups.p_adjusted is None else tidy(groups.p_adjusted[j], 4),
-            "replication": None if groups.replication is None else tidy(groups.replication[j], 3),
+            "p_adjusted": tidy(figures["p_adjusted"][j], 4),
+            "replication": tidy(figures["replication"][j], 3),
             "gate": None if groups.gates is None else tidy(groups.gates[j], 3),
             "kept": bool(result.kept[j]),
             "n_selected": int(result.n_selected_of[j]),
@@ -239,9 +236,11 @@ def _groups(result: Result) -> list[Json]:
 
 def _reproduction(selector: Any, source: str | None) -> Json:
     """Gather what it takes to do it again: settings, versions, seed and three lines of code."""
-    settings, seed = selector.get_params(deep=False), selector.random_state
-    defaults = inspect.signature(type(selector).__init__).parameters
-    changed = [name for name, v in settings.items() if repr(v) != repr(defaults[name].default)]
+    given, seed = selector.get_params(deep=False), selector.random_state
+    defaults = type(selector)().get_params(deep=False)
+    changed = [name for name, value in given.items() if repr(value) != repr(defaults[name])]
+    arrays = (np.ndarray, np.generic)
+    settings = {name: v.tolist() if isinstance(v, arrays) else v for name, v in given.items()}
     arguments = ", ".join(f"{name}={_as_python(name, settings[name])}" for name in changed)
     what = f"the table in {source}" if source else "your table"
     return {
@@ -265,8 +264,6 @@ def _reproduction(selector: Any, source: str | None) -> Json:
 
 
 def _as_json(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
     if value is None or isinstance(value, bool | int | float | str):
         return value
     text = " ".join(str(value).split())
@@ -275,8 +272,6 @@ def _as_json(value: Any) -> Any:
 
 def _as_python(name: str, value: Any) -> str:
     """Write a parameter as Python; what is too long for a line, by its name."""
-    if isinstance(value, np.ndarray | np.generic):
-        value = value.tolist()
     is_plain = isinstance(value, bool | int | float | str | list | tuple | dict)
     text = repr(value if is_plain else str(value))
     is_generator = name == "random_state" and not is_plain

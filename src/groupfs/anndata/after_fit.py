@@ -1,4 +1,4 @@
-"""Figures, the report and markers of what select_groups found, straight from the AnnData object.
+"""What comes after select_groups, from the AnnData object: figures, report, markers, conditions.
 
 ``groupfs.plotting`` has more figures, for the selector that lies in the object.
 """
@@ -11,7 +11,9 @@ import numpy as np
 
 from groupfs import plotting
 from groupfs.anndata.matrix import find_column
-from groupfs.anndata.stored_results import fitted_table, score_names, selector
+from groupfs.anndata.stored_results import fitted_table, gene_values, score_names, selector
+from groupfs.conditions import Comparison, Curves, compare, curves
+from groupfs.conditions.inputs import dates_as_days, is_number
 from groupfs.feature_groups import FeatureGroups
 from groupfs.groups import Groups, feature_names
 from groupfs.report import render, summarize
@@ -65,20 +67,16 @@ def report(
         report says how far clusters agree with it. Groups do not depend on it.
     key : str, default="groupfs"
         ``key_added`` of :func:`select_groups`.
-
-    Examples
-    --------
-    >>> groupfs.anndata.report(adata, "report.html", label="bulk_labels")  # doctest: +SKIP
     """
     fitted, labels = selector(adata, key=key), None
     if label is not None:
         column = find_column(adata, "obs", "label", label)
         labels = (column if column.dtype.kind in "iuf" else column.astype(str)).to_numpy()
     source = None if adata.filename is None else Path(adata.filename).name
-    notes = [str(note) for note in adata.uns[key].get("notes", [])]
-    told: Any = {"labels": labels, "label_name": label, "source": source, "notes": notes}
-    summary = summarize(fitted, fitted_table(adata, fitted, key), **told)
-    summary["code"] = _code(adata.uns[key]["params"], key)
+    told = {"source": source, "notes": adata.uns[key].get("notes", [])}
+    X = fitted_table(adata, fitted, key)
+    summary = summarize(fitted, X, labels=labels, label_name=label, **told)
+    summary["code"] = [_code(adata.uns[key]["params"], key)]
     Path(path).write_text(render(summary), encoding="utf-8")
 
 
@@ -134,12 +132,80 @@ def markers(
     return markers_of
 
 
-def _code(params: Any, key: str) -> list[str]:
+def compare_conditions(
+    adata: "AnnData",
+    by: str,
+    *,
+    blocks: str | None = None,
+    key: str = "groupfs",
+    copy: bool = False,
+    **settings: Any,
+) -> "AnnData | None":
+    """Compare the groups of genes between conditions of the cells, and write the tables into adata.
+
+    Run :func:`select_groups` first; it needs no conditions.
+
+    Parameters
+    ----------
+    adata : AnnData
+        With the results of :func:`select_groups` and the values of its genes; cells may have been
+        left out since.
+    by : str
+        Column of ``adata.obs``: categories, or numbers. Numbers with more than 10 values are
+        followed as a number, e.g. pseudotime, and as many dates as days.
+    blocks : str or None, default=None
+        Column of ``adata.obs`` that says what cells come from, e.g. donors.
+    key : str, default="groupfs"
+        What names of results begin with: ``key_added`` of :func:`select_groups`.
+    copy : bool, default=False
+        Whether to leave adata alone and return a copy with the results.
+    **settings
+        Other parameters of :func:`groupfs.conditions.compare` or
+        :func:`groupfs.conditions.curves`, e.g. ``alpha`` or ``random_state``.
+
+    Returns
+    -------
+    AnnData or None
+        The copy if ``copy=True``, else None, and adata has this field:
+
+        ``.uns["groupfs"]["conditions"]`` : dict
+            ``by``; ``table``, a row per group and condition with cohesion, correlation and
+            mean and their intervals; ``changes``, a row per group with p- and q-values of a change
+            in mean and in cohesion.
+
+    Examples
+    --------
+    >>> from anndata import AnnData
+    >>> from groupfs.anndata import compare_conditions, select_groups
+    >>> from groupfs.datasets import load_two_moons
+    >>> moons = load_two_moons(200, random_state=0)
+    >>> adata = AnnData(moons.data)
+    >>> adata.obs["moon"] = [f"moon {label}" for label in moons.target]
+    >>> select_groups(adata, check_values=False)
+    >>> compare_conditions(adata, "moon", n_permutations=99)
+    >>> adata.uns["groupfs"]["conditions"]["changes"]["mean_changes"].tolist()
+    [True, True]
+    """
+    fitted = selector(adata, key=key)
+    adata = adata.copy() if copy else adata
+    column = dates_as_days(find_column(adata, "obs", "by", by))
+    of_blocks = None if blocks is None else find_column(adata, "obs", "blocks", blocks)
+    values, follow = gene_values(adata, fitted, key), curves if is_number(column) else compare
+    compared: Comparison | Curves = follow(fitted, values, column, blocks=of_blocks, **settings)
+    told: dict[str, Any] = {"table": compared.to_frame(), "changes": compared.changes_frame()}
+    for frame in told.values():
+        for name in frame.columns.intersection(["group", "condition"]):
+            frame[name] = frame[name].astype(str)  # files hold no mixed types
+        frame.index = frame.index.astype(str)
+    adata.uns[key]["conditions"] = {"by": by, **told}
+    return adata if copy else None
+
+
+def _code(params: Any, key: str) -> str:
     """Write the call that finds the same; groups that were given have no short form."""
-    usual = {**FeatureGroups().get_params(), "use_raw": False, "layer": None, "batch_key": None}
-    named = {"key_added": key} if key != "groupfs" else {}
-    changed = {name: value for name, value in params.items() if value != usual.get(name)} | named
-    given = [
-        f"{name}={'...' if value == 'given' else repr(value)}" for name, value in changed.items()
-    ]
-    return [f"groupfs.anndata.select_groups({', '.join(['adata', *given])})"]
+    usual = {**FeatureGroups().get_params(), "use_raw": False, "key_added": "groupfs"}
+    words = ["adata"]
+    for name, value in {**params, "key_added": key}.items():
+        if value != usual.get(name):
+            words.append(f"{name}={'...' if value == 'given' else repr(value)}")
+    return f"groupfs.anndata.select_groups({', '.join(words)})"
