@@ -59,7 +59,12 @@ def feature_smoothness(
     n_neighbors: int = N_NEIGHBORS,
     most_rows: int = MEASURED_ROWS,
 ) -> FloatArray:
-    """Measure how smooth all features are on the sample graph of some, (d,); not below 0."""
+    r"""Measure how smooth all features are on the sample graph of some, (d,); not below chance.
+
+    That of a feature that does not know the graph, with walk P of B samples, has a deviation of
+    about :math:`\sqrt{2 \sum_{ij} P_{ij}^2} / B`. Where samples have no structure all features so
+    count alike, and not the few that chance makes smoothest alone.
+    """
     rng, of_column = np.random.default_rng(seed), rows.feature_of_column
     if isinstance(metric, SampleGraph):
         return _shared_part(*walked_rows(rows, metric, 1, rng), of_column)
@@ -72,10 +77,9 @@ def feature_smoothness(
         X = X * unit_scale(seen)
     affinity = sample_affinity(seen, min(n_neighbors, len(X) - 1), metric)
     np.fill_diagonal(affinity, 0)
-    X = np.nan_to_num(X, copy=False)
-    smoothed = affinity @ X
-    smoothed /= np.maximum(affinity.sum(1, keepdims=True), TINY)
-    return _shared_part(X, smoothed, of_column)
+    affinity /= np.maximum(affinity.sum(1, keepdims=True), TINY)
+    X, by_chance = np.nan_to_num(X, copy=False), np.sqrt(2) * np.linalg.norm(affinity) / len(X)
+    return np.maximum(_shared_part(X, affinity @ X, of_column), by_chance)
 
 
 def _shared_part(X: FloatArray, smoothed: FloatArray, of_column: IntArray) -> FloatArray:
