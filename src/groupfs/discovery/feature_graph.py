@@ -65,6 +65,13 @@ class FeatureGraph:
         """Pairs of halves."""
         return len(self.n_rows) // 2
 
+    def with_pairs(self, n_pairs: int) -> "FeatureGraph":
+        """Return the ties in the whole table and the first pairs of halves, so many at most."""
+        if n_pairs >= self.n_pairs:
+            return self
+        some = slice(1 + 2 * n_pairs)
+        return FeatureGraph(self.n_features, self.edges, self.weights[some], self.n_rows[some])
+
     def restricted(self, features: IntArray) -> "FeatureGraph":
         """Return the ties among some features, ascending."""
         place = np.full(self.n_features, -1)
