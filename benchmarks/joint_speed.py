@@ -1,24 +1,22 @@
-"""Time per model and step, beside the plain autograd version in one run.
+"""Time per model and step of the joint method, beside plain autograd in one run.
 
-Run with ``python -m benchmarks.speed`` (``--device cuda`` on a GPU); prints a table. Seconds of a
-step are those that more epochs add to a fit, so that graphs and warm starts do not count; the plain
-version (``benchmarks.straightforward``) is timed without either.
+Run with ``python -m benchmarks.joint_speed`` (``--device cuda`` on a GPU); prints a table. Seconds
+of a step are those that more epochs add to a fit, so that graphs and warm starts do not count; the
+plain version (``benchmarks.straightforward``) is timed without either.
 """
 
-from __future__ import annotations
-
 import argparse
-import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import torch
 
+from benchmarks.machine import seconds
 from benchmarks.straightforward import StraightforwardGroupFS, feature_laplacian, train_epochs
-from benchmarks.tables import load
+from benchmarks.tables import read
 from groupfs import GroupFSPath
-from groupfs.datasets import load_two_moons
 
 #: table, groups and batch size of the paper
 SETTINGS = {
@@ -30,70 +28,42 @@ SETTINGS = {
     "allaml": (26, 50),
     "nmnist38": (7, 100),
 }
+#: Models of the published method, which are trained to the end.
+PLAIN = {"preset": "paper", "n_init": 1, "early_stopping": False, "random_state": 0}
 #: Epochs of the shorter of two fits, whose seconds are taken off those of the longer.
 FEW_EPOCHS = 2
 REPEATS = 3
 
 
-def table(name: str) -> np.ndarray:
-    """Load a table, standardised."""
-    X = load_two_moons(random_state=0).data if name == "two_moons" else load(name)[0]
-    return (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1)
-
-
-def path(n_groups: int, batch: int, n_models: int, epochs: int, device: str) -> GroupFSPath:
-    """Build models of the published method, side by side."""
-    return GroupFSPath(
-        n_groups=n_groups,
-        preset="paper",
-        sparsities=np.linspace(0.5, 2, n_models),
-        n_init=1,
-        batch_size=batch,
-        max_epochs=epochs,
-        early_stopping=False,
-        device=device,
-        random_state=0,
-    )
-
-
-def seconds(run: Callable[[], object], device: str) -> float:
-    """Time one call, until the device is done."""
-    if device == "cuda":
-        torch.cuda.synchronize()
-    began = time.perf_counter()
-    run()
-    if device == "cuda":
-        torch.cuda.synchronize()
-    return time.perf_counter() - began
-
-
-def per_epoch(train: Callable[[int], object], budget: float, device: str) -> float:
+def per_epoch(train: Callable[[int], object], budget: float) -> float:
     """Time an epoch: what more of them add, the fastest of a few repeats of both lengths."""
 
     def fastest(epochs: int) -> float:
-        return min(seconds(lambda: train(epochs), device) for _ in range(REPEATS))
+        return min(seconds(lambda: train(epochs)) for _ in range(REPEATS))
 
     train(FEW_EPOCHS)
     short = fastest(FEW_EPOCHS)
     epochs, added = 4 * FEW_EPOCHS, 0.0
     while added < budget / REPEATS:
         epochs *= 2
-        added = seconds(lambda: train(epochs), device) - short  # noqa: B023
+        added = seconds(lambda: train(epochs)) - short  # noqa: B023
     return (fastest(epochs) - short) / (epochs - FEW_EPOCHS)
 
 
 def measure(name: str, n_models: list[int], budget: float, device: str) -> None:
     """Print how many times faster a step is than the plain one, by the number of models."""
-    Z = table(name)
+    X = read(name)
+    Z = (X - X.mean(0)) / np.where(X.std(0) > 0, X.std(0), 1)
     C, batch = SETTINGS[name]
     n_steps = -(-len(Z) // batch)
-    X = torch.as_tensor(Z, dtype=torch.float32, device=device)
+    columns = torch.as_tensor(Z, dtype=torch.float32, device=device)
     labels = torch.as_tensor(np.arange(Z.shape[1]) % C)
-    plain = StraightforwardGroupFS(feature_laplacian(X), labels, C, 1.0, 1.0)
-    slow = per_epoch(lambda epochs: train_epochs(plain, X, batch, epochs), budget, device)
+    plain = StraightforwardGroupFS(feature_laplacian(columns), labels, C, 1.0, 1.0)
+    slow = per_epoch(lambda epochs: train_epochs(plain, columns, batch, epochs), budget)
     for R in n_models:
-        train = lambda epochs, R=R: path(C, batch, R, epochs, device).fit(Z)  # noqa: E731
-        ours = per_epoch(train, budget, device) / R
+        asked = {"sparsities": np.linspace(0.5, 2, R), "n_groups": C, "batch_size": batch, **PLAIN}
+        path = partial(GroupFSPath, device=device, **asked)
+        ours = per_epoch(lambda n, path=path: path(max_epochs=n).fit(Z), budget) / R
         milliseconds = 1000 * ours / n_steps
         print(f"{name:>14} {R:>6} {slow / ours:>7.1f} {milliseconds:>8.3f}", flush=True)
 
