@@ -20,7 +20,7 @@ counted as if its zeros were multiplied, and read as it is stored.
 
 Other methods look for as many groups, factors or features as groups were found: Ward
 (FeatureAgglomeration), factor analysis (randomized), MCFS and the Laplacian score. They are left
-out (-) where tables have more rows or features than ``MOST``: it would take more than five minutes.
+out (-) where a table is sparse, or larger than ``MOST_ROWS`` and ``MOST``: they take minutes there.
 """
 
 import argparse
