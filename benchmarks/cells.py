@@ -10,10 +10,9 @@ Programmes are genes that biology knows to go together; ``--programmes`` looks a
     python -m benchmarks.cells --seeds 5
 """
 
-from __future__ import annotations
-
 import argparse
 import warnings
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -121,14 +120,10 @@ def together(group_of: dict[str, int], genes: list[str]) -> bool:
 
 def of_their_own(group_of: dict[str, int]) -> list[str]:
     """Name the programmes whose genes share a group without genes of other programmes."""
-    programmes = {name: genes.split() for name, genes in PROGRAMMES.items()}
-    groups = {name: {group_of[gene] for gene in genes} for name, genes in programmes.items()}
-    return [
-        name
-        for name, genes in programmes.items()
-        if together(group_of, genes)
-        and not any(groups[name] & theirs for other, theirs in groups.items() if other != name)
-    ]
+    groups = {name: {group_of[g] for g in genes.split()} for name, genes in PROGRAMMES.items()}
+    times = Counter(group for found in groups.values() for group in found)
+    whole = [name for name, genes in PROGRAMMES.items() if together(group_of, genes.split())]
+    return [name for name in whole if times[min(groups[name])] == 1]
 
 
 def follow_programmes(cells: anndata.AnnData, seed: int) -> None:

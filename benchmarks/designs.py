@@ -10,8 +10,6 @@ A draw of a cell is a table. Ward and spectral clustering are told the number an
 they find alone.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections import namedtuple
 from collections.abc import Iterable

@@ -17,8 +17,6 @@ Rand indices are adjusted for chance; 1 is all right, 0 is what chance gives. Fi
 listed and count in no mean.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -102,11 +100,6 @@ def level(kind: str, number: int) -> list[Record]:
     return [attempt(record, counted)]
 
 
-def known_tables(records: list[Record]) -> dict[str, list[Record]]:
-    """Average what was found in tables with known scales."""
-    return {"Known groups": averaged(records, averages, "table", "method")}
-
-
 def planted_tables(records: list[Record]) -> dict[str, list[Record]]:
     """Average what was found in planted tables, by what tells them apart."""
     records = [{**r, "noisy": "yes" if r["noise"] else "no"} for r in records]
@@ -151,7 +144,11 @@ def kept(records: list[Record]) -> Record:
 
 
 PARTS = {
-    "known": Part(5, known_calls, known_tables),
+    "known": Part(
+        5,
+        known_calls,
+        lambda records: {"Known groups": averaged(records, averages, "table", "method")},
+    ),
     "planted": Part(60, planted_calls, planted_tables),
     "level": Part(200, level_calls, level_tables),
     "designs": Part(20, designs.calls, designs.tables),
@@ -194,9 +191,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--cells", nargs="+", type=int, help="designs: some, from 0")
     parser.add_argument("--sizes", nargs="+", type=int, help="wide: numbers of features")
     parser.add_argument("--rows", nargs="+", type=int, help="wide: numbers of rows")
-    parser.add_argument(
-        "--names", nargs="+", choices=stability.NAMES, help="stability: some tables"
-    )
+    parser.add_argument("--names", nargs="+", choices=stability.NAMES, help="stability: some")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--results", type=Path, default=Path("out/discovery"))
     options = parser.parse_args(arguments)

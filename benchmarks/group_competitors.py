@@ -9,13 +9,10 @@ number; factor analysis takes that of parallel analysis. They leave no feature o
 - factors: FactorAnalysis after varimax; a feature goes where its absolute loading is largest.
 """
 
-from __future__ import annotations
-
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +31,7 @@ N_SHUFFLED, PERCENTILE, MOST_FACTORS = 10, 95, 100
 FACTOR_STEPS = 100
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """The group of every feature, -1 for none, and which features are kept."""
 
     labels: NDArray[np.int64]

@@ -5,8 +5,6 @@ factors alone, called facets too. A level has the Rand index of its groups with 
 items in no group are alone.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Iterable
@@ -55,10 +53,8 @@ def compared(answered: Questionnaire, seed: int) -> Record:
         "facets_ari": max(rand_index(answered.facets, level) for level in levels),
         "traits_ari": None if traits is None else max(rand_index(traits, one) for one in levels),
         "default_ari": rand_index(answered.facets, labels),
-        "right": right,
-        "one_level": len(levels) == 1,
-        "one_right": right and len(levels) == 1,
-        "seconds": seconds,
+        **{"right": right, "one_right": right and len(levels) == 1},
+        **{"one_level": len(levels) == 1, "seconds": seconds},
     }
 
 

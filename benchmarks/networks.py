@@ -9,9 +9,8 @@
 Communities of one feature are none.
 """
 
-from __future__ import annotations
-
 import random
+from functools import partial
 
 import igraph
 import numpy as np
@@ -25,6 +24,7 @@ N_PENALTIES, LEAST_PENALTY = 30, 0.1
 #: How much the extended BIC asks of an edge; the next where a feature is left without edges.
 GAMMAS = (0.5, 0.25, 0.0)
 WALK_STEPS = 4
+network = partial(igraph.Graph.Weighted_Adjacency, mode="undirected", loops=False)
 #: Partial correlations below this are no edges.
 NO_EDGE = 1e-8
 
@@ -76,11 +76,6 @@ def partial_correlations(S: NDArray, n: int) -> NDArray:
         if best[2].any(axis=0).all():
             break
     return best[2]
-
-
-def network(weights: NDArray) -> igraph.Graph:
-    """Make a graph of features with their positive ties."""
-    return igraph.Graph.Weighted_Adjacency(weights, mode="undirected", loops=False)
 
 
 def without_single_ones(labels: NDArray) -> NDArray[np.int64]:

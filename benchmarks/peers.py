@@ -18,8 +18,6 @@ the fit, without imports and reading.
   standardised, 5 folds. Those of Hotspot have the highest autocorrelation.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -59,9 +57,9 @@ def with_groupfs(X: NDArray, n_modules: int) -> Found:
 
 
 def with_ward(X: NDArray, n_modules: int) -> Found:
-    from sklearn.cluster import FeatureAgglomeration
+    from benchmarks import group_competitors
 
-    return {"labels": FeatureAgglomeration(n_modules).fit(standardized(X)).labels_}
+    return {"labels": group_competitors.with_ward(X, n_modules, 0).labels}
 
 
 def with_factors(X: NDArray, n_modules: int) -> Found:
@@ -152,8 +150,8 @@ def ask(name: str, file: Path, options: argparse.Namespace) -> Found:
         return {"reason": "not run: no --peers"}
     # workers start in another folder; links stay, as an environment is found by its link
     python = sys.executable if name in OURS else os.path.abspath(options.peers)
-    paths = f"{ROOT / 'src'}{os.pathsep}{ROOT}" if name in OURS else str(ROOT)
-    environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "1"), "PYTHONPATH": paths}
+    environment = {**os.environ, **dict.fromkeys(ONE_THREAD, "1")}
+    environment["PYTHONPATH"] = f"{ROOT / 'src'}{os.pathsep}{ROOT}"
     command = [python, "-m", "benchmarks.peers", "--work", name, str(file)]
     given: dict[str, Any] = {"capture_output": True, "text": True, "cwd": file.parent}
     try:
@@ -166,14 +164,13 @@ def ask(name: str, file: Path, options: argparse.Namespace) -> Found:
 
 def judge(result: Found, cells: Any) -> Found:
     """Score groups and selection; keep figures and seconds."""
-    from sklearn.metrics import adjusted_rand_score
+    from benchmarks.group_competitors import rand_index
 
     record = {key: value for key, value in result.items() if key not in ("labels", "selected")}
     if "labels" in result:
         labels = np.array(result["labels"])
-        alone = np.where(labels < 0, -1 - np.arange(len(labels)), labels)
         related = cells.modules >= 0
-        record["ari"] = float(adjusted_rand_score(cells.modules[related], alone[related]))
+        record["ari"] = rand_index(cells.modules[related], labels[related])
         record["groups"] = len(np.unique(labels[labels >= 0]))
         record["unrelated"] = int((labels[~related] >= 0).sum())
     if "selected" in result:
@@ -195,8 +192,8 @@ def accuracy(cells: Any, genes: Any) -> float:
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Run all methods; print each as soon as it is known and keep what is known so far."""
+    from benchmarks.machine import machine
     from benchmarks.simulated_cells import simulated_cells
-    from benchmarks.tables import machine
 
     cells = simulated_cells(options.cells, options.genes, options.modules, seed=0)
     N, d = cells.X.shape
@@ -261,9 +258,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.work:
         return work(*options.work)
-    draw(
-        json.loads(options.draw.read_text()) if options.draw else measure(options), options.picture
-    )
+    report = json.loads(options.draw.read_text()) if options.draw else measure(options)
+    draw(report, options.picture)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,8 @@ loadings of .45 to .6 on two factors, two weak members (.35 to .45) and three st
 how often each is called what. The draws were written after the method and changed nothing in it.
 """
 
-from __future__ import annotations
-
-from collections import Counter
-
 import numpy as np
+import pandas as pd
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
@@ -53,11 +50,8 @@ def measure(number: int) -> list[tuple[str, str]]:
 
 def main() -> None:
     found = Parallel(N_JOBS)(delayed(measure)(number) for number in range(N_DRAWS))
-    counts = Counter(pair for pairs in found for pair in pairs)
-    for what in ("member", "weak member", "between two", "alone"):
-        of = {called: n for (is_what, called), n in counts.items() if is_what == what}
-        shares = ", ".join(f"{called} {n / sum(of.values()):.1%}" for called, n in of.items())
-        print(f"{what} ({sum(of.values()):,}): {shares}")
+    are, called = zip(*(pair for pairs in found for pair in pairs), strict=True)
+    print(pd.crosstab(are, called, normalize="index", rownames=["is"], colnames=["called"]))
 
 
 if __name__ == "__main__":

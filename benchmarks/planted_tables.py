@@ -5,8 +5,6 @@ of a group go together whatever they look like: counts, answers on a scale, heav
 number gives the same table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -144,14 +142,8 @@ def planted_table(number: int) -> PlantedTable:
     order = rng.permutation(d + n_noise)
     order = order[X[:, order].std(axis=0) > 0]
     groups = np.append(groups, np.full(n_noise, -1))[order]
-    facts = {
-        "table": number,
-        "kind": kind,
-        "rows": n_rows,
-        "features": len(order),
-        "noise": int((groups < 0).sum()),
-        "groups": len(np.unique(groups[groups >= 0])),
-    }
+    facts = {"table": number, "kind": kind, "rows": n_rows, "features": len(order)}
+    facts |= {"noise": int((groups < 0).sum()), "groups": len(np.unique(groups[groups >= 0]))}
     return PlantedTable(np.ascontiguousarray(X[:, order]), groups, facts)
 
 

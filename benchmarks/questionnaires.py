@@ -4,10 +4,7 @@ Axes: n rows, k factors, d items. Items have variance one before they are cut in
 kind and number give the same questionnaire.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -33,8 +30,7 @@ ITEMS, FACETS, TRAITS, FACTORS = (3, 8), (8, 20), (2, 5), (3, 10)
 SHARED, MOST_CORRELATION = (0.3, 0.5), 0.3
 
 
-@dataclass(frozen=True)
-class Questionnaire:
+class Questionnaire(NamedTuple):
     """Answers, the facet of every item, its trait if there are two levels, how it was drawn."""
 
     X: NDArray[np.float64]

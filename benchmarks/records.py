@@ -3,8 +3,6 @@
 A record is what one fit found; a fit that broke has its reason under ``failure`` in place of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -68,3 +66,8 @@ def shown(value: Any) -> str:
     if value is None:
         return ""
     return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def written(value: float | None) -> str:
+    """Write a number with three digits or more; a dash where there is none."""
+    return "-" if value is None else f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"

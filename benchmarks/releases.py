@@ -1,16 +1,12 @@
 """This version beside an older one in one run: seconds of fits, of paths, and of the import.
 
-``python -m benchmarks.releases COMMIT`` fits every table with the source folders of the commit and
-of the working tree, copied when the run begins. Each version has a process of its own for each
-table; after a small fit to warm up, old and new take turns, so that noise of the machine hits both,
-and the fastest counts. The ratio is how many times faster this version is. Tables are drawn or read
-once, so older versions need not know them. Threads are those of the environment.
-
-``python -m benchmarks.releases --guard`` (``make bench``) takes a few minutes: some timings beside
-the last release. The status is 1 if one takes more than 1.3 times as long as before, or breaks.
+``python -m benchmarks.releases COMMIT`` (``make bench``: the last release) times fits and more with
+the source folders of the commit and of the working tree, copied when the run begins. Old and new
+take turns, so that noise of the machine hits both, each time in a new process after a small fit to
+warm up; the fastest counts. The ratio is how many times faster this version is. Tables are drawn or
+read once, so older versions need not know them. Threads are those of the environment. The status is
+1 if anything takes more than 1.3 times as long as before, or breaks. It takes a few minutes.
 """
-
-from __future__ import annotations
 
 import argparse
 import io
@@ -22,8 +18,7 @@ import tarfile
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stdout
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -32,16 +27,17 @@ import numpy as np
 # groupfs and benchmarks are imported where they are used: workers run this file with an older one.
 
 ROOT = Path(__file__).resolve().parents[1]
+GIT = ("git", "-C", str(ROOT))
 #: What the guard compares with as long as there is no tag.
 LAST_RELEASE = "a9c816d"
-TABLES = ("two_moons", "bfi", "heart_disease", "yale", "metabric", "nmnist38", "allaml")
-#: What the guard times: a table and what is done with it.
+#: What is timed if no tables are named: a table and what is done with it.
 GUARDED = (
     *(("two_moons", "fit"), ("bfi", "fit"), ("heart_disease", "fit"), ("yale", "fit")),
     *(("allaml", "fit"), ("two_moons", "path"), ("two_moons", "dask"), ("two_moons", "import")),
 )
-#: The guard fails if a timing is this many times longer.
+#: The status is 1 if a timing is this many times longer.
 SLOWER = 1.3
+IMPORT = "from groupfs import GroupFS, GroupFSPath"
 #: Rows of a piece of a dask array.
 CHUNK = 100
 
@@ -50,11 +46,11 @@ class WorkerFailed(RuntimeError):
     """A version could not do what was asked; the last line of its errors says why."""
 
 
-# In a worker: the version in the folder that PYTHONPATH names.
+# In a process of its own: the version in the folder that PYTHONPATH names.
 
 
-def serve(source: str, file: str) -> None:
-    """Warm up, then do what each line of the input asks for and answer with seconds."""
+def work(source: str, file: str, what: str) -> None:
+    """Warm up, do what is asked for with a table, and print the seconds."""
     with redirect_stdout(sys.stderr):
         import groupfs
 
@@ -64,12 +60,8 @@ def serve(source: str, file: str) -> None:
         rng = np.random.default_rng(0)
         small = rng.standard_normal((99, 3)).repeat(4, axis=1) + rng.standard_normal((99, 12))
         timed(small, "fit")
-        X = np.load(file)
-    print("ready", flush=True)
-    for line in sys.stdin:
-        with redirect_stdout(sys.stderr):
-            seconds = timed(X, line.strip())
-        print(seconds, flush=True)
+        seconds = timed(np.load(file), what)
+    print(seconds)
 
 
 def timed(X: Any, what: str) -> float:
@@ -90,46 +82,20 @@ def timed(X: Any, what: str) -> float:
 # On this side: who asks them.
 
 
-@contextmanager
-def worker(source: Path, file: Path) -> Iterator[Callable[[str], float]]:
-    """Start a process that has read a table; give what asks it for seconds."""
-    command = [sys.executable, "-P", __file__, "--serve", str(source), str(file)]
-    with tempfile.TemporaryFile("w+") as errors:
-        options: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        options |= {"stderr": errors, "text": True, "env": environment(source)}
-        with subprocess.Popen(command, **options) as process:
-
-            def answer() -> str:
-                line = process.stdout.readline()
-                if not line:
-                    errors.seek(0)
-                    raise WorkerFailed(last_line(errors.read()))
-                return line
-
-            def ask(what: str) -> float:
-                process.stdin.write(f"{what}\n")
-                process.stdin.flush()
-                return float(answer())
-
-            try:
-                answer()  # ready
-                yield ask
-            finally:
-                process.kill()
+def process_seconds(source: Path, code: str) -> float:
+    """Time code in a fresh process."""
+    code = f"import time; began = time.perf_counter(); {code}; print(time.perf_counter() - began)"
+    return answer(source, "-c", code)
 
 
-def import_seconds(source: Path) -> float:
-    """Time the import of the library in a fresh process."""
-    code = "import time; began = time.perf_counter(); from groupfs import GroupFS, GroupFSPath"
-    command = [sys.executable, "-P", "-c", f"{code}; print(time.perf_counter() - began)"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment(source))
+def answer(source: Path, *arguments: str) -> float:
+    """Run Python with a version; return the number that it prints last."""
+    command = [sys.executable, "-P", *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode:
         raise WorkerFailed(last_line(done.stderr))
     return float(last_line(done.stdout))
-
-
-def environment(source: Path) -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": str(source)}
 
 
 def last_line(text: str) -> str:
@@ -141,7 +107,7 @@ def export(commit: str | None, folder: Path) -> Path:
     if commit is None:
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
         return Path(shutil.copytree(ROOT / "src", folder / "src", ignore=ignored)).resolve()
-    done = subprocess.run(["git", "-C", str(ROOT), "archive", commit, "src"], capture_output=True)
+    done = subprocess.run([*GIT, "archive", commit, "src"], capture_output=True)
     if done.returncode:
         raise SystemExit(f"There is no commit {commit} here: {last_line(done.stderr.decode())}")
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
@@ -149,85 +115,58 @@ def export(commit: str | None, folder: Path) -> Path:
     return (folder / "src").resolve()
 
 
-def write_table(name: str, folder: Path) -> Path:
-    """Write a table to a file that any version can read, if it is not there yet."""
-    from benchmarks.tables import known_groups, load
-    from groupfs.datasets import load_two_moons
-
-    file = folder / f"{name}.npy"
-    if not file.exists():
-        if name == "two_moons":
-            np.save(file, load_two_moons(random_state=0).data)
-        else:
-            np.save(file, known_groups(name)[0] if name == "bfi" else load(name)[0])
-    return file
-
-
 def measure(sources: list[Path], file: Path, what: str, repeats: int) -> list[float]:
     """Let versions take turns; return the least seconds of each."""
     taken: list[list[float]] = [[] for _ in sources]
-    with ExitStack() as stack:
-        if what == "import":
-            asks = [lambda what, source=source: import_seconds(source) for source in sources]
-            for ask in asks:
-                ask(what)  # compiles the modules, and brings them into memory
-        else:
-            asks = [stack.enter_context(worker(source, file)) for source in sources]
-        for turn in range(repeats):
-            pairs = list(zip(taken, asks, strict=True))
-            for seconds, ask in pairs if turn % 2 == 0 else pairs[::-1]:
-                seconds.append(ask(what))
+    for turn in range(repeats + (what == "import")):  # the first compiles the modules
+        pairs = list(zip(taken, sources, strict=True))
+        for seconds, source in pairs if turn % 2 == 0 else pairs[::-1]:
+            if what == "import":
+                seconds.append(process_seconds(source, IMPORT))
+            else:
+                seconds.append(answer(source, __file__, "--work", str(source), str(file), what))
     return [min(seconds) for seconds in taken]
 
 
-def last_release() -> str:
-    """Name the newest tag, or the commit that stands in for one."""
-    command = ["git", "-C", str(ROOT), "describe", "--tags", "--abbrev=0"]
-    tag = subprocess.run(command, capture_output=True, text=True)
-    return LAST_RELEASE if tag.returncode else tag.stdout.strip()
-
-
 def main() -> None:
-    from benchmarks.tables import TablesMissing, machine
+    from benchmarks.machine import machine
+    from benchmarks.tables import TablesMissing, read
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("commit", nargs="?", help="the older version; else the last release")
-    parser.add_argument("--tables", nargs="+", default=list(TABLES), choices=TABLES)
-    parser.add_argument("--paths", action="store_true", help="time GroupFSPath, too")
+    parser.add_argument("--tables", nargs="+", help="fits of these alone")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--guard", action="store_true", help="a few timings; status 1 if slower")
     options = parser.parse_args()
-    commit = options.commit or last_release()
+    tag = subprocess.run([*GIT, "describe", "--tags", "--abbrev=0"], capture_output=True, text=True)
+    commit = options.commit or (LAST_RELEASE if tag.returncode else tag.stdout.strip())
     threads = os.environ.get("OMP_NUM_THREADS", f"all {os.cpu_count()}")
     load = os.getloadavg()[0]
     print(f"{machine()}, threads: {threads}, load before: {load:.1f}; beside {commit}")
     print(f"{'':24s}{'old, s':>10s}{'new, s':>10s}{'ratio':>8s}", flush=True)
-    kinds = ("fit", "path") if options.paths else ("fit",)
-    asked = [(name, what) for name in options.tables for what in kinds]
+    asked = [(name, "fit") for name in options.tables] if options.tables else GUARDED
     slower = False
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
         sources = [export(commit, folder / "old"), export(None, folder / "new")]
-        for name, what in GUARDED if options.guard else [*asked, ("two_moons", "import")]:
+        for name, what in asked:
             label = what if what == "import" else f"{name}, {what}"
             try:
-                file = write_table(name, folder)
-                old, new = measure(sources, file, what, options.repeats)
+                np.save(folder / "table.npy", read(name))
+                old, new = measure(sources, folder / "table.npy", what, options.repeats)
             except TablesMissing as reason:  # says nothing about either version
                 print(f"{label:24s}not measured, {reason}", flush=True)
-            except (WorkerFailed, BrokenPipeError) as reason:
+            except WorkerFailed as reason:
                 slower = True
                 print(f"{label:24s}{reason}", flush=True)
             else:
                 mark = "  slower" if new > SLOWER * old else ""
                 slower |= bool(mark)
                 print(f"{label:24s}{old:10.2f}{new:10.2f}{old / new:8.2f}{mark}", flush=True)
-    if options.guard and slower:
-        sys.exit(1)
+    sys.exit(slower)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--serve"]:
-        serve(*sys.argv[2:])
+    if sys.argv[1:2] == ["--work"]:
+        work(*sys.argv[2:])
     else:
         main()

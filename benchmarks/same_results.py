@@ -6,11 +6,8 @@ by how much. Without B the working tree is compared. The status is 1 if anything
 than ``--tolerance`` (absolute; 0 by default). In place of a commit there may be a ``src`` folder,
 or a file that ``python -m benchmarks.same_results --fit SRC OUT.npz`` wrote on the same machine:
 other processors round differently. ``--cases moons heart``, after A and B, takes some of the cases.
-They use nothing but the public interface, so modules may move from one version to the other;
-parameters and attributes that changed their names are listed below.
+They use nothing but the public interface, so modules may move from one version to the other.
 """
-
-from __future__ import annotations
 
 import argparse
 import os
@@ -30,63 +27,33 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # read when numpy and torch are l
 import numpy as np
 import scipy.sparse as sp
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmarks.releases import ROOT, export
+
 #: What a case that failed keeps in place of its attributes.
 FAILURE = "failure"
 #: Bytes that the library sets aside for itself when it counts what ``max_memory`` leaves.
 SET_ASIDE = 160 * 10**6
-#: Attributes of before and what they are called now.
-RENAMED = {
-    "group_selected_": "group_kept_",
-    "group_reliability_": "group_replication_",
-    "group_scores_": "group_smoothness_",
-}
-#: Parameters with which ``GroupFS`` of before did what it does now with nothing set; attributes of
-#: gates that it set where ``FeatureGroups`` has none, and of discovery where ``GroupFS`` has none.
-JOINT = {
-    "learn_memberships": True,
-    "n_groups": "distortion",
-    "signed": True,
-    "keep_unrelated": True,
-}
-OF_GATES = (
-    *("group_gates_", "history_", "n_iter_", "loss_", "gain_", "feature_scores_", "membership_"),
-    *("critical_sparsity_weight_", "sparsity_weight_", "smoothness_weight_", "distortion_"),
-)
-OF_DISCOVERY = (
-    *("feature_scores_", "group_names_", "group_pvalues_", "group_replication_", "replication_"),
-    *("relatedness_pvalues_", "gains_by_n_groups_", "stability_"),
-)
-
-
-def estimators() -> tuple[Any, Any, Any]:
-    """Return what finds groups, what learns them jointly, and its path, by any name."""
-    import groupfs
-
-    if hasattr(groupfs, "FeatureGroups"):
-        return groupfs.FeatureGroups, groupfs.GroupFS, groupfs.GroupFSPath
-    joint = partial(groupfs.GroupFS, sparsity=0.7, **JOINT)
-    return groupfs.GroupFS, joint, partial(groupfs.GroupFSPath, **JOINT)
 
 
 def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]:
     """Name the cases: each gives an estimator and a table, which ``folder`` takes if a file."""
-    from sklearn.datasets import load_breast_cancer, load_digits
+    from sklearn.neighbors import NearestNeighbors
 
-    from benchmarks.tables import known_groups, load
-    from groupfs import baselines
+    from benchmarks.tables import load, read
+    from groupfs import FeatureGroups, GroupFS, GroupFSPath, baselines
     from groupfs.datasets import load_two_moons
 
-    groups, joint, path = estimators()
     moons = load_two_moons(random_state=0)
     X, few, y = moons.data, moons.data[:300], moons.target[:300]
     known = np.repeat(["x", "y", "noise"], [5, 5, 10]).tolist()
     sparse = sp.csr_array(np.maximum(planted(500, 120, 10) - 1.5, 0))
     seeded = {"device": device, "random_state": 0}
-    plain, joint = partial(groups, **seeded), partial(joint, **seeded)
-    path = partial(path, sparsities=np.geomspace(0.25, 3, 5), **seeded)
+    plain, joint = partial(FeatureGroups, **seeded), partial(GroupFS, **seeded)
+    path = partial(GroupFSPath, sparsities=np.geomspace(0.25, 3, 5), **seeded)
     paper = {"preset": "paper", "max_epochs": 40}
-    heart, yale, bfi = load("heart_disease"), load("yale"), known_groups("bfi")[0]
+    heart, yale, bfi = load("heart_disease"), load("yale"), read("bfi")
+    gone = np.random.default_rng(0).random(bfi.shape) < 0.1
+    squared = lambda X: np.corrcoef(np.nan_to_num(X), rowvar=False) ** 2  # noqa: E731
     pairs = {f"pair {i}": [2 * i, 2 * i + 1] for i in range(2)}
 
     def streamed(left: int, shape: tuple[int, int, int], **parameters: Any) -> tuple[Any, Any]:
@@ -104,18 +71,18 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
         "yale": lambda: (plain(), yale[0]),
         "yale_budget": lambda: (plain(n_groups=16, n_features_to_select=50), yale[0]),
         "bfi": lambda: (plain(), bfi),
-        "ability": lambda: (plain(), known_groups("ability")[0]),
-        "holzinger": lambda: (plain(), known_groups("holzinger")[0]),
-        "breast_cancer": lambda: (plain(), load_breast_cancer().data),
-        "digits": lambda: (plain(), load_digits().data),
-        "cells": lambda: (plain(), cells()),
+        "ability": lambda: (plain(), read("ability")),
+        "holzinger": lambda: (plain(), read("holzinger")),
+        "breast_cancer": lambda: (plain(), read("breast cancer")),
+        "digits": lambda: (plain(), read("digits")),
+        "cells": lambda: (plain(), read("cells")),
         "student": lambda: (plain(), student()),
-        "bfi_gaps": lambda: (plain(), with_gaps(bfi)),
+        "bfi_gaps": lambda: (plain(), np.where(gone, np.nan, bfi)),
         "rank": lambda: (plain(similarity="rank"), bfi[:600]),
         "distance": lambda: (plain(similarity="distance"), bfi[:300]),
-        "callable": lambda: (plain(similarity=squared_correlations), bfi[:600]),
+        "callable": lambda: (plain(similarity=squared), bfi[:600]),
         "cosine": lambda: (plain(metric="cosine"), yale[0]),
-        "graph": lambda: (plain(metric=neighbours(few)), few),
+        "graph": lambda: (plain(metric=NearestNeighbors(n_neighbors=10).fit(few)), few),
         "explain": lambda: (plain(explain=0.9), bfi),
         "signed": lambda: (plain(signed=True), bfi),
         "unrelated": lambda: (plain(keep_unrelated=True, n_groups=6), few),
@@ -135,10 +102,10 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
             for seed in range(10)
         },
         "joint_heart": lambda: (joint(), heart[0]),
-        "moons_paper": lambda: (joint(**free(preset="paper")), X),
-        "heart_paper": lambda: (joint(**free(**paper)), heart[0]),
-        "yale_paper": lambda: (joint(**free(n_groups=16, **paper)), yale[0]),
-        "sparse_paper": lambda: (joint(**free(**paper)), sparse),
+        "moons_paper": lambda: (joint(preset="paper"), X),
+        "heart_paper": lambda: (joint(**paper), heart[0]),
+        "yale_paper": lambda: (joint(n_groups=16, **paper), yale[0]),
+        "sparse_paper": lambda: (joint(**paper), sparse),
         "path": lambda: (path(), few),
         "path_paper": lambda: (path(preset="paper", max_epochs=60), few),
         "laplacian": lambda: (baselines.LaplacianScore(5, device=device), X),
@@ -150,24 +117,6 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
     }
 
 
-def free(**parameters: Any) -> dict[str, Any]:
-    """Leave to a preset what is set for the joint method of before."""
-    import groupfs
-
-    if hasattr(groupfs, "FeatureGroups"):
-        return parameters
-    return {"sparsity": None, "n_groups": "auto", **parameters}
-
-
-def cells() -> np.ndarray:
-    """Return 700 blood cells by 765 genes, as scaled by its authors."""
-    import anndata
-
-    from benchmarks.tables import folder
-
-    return np.asarray(anndata.read_h5ad(folder() / "single-cell/10x_pbmc68k_reduced.h5ad").X)
-
-
 def student() -> Any:
     """Return the frame of 395 students as published, with categories, and one answer in 20 gone."""
     import pandas as pd
@@ -177,21 +126,6 @@ def student() -> Any:
     frame = pd.read_csv(folder() / "student-mat.csv", sep=";").iloc[:, :30]
     gone = np.random.default_rng(0).random(frame.shape) < 0.05
     return frame.astype(object).mask(gone).infer_objects()
-
-
-def with_gaps(X: np.ndarray) -> np.ndarray:
-    """Take one number in ten away."""
-    return np.where(np.random.default_rng(0).random(X.shape) < 0.1, np.nan, X)
-
-
-def squared_correlations(X: np.ndarray) -> np.ndarray:
-    return np.corrcoef(np.nan_to_num(X), rowvar=False) ** 2
-
-
-def neighbours(X: np.ndarray) -> Any:
-    from sklearn.neighbors import NearestNeighbors
-
-    return NearestNeighbors(n_neighbors=10).fit(X)
 
 
 def planted(N: int, d: int, C: int) -> np.ndarray:
@@ -238,20 +172,11 @@ def fit(source: str, out: str, options: argparse.Namespace) -> None:
 def described(estimator: Any, X: Any) -> dict[str, np.ndarray]:
     """Return public fitted attributes as arrays, the selection, and scores of some rows."""
     names = [name for name in dir(estimator) if name.endswith("_") and name[0] != "_"]
-    if "FeatureGroups" in (type(estimator).__name__, *estimators_of_before(estimator)):
-        names = [name for name in names if name not in OF_GATES]
     values = {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
-    values = {RENAMED.get(name, name): value for name, value in values.items()}
     values["support"] = estimator.get_support()
     if "output" in estimator.get_params():
         values["scores"] = estimator.set_params(output="scores").transform(X[:50])
     return dict(flat(values))
-
-
-def estimators_of_before(estimator: Any) -> tuple[str, ...]:
-    """Say what a ``GroupFS`` that learns no memberships is called now."""
-    learns = getattr(estimator, "learn_memberships", True) or estimator.preset == "paper"
-    return () if learns else ("FeatureGroups",)
 
 
 def flat(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
@@ -278,18 +203,11 @@ def flat(value: Any, name: str = "") -> Iterator[tuple[str, np.ndarray]]:
 def gathered(file: str, names: list[str]) -> dict[str, dict[str, np.ndarray]]:
     """Read the arrays in a file by case and name; of all cases if none are named."""
     by_case: dict[str, dict[str, np.ndarray]] = {}
-    with np.load(file) as arrays:
-        for key in arrays.files:
-            case, name = key.split("/", 1)
-            if not names or case in names:
-                by_case.setdefault(case, {})[name] = arrays[key]
-    return {case: without_discovery(arrays) for case, arrays in by_case.items()}
-
-
-def without_discovery(arrays: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Leave out of a joint model, which has gates, what only groups that were discovered have."""
-    left_out = OF_DISCOVERY if "group_gates_" in arrays else ()
-    return {name: value for name, value in arrays.items() if name.split("/")[0] not in left_out}
+    for key, array in np.load(file).items():
+        case, name = key.split("/", 1)
+        if not names or case in names:
+            by_case.setdefault(case, {})[name] = array
+    return by_case
 
 
 def compare(file_a: str, file_b: str, options: argparse.Namespace) -> bool:
@@ -337,18 +255,11 @@ def fitted(version: str, folder: Path, options: argparse.Namespace) -> str:
     """Return the file with what a version found; a process of its own makes it if needed."""
     if version.endswith(".npz"):
         return str(Path(version).resolve())
-    out, is_folder = f"{folder}.npz", Path(version).is_dir()
-    source = Path(version).resolve() if is_folder else folder / "src"
+    out = f"{folder}.npz"
+    source = Path(version).resolve() if Path(version).is_dir() else export(version, folder)
     command = [sys.executable, "-m", "benchmarks.same_results", "--fit", source, out]
     command += ["--device", options.device, "--cases", *options.cases]
-    worktree = ["git", "-C", ROOT, "worktree"]
-    if not is_folder:
-        subprocess.run([*worktree, "add", "--quiet", "--detach", folder, version], check=True)
-    try:
-        subprocess.run(command, cwd=ROOT, check=True)
-    finally:
-        if not is_folder:
-            subprocess.run([*worktree, "remove", "--force", folder], check=True)
+    subprocess.run(command, cwd=ROOT, check=True)
     return out
 
 

@@ -6,11 +6,10 @@ scatters around that, as in sequenced cells. Genes of no module have levels and 
 alike and follow nothing. Methods get the logarithm of one plus the counts per median depth.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -29,10 +28,12 @@ DISPERSION = (0.15, 0.25, 0.4)
 LOADINGS = (0.35, 0.9)
 #: Spread of a module within a cell type, relative to that between types.
 WITHIN_TYPES = 0.6
+#: Sparse tables: cells made at a time, genes for each module, share of the cells in which it is on,
+#: what it counts in these, and other counts of a cell relative to the genes.
+AT_ONCE, PER_MODULE, ON, ACTIVE, OTHERS = 4096, 100, 0.1, 14, 0.04
 
 
-@dataclass(frozen=True)
-class Cells:
+class Cells(NamedTuple):
     """What methods are given, the module of every gene (-1: none), the type of cells."""
 
     X: NDArray[np.float64]
@@ -78,3 +79,30 @@ def log_normalized(counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Divide by the depth of cells, as a share of the median; take logarithms of one plus that."""
     depth = counts.sum(axis=1, keepdims=True)
     return np.log1p(counts * (np.median(depth) / np.maximum(depth, 1)))
+
+
+def sparse_counts(n_cells: int, n_genes: int, seed: int) -> sp.csr_array:
+    """Draw a large table of raw counts, about 5 % of them not zero, as bytes.
+
+    What a cell counts is drawn one by one: from all genes by their levels, and from the first genes
+    of every hundred if their module is on in it.
+    """
+    rng = np.random.default_rng([seed, n_cells, n_genes])
+    modules = PER_MODULE * np.arange(n_genes // PER_MODULE)
+    levels = np.exp(rng.normal(*LEVELS, n_genes))
+    by_level = np.repeat(np.arange(n_genes), np.ceil(100 * levels / levels.mean()).astype(int))
+    blocks = []
+    for n in [AT_ONCE] * (n_cells // AT_ONCE) + [n_cells % AT_ONCE]:
+        depth = np.exp(rng.normal(0, DEPTH, (n, 1)))
+        drawn = rng.poisson(OTHERS * n_genes * depth)
+        others = by_level[rng.integers(len(by_level), size=drawn.sum())]
+        of_modules = rng.poisson(ACTIVE * depth * (rng.random((n, len(modules))) < ON))
+        own = np.repeat(np.tile(modules, n), of_modules.ravel())
+        own += rng.integers(SIZES[0], size=len(own))
+        block = sp.csr_array((n, n_genes), dtype=np.uint8)
+        for genes, counted in ((others, drawn), (own, of_modules)):
+            ends = np.append(0, counted.sum(axis=1).cumsum()).astype(np.int32)
+            ones = np.ones(len(genes), dtype=np.uint8)
+            block += sp.csr_array((ones, genes.astype(np.int32), ends), shape=(n, n_genes))
+        blocks.append(block)
+    return sp.vstack(blocks, format="csr")

@@ -6,8 +6,6 @@ construction, so that two of each are enough, however many there are of the othe
 the columns of the first fit are compared by the Rand index; features in no group are one more.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable
 from typing import Any
@@ -16,15 +14,13 @@ import numpy as np
 from joblib import delayed
 from numpy.random import Generator
 from numpy.typing import NDArray
-from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.group_competitors import fitted
 from benchmarks.questionnaires import questionnaire
 from benchmarks.records import Record, attempt, averaged, mean
-from benchmarks.tables import KNOWN, known_groups, load
+from benchmarks.tables import BUNDLED, KNOWN, read
 
-BUNDLED = {"breast cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
 PUBLISHED = ("student", "heart_disease", "yale", "lung500", "allaml", "nmnist38", "metabric")
 NAMES = (*KNOWN, *BUNDLED, *PUBLISHED, "cells", "questionnaires")
 N_QUESTIONNAIRES = 20
@@ -34,21 +30,6 @@ FEWER_ROWS = "90 % of the rows"
 
 EXACT = ("seed", "columns permuted", "rows permuted")
 CHANGES = (*EXACT, "unrelated columns", "one gap", FEWER_ROWS)
-
-
-def read(name: str, number: int) -> NDArray[np.float64]:
-    """Read a table; numbers tell questionnaires apart."""
-    if name in KNOWN:
-        return known_groups(name)[0]
-    if name in BUNDLED:
-        return BUNDLED[name](return_X_y=True)[0]
-    if name == "questionnaires":
-        return questionnaire("two-level", number).X
-    if name == "cells":
-        from benchmarks.cells import read_cells  # needs scanpy
-
-        return np.asarray(read_cells().X.toarray(), dtype=np.float64)
-    return load(name)[0]
 
 
 def changed(X: NDArray, change: str, rng: Generator) -> tuple[NDArray, NDArray]:
@@ -71,7 +52,7 @@ def changed(X: NDArray, change: str, rng: Generator) -> tuple[NDArray, NDArray]:
 
 def measure(name: str, number: int, change: str, n: int) -> list[Record]:
     """Fit a table once, and n times changed."""
-    X = read(name, number)
+    X = questionnaire("two-level", number).X if name == "questionnaires" else read(name)
     first = fitted(X, 0)
 
     def compared(k: int) -> Record:

@@ -5,12 +5,13 @@ dense Laplacian of the features, torch's own Adam with its defaults. Nothing is 
 library.
 """
 
-from __future__ import annotations
-
 import math
 
 import torch
 from torch import Tensor
+
+#: Noise of gates, steps of the walk, learning rate, first and last temperature.
+SIGMA, STEPS, LEARNING_RATE, HOTTEST, COLDEST = 0.5, 2, 1e-3, 10.0, 0.01
 
 
 def self_tuning_affinity(points: Tensor, n_neighbors: int = 7) -> Tensor:
@@ -31,15 +32,7 @@ class StraightforwardGroupFS(torch.nn.Module):
     """One model; ``labels`` are the clusters it starts from."""
 
     def __init__(
-        self,
-        laplacian: Tensor,
-        labels: Tensor,
-        n_groups: int,
-        lambda1: float,
-        lambda2: float,
-        *,
-        sigma: float = 0.5,
-        steps: int = 2,
+        self, laplacian: Tensor, labels: Tensor, n_groups: int, lambda1: float, lambda2: float
     ) -> None:
         super().__init__()
         lead = math.log(0.7 * (n_groups - 1) / 0.3)
@@ -50,16 +43,16 @@ class StraightforwardGroupFS(torch.nn.Module):
         self.mu = torch.nn.Parameter(torch.full((n_groups,), 0.5, device=device))
         self.Q = torch.nn.Parameter(orthonormal / one_hot.sum(0)[:, None])
         self.laplacian = laplacian
-        self.lambda1, self.lambda2, self.sigma, self.steps = lambda1, lambda2, sigma, steps
+        self.lambda1, self.lambda2 = lambda1, lambda2
 
     def forward(self, X: Tensor, temperature: float) -> Tensor:
         (d, C), B = self.logits.shape, len(X)
         M = torch.nn.functional.gumbel_softmax(self.logits, tau=temperature, dim=1)
-        z = (self.mu + self.sigma * torch.randn_like(self.mu)).clamp(0, 1)
+        z = (self.mu + SIGMA * torch.randn_like(self.mu)).clamp(0, 1)
         gated = X * (M @ z)
         affinity = self_tuning_affinity(gated)
         P = affinity / affinity.sum(1, keepdim=True)
-        diffusion = torch.linalg.matrix_power(P, self.steps)
+        diffusion = torch.linalg.matrix_power(P, STEPS)
         sample_term = -torch.trace(gated.T @ diffusion @ gated) / (B * d)
         F = M @ self.Q
         F = F - F.mean(0)
@@ -67,25 +60,16 @@ class StraightforwardGroupFS(torch.nn.Module):
         rough = torch.trace(F.T @ self.laplacian @ F)
         overlap = ((F.T @ F - torch.eye(C, device=X.device)) ** 2).sum()
         feature_term = (rough + overlap / self.lambda1) / (d * C)
-        is_open = torch.special.ndtr(self.mu / self.sigma)
+        is_open = torch.special.ndtr(self.mu / SIGMA)
         sparsity_term = (is_open * M.mean(0)).mean()
         return sample_term + self.lambda1 * feature_term + self.lambda2 * sparsity_term
 
 
-def train_epochs(
-    model: StraightforwardGroupFS,
-    X: Tensor,
-    batch_size: int,
-    n_epochs: int,
-    *,
-    learning_rate: float = 1e-3,
-    start_temperature: float = 10.0,
-    end_temperature: float = 0.01,
-) -> None:
-    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+def train_epochs(model: StraightforwardGroupFS, X: Tensor, batch_size: int, n_epochs: int) -> None:
+    optimizer = torch.optim.Adam(model.parameters(), lr=LEARNING_RATE)
     for epoch in range(n_epochs):
-        fall = (start_temperature - end_temperature) * epoch / n_epochs
-        temperature = max(end_temperature, start_temperature - fall)
+        fall = (HOTTEST - COLDEST) * epoch / n_epochs
+        temperature = max(COLDEST, HOTTEST - fall)
         for batch in torch.randperm(len(X), device=X.device).split(batch_size):
             if len(batch) <= 8:  # too few for seven neighbours
                 continue

@@ -4,21 +4,21 @@ Files are looked for in the folder named by GROUPFS_DATA, then in ../shared/data
 nothing is downloaded.
 """
 
-from __future__ import annotations
-
 import os
-import platform
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
-from groupfs.datasets import fetch_dataset
+from groupfs.datasets import fetch_dataset, load_two_moons
 
 #: Blood cells of scanpy: 700 cells, 765 genes, ten types (``bulk_labels``).
 CELLS = "single-cell/10x_pbmc68k_reduced.h5ad"
 #: Answers to psychological tests whose items were written for known scales.
 KNOWN = ("bfi", "ability", "holzinger")
+#: Tables that come with scikit-learn.
+BUNDLED = {"breast cancer": load_breast_cancer, "wine": load_wine, "digits": load_digits}
 
 
 class TablesMissing(FileNotFoundError):
@@ -46,8 +46,16 @@ def known_groups(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         return stored["X"].astype(np.float64), groups
 
 
-def machine() -> str:
-    """Name the processor."""
-    info = Path("/proc/cpuinfo")
-    text = info.read_text() if info.exists() else ""
-    return text.partition("model name\t: ")[2].partition("\n")[0] or platform.machine()
+def read(name: str) -> NDArray[np.float64]:
+    """Return the numbers of any of the real tables, or of two moons, by name."""
+    if name == "two_moons":
+        return load_two_moons(random_state=0).data
+    if name in KNOWN:
+        return known_groups(name)[0]
+    if name in BUNDLED:
+        return BUNDLED[name](return_X_y=True)[0]
+    if name == "cells":
+        from benchmarks.cells import read_cells  # needs scanpy
+
+        return np.asarray(read_cells().X.toarray(), dtype=np.float64)
+    return load(name)[0]

@@ -1,16 +1,10 @@
-"""Wide tables with planted groups among noise: what is kept, and what it takes.
+"""Wide tables with planted groups among noise: what is kept of them.
 
 Groups have 5 to 400 features, half of them 25 or fewer, with loadings of .4 to .8, a third of them
-reversed; 40 % of the features are noise. Every fit is a process of its own, so that its peak memory
-is its own; the table is part of it.
+reversed; 40 % of the features are noise. ``benchmarks.speed`` says what such fits take.
 """
 
-from __future__ import annotations
-
 import argparse
-import json
-import subprocess
-import sys
 import time
 from collections.abc import Iterable
 from functools import partial
@@ -27,7 +21,6 @@ from benchmarks.group_competitors import fitted
 from benchmarks.planted_tables import PlantedTable
 from benchmarks.questionnaires import items, signed_loadings
 from benchmarks.records import Record, attempt, averaged, means
-from benchmarks.scale import peak_memory
 
 SIZES, ROWS = (1000, 4000, 10_000, 20_000, 30_000), (300, 100)
 NOISE = 0.4
@@ -44,7 +37,6 @@ SHOWN = {
     "planted lost": "lost",
     "noise kept": "noise_kept",
     "seconds": "seconds",
-    "GB": "gb",
 }
 
 
@@ -72,23 +64,19 @@ def group_sizes(rng: Generator, n_features: int) -> NDArray[np.int64]:
 
 
 def measure(rows: int, features: int, number: int) -> list[Record]:
-    """Fit a wide table in a process of its own; one that ends for want of memory is a failure."""
-    facts = {"table": number, "rows": rows, "features": features}
-    command = [sys.executable, "-m", "benchmarks.wide", str(rows), str(features), str(number)]
-    return [attempt(facts, lambda: json.loads(subprocess.check_output(command)))]
-
-
-def fit(rows: int, features: int, number: int) -> Record:
     """Fit a wide table, and compare the groups that are kept with planted ones."""
-    table = wide_table(rows, features, number)
-    fitted(table.X[:, :20], 0)  # loads what a fit needs
-    began = time.perf_counter()
-    selector = fitted(table.X, number)
-    seconds = time.perf_counter() - began
-    labels = selector.group_labels_
-    kept = np.append(selector.group_kept_, False)[labels]  # the last is for -1, in no group
-    found = {"groups": table.n_groups, "found": int(selector.n_groups_)}
-    return found | scores(table.groups, labels, kept) | {"seconds": seconds, "gb": peak_memory()}
+
+    def compared() -> Record:
+        table = wide_table(rows, features, number)
+        began = time.perf_counter()
+        selector = fitted(table.X, number)
+        seconds = time.perf_counter() - began
+        labels = selector.group_labels_
+        kept = np.append(selector.group_kept_, False)[labels]  # the last is for -1, in no group
+        found = {"groups": table.n_groups, "found": int(selector.n_groups_), "seconds": seconds}
+        return found | scores(table.groups, labels, kept)
+
+    return [attempt({"table": number, "rows": rows, "features": features}, compared)]
 
 
 def scores(groups: NDArray, labels: NDArray, kept: NDArray[np.bool_]) -> Record:
@@ -122,7 +110,3 @@ def calls(n: int, options: argparse.Namespace) -> Iterable[Any]:
 def tables(records: list[Record]) -> dict[str, list[Record]]:
     """Average what is kept, by rows and features."""
     return {"Wide tables": averaged(records, partial(means, shown=SHOWN), "rows", "features")}
-
-
-if __name__ == "__main__":
-    print(json.dumps(fit(*map(int, sys.argv[1:]))))

@@ -68,11 +68,11 @@ def test_kept_groups_match_planted_ones_that_they_have_most_of_and_little_else()
     assert perfect["matched"] == 3 and perfect["ari"] == perfect["matched_share"] == 1
 
 
-def test_a_wide_table_is_fitted_in_its_own_process_and_recorded_with_all_that_is_averaged():
+def test_a_wide_table_is_recorded_with_all_that_is_averaged():
     (record,) = wide.measure(100, 150, 0)
     assert set(wide.SHOWN.values()) <= record.keys() and record["features"] == 150
     (broken,) = wide.measure(-1, 150, 0)
-    assert "CalledProcessError" in broken["failure"]
+    assert "ValueError" in broken["failure"]
 
 
 @pytest.mark.parametrize("change", stability.CHANGES)
