@@ -180,13 +180,15 @@ def with_rest(X, group, i):
 def feature_smoothness(X, among, n_neighbors):
     """Mean over samples of x times its mean over neighbours, over the mean square, (d,).
 
-    At least a deviation of that by chance.
+    At least a tenth of the deviation of that by chance.
     """
     X = np.asarray(X, dtype=np.float64)
     W = self_tuning_affinity(torch.as_tensor(X[:, among]), n_neighbors).numpy().copy()
     np.fill_diagonal(W, 0)
     P = W / W.sum(1, keepdims=True)
-    return np.maximum((X * (P @ X)).sum(0) / (X * X).sum(0), math.sqrt(2 * (P * P).sum()) / len(X))
+    return np.maximum(
+        (X * (P @ X)).sum(0) / (X * X).sum(0), 0.1 * math.sqrt(2 * (P * P).sum()) / len(X)
+    )
 
 
 def explained_share(X, weights, chosen):

@@ -46,3 +46,19 @@ def test_what_is_known_of_some_features_is_not_multiplied_again(rng, monkeypatch
     np.testing.assert_allclose(part.matrix(), np.corrcoef(X[:, some].T), atol=1e-12)
     np.testing.assert_allclose(part.products(0, 2), 40 * np.corrcoef(X[:, some].T)[:2], atol=1e-9)
     np.testing.assert_allclose(whole.columns(some).matrix, part.matrix(), atol=1e-12)
+
+
+@pytest.mark.parametrize("torch_device", [None, "cpu"])
+def test_quick_blocks_of_wide_tables_know_indicators_that_exclude_each_other(torch_device, rng):
+    level = rng.integers(3, size=900)
+    X = np.column_stack([level == 0, level == 1, rng.random((900, 3)) < 0.2, rng.random((900, 2))])
+    similarity = correlations(X.astype(float))
+    similarity.held.block_entries = 1  # as if similarities were too many to be kept
+    if torch_device is not None:
+        similarity.held.multiply_on(pytest.importorskip("torch").device(torch_device))
+    quick = np.asarray(similarity.quick_block(0, 5))
+    assert not similarity.is_kept and quick[0, 1] == quick[1, 0] == 0
+    expected = np.corrcoef(X.T.astype(float))[:5]
+    expected[[0, 1], [1, 0]] = 0
+    np.testing.assert_allclose(quick, expected, atol=2e-5)
+    np.testing.assert_allclose(similarity.block(0, 5), expected, atol=1e-9)

@@ -21,6 +21,7 @@ from groupfs.discovery.divide import agreement
 from groupfs.discovery.feature_graph import ALL_PAIRS, connect_features
 from groupfs.discovery.levels import _between, default_level, join_groups, levels_of
 from groupfs.discovery.tree import cut_tree, found_in_halves, grow_tree
+from groupfs.utils import threads
 from tests import reference
 from tests.support.walks import correlations
 
@@ -276,3 +277,14 @@ def test_the_answer_hangs_on_no_seed_and_on_no_order(rng):
     order, rows = rng.permutation(X.shape[1]), rng.permutation(len(X))
     again = FeatureGroups(random_state=1).fit(X[rows][:, order]).group_labels_
     assert adjusted_rand_score(first[order], again) == 1
+
+
+def test_large_graphs_are_divided_in_processes_as_they_are_here(rng, monkeypatch):
+    graph = connect_features(correlations(nested(rng)[0]), False)
+    monkeypatch.setattr(feature_graph, "MANY_EDGES", 0)
+    here = graph.communities(1.0, slice(5))
+    monkeypatch.setattr(threads, "FEWEST_PROCESSES", 1)
+    there = graph.communities(1.0, slice(5))
+    np.testing.assert_array_equal(here, there)
+    one_by_one = [graph.communities(1.0, slice(i, i + 1))[0] for i in range(5)]
+    np.testing.assert_array_equal(here, one_by_one)

@@ -17,8 +17,11 @@ from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, column_coordi
 from groupfs.data.halves import BlockSums
 from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
 from groupfs.data.table import NumberRows, RowsInMemory
+from groupfs.utils.device import on_device
 from groupfs.utils.types import FloatArray, IntArray
 
+#: Rows up to which single precision counts those in which two indicators are on.
+MOST_IN_SINGLE = 2**13
 #: Deviation from -1 of lowest times highest value at which a standardised column has two values.
 TWO_VALUED = 1e-4
 
@@ -72,10 +75,11 @@ class Correlations(Similarity):
         return self.held.column_products(start, stop)
 
     def quick_block(self, start: int, stop: int) -> Any:
-        # that indicators exclude each other shows in digits that single precision does not have
-        if self.is_kept or self.held.unit is None or np.isfinite(self._indicators[0]).any():
+        # that indicators exclude each other shows in digits that single precision lacks in the end
+        is_tall = self.shape[0] > MOST_IN_SINGLE and np.isfinite(self._indicators[0]).any()
+        if self.is_kept or self.held.unit is None or is_tall:
             return self.block(start, stop)
-        return self.held.unit.block(start, stop)
+        return self._without_exclusive(self.held.unit.block(start, stop), start, stop)
 
     @cached_property
     def _indicators(self) -> tuple[FloatArray, FloatArray]:
@@ -92,20 +96,28 @@ class Correlations(Similarity):
         return share, np.sqrt(share * (1 - share))
 
     def _compared(self, start: int, stop: int) -> FloatArray:
-        on_share, on_spread = self._indicators
         r = self.products(start, stop)
         r /= self.roots[start:stop, None]
         r /= self.roots
+        r = self._without_exclusive(r, start, stop)
+        own = np.arange(stop - start)
+        r[own, own + start] = 1
+        return np.clip(r, -1, 1, out=r)
+
+    def _without_exclusive(self, r: Any, start: int, stop: int) -> Any:
+        """Put 0 in place of correlations of indicators that are never on together, (b, d)."""
+        on_share, on_spread = self._indicators
         two = np.flatnonzero(np.isfinite(on_share))
         own = two[(two >= start) & (two < stop)]
         if len(own):
             some = np.ix_(own - start, two)
-            both = r[some] * np.outer(on_spread[own], on_spread[two])
-            both += np.outer(on_share[own], on_share[two])
-            r[some] = np.where(self.shape[0] * both < 0.5, 0, r[some])
-        own = np.arange(stop - start)
-        r[own, own + start] = 1
-        return np.clip(r, -1, 1, out=r)
+            ratio = np.outer(1 / on_spread[own], 1 / on_spread[two])
+            # where fewer than half a row has both on
+            least = (0.5 / self.shape[0] - np.outer(on_share[own], on_share[two])) * ratio
+            if not isinstance(r, np.ndarray):
+                least = on_device(least.astype(np.float32), r.device)
+            r[some] *= r[some] >= least
+        return r
 
     def tails(self, n_rows: int, rng: np.random.Generator, by_chance: FloatArray) -> FloatArray:
         """Measure the kurtosis of the columns: rare large values correlate by accident."""

@@ -203,6 +203,11 @@ class SparseSource(Source):
         self.X = sp.csr_array(X)
         self.n_entries = int(self.X.nnz)
 
+    def read(self, start: int, stop: int) -> Block:
+        X, (first, last) = self.X, self.X.indptr[[start, stop]]
+        parts = (X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first)
+        return sum_duplicates(sp.csr_array(parts, shape=(stop - start, self.shape[1])))
+
     def gather(self, rows: Any) -> Block:
         return sum_duplicates(self.X[rows])
 

@@ -8,9 +8,10 @@ of the whole table and those of each half, so that no half is judged by what the
 """
 
 import random
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from operator import itemgetter
 from typing import Any
 
@@ -23,6 +24,7 @@ from groupfs.data.nearest import UnitColumns, largest
 from groupfs.data.similarity import HalvedBlocks, Similarity
 from groupfs.groups import FEWEST_HALVED
 from groupfs.utils.device import as_array
+from groupfs.utils.threads import in_processes
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Features up to which every pair is an edge.
@@ -39,6 +41,8 @@ MOST_TIED = 0.5
 #: Numbers in the rows that are halved, in blocks of similarities, and how many rows at least;
 #: such a block holds the products of all blocks of rows and similarities in all halves, too.
 HALVED_BLOCKS, FEWEST_ROWS = 4, 500
+#: Edges of all graphs from which on processes pay, and who may set the generator of igraph.
+MANY_EDGES, _generator = 2**20, threading.Lock()
 #: Features at most, of the half that goes with others most, whose values say how rows are dealt;
 #: unrelated columns beside do not reach there.
 DEALING_FEATURES = 32
@@ -99,20 +103,31 @@ class FeatureGraph:
         """Divide the whole, or halves, into communities by modularity, (k, m).
 
         Of several tries the best is taken. Leiden's algorithm draws from a generator of its own
-        with a fixed seed.
+        with a fixed seed; large graphs are divided in processes, as igraph keeps threads waiting.
         """
+        places = range(*which.indices(len(self.weights)))
+        if len(places) > 1 and len(places) * len(self.edges) >= MANY_EDGES:
+            tasks = [(self._alone(i), resolution, slice(1), tries) for i in places]
+            return np.concatenate(in_processes(FeatureGraph.communities, tasks))
         found = []
-        igraph.set_random_number_generator(random.Random(0))
-        try:
-            for i in range(*which.indices(len(self.weights))):
-                graph, edges = self._graph(i)
-                options = {"resolution": resolution, "normalize_resolution": True}
-                options["edge_weights"] = self.weights[i, edges].tolist()  # read in half the time
-                parts = (igraph.GraphBase.community_leiden(graph, **options) for _ in range(tries))
-                found.append(max(parts, key=itemgetter(1))[0])
-        finally:
-            igraph.set_random_number_generator(random)
+        with _generator:
+            igraph.set_random_number_generator(random.Random(0))
+            try:
+                for i in places:
+                    graph, edges = self._graph(i)
+                    options = {"resolution": resolution, "normalize_resolution": True}
+                    options["edge_weights"] = self.weights[i, edges].tolist()  # read sooner so
+                    once = partial(igraph.GraphBase.community_leiden, graph, **options)
+                    found.append(max((once() for _ in range(tries)), key=itemgetter(1))[0])
+            finally:
+                igraph.set_random_number_generator(random)
         return np.array(found, dtype=np.int64).reshape(-1, self.n_features)[:, self._order[1]]
+
+    def _alone(self, which: int) -> "FeatureGraph":
+        """Return the ties in the whole table or a half, in the order of those in the whole."""
+        graph = FeatureGraph(self.n_features, self.edges, self.weights[[which]], self.n_rows[:1])
+        vars(graph)["_order"] = self._order
+        return graph
 
     @cached_property
     def _order(self) -> tuple[IntArray, IntArray]:

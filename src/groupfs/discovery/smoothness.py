@@ -45,6 +45,8 @@ N_NEIGHBORS = 7
 N_STEPS = 2
 #: Rows on which features are measured, and numbers they may hold; rows on which groups are.
 MEASURED_ROWS, MEASURED_ENTRIES, SCORED_ROWS = 2048, 2**25, 512
+#: Share of the deviation that chance gives a feature's smoothness that all features have at least.
+LEAST_SHARE = 0.1
 #: Columns below which products of rows with each other are worked out twice.
 FEW_COLUMNS = 256
 #: Precision in which rows are compared: in double it would take twice as long.
@@ -62,8 +64,8 @@ def feature_smoothness(
     r"""Measure how smooth all features are on the sample graph of some, (d,); not below chance.
 
     That of a feature that does not know the graph, with walk P of B samples, has a deviation of
-    about :math:`\sqrt{2 \sum_{ij} P_{ij}^2} / B`. Where samples have no structure all features so
-    count alike, and not the few that chance makes smoothest alone.
+    about :math:`\sqrt{2 \sum_{ij} P_{ij}^2} / B`, of which a tenth is what all have. So where
+    samples have no structure all features count, and not only the few that chance makes smooth.
     """
     rng, of_column = np.random.default_rng(seed), rows.feature_of_column
     if isinstance(metric, SampleGraph):
@@ -79,7 +81,7 @@ def feature_smoothness(
     np.fill_diagonal(affinity, 0)
     affinity /= np.maximum(affinity.sum(1, keepdims=True), TINY)
     X, by_chance = np.nan_to_num(X, copy=False), np.sqrt(2) * np.linalg.norm(affinity) / len(X)
-    return np.maximum(_shared_part(X, affinity @ X, of_column), by_chance)
+    return np.maximum(_shared_part(X, affinity @ X, of_column), LEAST_SHARE * by_chance)
 
 
 def _shared_part(X: FloatArray, smoothed: FloatArray, of_column: IntArray) -> FloatArray:

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -46,15 +47,13 @@ def score_rows(
     of the columns, None if X is standardised; one that does not vary counts as its mean. A row must
     have ``least_weight`` of a group's weight, or its score is NaN.
     """
-    used = np.flatnonzero(weights.any(axis=1))
-    weights = weights[used]
-    mean = np.zeros(len(used)) if mean is None else mean[used]
-    spread = np.ones(len(used)) if spread is None else spread[used]
-    unit = spread[:, None]
+    mean = np.zeros(len(weights)) if mean is None else mean
+    unit = np.ones((len(weights), 1)) if spread is None else spread[:, None]
     combine = np.divide(weights, unit, out=np.zeros_like(weights), where=unit > 0)
-    if not isinstance(X, np.ndarray):
-        return np.asarray(X[:, used] @ combine - mean @ combine)
-    away = X[:, used] - mean
+    if not isinstance(X, np.ndarray):  # a feature is in one group: most weights are zero, too
+        return np.asarray((X @ sp.csr_array(combine)).toarray() - mean @ combine)
+    used = np.flatnonzero(weights.any(axis=1))
+    weights, combine, away = weights[used], combine[used], X[:, used] - mean[used]
     gaps = np.isnan(away)
     scores: FloatArray = np.where(gaps, 0, away) @ combine
     some = gaps.any(axis=1)
