@@ -25,7 +25,6 @@ class FileTable:
     row_metadata: Any = None  #: DataFrame of what else the file says of the rows, or None
     named: bool = True  #: whether the names are the file's own
     notes: list[str] = field(default_factory=list)  #: sentences on how it was read
-    preparation: Any = None  #: of its columns, if it was read in parts and they have their kinds
 
     @property
     def n_rows(self) -> int:
