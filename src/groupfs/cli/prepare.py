@@ -13,10 +13,9 @@ from groupfs.files.columns import (
     decide_columns,
     no_such_column,
     numeric_columns,
-    refuse_few,
 )
 from groupfs.files.large_text import is_too_large, read_sample
-from groupfs.utils.text import join_names
+from groupfs.utils.text import count, join_names
 
 #: Labels of numbers with more values than this are cut into two halves to report agreement.
 MOST_CLASSES = 10
@@ -74,7 +73,11 @@ def prepare(table: FileTable, request: SelectRequest) -> Prepared:
     else:
         X, preparation = _take_numbers(table, request)
     notes = [translate(note) for note in [*table.notes, *notes, *more, *preparation.notes]]
-    refuse_few(preparation.names, table.source, notes)
+    if len(preparation.names) < 2:
+        raise ColumnsError(
+            f"{table.source} has {count(len(preparation.names), 'usable column')} left, and a "
+            f"choice needs at least 2{': ' if notes else '.'}{' '.join(notes)}"
+        )
     if table.n_rows < 2:
         raise ColumnsError(f"{table.source} has only one row; groups show in many.")
     return Prepared(X, replace(preparation, **request.reading), labels, condition, notes)

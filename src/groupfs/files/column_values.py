@@ -85,9 +85,8 @@ def is_id(name: str, present: FloatArray, rows: Any) -> bool:
     whole = np.isfinite(present).all() and (present == np.floor(present)).all()
     if len(present) < 3 or not whole or len(np.unique(present)) < len(present):
         return False
-    steps = np.diff(rows) if rows.name == FILE_ROWS else 1
-    first = present[0] - rows[0] if rows.name == FILE_ROWS else present[0]
-    counts = bool((np.diff(present) == steps).all()) and first in (0, 1)
+    first = present - (rows if rows.name == FILE_ROWS else np.arange(len(present)))
+    counts = first[0] in (0, 1) and bool((first == first[0]).all())
     return counts or bool(ID_NAME.search(name))
 
 

@@ -19,7 +19,7 @@ class TableError(ValueError):
 class FileTable:
     """A table as its file has it: nothing encoded, nothing filled in."""
 
-    values: Any  #: a DataFrame, or numbers alone: a sparse array, or an array mapped from a file
+    values: Any  #: a DataFrame, or a sparse array of numbers alone
     names: list[str]  #: of the columns, no two alike
     source: str  #: what to call the file
     row_metadata: Any = None  #: DataFrame of what else the file says of the rows, or None
@@ -41,8 +41,7 @@ class FileTable:
         import pandas as pd
 
         columns = self.values[:, pd.Index(self.names).get_indexer(names)]
-        columns = columns.toarray() if hasattr(columns, "toarray") else columns
-        return pd.DataFrame(columns, columns=list(names))
+        return pd.DataFrame(columns.toarray(), columns=list(names))
 
 
 def numbered(n_columns: int) -> list[str]:
