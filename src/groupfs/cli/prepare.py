@@ -13,10 +13,9 @@ from groupfs.files.columns import (
     decide_columns,
     no_such_column,
     numeric_columns,
-    refuse_few,
 )
-from groupfs.files.large_text import is_too_large, map_text
-from groupfs.utils.text import join_names
+from groupfs.files.large_text import is_too_large, read_sample
+from groupfs.utils.text import count, join_names
 
 #: Labels of numbers with more values than this are cut into two halves to report agreement.
 MOST_CLASSES = 10
@@ -33,15 +32,13 @@ class Prepared:
     notes: list[str]
 
 
-def read_file(request: SelectRequest, folder: str) -> FileTable:
-    """Read a file; one too large for memory in parts, its numbers mapped from the folder."""
+def read_file(request: SelectRequest) -> FileTable:
+    """Read a file; of text too large for memory a sample of rows."""
     path = str(request.table)
     for_h5ad = request.layer is not None or request.use_raw  # which text is refused with
     if for_h5ad or not is_too_large(path, request.max_memory):
         return read_table(path, **request.reading)
-    aside = {"--label": request.label, "--by": request.by}
-    aside = {option: name for option, name in aside.items() if name is not None}
-    return map_text(path, folder, request.reading["header"], aside, **request.columns)
+    return read_sample(path, request.reading["header"], request.max_memory)
 
 
 def find_condition(table: FileTable, name: str | None, missing: Any) -> Any:
@@ -70,15 +67,17 @@ def prepare(table: FileTable, request: SelectRequest) -> Prepared:
     if condition is not None:
         notes = [f"Set {request.by} aside to compare groups by: it plays no part in the selection."]
     labels, more = _labels(table, request)
-    if table.preparation is not None:
-        X, preparation = table.values, table.preparation
-    elif table.is_frame:
+    if table.is_frame:
         preparation = decide_columns(table.values, label=request.aside, **request.columns)
         X = preparation.apply(table.values)[0]
     else:
         X, preparation = _take_numbers(table, request)
     notes = [translate(note) for note in [*table.notes, *notes, *more, *preparation.notes]]
-    refuse_few(preparation.names, table.source, notes)
+    if len(preparation.names) < 2:
+        raise ColumnsError(
+            f"{table.source} has {count(len(preparation.names), 'usable column')} left, and a "
+            f"choice needs at least 2{': ' if notes else '.'}{' '.join(notes)}"
+        )
     if table.n_rows < 2:
         raise ColumnsError(f"{table.source} has only one row; groups show in many.")
     return Prepared(X, replace(preparation, **request.reading), labels, condition, notes)

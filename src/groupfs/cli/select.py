@@ -1,6 +1,5 @@
 """``groupfs select`` and ``groupfs demo``: read, prepare, fit, summarise, write."""
 
-import tempfile
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,44 +20,41 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     ``report_progress`` takes the steps, ``note`` the decisions on columns.
     """
     check_target(request.folder, request.force, is_folder=True)
-    with tempfile.TemporaryDirectory(prefix="groupfs-") as folder:  # of a table read in parts
-        if request.table is None:
-            table = two_moons()
-        else:
-            name = "standard input" if request.table == "-" else request.table
-            report_progress(f"Reading {name}")
-            table = read_file(request, folder)
-            report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
-        prepared = prepare(table, request)
-        for sentence in prepared.notes:
-            note(sentence)
-        names = prepared.preparation.names
+    if request.table is None:
+        table = two_moons()
+    else:
+        name = "standard input" if request.table == "-" else request.table
+        report_progress(f"Reading {name}")
+        table = read_file(request)
+        report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
+    prepared = prepare(table, request)
+    for sentence in prepared.notes:
+        note(sentence)
+    names = prepared.preparation.names
 
-        from groupfs import FeatureGroups, report  # slow, so not before the table is sound
+    from groupfs import FeatureGroups, report  # slow, so not before the table is sound
 
-        report_progress(f"Looking for groups among {len(names)} features")
-        compared = None
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            selector = FeatureGroups(**request.parameters).fit(prepared.X)
-            if prepared.condition is not None:
-                report_progress(f"Comparing groups by {request.by}")
-                compared = _compare_by(selector, prepared.X, names, prepared.condition)
-        # those of other packages have classes of their own, and are not for users of a command
-        ours = (
-            w for w in caught if w.category is UserWarning or "groupfs" in w.category.__module__
-        )
-        said = [translate(str(w.message)) for w in ours]
-        for sentence in said:
-            note(sentence)
-        report_progress("Writing the report")
-        told: Any = {"feature_names": names, "labels": prepared.labels, "source": table.source}
-        told |= {"label_name": request.label, "conditions": compared}
-        notes = [*prepared.notes, *said]
-        summary = report.summarize(selector, prepared.X, notes=notes, **told)
-        summary["code"] = [command_line(request, table.source)]
-        write_results(request.folder, request.force, summary, selector, prepared.preparation)
-        return summary
+    report_progress(f"Looking for groups among {len(names)} features")
+    compared = None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        selector = FeatureGroups(**request.parameters).fit(prepared.X)
+        if prepared.condition is not None:
+            report_progress(f"Comparing groups by {request.by}")
+            compared = _compare_by(selector, prepared.X, names, prepared.condition)
+    # those of other packages have classes of their own, and are not for users of a command
+    ours = (w for w in caught if w.category is UserWarning or "groupfs" in w.category.__module__)
+    said = [translate(str(w.message)) for w in ours]
+    for sentence in said:
+        note(sentence)
+    report_progress("Writing the report")
+    told: Any = {"feature_names": names, "labels": prepared.labels, "source": table.source}
+    told |= {"label_name": request.label, "conditions": compared}
+    notes = [*prepared.notes, *said]
+    summary = report.summarize(selector, prepared.X, notes=notes, **told)
+    summary["code"] = [command_line(request, table.source)]
+    write_results(request.folder, request.force, summary, selector, prepared.preparation)
+    return summary
 
 
 def _compare_by(selector: Any, X: Any, names: list[str], column: Any) -> Any:

@@ -98,7 +98,7 @@ def decide(
     if scale is not None:
         return _answers(name, to_text(series), scale, log)
     if is_numeric(series):
-        return _number(name, to_numbers(series), use, log)
+        return _number(name, to_numbers(series), series.index, use, log)
     if to_dates(series) is not None:
         if use:
             raise ColumnsError(
@@ -128,7 +128,7 @@ def decide(
     if share < 1:
         odd = text[text.notna() & ~finite]
         log.add("mixed", f"{name} ({len(odd)} x {join_names(sorted(set(odd)), 2)})")
-    return _number(name, numbers, use, log)
+    return _number(name, numbers, series.index, use, log)
 
 
 def convert(column: Column, series: Any) -> tuple[Any, int]:
@@ -154,9 +154,9 @@ def convert(column: Column, series: Any) -> tuple[Any, int]:
     return converted, lost.count()
 
 
-def _number(name: str, numbers: FloatArray, use: bool, log: DecisionLog) -> Column:
+def _number(name: str, numbers: FloatArray, rows: Any, use: bool, log: DecisionLog) -> Column:
     missing = np.isnan(numbers)
-    if not use and is_id(name, numbers[~missing]):
+    if not use and is_id(name, numbers[~missing], rows[~missing]):
         return log.ignore(name, "id")
     log.add_count("gaps", name, missing.sum())
     return Column(name, "number")

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from groupfs.files.answers import find_scales, read_orders, suspected_codes, unordered_answers
 from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
 from groupfs.files.column_values import ColumnsError, read_codes, to_numbers, without_codes
-from groupfs.utils.text import count, join_names
+from groupfs.utils.text import join_names
 
 __all__ = ["Column", "ColumnsError", "Preparation", "decide_columns", "matching", "numeric_columns"]
 
@@ -172,15 +172,6 @@ def _left_out(names: Sequence[str], drop: Patterns, label: Patterns) -> dict[str
     labels = [label] if isinstance(label, str) else label or ()
     dropped = matching(drop, names, "drop")
     return dict.fromkeys(dropped, "dropped") | dict.fromkeys(labels, "label")
-
-
-def refuse_few(names: Sequence[str], source: str, notes: Sequence[str]) -> None:
-    """Refuse to choose from fewer than two columns, with the reasons why others are not used."""
-    if len(names) < 2:
-        raise ColumnsError(
-            f"{source} has {count(len(names), 'usable column')} left, and a choice needs at least 2"
-            f"{': ' if notes else '.'}{' '.join(notes)}"
-        )
 
 
 def matching(patterns: Patterns, names: Sequence[str], parameter: str) -> set[str]:

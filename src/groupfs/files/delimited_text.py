@@ -58,12 +58,7 @@ def read_text(content: Content, header: bool | None) -> FileTable:
     """Read separated text; ``header=None`` takes a first line of numbers for data."""
     with content.open() as file:
         data = file.read()
-    layout = find_layout(io.BytesIO(data), content.source, header)
-    with refuse_unparsed(layout):
-        values = next(parse(io.BytesIO(data), layout))
-    return FileTable(
-        values, layout.names, layout.source, named=layout.has_header, notes=layout.notes
-    )
+    return parse(io.BytesIO(data), find_layout(io.BytesIO(data), content.source, header))
 
 
 def find_layout(file: IO[bytes], source: str, header: bool | None, n_bytes: int = -1) -> Layout:
@@ -92,34 +87,31 @@ def find_layout(file: IO[bytes], source: str, header: bool | None, n_bytes: int 
     return Layout(source, encoding, separator, decimal, names, has_header)
 
 
-def parse(file: IO[bytes], layout: Layout, n_rows: int | None = None, **more: Any) -> Iterator[Any]:
-    """Read a file by its layout, as one DataFrame or as several of so many rows.
+def parse(file: IO[bytes], layout: Layout) -> FileTable:
+    """Read a file by its layout.
 
     Decimal commas become points also in columns where a word stands among them, but not where
-    commas separate answers in the first rows. ``more`` goes to ``pandas.read_csv``.
+    commas separate answers.
     """
     import pandas as pd
 
-    read = pd.read_csv(
-        file,
-        sep=r"\s+" if layout.separator == " " else layout.separator,
-        header=0 if layout.has_header else None,
-        names=layout.names,
-        decimal=layout.decimal,
-        encoding=layout.encoding,
-        chunksize=n_rows,
-        **USUAL,
-        **more,
+    with refuse_unparsed(layout):
+        frame = pd.read_csv(
+            file,
+            sep=r"\s+" if layout.separator == " " else layout.separator,
+            header=0 if layout.has_header else None,
+            names=layout.names,
+            decimal=layout.decimal,
+            encoding=layout.encoding,
+            **USUAL,
+        )
+    if layout.decimal == ",":
+        words = frame.select_dtypes(object).columns
+        words = [n for n in words if not any(map(NUMBER_LIST.fullmatch, map(str, frame[n])))]
+        frame[words] = frame[words].replace(DECIMAL_COMMA, r"\1.\2", regex=True)
+    return FileTable(
+        frame, layout.names, layout.source, named=layout.has_header, notes=layout.notes
     )
-    lists = None
-    for frame in [read] if n_rows is None else read:
-        if layout.decimal == ",":
-            words = frame.select_dtypes(object).columns
-            if lists is None:
-                lists = [n for n in words if any(map(NUMBER_LIST.fullmatch, map(str, frame[n])))]
-            words = words.difference(lists)
-            frame[words] = frame[words].replace(DECIMAL_COMMA, r"\1.\2", regex=True)
-        yield frame
 
 
 @contextlib.contextmanager
@@ -140,7 +132,7 @@ def refuse_unparsed(layout: Layout) -> Iterator[None]:
     except (TableError, ParameterError):
         raise
     except (ValueError, csv.Error) as reason:  # of pandas too
-        why = str(reason).strip().rstrip(".")
+        why = str(reason).strip().rpartition("C error: ")[2].rstrip(".")
         if not (found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", why)):
             raise TableError(f"{layout.source} cannot be read as csv: {why}.") from reason
         expected, line, saw = found.groups()

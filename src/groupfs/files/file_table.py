@@ -19,13 +19,12 @@ class TableError(ValueError):
 class FileTable:
     """A table as its file has it: nothing encoded, nothing filled in."""
 
-    values: Any  #: a DataFrame, or numbers alone: a sparse array, or an array mapped from a file
+    values: Any  #: a DataFrame, or a sparse array of numbers alone
     names: list[str]  #: of the columns, no two alike
     source: str  #: what to call the file
     row_metadata: Any = None  #: DataFrame of what else the file says of the rows, or None
     named: bool = True  #: whether the names are the file's own
     notes: list[str] = field(default_factory=list)  #: sentences on how it was read
-    preparation: Any = None  #: of its columns, if it was read in parts and they have their kinds
 
     @property
     def n_rows(self) -> int:
@@ -42,8 +41,7 @@ class FileTable:
         import pandas as pd
 
         columns = self.values[:, pd.Index(self.names).get_indexer(names)]
-        columns = columns.toarray() if hasattr(columns, "toarray") else columns
-        return pd.DataFrame(columns, columns=list(names))
+        return pd.DataFrame(columns.toarray(), columns=list(names))
 
 
 def numbered(n_columns: int) -> list[str]:

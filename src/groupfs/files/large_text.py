@@ -1,36 +1,35 @@
-"""Read text too large for memory in parts into a file of numbers, which is mapped.
+"""Text too large for memory: one pass over it, and a random sample of its rows, read as a file is.
 
-Such a table holds numbers alone. Kinds of columns are decided from its first part; categories of
-more than two values are left out, and gaps are filled with the means of their columns, since blocks
-of a table are compared without knowing the rest.
+Rows are drawn as they stand in the file, and those drawn are parsed all at once, so that columns
+are taken for what they would be taken for in a small file.
 """
 
-from collections.abc import Mapping
-from contextlib import suppress
+import csv
+import io
+import random
+import re
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain, islice, tee
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-import numpy as np
-
-from groupfs.data.memory import memory_budget
-from groupfs.files import columns as kinds
-from groupfs.files.delimited_text import find_layout, parse, refuse_unparsed
+from groupfs.data.memory import PER_NUMBER, memory_budget, plan_rows
+from groupfs.files.column_values import FILE_ROWS
+from groupfs.files.delimited_text import Layout, find_layout, parse, refuse_unparsed
 from groupfs.files.file_content import find_content
-from groupfs.files.file_table import FileTable, TableError
-from groupfs.utils.text import count, join_names
-from groupfs.utils.types import FloatArray
+from groupfs.files.file_table import FileTable
 
-#: Bytes of memory that reading takes at its peak per byte of text, and of text per packed byte.
-PER_BYTE, PACKED = 4, 4
-#: Most rows of a part that is read at a time, and most cells of one with more than 100 rows.
-PART_ROWS, PART_CELLS = 20_000, 2**21
-#: Words of notes that count what the first part holds.
-COUNTED = ("Found gaps", "No column holds", "(how many)")
+#: Bytes of memory that reading takes at its peak per byte of text, and most of text per packed one.
+PER_BYTE, PACKED = 4, 20
+#: Share of the memory for a fit that a sample takes with all that is made of it, and most bytes.
+SHARE, MOST_BYTES = 0.5, 2**32
+#: What bytes that are no UTF-8 are decoded to.
+NO_UTF8 = re.compile("[\udc80-\udcff]")
 
 
 def is_too_large(path: str | Path, max_memory: Any = None) -> bool:
-    """Tell whether a file is text that memory does not hold as a whole."""
+    """Tell whether a file is text that memory may not hold as a whole."""
     content = find_content(path)
     if content.path is None or content.format != "text":
         return False
@@ -38,107 +37,80 @@ def is_too_large(path: str | Path, max_memory: Any = None) -> bool:
     return PER_BYTE * n_bytes > memory_budget(max_memory)
 
 
-def map_text(
-    path: str | Path,
-    folder: str | Path,
-    header: bool | None = None,
-    aside: Mapping[str, Any] | None = None,
-    *,
-    part_rows: int = PART_ROWS,
-    **columns: Any,
-) -> FileTable:
-    """Write the numbers of a text file into a folder, and return the table that is mapped from it.
+def read_sample(path: str | Path, header: bool | None = None, max_memory: Any = None) -> FileTable:
+    """Read as many rows of a text file, drawn at random, as memory allows, in their order.
 
-    Whoever made the folder removes it. Columns set ``aside``, named under what they were asked for
-    with, such as ``--label``, are kept as row metadata. ``columns`` are what
-    :func:`groupfs.files.columns.decide_columns` takes.
+    Every row has a random number, and those with one below 1, 1/2, 1/4, ... are drawn: the first of
+    these bounds at which they find room, so that a little more or less memory changes nothing. The
+    index of the values tells which rows of the file they are.
     """
     import pandas as pd
 
-    content, aside = find_content(path), aside or {}
+    content, budget = find_content(path), memory_budget(max_memory)
+    drawn: list[tuple[float, int, bytes, int]] = []  # with what each takes of the memory
+    bound, held, n_rows, room = 1.0, 0, 0, min(SHARE * budget, MOST_BYTES)
     with content.open() as file:
         layout = find_layout(file, content.source, header, n_bytes=2**22)
-    for option, name in aside.items():
-        if name not in layout.names:
-            unknown = f"{option} {name}: {kinds.no_such_column(name, layout.names)}"
-            raise kinds.ColumnsError(unknown)
-    as_text = dict.fromkeys(aside.values(), str)  # one word makes text of numbers beside it
-    n_rows = min(part_rows, max(100, PART_CELLS // len(layout.names)))
-    numbers, kept, n_first = Path(folder, "numbers"), [], 0
-    with content.open() as file, refuse_unparsed(layout):
-        # all columns, as pandas would not see lines that are too long if it were asked for some
-        for part in parse(file, layout, n_rows, dtype=as_text):
-            if not n_first:
-                n_first = len(part)
-                decided = kinds.decide_columns(part.drop(columns=list(as_text)), **columns)
-                preparation = _numbers_alone(decided)
-                kinds.refuse_few(preparation.names, content.source, preparation.notes)
-                sums, counts = np.zeros((2, len(preparation.names)))
-            values = _as_numbers(preparation.apply(part)[0])
-            _append(numbers, values)
-            sums += np.nansum(values, axis=0)
-            counts += np.isfinite(values).sum(axis=0)
-            kept.append(part[list(as_text)])
-    names, metadata = preparation.names, pd.concat(kept, ignore_index=True)
-    table = np.memmap(numbers, np.float64, "r+", shape=(len(metadata), len(names)))
-    gaps = {name: n for name, n in zip(names, len(table) - counts.astype(int), strict=True) if n}
-    notes = [
-        f"{content.source} is too large to be held in memory at once, so it was read in parts: "
-        f"kinds of columns are those of its first {n_first:,} rows.",
-        *layout.notes,
-        *preparation.notes,
-    ]
-    if gaps:
-        for start in range(0, len(table), n_rows):
-            block = table[start : start + n_rows]
-            np.copyto(block, sums / np.maximum(counts, 1), where=np.isnan(block))
-        filled = join_names([f"{name} ({n})" for name, n in gaps.items()], 12)
-        notes.append(
-            f"Filled gaps in {count(len(gaps), 'column')} with the column's mean, as the table was "
-            f"read in parts (how many): {filled}."
+        plan_rows(2, len(layout.names), budget, max_memory)  # refuses where hardly a row fits
+        file.seek(0)
+        with refuse_unparsed(layout):
+            records, number = _records(file, layout), random.Random(0).random
+            head = next(records) if layout.has_header else ""
+            is_utf8, per_row = layout.encoding != "cp1252", PER_NUMBER * len(layout.names)
+            for n_rows, record in enumerate(records, 1):
+                if is_utf8 and not record.isascii():
+                    is_utf8 = not NO_UTF8.search(record)
+                if (drawn_at := number()) < bound:
+                    row = record.encode("utf-8", "surrogateescape")
+                    drawn.append((drawn_at, n_rows - 1, row, per_row + PER_BYTE * len(row)))
+                    held += drawn[-1][-1]
+                while held > room:
+                    bound /= 2
+                    drawn = [row for row in drawn if row[0] < bound]
+                    held = sum(row[-1] for row in drawn)
+    if is_utf8:
+        layout = replace(layout, encoding="utf-8")
+    elif layout.encoding != "cp1252":  # its beginning was UTF-8
+        names = [name.encode().decode("cp1252", "replace") for name in layout.names]
+        layout = replace(layout, encoding="cp1252", names=names)
+    text = b"".join([head.encode("utf-8", "surrogateescape"), *[row[2] for row in drawn]])
+    table = parse(io.BytesIO(text), layout)
+    if len(drawn) < n_rows:
+        table.values.index = pd.Index([row[1] for row in drawn], name=FILE_ROWS)
+        sentence = (
+            f"{table.source} is too large to be held in memory at once, so {len(drawn):,} of "
+            f"{n_rows:,} rows, drawn at random, stand for it."
         )
-    for name in metadata:
-        with suppress(ValueError):  # of a column that is not numbers alone
-            metadata[name] = pd.to_numeric(metadata[name])
-    preparation = replace(preparation, notes=(), header=header)  # the table says them
-    row_metadata = metadata if as_text else None
-    return FileTable(
-        table, names, content.source, row_metadata, layout.has_header, notes, preparation
-    )
+        table.notes.insert(0, sentence)
+    return table
 
 
-def _numbers_alone(decided: kinds.Preparation) -> kinds.Preparation:
-    """Leave out columns that are no numbers, and notes that are not true of all rows."""
-    columns, left_out = list(decided.columns), []
-    for place, column in enumerate(columns):
-        if column.kind in ("category", "ordered") and len(column.values) != 2:
-            columns[place] = kinds.Column(column.name, "ignored", why="category")
-            left_out.append(column.name)
-    notes = [note for note in decided.notes if not any(words in note for words in COUNTED)]
-    if left_out:
-        notes.append(
-            f"Left out {count(len(left_out), 'column')} that "
-            f"{'is' if len(left_out) == 1 else 'are'} no numbers, as a table read in parts holds "
-            f"numbers alone: {join_names(left_out, 12)}."
-        )
-    return replace(decided, columns=tuple(columns), notes=tuple(notes))
+def _records(file: IO[bytes], layout: Layout) -> Iterator[str]:
+    """Give header and rows as they stand in the file, but no blank lines; refuse longer ones."""
+    import pandas as pd
 
-
-def _as_numbers(prepared: Any) -> FloatArray:
-    """Return columns as one array; of two categories the second is 1, NaN is what is not finite."""
-    for name in prepared.select_dtypes("category"):
-        prepared[name] = prepared[name].cat.codes.replace(-1, np.nan)
-    numbers: FloatArray = prepared.to_numpy(dtype=np.float64)
-    return np.where(np.isfinite(numbers), numbers, np.nan)
-
-
-def _append(path: Path, values: FloatArray) -> None:
-    """Append rows to a file of numbers; the file that is read is not to blame if it is full."""
-    try:
-        with path.open("ab") as file:
-            file.write(values.tobytes())
-    except OSError as reason:
-        raise TableError(
-            f"The temporary folder {path.parent.parent} takes no more of the table "
-            f"({reason.strerror or reason}); set TMPDIR to a folder with more room."
-        ) from reason
+    is_utf16, separator = layout.encoding == "utf-16", layout.separator
+    encoding, errors = ("utf-16", "replace") if is_utf16 else ("utf-8-sig", "surrogateescape")
+    lines = io.TextIOWrapper(file, encoding, errors, newline="")
+    blank = " \r\n" if separator == "\t" else " \t\r\n"
+    most, n_before = len(layout.names), -layout.has_header
+    for number, line in enumerate(lines, 1):
+        if '"' in line:  # quoted cells may go on in further lines
+            feed, again = tee(chain([line], lines, [""]))
+            reader = csv.reader(feed, delimiter=separator, skipinitialspace=True)
+            n_cells = len([cell for cell in next(reader) if cell or separator != " "])
+            *_, last = taken = list(islice(again, reader.line_num))
+            if not last:
+                raise csv.Error(f"EOF inside string starting at row {number - 1}")
+            line = "".join(taken)
+        elif not line.strip(blank):
+            continue
+        else:
+            n_cells = len(line.split()) if separator == " " else line.count(separator) + 1
+        if n_cells > most and n_before == 0:
+            raise pd.errors.ParserWarning
+        if n_cells > most and n_before > 0:
+            raise csv.Error(f"Expected {most} fields in line {number}, saw {n_cells}")
+        n_before += 1
+        yield line
+    lines.detach()  # or the file would be closed with them
