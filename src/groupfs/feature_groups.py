@@ -21,6 +21,7 @@ from groupfs.groups import Groups
 from groupfs.selection.select import refuse_conflicts, refuse_too_many
 from groupfs.selector import GroupSelector, derive_seeds
 from groupfs.utils.errors import ParameterError
+from groupfs.utils.progress import doing, progress
 from groupfs.utils.sklearn_compat import (
     COUNT,
     POSITIVE,
@@ -259,16 +260,22 @@ class FeatureGroups(GroupSelector):
         y : ignored
             Labels are never looked at.
         """
+        with progress(6, X):
+            return self._fit(X)
+
+    def _fit(self, X: Any) -> Self:
         from groupfs.discovery.discover import discover
         from groupfs.discovery.smoothness import feature_smoothness
         from groupfs.utils.threads import threads_for
 
+        doing("Reading the table")
         table, options = self._open(X)
         labels, names = (None, []) if self.groups is None else self._known(X, table)
         seed = derive_seeds(check_random_state(self.random_state), 1)[0]
         with threads_for(table.rows.shape):
             found = discover(table, options, seed, labels)
             among = np.setdiff1d(np.arange(len(table.columns)), found.unrelated)
+            doing("Ordering features")
             smoothness = feature_smoothness(table.rows, among, seed, options.metric)
             self.levels_, self._default_level = found.levels, found.default
             self._level_groups = [vars(groups) for groups in found.groups]

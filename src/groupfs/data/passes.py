@@ -19,6 +19,7 @@ from groupfs.data.checks import Missing
 from groupfs.data.sources import Block, stack_blocks
 from groupfs.data.standardize import N_KEYS, ColumnMoments
 from groupfs.utils.device import as_array, on_device
+from groupfs.utils.progress import doing
 from groupfs.utils.types import FloatArray, IntArray
 
 
@@ -85,6 +86,7 @@ class SurveyWork:
         shift: FloatArray = np.zeros(0)
         sample: list[Block] = []
         for block in pieces:
+            doing()
             missing = checks.find_missing(block)
             if missing is not None:
                 return Survey(moments, products, shift, total, block[:0], missing)
@@ -129,6 +131,7 @@ class ProductsWork:
         d = len(self.units.columns)
         total = np.zeros((d, d))
         for block in pieces:
+            doing()
             Z = on_device(self.units.standardized(block, np.float32), self.device)
             total += as_array(Z.T @ Z)
         return total

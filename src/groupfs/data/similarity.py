@@ -17,6 +17,7 @@ from groupfs.data.coordinates import DEFAULT, Coordinates, Limits
 from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.nearest import largest
 from groupfs.data.table import Rows
+from groupfs.utils.progress import doing
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Features a feature is said to go with.
@@ -122,6 +123,7 @@ class Similarity(ABC):
         d, size = self.shape[1], self.measured.columns_at_once
         found = []
         for start in range(0, d, size):
+            doing()
             r = self._beside_chance(start, min(d, start + size))
             own = np.arange(len(r))
             r[own, own + start] = 0

@@ -22,6 +22,7 @@ from groupfs.discovery.levels import Cut, default_level, levels_of
 from groupfs.discovery.members import assign_members
 from groupfs.discovery.tree import Grown, Node, cut_tree, grow_tree
 from groupfs.groups import Groups, Level
+from groupfs.utils.progress import doing
 from groupfs.utils.types import IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
@@ -60,6 +61,7 @@ def discover(
         division = Division(table, known_labels, int(known_labels.max()) + 1, by_chance)
         groups, order = describe(division, options, seed, {})
         return Discovery([groups], [_level(groups, None, None, order)], 0, order=order)
+    doing("Comparing features with chance")
     relatedness = _relatedness(table, options)
     options = replace(options, keep_unrelated=relatedness is None)
     strength = table.similarity.strength() if relatedness is None else relatedness.strength
@@ -73,12 +75,15 @@ def discover(
     # duplicates go where the first of them goes
     distinct = np.sort(np.unique(table.twins, return_index=True)[1])
     distinct = distinct if len(distinct) >= 2 * FEWEST else np.arange(n_chosen)
+    doing("Comparing halves of the rows")
     graph = connect_features(
         table.similarity.restricted(distinct), options.signed, strength[distinct]
     )
+    doing("Dividing features into groups")
     cuts = _levels(table.restricted(distinct), graph, options)
     if not cuts:
         return no_groups(table, relatedness)
+    doing("Describing groups")
     by_chance = chance_cohesion(chance, n_chosen, None, options.signed)
     found: list[Groups] = []
     levels: list[Level] = []

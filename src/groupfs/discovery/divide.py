@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from groupfs.discovery.feature_graph import FeatureGraph
+from groupfs.utils.progress import doing
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Resolutions of the modularity, in steps of the root of two about 1, broadest first.
@@ -45,6 +46,7 @@ class Halved:
 
     def look_at(self, n_pairs: int) -> None:
         """Divide halves until there are so many pairs, at most all."""
+        doing()
         some = slice(1 + len(self.halves), 1 + 2 * n_pairs)
         found = self.graph.communities(self.resolution, some)
         self.halves = np.concatenate([self.halves, found])

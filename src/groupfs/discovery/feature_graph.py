@@ -24,6 +24,7 @@ from groupfs.data.nearest import UnitColumns, largest
 from groupfs.data.similarity import HalvedBlocks, Similarity
 from groupfs.groups import FEWEST_HALVED
 from groupfs.utils.device import as_array
+from groupfs.utils.progress import doing
 from groupfs.utils.threads import in_processes
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -183,6 +184,7 @@ def connect_features(
     size = max(1, similarity.measured.block_entries // (d * (len(n_rows) + N_BLOCKS)))
     for start in range(0, d, size):
         stop = min(d, start + size)
+        doing()
         whole = similarity.block(start, stop)
         r = np.concatenate([whole[None], *_in_turn([h.correlations(start, stop) for h in halves])])
         r[:, whole == 0] = 0  # indicators that exclude each other
@@ -231,6 +233,7 @@ def _nearest(
     d, size = similarity.shape[1], similarity.measured.columns_at_once
     for start in range(0, d, size):
         stop = min(d, start + size)
+        doing()
         r, own = block(start, stop), np.arange(stop - start)
         r[own, own + start] = 0
         size_of, target = largest(r if signed else abs(r), min(NEIGHBORS, d - 1))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from groupfs.utils.progress import doing
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Share of its own variance that must be left of a column to be of any use: less is rounding.
@@ -55,6 +56,7 @@ class ExplainedVariance:
         chosen: list[int] = []
         gains: list[float] = []
         while len(chosen) < n_picks and self.missing() > LEAST_MISSING:
+            doing()
             worth = np.where(allowed, self.gains(), 0)
             best = int(worth.argmax())
             if worth[best] <= LEAST_MISSING * self._total:
