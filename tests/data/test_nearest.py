@@ -1,6 +1,8 @@
 import numpy as np
 import pytest
 
+from groupfs.data.correlations import Correlations
+from groupfs.data.dense import DenseRows
 from groupfs.data.nearest import UnitColumns, largest
 
 
@@ -22,3 +24,13 @@ def test_on_a_device_of_torch_the_same_are_found(rng):
     np.testing.assert_allclose(there.numpy(), here, atol=1e-6)
     for found, expected in zip(largest(abs(there), 5), largest(np.abs(here), 5), strict=True):
         np.testing.assert_allclose(np.sort(found), np.sort(expected), atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_column_that_is_constant_in_a_sample_goes_with_nothing(dtype, rng):
+    Z = rng.standard_normal((30, 5)).astype(dtype)
+    Z[:, 2] = 0
+    similarity = Correlations(DenseRows(Z, block_entries=1))
+    assert not similarity.is_kept and not similarity.quick_block(0, 5)[2, :2].any()
+    strength = similarity.strength()
+    assert strength[2] == 0 and np.isfinite(strength).all()

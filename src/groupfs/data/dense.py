@@ -39,8 +39,9 @@ class DenseRows(RowsInMemory):
 
     @cached_property
     def unit(self) -> UnitColumns:
-        roots = np.sqrt(np.maximum(self.column_norms, 1e-300))
-        return UnitColumns(self.Z / roots.astype(self.Z.dtype), self.device)
+        norms = self.column_norms  # 0 of columns that are constant in a sample
+        inverse = np.where(norms > 0, 1 / np.sqrt(np.maximum(norms, 1e-300)), 0)
+        return UnitColumns(self.Z * inverse.astype(self.Z.dtype), self.device)
 
     def products_of(self, columns: IntArray | slice) -> FloatArray:
         return self._multiplied(lambda Z: Z[:, columns].T @ Z)
