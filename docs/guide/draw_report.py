@@ -150,7 +150,7 @@ def take_shown(browser: Any, first: str, last: str, most: int) -> Image.Image:
 
 def save(picture: Image.Image, path: Path) -> None:
     """Write a picture in 256 colours: pages have few, and files stay small."""
-    few = picture.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = picture.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
     few.save(path, optimize=True)
 
 

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from groupfs.utils.device import as_array, on_device
 from groupfs.utils.types import FloatArray, IntArray
@@ -15,7 +16,7 @@ from groupfs.utils.types import FloatArray, IntArray
 class UnitColumns:
     """Columns of length one in single precision, whose products are correlations."""
 
-    def __init__(self, Z: FloatArray, device: Any = None) -> None:
+    def __init__(self, Z: NDArray[Any], device: Any = None) -> None:
         self.Z: Any = on_device(np.asarray(Z, dtype=np.float32), device)
 
     def block(self, start: int, stop: int) -> Any:

@@ -1,12 +1,13 @@
 """Show on a terminal what is being done, where it takes more than two seconds."""
 
-import math
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
+
+import numpy as np
 
 #: Seconds before a bar appears, and between two looks of it.
 DELAY, EVERY = 2.0, 0.2
@@ -19,8 +20,7 @@ _bar: ContextVar[Any] = ContextVar("bar", default=None)
 @contextmanager
 def progress(n_steps: int, X: Any) -> Iterator[None]:
     """Show a bar of so many steps for work on a table, if it is large and there is a terminal."""
-    shape = getattr(X, "shape", (0, 0))
-    is_small = shape[-1] <= FEW_FEATURES and math.prod(shape) <= FEW_NUMBERS
+    is_small = isinstance(X, np.ndarray) and X.size <= FEW_NUMBERS and X.shape[-1] <= FEW_FEATURES
     if is_small or not getattr(sys.stderr, "isatty", bool)():
         yield
         return
