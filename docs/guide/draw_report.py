@@ -148,12 +148,6 @@ def take_shown(browser: Any, first: str, last: str, most: int) -> Image.Image:
     return ImageOps.expand(picture, 32, "white") if on_paper else picture
 
 
-def save(picture: Image.Image, path: Path) -> None:
-    """Write a picture in 256 colours: pages have few, and files stay small."""
-    few = picture.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
-    few.save(path, optimize=True)
-
-
 def measure(browser: Any, page: Path) -> None:
     """Print what a page weighs, how long the slider and the switch take, what the console says."""
     open_page(browser, page, "light")
@@ -177,10 +171,11 @@ def main(folder: Path, out: Path) -> None:
         for look in LOOKS:
             open_page(browser, page, look)
             height = browser.execute_script("return document.documentElement.scrollHeight")
-            save(take(browser, 0, height), out / f"{name}-{look}.png")
+            take(browser, 0, height).save(out / f"{name}-{look}.png")
             for shown, (of, own, first, last, most) in SHOWN.items():
                 if (of, own) == (name, look):
-                    save(take_shown(browser, first, last, most), IMAGES / f"{shown}.png")
+                    picture = take_shown(browser, first, last, most)
+                    picture.save(IMAGES / f"{shown}.png", optimize=True)
         print(f"{name}: {X.shape[0]:,} x {X.shape[1]:,}, {summary['headline']}")
         measure(browser, page)
     browser.quit()
