@@ -16,7 +16,7 @@ from groupfs.discovery.chance import (
     measure_relatedness,
 )
 from groupfs.discovery.describe_groups import Division, Options, describe
-from groupfs.discovery.divide import FEWEST, FIRST_PAIRS
+from groupfs.discovery.divide import FEWEST
 from groupfs.discovery.feature_graph import FeatureGraph, connect_features
 from groupfs.discovery.levels import Cut, default_level, levels_of
 from groupfs.discovery.members import assign_members
@@ -116,14 +116,14 @@ def _levels(table: Table, graph: FeatureGraph, options: Options) -> list[Cut]:
     Returns its levels, or one level of as many groups as were asked for; none if no group is left.
     """
     d = graph.n_features
-    few, members, grown = graph.with_pairs(FIRST_PAIRS), np.arange(d), Grown()
-    levels = levels_of(grow_tree(few, members, grown=grown), d, broader=False)
+    members, grown = np.arange(d), Grown()
+    levels = levels_of(grow_tree(graph, members, grown=grown, roughly=True), d, broader=False)
     stay = np.flatnonzero(_settled(table, graph, levels[-1], options) >= 0)
     if not len(stay):
         return []
     if options.n_groups != "auto" and len(stay) < int(options.n_groups):
         stay = members
-    root = grow_tree(graph, stay, grown=grown if few is graph else None)
+    root = grow_tree(graph, stay, grown=grown)
     if options.n_groups != "auto":
         return [_cut(graph, root, int(options.n_groups))]
     levels = levels_of(root, d)

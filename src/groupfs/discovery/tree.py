@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from groupfs.discovery.divide import LEAST_AGREEMENT, Halved, divide
+from groupfs.discovery.divide import FIRST_PAIRS, LEAST_AGREEMENT, Halved, divide
 from groupfs.discovery.feature_graph import FeatureGraph
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -77,6 +77,8 @@ class Node:
             part.look_at_all()
 
 
+#: Features above which dividing a node takes long.
+MANY_FEATURES = 150
 #: Nodes by their features: those of a tree grown before are not divided again.
 Grown = dict[bytes, Node]
 
@@ -86,10 +88,12 @@ def grow_tree(
     members: IntArray | None = None,
     least: float = LEAST_AGREEMENT,
     grown: Grown | None = None,
+    roughly: bool = False,
 ) -> Node:
     """Divide some features of a graph, all by default, and their parts again.
 
-    Parts that halves agree on less than ``least`` stay whole.
+    Parts that halves agree on less than ``least`` stay whole. With ``roughly`` large nodes are
+    divided by few halves, and are not among those ``grown``.
     """
     grown = {} if grown is None else grown
     members = np.arange(graph.n_features) if members is None else members
@@ -97,11 +101,13 @@ def grow_tree(
     left = [root]
     while left:
         node = left.pop()
-        before = grown.setdefault(node.features.tobytes(), node)
+        is_large = len(node.features) > MANY_FEATURES and graph.n_pairs > FIRST_PAIRS
+        few = roughly and is_large
+        before = node if few else grown.setdefault(node.features.tobytes(), node)
         if before is not node:
             node.halved, node.parts = before.halved, before.parts
             continue
-        found = divide(node.graph, least)
+        found = divide(node.graph.with_pairs(FIRST_PAIRS) if few else node.graph, least)
         if found is None:
             continue
         node.halved, labels = found
