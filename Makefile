@@ -1,4 +1,4 @@
-# Both commands set up everything they need in .venv, and only when the dependencies have changed.
+# All commands set up what they need in .venv, again when dependencies or what is compiled change.
 PYTHON ?= python3
 BIN := .venv/bin
 
@@ -52,7 +52,7 @@ reproduce-quick: .venv/.installed
 clean:
 	rm -rf .venv out
 
-.venv/.installed: pyproject.toml constraints.txt
+.venv/.installed: pyproject.toml constraints.txt setup.py src/groupfs/discovery/leiden.pyx
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	touch $@

@@ -103,15 +103,18 @@ def last_line(text: str) -> str:
 
 
 def export(commit: str | None, folder: Path) -> Path:
-    """Copy the source folder of a commit, or of the working tree."""
+    """Copy the source folder of a commit and compile it, or that of the working tree as it is."""
     if commit is None:
         ignored = shutil.ignore_patterns("__pycache__", "*.egg-info")
         return Path(shutil.copytree(ROOT / "src", folder / "src", ignore=ignored)).resolve()
-    done = subprocess.run([*GIT, "archive", commit, "src"], capture_output=True)
+    done = subprocess.run([*GIT, "archive", commit], capture_output=True)
     if done.returncode:
         raise SystemExit(f"There is no commit {commit} here: {last_line(done.stderr.decode())}")
     with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
         archive.extractall(folder, filter="data")
+    if (folder / "setup.py").exists():  # older versions have nothing to compile
+        command = [sys.executable, "setup.py", "--quiet", "build_ext", "--inplace"]
+        subprocess.run(command, cwd=folder, check=True)
     return (folder / "src").resolve()
 
 
@@ -140,8 +143,7 @@ def main() -> None:
     tag = subprocess.run([*GIT, "describe", "--tags", "--abbrev=0"], capture_output=True, text=True)
     commit = options.commit or (LAST_RELEASE if tag.returncode else tag.stdout.strip())
     threads = os.environ.get("OMP_NUM_THREADS", f"all {os.cpu_count()}")
-    load = os.getloadavg()[0]
-    print(f"{machine()}, threads: {threads}, load before: {load:.1f}; beside {commit}")
+    print(f"{machine()}, threads: {threads}, load: {os.getloadavg()[0]:.1f}; beside {commit}")
     print(f"{'':24s}{'old, s':>10s}{'new, s':>10s}{'ratio':>8s}", flush=True)
     asked = [(name, "fit") for name in options.tables] if options.tables else GUARDED
     slower = False

@@ -53,6 +53,7 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
     paper = {"preset": "paper", "max_epochs": 40}
     heart, yale, bfi = load("heart_disease"), load("yale"), read("bfi")
     gone = np.random.default_rng(0).random(bfi.shape) < 0.1
+    drawn = lambda seed: (joint(), load_two_moons(random_state=seed).data)  # noqa: E731
     squared = lambda X: np.corrcoef(np.nan_to_num(X), rowvar=False) ** 2  # noqa: E731
     pairs = {f"pair {i}": [2 * i, 2 * i + 1] for i in range(2)}
 
@@ -95,12 +96,7 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
         "streamed": lambda: streamed(116_000_000, (40_000, 300, 12)),
         "streamed_wide": lambda: streamed(65_000_000, (1200, 3000, 60), n_groups=60),
         "wide": lambda: (plain(), planted(200, 10_000, 40)),
-        **{
-            f"joint_{seed}": partial(
-                lambda seed: (joint(), load_two_moons(random_state=seed).data), seed
-            )
-            for seed in range(10)
-        },
+        **{f"joint_{seed}": partial(drawn, seed) for seed in range(10)},
         "joint_heart": lambda: (joint(), heart[0]),
         "moons_paper": lambda: (joint(preset="paper"), X),
         "heart_paper": lambda: (joint(**paper), heart[0]),

@@ -160,6 +160,18 @@ def found_again(halves, groups, j):
     return np.mean(pairs), np.where(own, np.mean(found, axis=0), 0)
 
 
+def modularity(W, labels, resolution):
+    """How far ties are within communities, beyond ties in proportion to both strengths."""
+    k, total = W.sum(1), W.sum()
+    within = [
+        W[i, j] - resolution * k[i] * k[j] / total
+        for i in range(len(W))
+        for j in range(len(W))
+        if labels[i] == labels[j]
+    ]
+    return sum(within) / total
+
+
 def cohesion(X, group):
     """Largest eigenvalue of a group's correlations above one, over the Marchenko-Pastur edge's."""
     values = np.linalg.eigvalsh(np.corrcoef(X[:, group].T))

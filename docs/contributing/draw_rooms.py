@@ -5,6 +5,7 @@ Run ``python docs/contributing/draw_rooms.py``; the page about the rooms include
 
 import ast
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -52,6 +53,8 @@ PARTS = {
 }
 ROOMS = [room for part in PARTS.values() for room in part]
 COLORS = dict(zip(PARTS, ("#6b7280", "#1d5b8f", "#4d7c3a", "#7a4a8c", "#b4611e"), strict=True))
+#: What a module begins with; that of Cython, after its directives.
+FIRST_SENTENCE = re.compile(r'(?:#[^\n]*\n)*r?"""(.*?)(?:\n\n|""")', re.DOTALL)
 #: Arrows to these rooms would hide the others.
 EVERYWHERE = ("utils", "groups")
 
@@ -86,11 +89,13 @@ def module_tables() -> str:
     lines = []
     for room in ROOMS:
         lines += ["", f".. rubric:: {room}", "", ".. list-table::", "   :widths: 28 72", ""]
-        for path in sorted(SOURCES.glob(f"{room}/**/*.py")) or [SOURCES / f"{room}.py"]:
-            about = (ast.get_docstring(ast.parse(path.read_text())) or "").split("\n\n")[0]
-            name = path.relative_to(SOURCES).with_suffix("").as_posix().removeprefix(f"{room}/")
-            if path.stem != "__init__":
-                lines += [f"   * - ``{name}``", f"     - {' '.join(about.split())}"]
+        inside = [*SOURCES.glob(f"{room}/**/*.py"), *SOURCES.glob(f"{room}/**/*.pyx")]
+        for path in sorted(inside) or [SOURCES / f"{room}.py"]:
+            about = FIRST_SENTENCE.match(path.read_text())
+            name = path.relative_to(SOURCES).as_posix().removeprefix(f"{room}/")
+            if about and path.stem != "__init__":
+                lines += [f"   * - ``{name.removesuffix('.py')}``"]
+                lines += [f"     - {' '.join(about[1].split())}"]
     return "\n".join(lines)
 
 

@@ -53,9 +53,9 @@ def main() -> None:
 
 
 def tracked(folder: str) -> list[Path]:
-    """List the Python files of a folder that git knows."""
+    """List the Python and Cython files of a folder that git knows."""
     listed = subprocess.run(
-        ["git", "-C", ROOT, "ls-files", f"{folder}/*.py"],
+        ["git", "-C", ROOT, "ls-files", f"{folder}/*.py", f"{folder}/*.pyx"],
         capture_output=True,
         text=True,
         check=True,
@@ -113,6 +113,8 @@ def questions() -> list[str]:
 
 def code_lines(path: Path) -> int:
     """Count the lines of a module without docstrings of the module and its classes."""
+    if path.suffix == ".pyx":
+        return len(path.read_text().split('"""', 2)[2].splitlines())
     tree = ast.parse(path.read_text())
     documented = [tree, *(node for node in tree.body if isinstance(node, ast.ClassDef))]
     first = [node.body[0] for node in documented if ast.get_docstring(node)]

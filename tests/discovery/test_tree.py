@@ -1,6 +1,5 @@
 """The tree of groups: what halves of the rows share, level by level, and what they do not."""
 
-import random
 from types import SimpleNamespace
 
 import numpy as np
@@ -137,16 +136,6 @@ def test_in_wide_noise_halves_agree_no_more_than_in_small_noise(rng):
         assert np.abs(agreement(halves[::2], halves[1::2])).max() < 0.1
 
 
-def test_communities_leave_the_global_generator_alone_and_are_the_same_again(rng):
-    graph = connect_features(correlations(rng.standard_normal((50, 30))), signed=False)
-    random.seed(3)
-    expected = random.random()
-    random.seed(3)
-    (once,) = graph.communities(1.0, slice(1), 5)
-    assert random.random() == expected
-    np.testing.assert_array_equal(once, graph.communities(1.0, slice(1), 5)[0])
-
-
 def test_the_index_of_agreement_is_that_of_sklearn(rng):
     a, b = rng.integers(4, size=(2, 5, 60))
     b[0] = a[0]
@@ -279,12 +268,11 @@ def test_the_answer_hangs_on_no_seed_and_on_no_order(rng):
     assert adjusted_rand_score(first[order], again) == 1
 
 
-def test_large_graphs_are_divided_in_processes_as_they_are_here(rng, monkeypatch):
+def test_large_graphs_are_divided_in_threads_as_one_by_one(rng, monkeypatch):
     graph = connect_features(correlations(nested(rng)[0]), False)
     monkeypatch.setattr(feature_graph, "MANY_EDGES", 0)
-    here = graph.communities(1.0, slice(5))
-    monkeypatch.setattr(threads, "FEWEST_PROCESSES", 1)
-    there = graph.communities(1.0, slice(5))
-    np.testing.assert_array_equal(here, there)
+    monkeypatch.setattr(threads, "MANY_COLUMNS", 1)
+    with threads.threads_for((100, 30)):
+        there = graph.communities(1.0, slice(5))
     one_by_one = [graph.communities(1.0, slice(i, i + 1))[0] for i in range(5)]
-    np.testing.assert_array_equal(here, one_by_one)
+    np.testing.assert_array_equal(there, one_by_one)

@@ -119,6 +119,8 @@ def test_the_tests_run_on_every_python_that_is_promised():
     matrix = load(ROOT / ".github/workflows/tests.yml")["jobs"]["quick"]["strategy"]["matrix"]
     promised = re.findall(r"Python :: (3\.\d+)\b", "\n".join(PROJECT["classifiers"]))
     assert matrix["python"] == promised
+    wheels = PYPROJECT["tool"]["cibuildwheel"]["build"]
+    assert wheels == [f"cp{python.replace('.', '')}-*" for python in promised]
     assert PROJECT["requires-python"] == f">={promised[0]}"
     assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
 

@@ -19,7 +19,7 @@ PUBLIC = (
 #: What is imported by another name than it is installed by.
 IMPORTED_AS = {"dask[array]": "dask"}
 #: Beside those of the extras, packages that come with some of them, or that users bring along.
-ALSO_OPTIONAL = {"polars", "h5py", "zarr", "scanpy", "xarray", "click"}
+ALSO_OPTIONAL = {"polars", "h5py", "zarr", "scanpy", "xarray", "click", "igraph"}
 
 #: Hides packages, as if they were not installed.
 HIDE = """

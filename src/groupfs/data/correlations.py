@@ -22,6 +22,8 @@ from groupfs.utils.types import FloatArray, IntArray
 
 #: Rows up to which single precision counts those in which two indicators are on.
 MOST_IN_SINGLE = 2**13
+#: Features up to which halves are compared in double precision.
+EXACT_HALVES = 150
 #: Deviation from -1 of lowest times highest value at which a standardised column has two values.
 TWO_VALUED = 1e-4
 
@@ -40,6 +42,8 @@ class Correlations(Similarity):
         self._of_sample: Correlations | None = None
 
     def restricted(self, features: IntArray) -> "Correlations":
+        if len(features) == self.shape[1]:
+            return self
         part = Correlations(self.rows.restricted(features), self.measured is not self.rows)
         for name in ("_products", "_matrix"):
             known = getattr(self, name)
@@ -57,7 +61,7 @@ class Correlations(Similarity):
         return self._of_sample
 
     def halved_blocks(self, rows: IntArray, n_pairs: int) -> BlockSums:
-        dtype = np.float64 if self.shape[1] <= MATRIX_FEATURES else np.float32
+        dtype = np.float64 if self.shape[1] <= EXACT_HALVES else np.float32
         return BlockSums(self.held.take(rows).astype(dtype, copy=False), n_pairs)
 
     def _all_products(self) -> FloatArray:

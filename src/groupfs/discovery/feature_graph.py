@@ -7,43 +7,40 @@ hundred features have all pairs for edges, wider ones the nearest neighbours of 
 of the whole table and those of each half, so that no half is judged by what the whole found.
 """
 
-import random
-import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
-from operator import itemgetter
 from typing import Any
 
-import igraph
 import numpy as np
 from scipy.special import ndtri
 
 from groupfs.data.halves import MOST_PAIRS, N_BLOCKS, WIDE, BlockSums, deal_rows
 from groupfs.data.nearest import UnitColumns, largest
 from groupfs.data.similarity import HalvedBlocks, Similarity
+from groupfs.discovery.leiden import communities
 from groupfs.groups import FEWEST_HALVED
 from groupfs.utils.device import as_array
 from groupfs.utils.progress import doing
-from groupfs.utils.threads import in_processes
+from groupfs.utils.threads import in_threads, n_threads
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Features up to which every pair is an edge.
 ALL_PAIRS = 150
-#: Pairs of halves of wide tables, where one pair says as much as many of a narrow one: these have
-#: all that a dealing gives. Dealings of tables in which all pairs are edges, over the features.
-WIDE_PAIRS, DEALT_FEATURES, MOST_DEALINGS = 8, 600, 8
+#: Pairs of halves of tables in which not all pairs are edges, and of wide ones, where one pair says
+#: as much as many of a narrow one: these have all that a dealing gives. Dealings of tables in which
+#: all pairs are edges, over the features.
+MIDDLE_PAIRS, WIDE_PAIRS, DEALT_FEATURES, MOST_DEALINGS = 15, 8, 600, 8
 #: Neighbours of each feature that are edges; in wide tables only ties beyond what the strongest of
 #: all pairs of a feature would be by chance (at this level) count.
 NEIGHBORS, CHANCE_LEVEL = 20, 0.05
 NO_EDGES = np.zeros(0, dtype=np.int64)
-#: Share of ties above 0 up to which a half has a graph of its own.
-MOST_TIED = 0.5
 #: Numbers in the rows that are halved, in blocks of similarities, and how many rows at least;
 #: such a block holds the products of all blocks of rows and similarities in all halves, too.
 HALVED_BLOCKS, FEWEST_ROWS = 4, 500
-#: Edges of all graphs from which on processes pay, and who may set the generator of igraph.
-MANY_EDGES, _generator = 2**20, threading.Lock()
+#: Tries of graphs of so few features, which often miss the best otherwise; and edges from which on
+#: threads divide the halves.
+SMALL_GRAPH, FEWEST_TRIES, MANY_EDGES = 50, 3, 2**16
 #: Features at most, of the half that goes with others most, whose values say how rows are dealt;
 #: unrelated columns beside do not reach there.
 DEALING_FEATURES = 32
@@ -58,7 +55,6 @@ class FeatureGraph:
     weights: FloatArray  #: (1 + 2 S, E)
     n_rows: FloatArray  #: that the whole and each half have, (1 + 2 S,)
     dealt: IntArray | None = None  #: rows in memory as they were dealt first
-    graphs: dict[int, tuple[igraph.Graph, IntArray]] = field(default_factory=dict)  #: made so far
 
     @property
     def has_halves(self) -> bool:
@@ -103,60 +99,34 @@ class FeatureGraph:
     def communities(self, resolution: float, which: slice, tries: int = 1) -> IntArray:
         """Divide the whole, or halves, into communities by modularity, (k, m).
 
-        Of several tries the best is taken. Leiden's algorithm draws from a generator of its own
-        with a fixed seed; large graphs are divided in processes, as igraph keeps threads waiting.
+        Of several tries the best is taken; small graphs are tried a few times at least.
         """
-        places = range(*which.indices(len(self.weights)))
-        if len(places) > 1 and len(places) * len(self.edges) >= MANY_EDGES:
-            tasks = [(self._alone(i), resolution, slice(1), tries) for i in places]
-            return np.concatenate(in_processes(FeatureGraph.communities, tasks))
-        found = []
-        with _generator:
-            igraph.set_random_number_generator(random.Random(0))
-            try:
-                for i in places:
-                    graph, edges = self._graph(i)
-                    options = {"resolution": resolution, "normalize_resolution": True}
-                    options["edge_weights"] = self.weights[i, edges].tolist()  # read sooner so
-                    once = partial(igraph.GraphBase.community_leiden, graph, **options)
-                    found.append(max((once() for _ in range(tries)), key=itemgetter(1))[0])
-            finally:
-                igraph.set_random_number_generator(random)
-        return np.array(found, dtype=np.int64).reshape(-1, self.n_features)[:, self._order[1]]
-
-    def _alone(self, which: int) -> "FeatureGraph":
-        """Return the ties in the whole table or a half, in the order of those in the whole."""
-        graph = FeatureGraph(self.n_features, self.edges, self.weights[[which]], self.n_rows[:1])
-        vars(graph)["_order"] = self._order
-        return graph
+        starts, neighbors, edges, rank = self._neighbors
+        ties = np.ascontiguousarray(self.weights[which], dtype=np.float32)
+        tries = tries if self.n_features > SMALL_GRAPH else max(tries, FEWEST_TRIES)
+        tasks = [
+            (starts, neighbors, edges, part, resolution, tries)
+            for part in np.array_split(ties, n_threads() if len(self.edges) >= MANY_EDGES else 1)
+        ]
+        return np.concatenate(in_threads(communities, tasks)).astype(np.int64)[:, rank]
 
     @cached_property
-    def _order(self) -> tuple[IntArray, IntArray]:
-        """Edges, (E,), and ranks of the features, (m,), in order of their ties.
+    def _neighbors(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """List the neighbours of features in order of their ties, and the rank of each feature.
 
-        Leiden's algorithm goes by the order of both, which then is that of no table.
+        Where those of each begin, (m + 1,), they, the edges to them, (2 E,), and ranks, (m,): an
+        order that is that of no table.
         """
-        total = np.bincount(self.edges.ravel(), np.repeat(self.weights[0], 2), self.n_features)
-        rank = np.argsort(np.argsort(-total, kind="stable"))
-        return np.lexsort(np.sort(rank[self.edges], axis=1).T[::-1]), rank
-
-    def _graph(self, which: int) -> tuple[igraph.Graph, IntArray]:
-        """Make the graph of the whole or a half and list its edges; one for all if most are tied.
-
-        Ties of 0 change nothing and take time.
-        """
-        order, rank = self._order
-        if not self.graphs:
-            edges = np.sort(rank[self.edges[order]], axis=1)
-            self.graphs[-1] = igraph.GraphBase(self.n_features, edges), order
-        if which not in self.graphs:
-            graph, _ = self.graphs[-1]
-            tied = np.flatnonzero(self.weights[which, order] > 0)
-            self.graphs[which] = self.graphs[-1]
-            if len(tied) < MOST_TIED * len(order):
-                own = graph.subgraph_edges(tied.tolist(), delete_vertices=False)
-                self.graphs[which] = own, order[tied]
-        return self.graphs[which]
+        m = self.n_features
+        total = np.bincount(self.edges.ravel(), np.repeat(self.weights[0], 2), m)
+        rank = np.empty(m, dtype=np.int64)
+        rank[np.argsort(-total, kind="stable")] = np.arange(m)
+        source, target = rank[np.concatenate([self.edges, self.edges[:, ::-1]])].T
+        order = np.lexsort((target, source))
+        starts = np.append(0, np.cumsum(np.bincount(source, minlength=m)))
+        edges = np.tile(np.arange(len(self.edges)), 2)[order]
+        as_int = partial(np.asarray, dtype=np.int32)
+        return as_int(starts), as_int(target[order]), as_int(edges), rank
 
 
 def connect_features(
@@ -172,8 +142,8 @@ def connect_features(
     n_rows, dealt = np.array([float(N)]), None
     if halved and N >= FEWEST_HALVED:
         dealt, halves = _halves(similarity, strength)
-        n_pairs = WIDE_PAIRS if d > WIDE else MOST_PAIRS
-        n_rows = np.append(n_rows, np.full(2 * n_pairs * len(halves), len(dealt) / 2))
+        n_halves = 2 * _pairs_of_halves(d) * len(halves)
+        n_rows = np.append(n_rows, np.full(n_halves, len(dealt) / 2))
     least = np.zeros(len(n_rows))
     if d > WIDE:
         least = np.minimum(-ndtri(CHANCE_LEVEL / (2 * d)) / np.sqrt(n_rows), 0.95)
@@ -187,7 +157,8 @@ def connect_features(
         doing()
         whole = similarity.block(start, stop)
         r = np.concatenate([whole[None], *_in_turn([h.correlations(start, stop) for h in halves])])
-        r[:, whole == 0] = 0  # indicators that exclude each other
+        if (none := whole == 0).any():  # indicators that exclude each other
+            r[:, none] = 0
         W = _ties(r, n_rows, least, signed)
         own = np.arange(stop - start)
         W[:, own, own + start] = 0
@@ -270,14 +241,21 @@ def _halves(
     n_rows = max(FEWEST_ROWS, HALVED_BLOCKS * held.measured.block_entries // d)
     n_dealings = min(DEALT_FEATURES // d, MOST_DEALINGS) if d <= ALL_PAIRS else 1
     dealt = [deal_rows(Z, tied, dealing)[:n_rows] for dealing in range(n_dealings)]
-    return dealt[0], [
-        held.halved_blocks(rows, WIDE_PAIRS if d > WIDE else MOST_PAIRS) for rows in dealt
-    ]
+    return dealt[0], [held.halved_blocks(rows, _pairs_of_halves(d)) for rows in dealt]
+
+
+def _pairs_of_halves(n_features: int) -> int:
+    """Return how many pairs of halves a dealing gives."""
+    if n_features <= ALL_PAIRS:
+        return MOST_PAIRS
+    return WIDE_PAIRS if n_features > WIDE else MIDDLE_PAIRS
 
 
 def _in_turn(dealings: list[FloatArray]) -> list[FloatArray]:
     """Put pairs of halves of every dealing, (2 S, b, d) each, one after another."""
-    n = len(dealings[0]) if dealings else 0
+    if len(dealings) < 2:
+        return dealings
+    n = len(dealings[0])
     return [r[i : i + 2] for i in range(0, n, 2) for r in dealings]
 
 

@@ -1,4 +1,4 @@
-"""Threads and processes by the size of the work: one for a table of usual size, a few for a large.
+"""Threads by the size of the work: one for a table of usual size, a few for a large.
 
 Threads wait for each other at the end of every operation, and most operations of a fit take
 microseconds. On 2 cores two threads take one to four times as long as one, on 16 cores sixteen take
@@ -8,7 +8,9 @@ six times as long; on a busy machine one that waits for a core keeps all others 
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any
 
@@ -16,24 +18,24 @@ from threadpoolctl import ThreadpoolController
 
 #: Numbers of a table, or columns, from which on more than one thread pay, and threads at most.
 LARGE_TABLE, MANY_COLUMNS, MOST_THREADS = 2**26, 4096, 4
-#: Processes that pay what it takes to start them.
-FEWEST_PROCESSES = 4
+#: Threads that the work under way may take.
+_allowed: ContextVar[int] = ContextVar("threads", default=1)
 #: Threads of BLAS that everybody inside has found when entering, and who may look at them.
 _before: list[list[int]] = []
 _lock = threading.Lock()
 
 
-def in_processes(function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> list[Any]:
-    """Call a function with several arguments, in processes where a few may be started.
+def n_threads() -> int:
+    """Return how many threads the work that is under way may take."""
+    return _allowed.get()
 
-    Two pay no more than they cost; in workers of joblib or dask somebody else has divided the work.
-    """
-    from joblib import Parallel, delayed, effective_n_jobs  # not every fit has so much to do
 
-    n_jobs = min(effective_n_jobs(-1), len(tasks))
-    if n_jobs < FEWEST_PROCESSES:
-        return [function(*task) for task in tasks]
-    return list(Parallel(n_jobs)(delayed(function)(*task) for task in tasks))
+def in_threads(function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> list[Any]:
+    """Call a function that lets other threads run with several arguments, each in a thread."""
+    if len(tasks) == 1:
+        return [function(*tasks[0])]
+    with ThreadPoolExecutor(len(tasks), "groupfs") as pool:
+        return list(pool.map(function, *zip(*tasks, strict=True)))
 
 
 @contextmanager
@@ -55,8 +57,12 @@ def threads_for(shape: tuple[int, int]) -> Iterator[None]:
         # asking makes torch set the number of this caller, which it would else do amidst the work
         before = [count_torch()]
     wanted = min([wanted, *before])
-    with openmp.limit(limits=wanted), _blas_limited_to(wanted, libraries):
-        yield
+    token = _allowed.set(wanted)
+    try:
+        with openmp.limit(limits=wanted), _blas_limited_to(wanted, libraries):
+            yield
+    finally:
+        _allowed.reset(token)
 
 
 @contextmanager
