@@ -31,7 +31,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks import designs, levels, stability, wide
-from benchmarks.group_competitors import METHODS, Method, chosen, compare, fitted
+from benchmarks.group_competitors import METHODS, chosen, compare, fitted
 from benchmarks.planted_tables import (
     COLUMNS,
     LEVEL_KINDS,
@@ -67,18 +67,13 @@ def planted_calls(n: int, options: argparse.Namespace) -> Iterable[Any]:
     """Plan the fits of planted tables."""
     methods, kinds = chosen(METHODS, options.methods), list(PLANTED_KINDS)
     wanted = [i for i in range(n) if kinds[i % len(kinds)] in (options.kinds or kinds)]
-    return (delayed(planted)(number, methods) for number in wanted)
+    return (delayed(compare)(planted_table(number), number, methods) for number in wanted)
 
 
 def level_calls(n: int, options: argparse.Namespace) -> Iterable[Any]:
     """Plan the fits of tables without structure."""
     wanted = [kind for kind in LEVEL_KINDS if kind in (options.kinds or LEVEL_KINDS)]
     return (delayed(level)(kind, number) for kind in wanted for number in range(n))
-
-
-def planted(number: int, methods: dict[str, Method]) -> list[Record]:
-    """Run methods on one planted table."""
-    return compare(planted_table(number), number, methods)
 
 
 def level(kind: str, number: int) -> list[Record]:
@@ -145,9 +140,7 @@ def kept(records: list[Record]) -> Record:
 
 PARTS = {
     "known": Part(
-        5,
-        known_calls,
-        lambda records: {"Known groups": averaged(records, averages, "table", "method")},
+        5, known_calls, lambda found: {"Known groups": averaged(found, averages, "table", "method")}
     ),
     "planted": Part(60, planted_calls, planted_tables),
     "level": Part(200, level_calls, level_tables),

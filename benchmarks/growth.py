@@ -6,52 +6,49 @@ of its own, so that its peak memory is its own.
 """
 
 import argparse
-import json
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.group_competitors import fitted
-from benchmarks.machine import Rates, now, peak_memory, rates
+from benchmarks.group_competitors import fitted, timed_fit
+from benchmarks.machine import Rates, in_a_process, peak_memory, rates
 from benchmarks.questionnaires import items, signed_loadings
 from benchmarks.records import written
 from benchmarks.stages import watched_stages
-from benchmarks.wide import LOADINGS, NOISE, group_sizes
+from benchmarks.wide import LOADINGS, planted_groups
+from groupfs.data.memory import fits_in_memory, memory_budget
 
 #: The least rows and features, and how many of the others there are meanwhile.
 LEAST, OTHERS = {"rows": 1000, "features": 100}, {"rows": 300, "features": 200}
 #: Numbers that are made at a time; decades at the end that exponents are fitted to.
 AT_ONCE, DECADES = 2**24, 2
+#: How a table is worked on, and the inside of its points in the picture.
+WAYS = {"in memory": None, "streamed": "white"}
 SHOWN = ("rows", "features", "seconds", "limit", "peak memory, GB", "table, GB", "groups")
 
 
 def write_table(file: Path, n: int, d: int) -> None:
     """Write a table to a file, in blocks of rows."""
     rng = np.random.default_rng([n, d])
-    sizes = group_sizes(rng, d - round(NOISE * d))
-    groups = np.append(np.repeat(np.arange(len(sizes)), sizes), np.full(round(NOISE * d), -1))
-    groups = rng.permutation(groups)
+    groups = planted_groups(rng, d)
     loadings = signed_loadings(rng, d, *LOADINGS)
     table = np.lib.format.open_memmap(file, mode="w+", dtype=np.float32, shape=(n, d))
     for rows in np.array_split(np.arange(n), -(-n * d // AT_ONCE)):
-        factors = rng.standard_normal((len(rows), len(sizes)))
+        factors = rng.standard_normal((len(rows), groups.max() + 1))
         table[rows[0] : rows[-1] + 1] = items(rng, factors, groups, loadings)
     table.flush()
 
 
-def fit(file: str, device: str, max_memory: str) -> dict[str, Any]:
+def fit(file: Path, device: str, max_memory: str) -> dict[str, Any]:
     """Fit the table in a file; say how long it took and how much it held."""
     fitted(np.random.default_rng(0).standard_normal((60, 20)), 0, device=device)  # warms up
     X = np.load(file, mmap_mode="r")
+    whole = fits_in_memory(X.shape, None, memory_budget(max_memory))
     with watched_stages() as clock:
-        began = now()
-        selector = fitted(X, 0, device=device, max_memory=max_memory)
-        seconds = now() - began
-    found = {"seconds": seconds, "peak memory, GB": peak_memory()}
+        selector, seconds = timed_fit(X, 0, device=device, max_memory=max_memory)
+    found = {"way": list(WAYS)[not whole], "seconds": seconds, "peak memory, GB": peak_memory()}
     return found | {"groups": int(selector.n_groups_), "shuffled": clock.n_shuffled}
 
 
@@ -60,14 +57,16 @@ def measure(n: int, d: int, options: argparse.Namespace, measured: Rates) -> dic
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, "table.npy")
         write_table(file, n, d)
-        command = [sys.executable, "-m", "benchmarks.growth", file]
-        command += [options.device, options.max_memory]
-        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    record = json.loads(done.stdout.splitlines()[-1])
+        record = in_a_process(fit, file, options.device, options.max_memory)
     record |= {"rows": n, "features": d, "table, GB": 4 * n * d / 1e9}
     record["limit"] = measured.limit(n, d, record["shuffled"], 4 * n * d)
     print("".join(f"{written(record[key]):>16s}" for key in SHOWN), flush=True)
     return record
+
+
+def ways(records: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Divide tables by whether they were worked on in memory or streamed; powers are of each."""
+    return {way: some for way in WAYS if (some := [r for r in records if r["way"] == way])}
 
 
 def exponent(records: list[dict[str, Any]], axis: str, key: str) -> float:
@@ -90,8 +89,10 @@ def show(options: argparse.Namespace) -> None:
         decades = [least * 10**k for k in range(10) if least * 10**k <= most]
         sizes = [({**OTHERS, axis: size}).values() for size in decades]
         grown[axis] = [measure(*size, options, measured) for size in sizes]
-        seconds, gb = (exponent(grown[axis], axis, key) for key in ("seconds", "peak memory, GB"))
-        print(f"seconds ~ {axis}^{seconds:.2f}, memory ~ {axis}^{gb:.2f}", flush=True)
+        for way, records in ways(grown[axis]).items():
+            powers = (exponent(records, axis, key) for key in ("seconds", "peak memory, GB"))
+            words = "seconds ~ {0}^{1:.2f}, memory ~ {0}^{2:.2f}".format(axis, *powers)
+            print(f"{way}: {words}", flush=True)
     draw(grown, options.out)
 
 
@@ -104,23 +105,23 @@ def draw(grown: dict[str, list[dict[str, Any]]], path: Path) -> None:
 
     kinds = [("seconds", "limit"), ("peak memory, GB", "table, GB")]
     with matplotlib.rc_context(COLUMN_STYLE):
-        figure = Figure(figsize=(2 * COLUMN_WIDTH, 3.6), layout="constrained")
+        figure = Figure(figsize=(2 * COLUMN_WIDTH, 4.2), layout="constrained")
         axes = figure.subplots(2, 2, sharex="col", sharey="row")
         for column, (axis, records) in zip(axes.T, grown.items(), strict=True):
-            x, other = [r[axis] for r in records], "features" if axis == "rows" else "rows"
+            other = "features" if axis == "rows" else "rows"
             for ax, (key, least) in zip(column, kinds, strict=True):
-                power = f"{key}: power {exponent(records, axis, key):.2f}"
-                ax.loglog(x, [r[key] for r in records], "o-", ms=3, color=KEPT, label=power)
-                ax.loglog(x, [r[least] for r in records], "--", lw=1, color=ACCENT, label=least)
+                look = {"ls": "--", "lw": 1, "color": ACCENT, "label": least}
+                ax.loglog([r[axis] for r in records], [r[least] for r in records], **look)
+                for way, some in ways(records).items():
+                    look = {"color": KEPT, "mfc": WAYS[way], "ms": 4, "lw": 1}
+                    look["label"] = f"{way}, power {exponent(some, axis, key):.2f}"
+                    ax.loglog([r[axis] for r in some], [r[key] for r in some], "o-", **look)
                 ax.spines[["top", "right"]].set_visible(False)
                 ax.legend(frameon=False, loc="upper left")
             column[0].set_title(f"{OTHERS[other]} {other}")
             column[1].set_xlabel(axis)
-        for ax in axes[:, 0]:
-            ax.set_ylim(top=30 * ax.get_ylim()[1])  # room for the legend
+        for ax, (key, _) in zip(axes[:, 0], kinds, strict=True):
+            ax.set_ylabel(key)
+            ax.set_ylim(top=100 * ax.get_ylim()[1])  # room for the legend
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path)
-
-
-if __name__ == "__main__":
-    print(json.dumps(fit(*sys.argv[1:])))

@@ -4,7 +4,9 @@ import platform
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -53,6 +55,12 @@ def peak_memory() -> float:
     """Read this process's peak memory in GB; getrusage counts that of its parent too."""
     status = Path("/proc/self/status").read_text()
     return 1024 * int(status.split("VmHWM:")[1].split()[0]) / 1e9
+
+
+def in_a_process(function: Callable[..., Any], *given: Any) -> Any:
+    """Call a function in a process of its own, whose peak memory is its own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(function, *given).result()
 
 
 def fastest(run: Callable[[], Any], repeats: int = REPEATS) -> float:

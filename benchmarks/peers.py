@@ -33,6 +33,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.decomposition import PCA, FactorAnalysis
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler, scale
 
 # groupfs is imported where it is used: the interpreter of the peers does not have it.
 
@@ -63,23 +68,21 @@ def with_ward(X: NDArray, n_modules: int) -> Found:
 
 
 def with_factors(X: NDArray, n_modules: int) -> Found:
-    from sklearn.decomposition import FactorAnalysis
-
-    model = FactorAnalysis(n_modules, rotation="varimax", random_state=0).fit(standardized(X))
+    model = FactorAnalysis(n_modules, rotation="varimax", random_state=0).fit(scale(X))
     return {"labels": np.abs(model.components_).argmax(axis=0)}
 
 
 def with_laplacian_score(X: NDArray, n_modules: int) -> Found:
     from skfeature.function.similarity_based.lap_score import lap_score
 
-    Z = standardized(X)
+    Z = scale(X)
     return {"selected": lap_score(Z, mode="index", W=cosine_graph(Z))[:BUDGET]}
 
 
 def with_mcfs(X: NDArray, n_modules: int) -> Found:
     from skfeature.function.sparse_learning_based import MCFS
 
-    Z = standardized(X)
+    Z = scale(X)
     best_first = MCFS.mcfs(Z, None, min(BUDGET, Z.shape[1]), mode="index", W=cosine_graph(Z))
     return {"selected": best_first[:BUDGET]}
 
@@ -87,7 +90,6 @@ def with_mcfs(X: NDArray, n_modules: int) -> Found:
 def with_hotspot(X: NDArray, n_modules: int) -> Found:
     import anndata
     import hotspot
-    from sklearn.decomposition import PCA
 
     cells = anndata.AnnData(X)
     cells.layers["values"], cells.obs["depth"] = X, np.expm1(X).sum(axis=1)
@@ -103,11 +105,6 @@ def with_hotspot(X: NDArray, n_modules: int) -> Found:
     labels = np.full(X.shape[1], -1)
     labels[modules.index.astype(int)] = modules
     return {"labels": labels, "selected": ranked}
-
-
-def standardized(X: NDArray) -> NDArray:
-    spread = X.std(axis=0)
-    return (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
 def cosine_graph(Z: NDArray) -> Any:
@@ -180,11 +177,6 @@ def judge(result: Found, cells: Any) -> Found:
 
 def accuracy(cells: Any, genes: Any) -> float:
     """Return the share of cells whose nearest neighbour in other folds is of their type."""
-    from sklearn.model_selection import StratifiedKFold, cross_val_score
-    from sklearn.neighbors import KNeighborsClassifier
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
     model = make_pipeline(StandardScaler(), KNeighborsClassifier(1))
     return float(cross_val_score(model, cells.X[:, genes], cells.types, cv=folds).mean())

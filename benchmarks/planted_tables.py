@@ -87,22 +87,11 @@ def as_indicators(Z: NDArray, rng: Generator) -> NDArray:
     return np.column_stack(columns)
 
 
-PLANTED_KINDS: dict[str, Shape] = {
-    "normal": as_normal,
-    "binary": as_binary,
-    "ordinal": as_ordinal,
-    "counts": as_counts,
-    "heavy tails": as_heavy_tails,
-}
-LEVEL_KINDS: dict[str, Shape] = {
-    "normal": as_normal,
-    "rare binary": as_rare_binary,
-    "ordinal": as_ordinal,
-    "rare counts": as_rare_counts,
-    "heavy tails": as_heavy_tails,
-    "indicators": as_indicators,
-    "mixed": as_mixed,
-}
+PLANTED_KINDS: dict[str, Shape] = {"normal": as_normal, "binary": as_binary, "ordinal": as_ordinal}
+PLANTED_KINDS |= {"counts": as_counts, "heavy tails": as_heavy_tails}
+LEVEL_KINDS: dict[str, Shape] = {"normal": as_normal, "rare binary": as_rare_binary}
+LEVEL_KINDS |= {"ordinal": as_ordinal, "rare counts": as_rare_counts, "heavy tails": as_heavy_tails}
+LEVEL_KINDS |= {"indicators": as_indicators, "mixed": as_mixed}
 
 
 @dataclass(frozen=True)

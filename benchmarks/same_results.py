@@ -31,6 +31,8 @@ from benchmarks.releases import ROOT, export
 
 #: What a case that failed keeps in place of its attributes.
 FAILURE = "failure"
+#: Tables that are fitted as they come.
+WHOLE = ("bfi", "ability", "holzinger", "breast cancer", "digits", "cells")
 #: Bytes that the library sets aside for itself when it counts what ``max_memory`` leaves.
 SET_ASIDE = 160 * 10**6
 
@@ -53,6 +55,7 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
     paper = {"preset": "paper", "max_epochs": 40}
     heart, yale, bfi = load("heart_disease"), load("yale"), read("bfi")
     gone = np.random.default_rng(0).random(bfi.shape) < 0.1
+    whole = lambda name: (plain(), read(name))  # noqa: E731
     drawn = lambda seed: (joint(), load_two_moons(random_state=seed).data)  # noqa: E731
     squared = lambda X: np.corrcoef(np.nan_to_num(X), rowvar=False) ** 2  # noqa: E731
     pairs = {f"pair {i}": [2 * i, 2 * i + 1] for i in range(2)}
@@ -71,12 +74,7 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
         "heart_budget": lambda: (plain(n_features_to_select=5), heart[0]),
         "yale": lambda: (plain(), yale[0]),
         "yale_budget": lambda: (plain(n_groups=16, n_features_to_select=50), yale[0]),
-        "bfi": lambda: (plain(), bfi),
-        "ability": lambda: (plain(), read("ability")),
-        "holzinger": lambda: (plain(), read("holzinger")),
-        "breast_cancer": lambda: (plain(), read("breast cancer")),
-        "digits": lambda: (plain(), read("digits")),
-        "cells": lambda: (plain(), read("cells")),
+        **{name.replace(" ", "_"): partial(whole, name) for name in WHOLE},
         "student": lambda: (plain(), student()),
         "bfi_gaps": lambda: (plain(), np.where(gone, np.nan, bfi)),
         "rank": lambda: (plain(similarity="rank"), bfi[:600]),

@@ -1,6 +1,6 @@
 """Whether features are called what they are: members, between two groups, alone.
 
-``python -m benchmarks.places`` draws tables (normal, five answers, yes or no; 200 to 2,000 rows, 2
+``python -m experiments.places`` draws tables (normal, five answers, yes or no; 200 to 2,000 rows, 2
 to 8 factors correlated by up to .5) of members with loadings of .5 to .8, two features with equal
 loadings of .45 to .6 on two factors, two weak members (.35 to .45) and three strangers, and prints
 how often each is called what. The draws were written after the method and changed nothing in it.
