@@ -272,7 +272,7 @@ class FeatureGroups(GroupSelector):
         table, options = self._open(X)
         labels, names = (None, []) if self.groups is None else self._known(X, table)
         seed = derive_seeds(check_random_state(self.random_state), 1)[0]
-        with threads_for(table.rows.shape):
+        with threads_for(table.rows.shape, own=True):
             found = discover(table, options, seed, labels)
             among = np.setdiff1d(np.arange(len(table.columns)), found.unrelated)
             doing("Ordering features")
@@ -367,7 +367,8 @@ class FeatureGroups(GroupSelector):
             raise ParameterError(
                 f"similarity={self.similarity!r} has no sign; leave signed at False.", "signed"
             )
-        table = open_table(self, X, self.standardize, self.max_memory, similarity=self.similarity)
+        asked: dict[str, Any] = {"similarity": self.similarity, "device": self.device}
+        table = open_table(self, X, self.standardize, self.max_memory, **asked)
         n_samples, n_features = table.rows.shape
         if self.device != "auto" or n_samples * n_features >= WORTH_A_GPU:
             table.rows.multiply_on(find_gpu(self.device, table.rows.shape))

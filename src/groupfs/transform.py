@@ -14,7 +14,13 @@ from groupfs.data.columns import has_kinds
 from groupfs.data.learned_columns import LearnedColumns
 from groupfs.data.sources import as_source, is_lazy, read_blocks, read_whole
 from groupfs.groups import Groups, feature_names
-from groupfs.selection.row_scores import score_blocks, score_rows, score_weights
+from groupfs.selection.row_scores import (
+    score_blocks,
+    score_on_device,
+    score_rows,
+    score_weights,
+)
+from groupfs.utils.device import find_gpu
 from groupfs.utils.sklearn_compat import check_feature_names_in, check_n_features
 from groupfs.utils.types import BoolArray, FloatArray
 
@@ -23,6 +29,7 @@ class GroupTransform(SelectorMixin):
     """Tables to selected columns or to scores of groups, by ``output``."""
 
     output: str
+    device: Any
     group_kept_: BoolArray
     _has_kinds: bool
     _learned_columns: dict[str, Any]
@@ -116,6 +123,12 @@ class GroupTransform(SelectorMixin):
                 f"{type(X).__name__} of numbers; give a DataFrame of the same columns."
             )
         source = as_source(X) if is_lazy(X) else None
+        gpu = find_gpu(self.device, X.shape) if issparse(X) else None
+        if gpu is not None and (held := as_source(X)) is not None:
+            check_n_features(self, held, reset=False)
+            scores = score_on_device(held, weights, columns.mean, columns.spread, gpu)
+            if scores is not None:
+                return scores
         if source is None:
             X = validate_data(
                 self, X, reset=False, accept_sparse="csr", ensure_all_finite=False, dtype=float

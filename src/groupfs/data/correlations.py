@@ -8,22 +8,23 @@ makes them correlate without saying anything, so their correlation counts as non
 
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse.linalg
 
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, column_coordinates
-from groupfs.data.halves import BlockSums
+from groupfs.data.halves import ALL_PAIRS, BlockSums
+from groupfs.data.nearest import UnitColumns
 from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
 from groupfs.data.table import NumberRows, RowsInMemory
-from groupfs.utils.device import on_device
 from groupfs.utils.types import FloatArray, IntArray
 
-#: Rows up to which single precision counts those in which two indicators are on.
-MOST_IN_SINGLE = 2**13
-#: Features up to which halves are compared in double precision.
-EXACT_HALVES = 150
+if TYPE_CHECKING:
+    from groupfs.data.all_rows import ComparedEdges
+
+#: Features of which all pairs are multiplied to find a first component, where none is kept.
+MULTIPLIED = 1024
 #: Deviation from -1 of lowest times highest value at which a standardised column has two values.
 TWO_VALUED = 1e-4
 
@@ -49,6 +50,8 @@ class Correlations(Similarity):
             known = getattr(self, name)
             if known is not None:
                 setattr(part, name, known[features][:, features])
+        if self.compared is not None:
+            part.compared = self.compared.restricted(features)
         if self._of_sample is not None:
             part._of_sample = self._of_sample.restricted(features)
         return part
@@ -61,7 +64,7 @@ class Correlations(Similarity):
         return self._of_sample
 
     def halved_blocks(self, rows: IntArray, n_pairs: int) -> BlockSums:
-        dtype = np.float64 if self.shape[1] <= EXACT_HALVES else np.float32
+        dtype = np.float64 if self.shape[1] <= ALL_PAIRS else np.float32
         return BlockSums(self.held.take(rows).astype(dtype, copy=False), n_pairs)
 
     def _all_products(self) -> FloatArray:
@@ -79,11 +82,23 @@ class Correlations(Similarity):
         return self.held.column_products(start, stop)
 
     def quick_block(self, start: int, stop: int) -> Any:
-        # that indicators exclude each other shows in digits that single precision lacks in the end
-        is_tall = self.shape[0] > MOST_IN_SINGLE and np.isfinite(self._indicators[0]).any()
-        if self.is_kept or self.held.unit is None or is_tall:
+        if self.is_kept or self.held.unit is None:
             return self.block(start, stop)
-        return self._without_exclusive(self.held.unit.block(start, stop), start, stop)
+        r, (two, on) = self.held.unit.block(start, stop), self._on
+        own = slice(*np.searchsorted(two, [start, stop]).tolist())
+        if len(two[own]):
+            together = on.block(own.start, own.stop) > 0.5  # of counts single precision is exact
+            r[np.ix_(two[own] - start, two)] *= together
+        return r
+
+    @cached_property
+    def _on(self) -> tuple[IntArray, UnitColumns]:
+        """Columns with two values, and 1 where they have the higher one, for quick blocks."""
+        two, unit = np.flatnonzero(np.isfinite(self._indicators[0])), self.held.unit
+        assert unit is not None  # who has none is not compared quickly
+        on = unit.Z[:, two] > 0
+        on = on if isinstance(on, np.ndarray) else on.cpu().numpy()
+        return two, UnitColumns(on, self.held.device)
 
     @cached_property
     def _indicators(self) -> tuple[FloatArray, FloatArray]:
@@ -92,12 +107,21 @@ class Correlations(Similarity):
         NaN for other columns. A standardised column has two values if its lowest times its highest
         is -1, and no column has more than that.
         """
-        lowest, highest = self.held.column_ends()
-        deviation = self.roots / np.sqrt(self.shape[0])
-        lowest, highest = lowest / deviation, highest / deviation
+        return self._two_valued(self.roots / np.sqrt(self.shape[0]))
+
+    def _two_valued(self, deviation: FloatArray) -> tuple[FloatArray, FloatArray]:
+        lowest, highest = (ends / deviation for ends in self.held.column_ends())
         two = np.abs(lowest * highest + 1) < TWO_VALUED
         share = np.where(two, 1 / (1 + highest**2), np.nan)
         return share, np.sqrt(share * (1 - share))
+
+    def know(self, compared: "ComparedEdges") -> None:
+        """Take neighbours that all rows gave for those there are."""
+        (i, j), N = compared.edges.T, self.rows.shape[0]
+        share, spread = self._two_valued(np.sqrt(self.rows.column_norms / N))
+        least = (0.5 / N - share[i] * share[j]) / (spread[i] * spread[j])
+        compared.r[:, compared.r[0] < least] = 0  # never on together; False where NaN
+        self.compared = compared
 
     def _compared(self, start: int, stop: int) -> FloatArray:
         r = self.products(start, stop)
@@ -108,7 +132,7 @@ class Correlations(Similarity):
         r[own, own + start] = 1
         return np.clip(r, -1, 1, out=r)
 
-    def _without_exclusive(self, r: Any, start: int, stop: int) -> Any:
+    def _without_exclusive(self, r: FloatArray, start: int, stop: int) -> FloatArray:
         """Put 0 in place of correlations of indicators that are never on together, (b, d)."""
         on_share, on_spread = self._indicators
         two = np.flatnonzero(np.isfinite(on_share))
@@ -118,8 +142,6 @@ class Correlations(Similarity):
             ratio = np.outer(1 / on_spread[own], 1 / on_spread[two])
             # where fewer than half a row has both on
             least = (0.5 / self.shape[0] - np.outer(on_share[own], on_share[two])) * ratio
-            if not isinstance(r, np.ndarray):
-                least = on_device(least.astype(np.float32), r.device)
             r[some] *= r[some] >= least
         return r
 
@@ -132,6 +154,7 @@ class Correlations(Similarity):
 
     def columns(self, features: IntArray, most: int = MATRIX_FEATURES) -> ComparedColumns:
         held, m = self.in_memory(), len(features)
+        most = most if held.is_kept else min(most, MULTIPLIED)
         matrix = held.part(features) if m <= most else _operator(self.held.restricted(features))
         counts = np.full(m, float(held.shape[0]))
         return ComparedColumns(matrix, matrix, np.arange(m), np.ones(m, dtype=np.int64), counts)

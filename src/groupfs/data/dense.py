@@ -12,7 +12,11 @@ from groupfs.data.nearest import UnitColumns
 from groupfs.data.standardize import at_least_rounding, mean_and_deviation
 from groupfs.data.table import RowsInMemory
 from groupfs.utils.device import as_array, on_device
+from groupfs.utils.threads import in_threads, spans
 from groupfs.utils.types import FloatArray, IntArray
+
+#: Numbers of rows that are multiplied in parts, and parts at most.
+LARGE, MOST_PARTS = 2**22, 64
 
 
 @final
@@ -32,10 +36,10 @@ class DenseRows(RowsInMemory):
         return np.asarray(self.Z[:, start:stop], dtype=np.float64)
 
     def project(self, vectors: FloatArray) -> FloatArray:
-        return self.Z.T @ vectors
+        return _multiplied_in_parts(self.Z.T, vectors)
 
     def combine(self, weights: FloatArray) -> FloatArray:
-        return self.Z @ weights
+        return _multiplied_in_parts(self.Z, weights)
 
     @cached_property
     def unit(self) -> UnitColumns:
@@ -45,6 +49,15 @@ class DenseRows(RowsInMemory):
 
     def products_of(self, columns: IntArray | slice) -> FloatArray:
         return self._multiplied(lambda Z: Z[:, columns].T @ Z)
+
+    def all_products(self) -> FloatArray:
+        N, d = self.shape
+        if self.device is not None or N * d <= LARGE:
+            return super().all_products()
+        found, step = np.zeros((d, d)), max(d, -(-N // MOST_PARTS))
+        for part in in_threads(lambda a, b: self.Z[a:b].T @ self.Z[a:b], spans(N, step)):
+            found += part
+        return found
 
     def row_products(self, start: int, stop: int) -> FloatArray:
         return self._multiplied(lambda Z: Z[start:stop] @ Z.T)
@@ -95,3 +108,11 @@ class DenseRows(RowsInMemory):
         rows = DenseRows(Z, self.block_entries)
         rows.device = self.device
         return rows
+
+
+def _multiplied_in_parts(A: NDArray[Any], B: FloatArray) -> FloatArray:
+    """Multiply two matrices, rows of a large first one in threads, (n, m) and (m, C) to (n, C)."""
+    if A.size <= LARGE:
+        return A @ B
+    parts = spans(len(A), max(1, LARGE // A.shape[1]))
+    return np.concatenate(list(in_threads(lambda a, b: A[a:b] @ B, parts)))

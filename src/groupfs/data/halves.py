@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
+from scipy.special import ndtri
 
+from groupfs.utils.threads import in_threads, spans
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Blocks of rows.
@@ -21,6 +23,12 @@ N_BLOCKS = 32
 MOST_PAIRS = N_BLOCKS - 1
 #: Features above which tables are wide: neighbours alone are compared in halves of the rows.
 WIDE = 1500
+#: Pairs of halves of wide tables, where one pair says as much as many of a narrow one; and features
+#: up to which all pairs of them are edges.
+WIDE_PAIRS, ALL_PAIRS = 8, 150
+#: Neighbours count in wide tables if they are beyond what the strongest of all pairs of a feature
+#: would be by chance, at this level.
+CHANCE_LEVEL = 0.05
 #: Steps of a deviation in which values of a row are told apart: so few that a gap elsewhere in the
 #: table, which moves means and deviations a little, leaves nearly all rows where they are.
 STEPS = 4
@@ -64,6 +72,17 @@ def first_halves(n_pairs: int) -> BoolArray:
     return scipy.linalg.hadamard(N_BLOCKS)[1 : n_pairs + 1] > 0
 
 
+def pairs_of_halves(n_features: int) -> int:
+    """Return how many pairs of halves a dealing gives."""
+    return WIDE_PAIRS if n_features > WIDE else MOST_PAIRS
+
+
+def chance_line(n_features: int, n_rows: FloatArray) -> FloatArray:
+    """Return the abs(r) that a neighbour is beyond in halves of so many rows of a wide table."""
+    line: FloatArray = -ndtri(CHANCE_LEVEL / (2 * n_features)) / np.sqrt(n_rows)
+    return np.minimum(line, 0.95)
+
+
 class BlockSums:
     """Rows of numbers that are multiplied block by block, for so many pairs of halves.
 
@@ -95,8 +114,11 @@ class BlockSums:
         """Correlate columns start..stop with all in every half, (2 S, b, m)."""
         m, S, b = self.X.shape[1], len(self.first), stop - start
         products = np.empty((N_BLOCKS, b, m), dtype=self.X.dtype)
-        for part, out in zip(self._parts(), products, strict=True):
+
+        def multiply(part: FloatArray, out: FloatArray) -> None:
             np.matmul(part[:, start:stop].T, part, out=out)
+
+        list(in_threads(multiply, zip(self._parts(), products, strict=True)))
         r: FloatArray = np.empty((2 * S, b, m), dtype=self.X.dtype)
         r[::2] = (self.first @ products.reshape(N_BLOCKS, -1)).reshape(S, b, m)
         np.subtract(products.sum(0), r[::2], out=r[1::2])
@@ -117,13 +139,15 @@ class BlockSums:
         columns, sizes = np.ascontiguousarray(self.X.T), np.diff(self.edges)
         first = np.repeat(self.first, sizes, axis=1).T  # (n, S)
         r: FloatArray = np.empty((len(self.halves), len(pairs)), dtype=self.X.dtype)
-        step = max(1, PAIRED_ENTRIES // len(self.X))
-        for start in range(0, len(pairs), step):
-            (i, j), part = pairs[start : start + step].T, slice(start, start + step)
+
+        def correlate(start: int, stop: int) -> None:
+            (i, j), part = pairs[start:stop].T, slice(start, stop)
             products = columns[i] * columns[j]
             r[::2, part] = (products @ first).T
             r[1::2, part] = products.sum(1) - r[::2, part]
             for h, own in enumerate(r[:, part]):
                 own *= self.inverse[h, i] * self.inverse[h, j] / self.counts[h]
                 own -= self.means[h, i] * self.means[h, j]
+
+        list(in_threads(correlate, spans(len(pairs), max(1, PAIRED_ENTRIES // len(self.X)))))
         return np.clip(r, -1, 1, out=r)

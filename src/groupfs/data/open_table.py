@@ -24,6 +24,7 @@ from groupfs.data.standardize import (
 )
 from groupfs.data.streamed import choose_plan, streamed_table
 from groupfs.data.table import RowsInMemory, Table, TableInMemory, TableOptions
+from groupfs.utils.device import find_gpu
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import check_feature_names
 from groupfs.utils.text import join_names
@@ -53,12 +54,14 @@ def open_table(
     reset: bool = True,
     constant: str | None = LEFT_OUT,
     similarity: str | SimilarityFunction = "correlation",
+    device: Any = "cpu",
 ) -> Table:
     """Check X, whose columns may be of any kinds, and stream it if it is too large for memory.
 
     The estimator's ``n_features_in_`` and ``feature_names_in_`` are set, or with ``reset=False``
     kept to. With ``standardize`` columns get variance one, else the table one unit. ``constant`` is
-    what a warning says became of columns that do not vary; None for no warning.
+    what a warning says became of columns that do not vary; None for no warning. On a ``device`` all
+    rows of a large table are compared.
     """
     options = TableOptions(type(estimator).__name__, standardize, similarity, constant)
     described, source = X, None
@@ -79,7 +82,8 @@ def open_table(
         if plan is not None and source is not None:
             _refuse_streamed(source, similarity)
             names = _match_columns(estimator, described, source.shape[1], reset)
-            return streamed_table(source, plan, names, options)
+            on_gpu = None if source.is_remote else find_gpu(device, source.shape)
+            return streamed_table(source, plan, names, options, on_gpu)
     matrix = _read_matrix(X, source, options.who)
     names = _match_columns(estimator, described, matrix.shape[1], reset)
     missing = checks.find_missing(matrix)

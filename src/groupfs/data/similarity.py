@@ -9,7 +9,7 @@ its negative say the same, so similarity is :math:`|r|` unless signs matter.
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self
 
 import numpy as np
 
@@ -17,8 +17,11 @@ from groupfs.data.coordinates import DEFAULT, Coordinates, Limits
 from groupfs.data.memory import BLOCK_ENTRIES
 from groupfs.data.nearest import largest
 from groupfs.data.table import Rows
-from groupfs.utils.progress import doing
+from groupfs.utils.threads import in_threads, spans
 from groupfs.utils.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from groupfs.data.all_rows import ComparedEdges
 
 #: Features a feature is said to go with.
 NEAREST = 3
@@ -54,6 +57,7 @@ class Similarity(ABC):
         self.rows, self.measured = rows, rows if measured is None else measured
         self.shape = self.measured.shape
         self.n_compared = rows.shape[1]  #: columns that are multiplied to compare all features
+        self.compared: ComparedEdges | None = None  #: neighbours, where all rows gave them
         self.roots = np.sqrt(np.maximum(self.measured.column_norms, 1e-300))
         self._matrix: FloatArray | None = None
 
@@ -118,17 +122,26 @@ class Similarity(ABC):
             return self.restricted(features).matrix()
         return self.matrix()[np.ix_(features, features)]
 
+    @property
+    def n_compared_rows(self) -> float:
+        """Rows over which features go with others."""
+        return self.shape[0] if self.compared is None else float(self.compared.n_rows[0])
+
     def strength(self) -> FloatArray:
         """Average the three largest similarities of every feature with others, (d,)."""
-        d, size = self.shape[1], self.measured.columns_at_once
-        found = []
-        for start in range(0, d, size):
-            doing()
-            r = self._beside_chance(start, min(d, start + size))
-            own = np.arange(len(r))
+        if self.compared is not None:
+            return self.compared.strength
+        d = self.shape[1]
+
+        def of_some(start: int, stop: int) -> FloatArray:
+            r, own = self._beside_chance(start, stop), np.arange(stop - start)
             r[own, own + start] = 0
-            found.append(largest(r, min(NEAREST, d - 1))[0].mean(1, dtype=np.float64))
-        return np.concatenate(found)
+            return largest(r, min(NEAREST, d - 1))[0].mean(1, dtype=np.float64)
+
+        parts = spans(d, self.measured.columns_at_once)
+        if self.is_kept:
+            self.matrix()  # once for all
+        return np.concatenate(list(in_threads(of_some, parts)))
 
     def _beside_chance(self, start: int, stop: int) -> Any:
         """Compare features start..stop with all as chance compares them; a copy."""

@@ -53,6 +53,10 @@ class Source(ABC):
         """Read rows start..stop, to be looked at, not to be changed."""
         return self.gather(slice(start, stop))
 
+    def stored(self, start: int, stop: int) -> Block:
+        """Read rows start..stop as they are stored: entries at the same place are to be added."""
+        return self.read(start, stop)
+
     @abstractmethod
     def gather(self, rows: Any) -> Block:
         """Read rows by number, in any order."""
@@ -204,9 +208,12 @@ class SparseSource(Source):
         self.n_entries = int(self.X.nnz)
 
     def read(self, start: int, stop: int) -> Block:
+        return sum_duplicates(self.stored(start, stop))
+
+    def stored(self, start: int, stop: int) -> Block:
         X, (first, last) = self.X, self.X.indptr[[start, stop]]
         parts = (X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first)
-        return sum_duplicates(sp.csr_array(parts, shape=(stop - start, self.shape[1])))
+        return sp.csr_array(parts, shape=(stop - start, self.shape[1]))
 
     def gather(self, rows: Any) -> Block:
         return sum_duplicates(self.X[rows])

@@ -1,13 +1,18 @@
 """Hold the rows of a sparse table, which stay sparse."""
 
+from functools import cached_property
 from typing import final
 
 import numpy as np
 import scipy.sparse as sp
 
+from groupfs.data.nearest import UnitColumns
 from groupfs.data.standardize import at_least_rounding, mean_and_deviation
 from groupfs.data.table import RowsInMemory
 from groupfs.utils.types import FloatArray, IntArray
+
+#: Numbers of a table that may be filled in, in single precision (1 GB), to be compared quickly.
+MOST_FILLED = 2**28
 
 
 @final
@@ -23,6 +28,19 @@ class SparseRows(RowsInMemory):
         self.X, self.mean, self.scale, self.column_norms = X, mean, scale, column_norms
         self.shape, self.feature_of_column = (X.shape[0], X.shape[1]), np.arange(X.shape[1])
         self._by_column: sp.csc_array | None = None
+
+    @cached_property
+    def unit(self) -> UnitColumns | None:
+        if self.shape[0] * self.shape[1] > MOST_FILLED:
+            return None
+        norms = self.scale * np.sqrt(
+            self.column_norms
+        )  # 0 of columns that are constant in a sample
+        inverse = np.divide(1, norms, out=np.zeros_like(norms), where=norms > 0)
+        Z = self.X.astype(np.float32).toarray()
+        Z -= self.mean.astype(np.float32)
+        Z *= inverse.astype(np.float32)
+        return UnitColumns(Z, self.device)
 
     def take(self, index: IntArray) -> FloatArray:
         return np.asarray((self.X[index].toarray() - self.mean) / self.scale)

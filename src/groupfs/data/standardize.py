@@ -48,18 +48,19 @@ class ColumnMoments:
         with np.errstate(over="ignore", invalid="ignore"):
             measure = _measure_dense if isinstance(block, np.ndarray) else _measure_sparse
             mean, squares, centered = measure(block, correct_mean)
-            self._merge(block.shape[0], mean, squares)
+            self.merge(block.shape[0], mean, squares)
         return centered
 
     def merged(self, other: "ColumnMoments") -> "ColumnMoments":
         """Return the moments of these rows and others together."""
         both = ColumnMoments(len(self.mean))
-        both._merge(self.n_rows, self.mean, self.squares)
+        both.merge(self.n_rows, self.mean, self.squares)
         with np.errstate(over="ignore", invalid="ignore"):
-            both._merge(other.n_rows, other.mean, other.squares)
+            both.merge(other.n_rows, other.mean, other.squares)
         return both
 
-    def _merge(self, n: int, mean: FloatArray, squares: FloatArray) -> None:
+    def merge(self, n: int, mean: FloatArray, squares: FloatArray) -> None:
+        """Add rows of which means and squared deviations are known."""
         before = self.n_rows
         self.n_rows += n
         if before == 0:

@@ -3,7 +3,8 @@
 Rows come from a source as they are stored and are standardised as (x - mean) / scale where they are
 used, so a sparse table is never filled in as a whole. A first pass measures the columns and takes a
 sample of rows that stays in memory. Where similarities of all pairs can be kept, a second one adds
-up the products of columns over all rows; else columns are compared over the sample.
+up the products of columns over all rows; else columns are compared over the sample, or on a device
+of torch over all rows again (``all_rows``).
 """
 
 import copy
@@ -43,10 +44,15 @@ def choose_plan(source: Source | None, max_memory: Any) -> Plan | None:
 
 
 def streamed_table(
-    source: Source, plan: Plan, names: Sequence[str], options: TableOptions
+    source: Source, plan: Plan, names: Sequence[str], options: TableOptions, device: Any = None
 ) -> Table:
-    """Make a table of rows that are read in blocks."""
-    seen = source.run(SurveyWork(source.shape, plan.sample_rows), plan.block_rows)
+    """Make a table of rows that are read in blocks, and compared on a device of torch."""
+    work, on_device = SurveyWork(source.shape, plan.sample_rows), None
+    if device is not None:
+        from groupfs.data.all_rows import DeviceRows
+
+        on_device = DeviceRows(source, device)
+    seen = on_device.look_at(work) if on_device else source.run(work, plan.block_rows)
     checks.refuse_missing(seen.missing, names, options.who)
     found = seen.moments
     spread = without_rounding(found.mean, found.spread, found.n_rows, names)
@@ -58,7 +64,10 @@ def streamed_table(
     scale = column_scale(deviation, options.standardize)
     units = ColumnUnits(columns, mean, scale, width)
     rows = StreamRows(source, units, N * (deviation / scale) ** 2, seen.sample, plan)
-    similarity = Correlations(rows, by_sample=not keeps_pairs(len(columns), plan.block_entries))
+    by_sample = not keeps_pairs(len(columns), plan.block_entries)
+    similarity = Correlations(rows, by_sample)
+    if on_device and by_sample:
+        similarity.know(on_device.compare(units))
     return Table(similarity, columns, twins, names, spread, found.mean)
 
 

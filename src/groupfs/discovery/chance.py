@@ -111,12 +111,13 @@ def measure_relatedness(similarity: Similarity, seed: int) -> Relatedness:
     """
     chance = ChanceTables.of(similarity, seed)
     by_chance = np.array([table.strength() for table in chance])
-    N, d = similarity.shape
+    d = similarity.shape[1]
     strength = similarity.strength()
     n_rows = min(TAIL_ROWS, max(2, TAIL_ENTRIES // d))
     tails = similarity.tails(n_rows, np.random.default_rng(seed), by_chance)
     chance.strength = by_chance
-    shrink = np.sqrt(chance.similarity.shape[0] / N)  # the table may have more rows
+    # the table may have more rows
+    shrink = np.sqrt(chance.similarity.shape[0] / similarity.n_compared_rows)
     p_values = np.ones(d)
     n_parts = min(max(1, d * len(chance.seeds) // COMPARED), d)
     for part in np.array_split(np.argsort(tails, kind="stable"), n_parts):

@@ -13,27 +13,29 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
-from groupfs.data.halves import MOST_PAIRS, N_BLOCKS, WIDE, BlockSums, deal_rows
+from groupfs.data.halves import (
+    ALL_PAIRS,
+    N_BLOCKS,
+    WIDE,
+    BlockSums,
+    chance_line,
+    deal_rows,
+    pairs_of_halves,
+)
 from groupfs.data.nearest import UnitColumns, largest
 from groupfs.data.similarity import HalvedBlocks, Similarity
 from groupfs.discovery.leiden import communities
 from groupfs.groups import FEWEST_HALVED
 from groupfs.utils.device import as_array
 from groupfs.utils.progress import doing
-from groupfs.utils.threads import in_threads, n_threads
+from groupfs.utils.threads import in_threads, n_threads, spans
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
-#: Features up to which every pair is an edge.
-ALL_PAIRS = 150
-#: Pairs of halves of tables in which not all pairs are edges, and of wide ones, where one pair says
-#: as much as many of a narrow one: these have all that a dealing gives. Dealings of tables in which
-#: all pairs are edges, over the features.
-MIDDLE_PAIRS, WIDE_PAIRS, DEALT_FEATURES, MOST_DEALINGS = 15, 8, 600, 8
-#: Neighbours of each feature that are edges; in wide tables only ties beyond what the strongest of
-#: all pairs of a feature would be by chance (at this level) count.
-NEIGHBORS, CHANCE_LEVEL = 20, 0.05
+#: Dealings of tables in which all pairs are edges, over the features.
+DEALT_FEATURES, MOST_DEALINGS = 600, 8
+#: Neighbours of each feature that are edges.
+NEIGHBORS = 20
 NO_EDGES = np.zeros(0, dtype=np.int64)
 #: Numbers in the rows that are halved, in blocks of similarities, and how many rows at least;
 #: such a block holds the products of all blocks of rows and similarities in all halves, too.
@@ -108,7 +110,7 @@ class FeatureGraph:
             (starts, neighbors, edges, part, resolution, tries)
             for part in np.array_split(ties, n_threads() if len(self.edges) >= MANY_EDGES else 1)
         ]
-        return np.concatenate(in_threads(communities, tasks)).astype(np.int64)[:, rank]
+        return np.concatenate(list(in_threads(communities, tasks))).astype(np.int64)[:, rank]
 
     @cached_property
     def _neighbors(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
@@ -138,15 +140,19 @@ def connect_features(
     few rows, there are no halves.
     """
     N, d = similarity.shape
+    compared = similarity.compared if halved and d > WIDE else None
+    if compared is not None:
+        least = chance_line(d, compared.n_rows)
+        all_ties = _ties(compared.r.copy(), compared.n_rows, least, signed)
+        order = np.random.default_rng(0).permutation(N)
+        return FeatureGraph(d, compared.edges, all_ties, compared.n_rows, order)
     halves: list[HalvedBlocks] = []
     n_rows, dealt = np.array([float(N)]), None
     if halved and N >= FEWEST_HALVED:
         dealt, halves = _halves(similarity, strength)
-        n_halves = 2 * _pairs_of_halves(d) * len(halves)
+        n_halves = 2 * pairs_of_halves(d) * len(halves)
         n_rows = np.append(n_rows, np.full(n_halves, len(dealt) / 2))
-    least = np.zeros(len(n_rows))
-    if d > WIDE:
-        least = np.minimum(-ndtri(CHANCE_LEVEL / (2 * d)) / np.sqrt(n_rows), 0.95)
+    least = chance_line(d, n_rows) if d > WIDE else np.zeros(len(n_rows))
     if d > WIDE and all(isinstance(half, BlockSums) for half in halves):
         edges, r = _connect_wide(similarity, halves, least, signed)
         return FeatureGraph(d, edges, _ties(r, n_rows, least, signed), n_rows, dealt)
@@ -201,10 +207,9 @@ def _nearest(
 
     Edges that are ``proposed`` come with them.
     """
-    d, size = similarity.shape[1], similarity.measured.columns_at_once
-    for start in range(0, d, size):
-        stop = min(d, start + size)
-        doing()
+    d = similarity.shape[1]
+
+    def nearest(start: int, stop: int) -> tuple[IntArray, FloatArray]:
         r, own = block(start, stop), np.arange(stop - start)
         r[own, own + start] = 0
         size_of, target = largest(r if signed else abs(r), min(NEIGHBORS, d - 1))
@@ -212,7 +217,9 @@ def _nearest(
         target = target[source, place]
         known = proposed[slice(*np.searchsorted(proposed, [start * d, stop * d]))]
         source, target = np.append(source, known // d - start), np.append(target, known % d)
-        yield _keys(source + start, target, d), as_array(r[source, target])
+        return _keys(source + start, target, d), as_array(r[source, target])
+
+    return in_threads(nearest, spans(d, similarity.measured.columns_at_once))
 
 
 def _keys(source: IntArray, target: IntArray, d: int) -> IntArray:
@@ -241,14 +248,7 @@ def _halves(
     n_rows = max(FEWEST_ROWS, HALVED_BLOCKS * held.measured.block_entries // d)
     n_dealings = min(DEALT_FEATURES // d, MOST_DEALINGS) if d <= ALL_PAIRS else 1
     dealt = [deal_rows(Z, tied, dealing)[:n_rows] for dealing in range(n_dealings)]
-    return dealt[0], [held.halved_blocks(rows, _pairs_of_halves(d)) for rows in dealt]
-
-
-def _pairs_of_halves(n_features: int) -> int:
-    """Return how many pairs of halves a dealing gives."""
-    if n_features <= ALL_PAIRS:
-        return MOST_PAIRS
-    return WIDE_PAIRS if n_features > WIDE else MIDDLE_PAIRS
+    return dealt[0], [held.halved_blocks(rows, pairs_of_halves(d)) for rows in dealt]
 
 
 def _in_turn(dealings: list[FloatArray]) -> list[FloatArray]:

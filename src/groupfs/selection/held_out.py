@@ -14,6 +14,7 @@ column k by :math:`2 Q_{ik} D_{ik} - Q_{ik}^2 G_{kk}`, where :math:`D = Y W P^\t
 import numpy as np
 import scipy.linalg
 
+from groupfs.data.coordinates import cholesky
 from groupfs.data.similarity import Similarity
 from groupfs.data.standardize import unit_columns
 from groupfs.utils.types import FloatArray, IntArray
@@ -57,10 +58,12 @@ def squares_left_out(A: FloatArray, Y: FloatArray, w: FloatArray) -> FloatArray:
 
     A (n, K) and Y (n, T) are centred, w (T,) are weights.
     """
-    Q, R = scipy.linalg.qr(A, mode="economic")
+    scale = np.linalg.norm(A, axis=0)
+    R = cholesky(A.T @ A / np.outer(scale, scale)) * scale
     adds = np.square(np.diagonal(R)) >= LEAST_LEFT * len(A)  # of duplicates rounding is left
     if not adds.all():
         return squares_left_out(A[:, adds], Y, w)[np.maximum(np.cumsum(adds) - 1, 0)]
+    Q = scipy.linalg.solve_triangular(R, A.T, trans=1).T
     P = Q.T @ Y
     G = (P * w) @ P.T
     D = Y @ (P * w).T - Q @ np.triu(G, 1)

@@ -10,12 +10,15 @@ weight has no score (NaN).
 """
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from groupfs.utils.types import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from groupfs.data.sources import Source
 
 #: Centralities that sum to less are none: features that cancel out have no middle.
 NO_CENTER = 1e-9
@@ -48,8 +51,7 @@ def score_rows(
     have ``least_weight`` of a group's weight, or its score is NaN.
     """
     mean = np.zeros(len(weights)) if mean is None else mean
-    unit = np.ones((len(weights), 1)) if spread is None else spread[:, None]
-    combine = np.divide(weights, unit, out=np.zeros_like(weights), where=unit > 0)
+    combine = _by_units(weights, spread)
     if not isinstance(X, np.ndarray):  # a feature is in one group: most weights are zero, too
         return np.asarray((X @ sp.csr_array(combine)).toarray() - mean @ combine)
     used = np.flatnonzero(weights.any(axis=1))
@@ -61,6 +63,23 @@ def score_rows(
     enough = weight > max(least_weight - ROUNDING, ROUNDING)
     scores[some] = np.divide(scores[some], weight, np.full_like(weight, np.nan), where=enough)
     return scores
+
+
+def _by_units(weights: FloatArray, spread: FloatArray | None) -> FloatArray:
+    """Turn weights of standardised columns into those of columns as they come, (d, C)."""
+    unit = np.ones((len(weights), 1)) if spread is None else spread[:, None]
+    return np.divide(weights, unit, out=np.zeros_like(weights), where=unit > 0)
+
+
+def score_on_device(
+    source: "Source", weights: FloatArray, mean: FloatArray, spread: FloatArray, device: Any
+) -> FloatArray | None:
+    """Score rows without gaps on a device of torch, (N, C); None where there are gaps."""
+    from groupfs.data.all_rows import DeviceRows
+
+    combine = _by_units(weights, spread)
+    scores = DeviceRows(source, device).times(combine)
+    return None if scores is None else scores - mean @ combine
 
 
 def score_blocks(

@@ -2,19 +2,26 @@
 
 Threads wait for each other at the end of every operation, and most operations of a fit take
 microseconds. On 2 cores two threads take one to four times as long as one, on 16 cores sixteen take
-six times as long; on a busy machine one that waits for a core keeps all others waiting.
+six times as long; on a busy machine one that waits for a core keeps all others waiting. So where
+work is large its blocks are shared among threads of ours, which wait once, at the end, and each has
+the libraries work in one.
 """
 
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
+from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
+
+from groupfs.utils.progress import doing
 
 #: Numbers of a table, or columns, from which on more than one thread pay, and threads at most.
 LARGE_TABLE, MANY_COLUMNS, MOST_THREADS = 2**26, 4096, 4
@@ -30,17 +37,38 @@ def n_threads() -> int:
     return _allowed.get()
 
 
-def in_threads(function: Callable[..., Any], tasks: list[tuple[Any, ...]]) -> list[Any]:
-    """Call a function that lets other threads run with several arguments, each in a thread."""
-    if len(tasks) == 1:
-        return [function(*tasks[0])]
-    with ThreadPoolExecutor(len(tasks), "groupfs") as pool:
-        return list(pool.map(function, *zip(*tasks, strict=True)))
+def in_threads(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -> Iterator[Any]:
+    """Call a function with several arguments, and yield what it returns, in their order.
+
+    It is called in as many threads as the work may take, and must let others run.
+    """
+    if n_threads() == 1:
+        for task in tasks:
+            doing()
+            yield function(*task)
+        return
+    pool, left = ThreadPoolExecutor(n_threads(), "groupfs"), iter(tasks)
+    try:
+        # no more than this many wait, or what they return
+        ready = deque(pool.submit(function, *task) for task in islice(left, 2 * n_threads()))
+        while ready:
+            doing()
+            yield ready.popleft().result()
+            ready.extend(pool.submit(function, *task) for task in islice(left, 1))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def spans(size: int, step: int) -> list[tuple[int, int]]:
+    """Cut numbers below a size into pieces: start and stop of each."""
+    return [(start, min(start + step, size)) for start in range(0, size, step)]
 
 
 @contextmanager
-def threads_for(shape: tuple[int, int]) -> Iterator[None]:
+def threads_for(shape: tuple[int, int], own: bool = False) -> Iterator[None]:
     """Work on a table of this shape with as many threads as pay, never more than were set before.
+
+    These are ``own`` threads, or those of BLAS and OpenMP.
 
     OpenMP, and with it torch, counts threads for each caller apart, so nobody else notices. The
     libraries behind numpy and scipy have one number for the process: the first fit that begins sets
@@ -56,8 +84,10 @@ def threads_for(shape: tuple[int, int]) -> Iterator[None]:
     if count_torch:
         # asking makes torch set the number of this caller, which it would else do amidst the work
         before = [count_torch()]
-    wanted = min([wanted, *before])
-    token = _allowed.set(wanted)
+    wanted = min([wanted, *before, effective_n_jobs(-1)])
+    blas = libraries.select(user_api="blas").lib_controllers
+    token = _allowed.set(min([wanted, *(library.num_threads for library in blas)]) if own else 1)
+    wanted = 1 if own else wanted
     try:
         with openmp.limit(limits=wanted), _blas_limited_to(wanted, libraries):
             yield
