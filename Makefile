@@ -52,7 +52,7 @@ reproduce-quick: .venv/.installed
 clean:
 	rm -rf .venv out
 
-.venv/.installed: pyproject.toml constraints.txt setup.py src/groupfs/discovery/leiden.pyx
+.venv/.installed: pyproject.toml constraints.txt setup.py $(wildcard src/groupfs/*/*.pyx)
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
 	touch $@

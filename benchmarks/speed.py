@@ -1,8 +1,9 @@
 r"""Seconds of default fits beside what the hardware allows, and beside other methods.
 
 ``python -m benchmarks.speed`` prints a line for each table: the seconds of each stage of a fit
-(``benchmarks.stages``), their total, the limit, how many times longer than it the fit takes, the
-groups found, and the seconds of other methods on the same table. ``--part`` takes other parts:
+(``benchmarks.stages``), their total, the limit, how many times longer than it the fit takes,
+seconds of the scores of all rows, the groups found, and the seconds of other methods on the same
+table. ``--part`` takes other parts:
 
 - growth: seconds and memory as rows and features grow, and a picture (``benchmarks.growth``).
 - busy: several fits at once, as processes and as threads (``benchmarks.busy``).
@@ -28,6 +29,7 @@ import os
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +59,7 @@ ENOUGH = 30
 #: Rows, and features for each of the other methods, of the tables they are given, at most.
 MOST_ROWS = 20_000
 MOST = {"Ward": 10_000, "factors": 10_000, "MCFS": 10_000, "Laplacian": 30_000}
-HEADINGS = (*NAMES, "rest", "total", "limit", "times", "groups", *MOST)
+HEADINGS = (*NAMES, "rest", "total", "limit", "times", "scores", "groups", *MOST)
 FIRST_FIT = "from groupfs import FeatureGroups; import numpy; "
 FIRST_FIT += "FeatureGroups().fit(numpy.random.default_rng(0).standard_normal((300, 30)))"
 
@@ -78,7 +80,9 @@ def stages(X: Any, device: str, repeats: int) -> tuple[dict[str, float], int, in
         with watched_stages() as clock:
             selector, total = timed_fit(X, 0, device=device)
         rest = total - sum(clock.seconds.values())
-        found.append({**clock.seconds, "rest": rest, "total": total})
+        selector.set_params(output="scores")
+        scores = seconds(partial(selector.transform, X))
+        found.append({**clock.seconds, "rest": rest, "total": total, "scores": scores})
     best = min(found, key=lambda fit: fit["total"])
     return best, int(selector.n_groups_), clock.n_shuffled
 

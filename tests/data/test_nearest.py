@@ -16,6 +16,20 @@ def test_the_largest_of_folded_rows_are_those_of_sorted_ones(d, rng):
             assert all(len(set(row)) == k for row in column.tolist())
 
 
+@pytest.mark.parametrize("line", [-0.2, 0.0, 1.1, 9.0])
+@pytest.mark.parametrize("signed", [True, False])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_largest_above_a_line_are_those_of_sorted_ones(dtype, signed, line, rng):
+    values = rng.standard_normal((50, 333)).astype(dtype)
+    values[1], values[2] = 0, line
+    sizes = values if signed else abs(values)
+    found, column = largest(values, 20, line, signed)
+    for own, row, place in zip(found, sizes, column, strict=True):
+        expected = np.sort(row)[-20:]
+        np.testing.assert_array_equal(np.sort(own[own > line]), expected[expected > line])
+        np.testing.assert_array_equal(row[place[own > line]], own[own > line])
+
+
 def test_on_a_device_of_torch_the_same_are_found(rng):
     torch = pytest.importorskip("torch")
     Z = rng.standard_normal((40, 90))

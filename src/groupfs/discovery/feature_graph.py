@@ -37,9 +37,9 @@ DEALT_FEATURES, MOST_DEALINGS = 600, 8
 #: Neighbours of each feature that are edges.
 NEIGHBORS = 20
 NO_EDGES = np.zeros(0, dtype=np.int64)
-#: Numbers in the rows that are halved, in blocks of similarities, and how many rows at least;
-#: such a block holds the products of all blocks of rows and similarities in all halves, too.
-HALVED_BLOCKS, FEWEST_ROWS = 4, 500
+#: Numbers in the rows that are halved, in blocks of similarities, and how many rows at least; parts
+#: of such a block that the products of all blocks of rows and similarities in all halves take.
+HALVED_BLOCKS, FEWEST_ROWS, SMALL_BLOCKS = 4, 500, 4
 #: Tries of graphs of so few features, which often miss the best otherwise; and edges from which on
 #: threads divide the halves.
 SMALL_GRAPH, FEWEST_TRIES, MANY_EDGES = 50, 3, 2**16
@@ -157,7 +157,9 @@ def connect_features(
         edges, r = _connect_wide(similarity, halves, least, signed)
         return FeatureGraph(d, edges, _ties(r, n_rows, least, signed), n_rows, dealt)
     keys, weights = [], []
-    size = max(1, similarity.measured.block_entries // (d * (len(n_rows) + N_BLOCKS)))
+    size = max(
+        1, similarity.measured.block_entries // (SMALL_BLOCKS * d * (len(n_rows) + N_BLOCKS))
+    )
     for start in range(0, d, size):
         stop = min(d, start + size)
         doing()
@@ -212,7 +214,7 @@ def _nearest(
     def nearest(start: int, stop: int) -> tuple[IntArray, FloatArray]:
         r, own = block(start, stop), np.arange(stop - start)
         r[own, own + start] = 0
-        size_of, target = largest(r if signed else abs(r), min(NEIGHBORS, d - 1))
+        size_of, target = largest(r, min(NEIGHBORS, d - 1), least, signed)
         source, place = np.nonzero(size_of > least)
         target = target[source, place]
         known = proposed[slice(*np.searchsorted(proposed, [start * d, stop * d]))]
@@ -275,7 +277,7 @@ def _edges(W: FloatArray, n_features: int) -> BoolArray:
         return np.any(W > 0, axis=0)
     marked: BoolArray = np.zeros(W.shape[1:], dtype=bool)
     for own in W:
-        ties, column = largest(own, min(NEIGHBORS, n_features - 1))
+        ties, column = largest(own, min(NEIGHBORS, n_features - 1), 0.0)
         row, place = np.nonzero(ties > 0)
         marked[row, column[row, place]] = True
     return marked
