@@ -46,7 +46,7 @@ def test_communities_of_few_nodes_are_the_best_of_all(resolution, rng):
     for _ in range(20):
         W = random_ties(rng, 7, 0.7, 2)
         best = max(reference.modularity(W, p, resolution) for p in product(range(3), repeat=7))
-        found = reference.modularity(W, divided(W, resolution, 8), resolution)
+        found = reference.modularity(W, divided(W, resolution, 20), resolution)
         assert found >= best - 1e-6
 
 

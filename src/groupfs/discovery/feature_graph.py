@@ -124,7 +124,7 @@ class FeatureGraph:
         rank = np.empty(m, dtype=np.int64)
         rank[np.argsort(-total, kind="stable")] = np.arange(m)
         source, target = rank[np.concatenate([self.edges, self.edges[:, ::-1]])].T
-        order = np.lexsort((target, source))
+        order = np.argsort(source * m + target)
         starts = np.append(0, np.cumsum(np.bincount(source, minlength=m)))
         edges = np.tile(np.arange(len(self.edges)), 2)[order]
         as_int = partial(np.asarray, dtype=np.int32)
@@ -164,7 +164,9 @@ def connect_features(
         stop = min(d, start + size)
         doing()
         whole = similarity.block(start, stop)
-        r = np.concatenate([whole[None], *_in_turn([h.correlations(start, stop) for h in halves])])
+        of_halves = _in_turn([h.correlations(start, stop) for h in halves])
+        dtype = of_halves[0].dtype if halves else whole.dtype
+        r = np.concatenate([whole[None], *of_halves], dtype=dtype, casting="same_kind")
         if (none := whole == 0).any():  # indicators that exclude each other
             r[:, none] = 0
         W = _ties(r, n_rows, least, signed)

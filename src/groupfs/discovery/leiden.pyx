@@ -20,14 +20,18 @@ node end with it staying where it is, and cost no walk over its edges then.
 
 import numpy as np
 
+from libc.math cimport fabs
+
 ctypedef unsigned long long uint64
 
-#: Numbers of the table of ties (512 KB: a core holds as much near).
-cdef long long TABLE = 2**17
+#: Numbers of the table of ties (128 KB: what a core holds near).
+cdef long long TABLE = 2**15
 #: Looks at a node at most, in the mean: rounding could make nodes go to and fro.
 cdef int MOST_LOOKS = 100
 #: Share of its strength that a node gains by moving, at least: less is rounding.
 cdef float LEAST_GAIN = 1e-6
+#: Modularities that differ by less are of one division.
+cdef double SAME = 1e-9
 
 cdef struct Graph:
     int n
@@ -48,9 +52,9 @@ cdef struct Scratch:
     int *node       # of the smaller graph that every node is in
     double *total   # strength of communities
     double *whole
-    double *outward
+    double *outward  # ties of a node, or of a part, to the rest of its community
     float *to_part  # ties of a node to communities
-    float *table    # ties of all nodes to communities, (n, C)
+    float *table    # ties of communities to all nodes, (C, n)
     uint64 random
 
 
@@ -65,9 +69,9 @@ def communities(
     """Divide graphs whose nodes have the same neighbours, with other ties, (R, E), to (R, n).
 
     The neighbours of node v are ``neighbors[starts[v]:starts[v + 1]]``, along ``edges`` there.
-    Of several tries the one of highest modularity is taken.
+    Of several tries the one of highest modularity is taken; none follows once half found it.
     """
-    cdef int n = starts.shape[0] - 1, size = max(neighbors.shape[0], 1), r, t, v
+    cdef int n = starts.shape[0] - 1, size = max(neighbors.shape[0], 1), r, t, times, v
     cdef double quality, best
     found = np.zeros((ties.shape[0], n), dtype=np.int32)
     if n == 0:
@@ -76,7 +80,7 @@ def communities(
     cdef int[:, ::1] to = np.empty((3, size), dtype=np.int32)
     cdef float[:, ::1] tie = np.empty((3, size), dtype=np.float32)
     cdef float[::1] to_part = np.empty(n, dtype=np.float32)
-    cdef float[::1] table = np.empty(min(TABLE, <long long>n * n), dtype=np.float32)
+    cdef float[::1] table = np.empty(min(TABLE, <long long>(n | 1) * n), dtype=np.float32)
     cdef double[:, ::1] doubles = np.empty((6, n))
     cdef Graph[3] graphs
     cdef Scratch s
@@ -91,13 +95,18 @@ def communities(
     with nogil:
         for r in range(ties.shape[0]):
             read_graph(graphs, starts, neighbors, edges, ties[r])
-            best, s.random = -2, 88172645463325252
+            best, times, s.random = -2, 0, 88172645463325252
             for t in range(tries):
-                quality = leiden(graphs, labels, resolution, &s)
-                if quality > best:
-                    best = quality
+                leiden(graphs, labels, resolution, &s)
+                quality = modularity(graphs, labels, resolution, &s) if tries > 1 else 0
+                if t and fabs(quality - best) < SAME:
+                    times += 1
+                elif quality > best:
+                    best, times = quality, 1
                     for v in range(n):
                         out[r, v] = labels[v]
+                if times > tries // 2:
+                    break
     return found
 
 
@@ -108,34 +117,40 @@ cdef void read_graph(
     """Leave out ties of zero."""
     cdef int v, e, m = 0
     cdef float w
+    cdef double total
+    cdef int *to = g.to
+    cdef float *tie = g.tie
     for v in range(g.n):
-        g.start[v], g.strength[v] = m, 0
+        g.start[v], total = m, 0
         for e in range(starts[v], starts[v + 1]):
             w = ties[edges[e]]
-            if w > 0:
-                g.to[m], g.tie[m] = neighbors[e], w
-                g.strength[v] += w
-                m += 1
+            to[m], tie[m] = neighbors[e], w
+            total += w
+            m += w > 0
+        g.strength[v] = total
     g.start[g.n] = m
 
 
-cdef double leiden(Graph *graphs, int *labels, double resolution, Scratch *s) noexcept nogil:
-    """Divide the first graph, with room for two smaller ones; return the modularity."""
-    cdef int n = graphs[0].n, v, c, e, C, F, level, again
-    cdef double total = 0, scale, quality = 0
+cdef void leiden(Graph *graphs, int *labels, double resolution, Scratch *s) noexcept nogil:
+    """Divide the first graph, with room for two smaller ones."""
+    cdef int n = graphs[0].n, v, C, F, level, again
+    cdef bint moved
+    cdef double total = 0, scale
     cdef Graph *g
     for v in range(n):
         labels[v] = v
         total += graphs[0].strength[v]
     if total == 0:
-        return 0
+        return
     scale = resolution / total
     for again in range(2):
         g, level = graphs, 0
         for v in range(n):
             s.node[v], s.part[v] = v, labels[v]
         while True:
-            move_nodes(g, s.part, scale, s)
+            moved = move_nodes(g, s.part, scale, s)
+            if again and not moved:
+                break
             C = count_parts(s.part, g.n, s.number)
             if C == g.n:
                 break
@@ -158,39 +173,68 @@ cdef double leiden(Graph *graphs, int *labels, double resolution, Scratch *s) no
             g = graphs + 1 + level % 2
         for v in range(n):
             labels[v] = s.part[s.node[v]]
-    sum_strengths(graphs, labels, s.total)
-    for v in range(n):
-        quality -= scale * s.total[v] * s.total[v]
-        for e in range(graphs[0].start[v], graphs[0].start[v + 1]):
-            if labels[graphs[0].to[e]] == labels[v]:
-                quality += graphs[0].tie[e]
+
+
+cdef double modularity(Graph *g, int *part, double resolution, Scratch *s) noexcept nogil:
+    cdef int v, e
+    cdef double quality = 0, total = 0
+    sum_strengths(g, part, s.total)
+    for v in range(g.n):
+        total += g.strength[v]
+    if total == 0:
+        return 0
+    for v in range(g.n):
+        quality -= resolution / total * s.total[v] * s.total[v]
+        for e in range(g.start[v], g.start[v + 1]):
+            if part[g.to[e]] == part[v]:
+                quality += g.tie[e]
     return quality / total
 
 
-cdef void move_nodes(Graph *g, int *part, double scale, Scratch *s) noexcept nogil:
-    """Move nodes to other communities until none gains by it."""
+cdef bint move_nodes(Graph *g, int *part, double scale, Scratch *s) noexcept nogil:
+    """Move nodes to other communities until none gains by it; tell whether any has moved.
+
+    ``outward`` is what ties each to its community then.
+    """
     cdef int v, C, looks = MOST_LOOKS
+    cdef bint any_waits = 1, moved = 0
     shuffle(s.queue, g.n, &s.random)
     for v in range(g.n):
         s.waits[v] = 1
-    while looks:
+    while looks and any_waits:
         C = count_parts(part, g.n, s.number)
         C += C < g.n  # an empty one
-        if <long long>g.n * C <= TABLE:
-            move_by_table(g, part, C, scale, s)
-            return
+        if <long long>(g.n | 1) * C <= TABLE:
+            return move_by_table(g, part, C, scale, s) or moved
         looks -= 1
-        if not move_by_edges(g, part, scale, s):
-            return
+        any_waits = move_by_edges(g, part, scale, s)
+        moved = moved or any_waits
+    sum_ties(g, part, s.outward)
+    return moved
+
+
+cdef void sum_ties(Graph *g, int *part, double *ties) noexcept nogil:
+    """Sum what ties every node to its community."""
+    cdef int v, e
+    for v in range(g.n):
+        ties[v] = 0
+        for e in range(g.start[v], g.start[v + 1]):
+            if part[g.to[e]] == part[v]:
+                ties[v] += g.tie[e]
 
 
 cdef bint move_by_edges(Graph *g, int *part, double scale, Scratch *s) noexcept nogil:
     """Look once at every node that waits; tell whether any does then."""
     cdef int n = g.n, v, u, c, own, best, e, i, q, n_touched, any_waits = 0
     cdef double gain, most, k
-    sum_strengths(g, part, s.total)
+    cdef float *to_part = s.to_part
+    cdef float *tie = g.tie
+    cdef int *to = g.to
+    cdef int *touched = s.touched
+    cdef double *total = s.total
+    sum_strengths(g, part, total)
     for v in range(n):
-        s.to_part[v] = 0
+        to_part[v] = 0
     for q in range(n):
         v = s.queue[q]
         if not s.waits[v]:
@@ -198,105 +242,115 @@ cdef bint move_by_edges(Graph *g, int *part, double scale, Scratch *s) noexcept 
         s.waits[v] = 0
         own, best, k, n_touched = part[v], part[v], g.strength[v] * scale, 0
         for e in range(g.start[v], g.start[v + 1]):
-            c = part[g.to[e]]
-            if s.to_part[c] == 0:
-                s.touched[n_touched] = c
-                n_touched += 1
-            s.to_part[c] += g.tie[e]
-        s.total[own] -= g.strength[v]
-        most = s.to_part[own] - k * s.total[own] + LEAST_GAIN * g.strength[v]
+            c = part[to[e]]
+            touched[n_touched] = c
+            n_touched += to_part[c] == 0
+            to_part[c] += tie[e]
+        total[own] -= g.strength[v]
+        most = to_part[own] - k * total[own] + LEAST_GAIN * g.strength[v]
         for i in range(n_touched):
-            c = s.touched[i]
-            gain = s.to_part[c] - k * s.total[c]
+            c = touched[i]
+            gain = to_part[c] - k * total[c]
             if gain > most:
                 best, most = c, gain
-            s.to_part[c] = 0
-        s.total[best] += g.strength[v]
+            to_part[c] = 0
+        total[best] += g.strength[v]
         if best != own:
             part[v] = best
             for e in range(g.start[v], g.start[v + 1]):
-                u = g.to[e]
+                u = to[e]
                 if part[u] != best:
                     s.waits[u] = any_waits = 1
     return any_waits
 
 
-cdef void move_by_table(Graph *g, int *part, int C, double scale, Scratch *s) noexcept nogil:
+cdef bint move_by_table(Graph *g, int *part, int C, double scale, Scratch *s) noexcept nogil:
     """Look at nodes that wait until none does, with their ties to all communities at hand."""
     cdef int n = g.n, first = 0, waiting = 0, v, u, c, own, best, e, i
     cdef long long looks = <long long>MOST_LOOKS * n
     cdef float gain, most, k, w
     cdef float *ties
+    cdef float *others
     cdef float *total = s.to_part
-    for e in range(n * C):
-        s.table[e] = 0
+    cdef float *table = s.table
+    cdef float *tie = g.tie
+    cdef int *to = g.to
+    cdef int *waits = s.waits
+    cdef int *queue = s.queue
+    cdef bint moved = 0
+    cdef int width = n | 1  # powers of two would meet in the cache
+    for e in range(width * C):
+        table[e] = 0
     for c in range(C):
         total[c] = 0
     for i in range(n):
-        v = s.queue[i]
-        if s.waits[v]:
-            s.queue[waiting] = v
+        v = queue[i]
+        if waits[v]:
+            queue[waiting] = v
             waiting += 1
     for v in range(n):
         total[part[v]] += <float>g.strength[v]
-        ties = s.table + <long long>v * C
+        ties = table + part[v] * width
         for e in range(g.start[v], g.start[v + 1]):
-            ties[part[g.to[e]]] += g.tie[e]
+            ties[to[e]] += tie[e]
     while waiting and looks:
-        v = s.queue[first]
+        v = queue[first]
         first = first + 1 if first + 1 < n else 0
         waiting -= 1
         looks -= 1
-        s.waits[v] = 0
+        waits[v] = 0
         own, best, k = part[v], part[v], <float>(g.strength[v] * scale)
-        ties = s.table + <long long>v * C
+        ties = table + v
         total[own] -= <float>g.strength[v]
-        most = ties[own] - k * total[own] + LEAST_GAIN * <float>g.strength[v]
+        most = ties[own * width] - k * total[own] + LEAST_GAIN * <float>g.strength[v]
         for c in range(C):
-            gain = ties[c] - k * total[c]
+            gain = ties[0] - k * total[c]
+            ties += width
             if gain > most:
                 best, most = c, gain
         total[best] += <float>g.strength[v]
         if best == own:
             continue
-        part[v] = best
+        part[v], moved = best, 1
+        ties, others = table + own * width, table + best * width
         for e in range(g.start[v], g.start[v + 1]):
-            u, w = g.to[e], g.tie[e]
-            ties = s.table + <long long>u * C
-            ties[own] -= w
-            ties[best] += w
-            if not s.waits[u] and part[u] != best:
-                s.waits[u] = 1
+            u, w = to[e], tie[e]
+            ties[u] -= w
+            others[u] += w
+            if not waits[u] and part[u] != best:
+                waits[u] = 1
                 i = first + waiting
-                s.queue[i if i < n else i - n] = u
+                queue[i if i < n else i - n] = u
                 waiting += 1
+    for v in range(n):
+        s.outward[v] = table[part[v] * width + v]
+    return moved
 
 
 cdef void refine(Graph *g, int *part, int *fine, double scale, Scratch *s) noexcept nogil:
     """Merge single nodes within their community, where both sides hang together with it."""
-    cdef int n = g.n, v, e, i, c, q, best, n_touched
+    cdef int n = g.n, v, e, i, c, q, own, best, n_touched
     cdef double gain, most, k, ties, whole
+    cdef float *to_part = s.to_part
+    cdef float *tie = g.tie
+    cdef int *to = g.to
+    cdef int *touched = s.touched
+    cdef bint inside
     sum_strengths(g, part, s.whole)
     for v in range(n):
-        fine[v], s.size[v], s.to_part[v], s.total[v], ties = v, 1, 0, g.strength[v], 0
-        for e in range(g.start[v], g.start[v + 1]):
-            if part[g.to[e]] == part[v]:
-                ties += g.tie[e]
-        s.outward[v] = ties  # of a part to the rest of its community
+        fine[v], s.size[v], s.to_part[v], s.total[v] = v, 1, 0, g.strength[v]
     shuffle(s.queue, n, &s.random)
     for q in range(n):
         v = s.queue[q]
         k, whole = g.strength[v] * scale, s.whole[part[v]]
         if s.size[fine[v]] != 1 or s.outward[v] < k * (whole - g.strength[v]):
             continue
-        n_touched = 0
+        n_touched, own = 0, part[v]
         for e in range(g.start[v], g.start[v + 1]):
-            if part[g.to[e]] == part[v]:
-                c = fine[g.to[e]]
-                if s.to_part[c] == 0:
-                    s.touched[n_touched] = c
-                    n_touched += 1
-                s.to_part[c] += g.tie[e]
+            c, inside = fine[to[e]], part[to[e]] == own
+            touched[n_touched] = c
+            n_touched += inside and to_part[c] == 0
+            to_part[c] += tie[e] if inside else 0
         best, most, ties = fine[v], 0, 0
         for i in range(n_touched):
             c = s.touched[i]
@@ -316,6 +370,8 @@ cdef void join(Graph *g, int *fine, int C, Graph *out, Scratch *s) noexcept nogi
     """Make a graph whose nodes are parts of another's."""
     cdef int v, e, i = 0, c, d, n_touched, m = 0
     cdef int *stop = s.number  # of the members of every part
+    cdef float *to_part = s.to_part
+    cdef int *touched = s.touched
     for c in range(C):
         stop[c], s.to_part[c], out.strength[c] = 0, 0, 0
     for v in range(g.n):
@@ -335,16 +391,15 @@ cdef void join(Graph *g, int *fine, int C, Graph *out, Scratch *s) noexcept nogi
             i += 1
             for e in range(g.start[v], g.start[v + 1]):
                 d = fine[g.to[e]]
-                if s.to_part[d] == 0:
-                    s.touched[n_touched] = d
-                    n_touched += 1
-                s.to_part[d] += g.tie[e]
+                touched[n_touched] = d
+                n_touched += to_part[d] == 0
+                to_part[d] += g.tie[e]
         for e in range(n_touched):
-            d = s.touched[e]
+            d = touched[e]
             if d != c:
-                out.to[m], out.tie[m] = d, s.to_part[d]
+                out.to[m], out.tie[m] = d, to_part[d]
                 m += 1
-            s.to_part[d] = 0
+            to_part[d] = 0
     out.start[C] = m
 
 

@@ -100,7 +100,7 @@ def nearness(
     r = np.tile(np.sqrt(graph.weights[0] + 1 / graph.n_rows[0]), 2)
     tied = (np.tile(graph.weights[0], 2) > 0) & (labels[neighbor] >= 0)
     pair = feature[tied] * n_groups + labels[neighbor[tied]]
-    order = np.lexsort((-r[tied], pair))
+    order = np.argsort(pair - r[tied] / 2)  # by pair, the largest first
     pair, r = pair[order], r[tied][order]
     first = np.flatnonzero(np.append(True, pair[1:] != pair[:-1])[: len(pair)])
     place = np.arange(len(pair)) - np.repeat(first, np.diff(np.append(first, len(pair))))
