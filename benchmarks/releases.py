@@ -1,11 +1,11 @@
-"""This version beside an older one in one run: seconds of fits, of paths, and of the import.
+"""This version beside older ones in one run: seconds of fits, of paths, and of the import.
 
-``python -m benchmarks.releases COMMIT`` (``make bench``: the last release) times fits and more with
-the source folders of the commit and of the working tree, copied when the run begins. Old and new
-take turns, so that noise of the machine hits both, each time in a new process after a small fit to
-warm up; the fastest counts. The ratio is how many times faster this version is. Tables are drawn or
-read once, so older versions need not know them. Threads are those of the environment. The status is
-1 if anything takes more than 1.3 times as long as before, or breaks. It takes a few minutes.
+``python -m benchmarks.releases COMMIT ...`` (``make bench``: the last release) times fits and more
+with the source folders of commits and of the working tree, copied when the run begins. They take
+turns, so that noise of the machine hits all, each time in a new process after a small fit to warm
+up; the fastest counts. A ratio is how many times faster this version is. Tables are drawn or read
+once, so older versions need not know them. Threads are those of the environment. The status is 1 if
+anything takes 1.3 times as long as with the first commit, or breaks. It takes a few minutes.
 """
 
 import argparse
@@ -136,34 +136,36 @@ def main() -> None:
     from benchmarks.tables import TablesMissing, read
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("commit", nargs="?", help="the older version; else the last release")
+    parser.add_argument("commits", nargs="*", help="older versions; else the last release")
     parser.add_argument("--tables", nargs="+", help="fits of these alone")
     parser.add_argument("--repeats", type=int, default=3)
     options = parser.parse_args()
     tag = subprocess.run([*GIT, "describe", "--tags", "--abbrev=0"], capture_output=True, text=True)
-    commit = options.commit or (LAST_RELEASE if tag.returncode else tag.stdout.strip())
+    commits = options.commits or [LAST_RELEASE if tag.returncode else tag.stdout.strip()]
     threads = os.environ.get("OMP_NUM_THREADS", f"all {os.cpu_count()}")
-    print(f"{machine()}, threads: {threads}, load: {os.getloadavg()[0]:.1f}; beside {commit}")
-    print(f"{'':24s}{'old, s':>10s}{'new, s':>10s}{'ratio':>8s}", flush=True)
+    print(f"{machine()}, threads: {threads}, load: {os.getloadavg()[0]:.1f}")
+    headings = [*(f"{commit}, s" for commit in commits), "now, s", *(["ratio"] * len(commits))]
+    print(f"{'':24s}" + "".join(f"{heading:>14s}" for heading in headings), flush=True)
     asked = [(name, "fit") for name in options.tables] if options.tables else GUARDED
     slower = False
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name).resolve()
-        sources = [export(commit, folder / "old"), export(None, folder / "new")]
+        sources = [export(commit, folder / str(i)) for i, commit in enumerate([*commits, None])]
         for name, what in asked:
             label = what if what == "import" else f"{name}, {what}"
             try:
                 np.save(folder / "table.npy", read(name))
-                old, new = measure(sources, folder / "table.npy", what, options.repeats)
+                *old, new = measure(sources, folder / "table.npy", what, options.repeats)
             except TablesMissing as reason:  # says nothing about either version
                 print(f"{label:24s}not measured, {reason}", flush=True)
             except WorkerFailed as reason:
                 slower = True
                 print(f"{label:24s}{reason}", flush=True)
             else:
-                mark = "  slower" if new > SLOWER * old else ""
+                mark = "  slower" if new > SLOWER * old[0] else ""
                 slower |= bool(mark)
-                print(f"{label:24s}{old:10.2f}{new:10.2f}{old / new:8.2f}{mark}", flush=True)
+                words = [*(f"{t:14.3f}" for t in [*old, new]), *(f"{t / new:14.2f}" for t in old)]
+                print(f"{label:24s}{''.join(words)}{mark}", flush=True)
     sys.exit(slower)
 
 
