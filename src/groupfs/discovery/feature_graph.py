@@ -156,7 +156,7 @@ def connect_features(
     if d > WIDE and all(isinstance(half, BlockSums) for half in halves):
         edges, r = _connect_wide(similarity, halves, least, signed)
         return FeatureGraph(d, edges, _ties(r, n_rows, least, signed), n_rows, dealt)
-    keys, weights = [], []
+    keys, weights, line = [], [], np.maximum(least, 1 / np.sqrt(n_rows))
     size = max(
         1, similarity.measured.block_entries // (SMALL_BLOCKS * d * (len(n_rows) + N_BLOCKS))
     )
@@ -169,11 +169,10 @@ def connect_features(
         r = np.concatenate([whole[None], *of_halves], dtype=dtype, casting="same_kind")
         if (none := whole == 0).any():  # indicators that exclude each other
             r[:, none] = 0
-        W = _ties(r, n_rows, least, signed)
         own = np.arange(stop - start)
-        W[:, own, own + start] = 0
-        source, target = np.nonzero(_edges(W, d))
-        weights.append(W[:, source, target])
+        r[:, own, own + start] = 0
+        source, target = np.nonzero(_edges(r, line, signed))
+        weights.append(_ties(r[:, source, target], n_rows, least, signed))
         keys.append(_keys(source + start, target, d))
     key, first = np.unique(np.concatenate(keys), return_index=True)
     ties: FloatArray = np.concatenate(weights, 1)[:, first]
@@ -273,13 +272,17 @@ def _ties(r: FloatArray, n_rows: FloatArray, least: FloatArray, signed: bool) ->
     return np.maximum(r, 0, out=r)
 
 
-def _edges(W: FloatArray, n_features: int) -> BoolArray:
-    """Mark pairs that are edges: all, or the strongest ties of each feature anywhere, (b, d)."""
-    if n_features <= ALL_PAIRS:
-        return np.any(W > 0, axis=0)
-    marked: BoolArray = np.zeros(W.shape[1:], dtype=bool)
-    for own in W:
-        ties, column = largest(own, min(NEIGHBORS, n_features - 1), 0.0)
-        row, place = np.nonzero(ties > 0)
+def _edges(r: FloatArray, line: FloatArray, signed: bool) -> BoolArray:
+    """Mark pairs that are edges: all, or the strongest ties of each feature anywhere, (b, d).
+
+    Ties are correlations, (1 + 2 S, b, d), beyond a line, (1 + 2 S,).
+    """
+    d = r.shape[2]
+    if d <= ALL_PAIRS:
+        return np.any((r if signed else np.abs(r)) > line[:, None, None], axis=0)
+    marked: BoolArray = np.zeros(r.shape[1:], dtype=bool)
+    for own, least in zip(r, line, strict=True):
+        size_of, column = largest(own, min(NEIGHBORS, d - 1), 0.0, signed)
+        row, place = np.nonzero(size_of > least)
         marked[row, column[row, place]] = True
     return marked
