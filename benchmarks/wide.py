@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.group_competitors import timed_fit
+from benchmarks.machine import in_a_process, peak_memory
 from benchmarks.planted_tables import PlantedTable
 from benchmarks.questionnaires import items, signed_loadings
 from benchmarks.records import Record, attempt, averaged, means
@@ -29,6 +30,7 @@ MEDIAN, SIGMA, BOUNDS, LOADINGS = 25, 1.0, (5, 400), (0.4, 0.8)
 SHOWN = {"groups planted": "groups", "groups found": "found", "groups kept": "kept"}
 SHOWN |= {"kept, matched": "matched", "planted, matched": "matched_share", "Rand, kept": "ari"}
 SHOWN |= {"planted lost": "lost", "noise kept": "noise_kept", "seconds": "seconds"}
+SHOWN |= {"peak memory, GB": "memory"}
 
 
 def wide_table(rows: int, features: int, number: int) -> PlantedTable:
@@ -55,17 +57,20 @@ def planted_groups(rng: Generator, n_features: int) -> NDArray[np.int64]:
 
 
 def measure(rows: int, features: int, number: int) -> list[Record]:
+    """Fit a wide table in a process of its own, and compare what is kept with planted groups."""
+    told = {"table": number, "rows": rows, "features": features}
+    return [attempt(told, partial(in_a_process, compared, rows, features, number))]
+
+
+def compared(rows: int, features: int, number: int) -> Record:
     """Fit a wide table, and compare the groups that are kept with planted ones."""
-
-    def compared() -> Record:
-        table = wide_table(rows, features, number)
-        selector, seconds = timed_fit(table.X, number)
-        labels = selector.group_labels_
-        kept = np.append(selector.group_kept_, False)[labels]  # the last is for -1, in no group
-        found = {"groups": table.n_groups, "found": int(selector.n_groups_), "seconds": seconds}
-        return found | scores(table.groups, labels, kept)
-
-    return [attempt({"table": number, "rows": rows, "features": features}, compared)]
+    table = wide_table(rows, features, number)
+    selector, seconds = timed_fit(table.X, number)
+    labels = selector.group_labels_
+    kept = np.append(selector.group_kept_, False)[labels]  # the last is for -1, in no group
+    found = {"groups": table.n_groups, "found": int(selector.n_groups_)}
+    found |= {"seconds": seconds, "memory": peak_memory()}
+    return found | scores(table.groups, labels, kept)
 
 
 def scores(groups: NDArray, labels: NDArray, kept: NDArray[np.bool_]) -> Record:
