@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from joblib import Parallel, delayed
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -28,9 +29,10 @@ DISPERSION = (0.15, 0.25, 0.4)
 LOADINGS = (0.35, 0.9)
 #: Spread of a module within a cell type, relative to that between types.
 WITHIN_TYPES = 0.6
-#: Sparse tables: cells made at a time, genes for each module, share of the cells in which it is on,
-#: what it counts in these, and other counts of a cell relative to the genes.
-AT_ONCE, PER_MODULE, ON, ACTIVE, OTHERS = 4096, 100, 0.1, 14, 0.04
+#: Sparse tables: cells made at a time, and such pieces from which on several processes make them;
+#: genes for each module, share of the cells in which it is on, what it counts in these, and other
+#: counts of a cell relative to the genes.
+AT_ONCE, MANY, PER_MODULE, ON, ACTIVE, OTHERS = 4096, 16, 100, 0.1, 14, 0.04
 
 
 class Cells(NamedTuple):
@@ -87,22 +89,26 @@ def sparse_counts(n_cells: int, n_genes: int, seed: int) -> sp.csr_array:
     What a cell counts is drawn one by one: from all genes by their levels, and from the first genes
     of every hundred if their module is on in it.
     """
-    rng = np.random.default_rng([seed, n_cells, n_genes])
+    spans = [(start, min(AT_ONCE, n_cells - start)) for start in range(0, n_cells, AT_ONCE)]
+    made = (delayed(sparse_block)(n, n_genes, [seed, n_genes, start]) for start, n in spans)
+    return sp.vstack(Parallel(-1 if len(spans) > MANY else 1)(made), format="csr")
+
+
+def sparse_block(n: int, n_genes: int, seed: list[int]) -> sp.csr_array:
+    """Draw some cells of a large table; genes have the same levels in all."""
     modules = PER_MODULE * np.arange(n_genes // PER_MODULE)
-    levels = np.exp(rng.normal(*LEVELS, n_genes))
+    levels = np.exp(np.random.default_rng(seed[:2]).normal(*LEVELS, n_genes))
     by_level = np.repeat(np.arange(n_genes), np.ceil(100 * levels / levels.mean()).astype(int))
-    blocks = []
-    for n in [AT_ONCE] * (n_cells // AT_ONCE) + [n_cells % AT_ONCE]:
-        depth = np.exp(rng.normal(0, DEPTH, (n, 1)))
-        drawn = rng.poisson(OTHERS * n_genes * depth)
-        others = by_level[rng.integers(len(by_level), size=drawn.sum())]
-        of_modules = rng.poisson(ACTIVE * depth * (rng.random((n, len(modules))) < ON))
-        own = np.repeat(np.tile(modules, n), of_modules.ravel())
-        own += rng.integers(SIZES[0], size=len(own))
-        block = sp.csr_array((n, n_genes), dtype=np.uint8)
-        for genes, counted in ((others, drawn), (own, of_modules)):
-            ends = np.append(0, counted.sum(axis=1).cumsum()).astype(np.int32)
-            ones = np.ones(len(genes), dtype=np.uint8)
-            block += sp.csr_array((ones, genes.astype(np.int32), ends), shape=(n, n_genes))
-        blocks.append(block)
-    return sp.vstack(blocks, format="csr")
+    rng = np.random.default_rng(seed)
+    depth = np.exp(rng.normal(0, DEPTH, (n, 1)))
+    drawn = rng.poisson(OTHERS * n_genes * depth)
+    others = by_level[rng.integers(len(by_level), size=drawn.sum())]
+    of_modules = rng.poisson(ACTIVE * depth * (rng.random((n, len(modules))) < ON))
+    own = np.repeat(np.tile(modules, n), of_modules.ravel())
+    own += rng.integers(SIZES[0], size=len(own))
+    block = sp.csr_array((n, n_genes), dtype=np.uint8)
+    for genes, counted in ((others, drawn), (own, of_modules)):
+        ends = np.append(0, counted.sum(axis=1).cumsum()).astype(np.int32)
+        ones = np.ones(len(genes), dtype=np.uint8)
+        block += sp.csr_array((ones, genes.astype(np.int32), ends), shape=(n, n_genes))
+    return block
