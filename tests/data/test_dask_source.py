@@ -16,6 +16,7 @@ from groupfs.data.streamed import choose_plan
 from tests.support.sliced import SMALL_PLAN, Sliced, open_streamed, streaming
 
 da = pytest.importorskip("dask.array")
+from dask.callbacks import Callback  # noqa: E402
 
 N, D = 1700, 40
 LAYOUTS = {
@@ -97,6 +98,16 @@ def test_a_large_array_stays_on_a_cluster_and_a_small_one_does_not(X, monkeypatc
 
 
 @pytest.mark.slow
+def test_no_task_holds_all_rows_of_an_array_that_is_read(X):
+    """Or a worker would need room for an array that fits where it is read alone."""
+    heights = []
+    watch = Callback(posttask=lambda key, value, *_: heights.append(len(np.atleast_1d(value))))
+    with watch:
+        whole = DaskSource(LAYOUTS["rows"](X)).read(0, N)
+    np.testing.assert_array_equal(whole, X)
+    assert max(heights, default=0) < N
+
+
 def test_a_frame_of_dask_keeps_its_names(X):
     dd = pytest.importorskip("dask.dataframe")
     frame = pd.DataFrame(X, columns=[f"gene {i}" for i in range(D)])

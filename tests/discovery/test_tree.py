@@ -92,17 +92,17 @@ def test_rows_are_dealt_by_what_they_are_and_not_by_their_places(rng):
     Z = rng.standard_normal((400, 6))
     Z[200:] = np.round(Z[:200])  # some are equal in steps, and some altogether
     order, tied = rng.permutation(400), Z @ rng.standard_normal(6)
-    again = deal_rows(Z, tied)
-    np.testing.assert_array_equal(Z[order][deal_rows(Z[order], tied[order])], Z[again])
-    np.testing.assert_array_equal(deal_rows(Z[:, ::-1], tied), again)
-    assert (blocks_of(deal_rows(Z, tied, dealing=1)) == blocks_of(again)).mean() < 0.1
+    again, other = deal_rows(Z, tied, 2)
+    np.testing.assert_array_equal(Z[order][deal_rows(Z[order], tied[order])[0]], Z[again])
+    np.testing.assert_array_equal(deal_rows(Z[:, ::-1], tied, 1, 99)[0], again[:99])
+    assert (blocks_of(other) == blocks_of(again)).mean() < 0.1
     Z[7] += 1  # moves that row, and next to no other
-    assert (blocks_of(deal_rows(Z, tied)) == blocks_of(again)).mean() > 0.9
+    assert (blocks_of(deal_rows(Z, tied)[0]) == blocks_of(again)).mean() > 0.9
 
 
 def test_equal_rows_are_spread_over_the_blocks(rng):
     Z = np.repeat([[0.0], [1.0]], 320, axis=0)
-    ones = Z[deal_rows(Z, np.zeros(640)), 0].reshape(N_BLOCKS, -1).mean(1)
+    ones = Z[deal_rows(Z, np.zeros(640))[0], 0].reshape(N_BLOCKS, -1).mean(1)
     assert ones.min() > 0.1 and ones.max() < 0.9
 
 

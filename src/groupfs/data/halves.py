@@ -38,12 +38,14 @@ PAIRED_ENTRIES = 2**22
 LEAST_VARIANCE = 1e-3
 
 
-def deal_rows(Z: FloatArray, tied: FloatArray, dealing: int = 0) -> IntArray:
-    """Put standardised rows in an order as if at random that only their values decide, (n,).
+def deal_rows(
+    Z: FloatArray, tied: FloatArray, n_dealings: int = 1, n_rows: int | None = None
+) -> list[IntArray]:
+    """Put standardised rows in orders as if at random that only their values decide, (n,) each.
 
-    Neighbours in it make a block. Values in some columns (n, k) count in steps, whatever the order
-    of the columns; rows that are equal so are counted, in the order of ``tied`` (n,), and spread.
-    Every ``dealing`` has another order.
+    Neighbours in an order make a block. Values in some columns (n, k) count in steps, whatever the
+    order of the columns; rows that are equal so are counted, in the order of ``tied`` (n,), and
+    spread. Of every dealing the first ``n_rows`` are given.
     """
     key, place = np.zeros(len(Z), dtype=np.uint64), np.arange(len(Z))
     for z in Z.T:  # the sum is the same whatever the order of the columns
@@ -51,7 +53,8 @@ def deal_rows(Z: FloatArray, tied: FloatArray, dealing: int = 0) -> IntArray:
     order = np.lexsort((tied, key))
     first = np.append(True, key[order][1:] != key[order][:-1])
     key[order] += (place - np.maximum.accumulate(np.where(first, place, 0))).astype(np.uint64)
-    return np.argsort(_scrambled(key + np.uint64(dealing << 32)), kind="stable")
+    dealings = (_scrambled(key + np.uint64(dealing << 32)) for dealing in range(n_dealings))
+    return [np.argsort(dealt, kind="stable")[:n_rows] for dealt in dealings]
 
 
 def _scrambled(numbers: NDArray[Any]) -> NDArray[np.uint64]:

@@ -37,8 +37,9 @@ DEALT_FEATURES, MOST_DEALINGS = 600, 8
 #: Neighbours of each feature that are edges.
 NEIGHBORS = 20
 NO_EDGES = np.zeros(0, dtype=np.int64)
-#: Numbers in the rows that are halved, in blocks of similarities, and how many rows at least; parts
-#: of such a block that the products of all blocks of rows and similarities in all halves take.
+#: Numbers in the rows that are halved, of all dealings and in blocks of similarities, and rows of
+#: each at least; parts of such a block that products of all blocks of rows and similarities in all
+#: halves take.
 HALVED_BLOCKS, FEWEST_ROWS, SMALL_BLOCKS = 4, 500, 4
 #: Tries of graphs of so few features, which often miss the best otherwise; and edges from which on
 #: threads divide the halves.
@@ -248,9 +249,9 @@ def _halves(
     Z, of = np.nan_to_num(rows.take(np.arange(N)), nan=1e6), rank[some][rows.feature_of_column]
     tied = Z @ np.random.default_rng(0).standard_normal(2 * DEALING_FEATURES)[of]
     Z = Z[:, of < min(-(-d // 2), DEALING_FEATURES)]
-    n_rows = max(FEWEST_ROWS, HALVED_BLOCKS * held.measured.block_entries // d)
     n_dealings = min(DEALT_FEATURES // d, MOST_DEALINGS) if d <= ALL_PAIRS else 1
-    dealt = [deal_rows(Z, tied, dealing)[:n_rows] for dealing in range(n_dealings)]
+    n_rows = max(FEWEST_ROWS, HALVED_BLOCKS * held.measured.block_entries // (n_dealings * d))
+    dealt = deal_rows(Z, tied, n_dealings, n_rows)
     return dealt[0], [held.halved_blocks(rows, pairs_of_halves(d)) for rows in dealt]
 
 
