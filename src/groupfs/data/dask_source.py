@@ -36,7 +36,7 @@ class DaskSource(SlicedSource):
 
     def _fetch(self, start: int, stop: int) -> Any:
         """Bring rows block by block: no worker has room for all."""
-        from dask import compute
+        from dask.base import compute
 
         blocks = self.X[start:stop].rechunk({1: -1}).to_delayed()[:, 0]
         return stack_blocks(list(compute(*blocks)))
