@@ -125,4 +125,4 @@ def test_planted_modules_are_found_that_a_sample_does_not_show(monkeypatch):
         inside = labels >= 0
         assert adjusted_rand_score(module[inside], labels[inside]) > 0.98
         found[device] = inside.sum()
-    assert found[CPU] > 1.5 * found[None]
+    assert found[CPU] > 1.3 * found[None]

@@ -77,7 +77,7 @@ def test_chance_tables_are_the_same_again_and_choose_their_strongest_features(rn
 
 
 def test_tall_tables_lend_some_of_their_rows(rng):
-    tables = ChanceTables.of(correlations(rng.standard_normal((900, 5))), 0, table_entries=1)
+    tables = ChanceTables.of(correlations(rng.standard_normal((900, 5))), 0, entries=1)
     assert tables.similarity.shape == (FEWEST_SHUFFLED_ROWS, 5) and len(tables.seeds) == MOST_TABLES
 
 

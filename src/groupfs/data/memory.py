@@ -22,8 +22,9 @@ UNITS |= {f"{unit}I": 2 ** (10 * power) for power, unit in enumerate("KMGT", sta
 DEFAULT_SHARE = 0.75
 #: Bytes for parts of libraries that are loaded on the way.
 LIBRARIES = 160 * 10**6
-#: Bytes that a fit in memory takes at its peak for each number of a dense table, entry of a sparse.
-PER_NUMBER, PER_ENTRY = 32, 48
+#: Bytes that a fit in memory takes at its peak for each number of a dense table, entry of a sparse,
+#: and feature: its neighbours in the table and in halves, and what is made of them.
+PER_NUMBER, PER_ENTRY, PER_FEATURE = 32, 48, 2**15
 #: Numbers, zeros included, above which a sparse table is worked on in blocks whatever the memory.
 MOST_SPARSE = 2**30
 
@@ -38,8 +39,6 @@ BLOCK_ENTRIES = 2**23
 SIGN_ENTRIES = 2**24
 
 # -- streamed tables --
-#: Bytes of the feature graph, its eigenvectors and the search for them, for each feature.
-PER_FEATURE = 8192
 #: Bytes for each similarity of two columns, with what is made of it.
 PER_PRODUCT = 40
 #: Most rows of the sample that stays in memory, and the fewest; most of a block.
@@ -97,7 +96,8 @@ def memory_budget(max_memory: Any) -> int:
 
 def memory_of_table(shape: tuple[int, int], n_entries: int | None) -> int:
     """Return the bytes a fit in memory takes; ``n_entries`` are those of a sparse table."""
-    return PER_NUMBER * shape[0] * shape[1] if n_entries is None else PER_ENTRY * n_entries
+    rows = PER_NUMBER * shape[0] * shape[1] if n_entries is None else PER_ENTRY * n_entries
+    return rows + PER_FEATURE * shape[1]
 
 
 def fits_in_memory(shape: tuple[int, int], n_entries: int | None, budget: int) -> bool:

@@ -21,8 +21,8 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Features of all chance tables together, at least, and tables, at least and at most.
 CHANCE_FEATURES, FEWEST_TABLES, MOST_TABLES = 2000, 2, 40
-#: Entries and products of columns that a chance table may take, and rows it has at least.
-TABLE_ENTRIES, TABLE_PRODUCTS, FEWEST_SHUFFLED_ROWS = 2**23, 3e10, 500
+#: Entries of all chance tables, products of columns that one may take, and rows it has at least.
+ENTRIES, TABLE_PRODUCTS, FEWEST_SHUFFLED_ROWS = 2**24, 3e10, 500
 #: Numbers and similarities of kept tables (134 MB).
 KEPT_ENTRIES = 2**24
 #: Chance features that a feature is compared with, at least.
@@ -56,14 +56,13 @@ class ChanceTables:
         self._keeps = len(seeds) * (N + d) * d <= most_entries
 
     @classmethod
-    def of(
-        cls, similarity: Similarity, seed: int, table_entries: int = TABLE_ENTRIES
-    ) -> "ChanceTables":
+    def of(cls, similarity: Similarity, seed: int, entries: int = ENTRIES) -> "ChanceTables":
         """Choose rows and seeds: more tables where features are few."""
         rng, d = np.random.default_rng(seed), similarity.n_compared
-        most = max(FEWEST_SHUFFLED_ROWS, int(min(table_entries / d, TABLE_PRODUCTS / d**2)))
         n_tables = -(-CHANCE_FEATURES // similarity.shape[1])
         n_tables = min(max(n_tables, FEWEST_TABLES), MOST_TABLES)
+        affordable = min(entries / (n_tables * d), TABLE_PRODUCTS / d**2)
+        most = max(FEWEST_SHUFFLED_ROWS, int(affordable))
         sampled = similarity.sampled(most, rng)
         return cls(sampled, rng.integers(2**31, size=n_tables).tolist())
 

@@ -20,7 +20,7 @@ from groupfs.data.standardize import unit_columns
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Numbers in the rows that are looked at, features and targets, at most.
-ENTRIES, MOST_FEATURES, MOST_TARGETS = 2**24, 1024, 2048
+ENTRIES, MOST_FEATURES, MOST_TARGETS = 2**22, 1024, 2048
 #: Share of the variance that is left to explain, of a column's that is left of it, and of a row's
 #: that others do not determine: as good as none.
 ALL_EXPLAINED, LEAST_LEFT, LEAST_FREE = 1e-4, 1e-6, 1e-3
