@@ -60,8 +60,8 @@ ENOUGH = 30
 MOST_ROWS = 20_000
 MOST = {"Ward": 10_000, "factors": 10_000, "MCFS": 10_000, "Laplacian": 30_000}
 HEADINGS = (*NAMES, "rest", "total", "limit", "times", "scores", "groups", *MOST)
-FIRST_FIT = "from groupfs import FeatureGroups; import numpy; "
-FIRST_FIT += "FeatureGroups().fit(numpy.random.default_rng(0).standard_normal((300, 30)))"
+FIRST_FIT = "import groupfs, numpy; X = numpy.random.default_rng(0).standard_normal((300, 30)); "
+FIRST_FIT += "(getattr(groupfs, 'FeatureGroups', None) or groupfs.GroupFS)().fit(X)"
 
 
 def table(name: str) -> Any:
