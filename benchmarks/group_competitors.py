@@ -133,8 +133,7 @@ def standardized(X: NDArray) -> NDArray:
 
 def absolute_correlation(X: NDArray) -> NDArray:
     """Correlate columns, whatever the sign, (d, d)."""
-    Z = standardized(X)
-    return np.minimum(np.abs(Z.T @ Z) / len(Z), 1)
+    return np.abs(np.corrcoef(X, rowvar=False))
 
 
 def scores(table: PlantedTable, result: Found) -> dict[str, float | int | None]:

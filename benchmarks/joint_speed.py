@@ -19,7 +19,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from benchmarks.machine import REPEATS, fastest, seconds
+from benchmarks.machine import REPEATS, fastest, machine, seconds
 from benchmarks.tables import read
 from groupfs import GroupFSPath
 
@@ -136,8 +136,7 @@ def main() -> None:
     options = parser.parse_args()
     torch.set_num_threads(options.threads)
     warnings.simplefilter("ignore")  # that gates are shut after few epochs
-    name = torch.cuda.get_device_name() if options.device == "cuda" else "CPU"
-    print(f"{name}, torch {torch.__version__}, {options.threads} threads")
+    print(f"{machine(options.device)}, torch {torch.__version__}, {options.threads} threads")
     print(f"{'table':>14} {'models':>6} {'ratio':>7} {'ms':>8}  per model and step", flush=True)
     for name in options.tables:
         measure(name, options.models, options.budget, options.device)

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -44,11 +45,12 @@ def rates(device: str) -> Rates:
     return Rates(2 * multiplied**3 / product, 2 * source.nbytes / copy)
 
 
-def machine() -> str:
-    """Name the processor."""
+def machine(device: str = "cpu") -> str:
+    """Name the processor, and the GPU if it is used."""
     info = Path("/proc/cpuinfo")
     text = info.read_text() if info.exists() else ""
-    return text.partition("model name\t: ")[2].partition("\n")[0] or platform.machine()
+    name = text.partition("model name\t: ")[2].partition("\n")[0] or platform.machine()
+    return name if device == "cpu" else f"{import_module('torch').cuda.get_device_name()}, {name}"
 
 
 def peak_memory() -> float:

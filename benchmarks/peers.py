@@ -4,8 +4,7 @@
 (``benchmarks.simulated_cells``) and runs every method once, in a process of its own with one thread
 each. It prints a table, writes out/peers.json and draws docs/images/accuracy_seconds.png; ``--draw
 FILE`` only draws what a run has written. Peers run in the given interpreter, which needs
-scikit-learn, skfeature-chappers and hotspotsc. What is missing, breaks or
-takes more than ``--limit`` seconds is reported as such.
+scikit-learn, skfeature-chappers and hotspotsc. What takes more than ``--limit`` seconds is ended.
 
 All get the same log-normalised table, no labels, and a small table to warm up. Seconds are those of
 the fit, without imports and reading.

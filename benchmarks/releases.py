@@ -1,4 +1,4 @@
-"""This version beside older ones in one run: seconds of fits, of paths, and of the import.
+"""This version beside older ones in one run: seconds of fits and of paths.
 
 ``python -m benchmarks.releases COMMIT ...`` (``make bench``: the last release) times fits and more
 with the source folders of commits and of the working tree, copied when the run begins. They take
@@ -33,11 +33,10 @@ LAST_RELEASE = "a9c816d"
 #: What is timed if no tables are named: a table and what is done with it.
 GUARDED = (
     *(("two_moons", "fit"), ("bfi", "fit"), ("heart_disease", "fit"), ("yale", "fit")),
-    *(("allaml", "fit"), ("two_moons", "path"), ("two_moons", "dask"), ("two_moons", "import")),
+    *(("allaml", "fit"), ("two_moons", "path"), ("two_moons", "dask")),
 )
 #: The status is 1 if a timing is this many times longer.
 SLOWER = 1.3
-IMPORT = "from groupfs import GroupFS, GroupFSPath"
 #: Rows of a piece of a dask array.
 CHUNK = 100
 
@@ -121,13 +120,10 @@ def export(commit: str | None, folder: Path) -> Path:
 def measure(sources: list[Path], file: Path, what: str, repeats: int) -> list[float]:
     """Let versions take turns; return the least seconds of each."""
     taken: list[list[float]] = [[] for _ in sources]
-    for turn in range(repeats + (what == "import")):  # the first compiles the modules
+    for turn in range(repeats):
         pairs = list(zip(taken, sources, strict=True))
         for seconds, source in pairs if turn % 2 == 0 else pairs[::-1]:
-            if what == "import":
-                seconds.append(process_seconds(source, IMPORT))
-            else:
-                seconds.append(answer(source, __file__, "--work", str(source), str(file), what))
+            seconds.append(answer(source, __file__, "--work", str(source), str(file), what))
     return [min(seconds) for seconds in taken]
 
 
@@ -152,7 +148,7 @@ def main() -> None:
         folder = Path(name).resolve()
         sources = [export(commit, folder / str(i)) for i, commit in enumerate([*commits, None])]
         for name, what in asked:
-            label = what if what == "import" else f"{name}, {what}"
+            label = f"{name}, {what}"
             try:
                 np.save(folder / "table.npy", read(name))
                 *old, new = measure(sources, folder / "table.npy", what, options.repeats)

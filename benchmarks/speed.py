@@ -166,11 +166,7 @@ def main(arguments: list[str] | None = None) -> None:
     if options.threads:
         os.environ["OMP_NUM_THREADS"] = str(options.threads)  # of other processes
     threads = os.environ.get("OMP_NUM_THREADS", "all")
-    where = f"{machine()}, threads: {threads}"
-    if options.device == "cuda":
-        import torch
-
-        where = f"{torch.cuda.get_device_name()}, {where}"
+    where = f"{machine(options.device)}, threads: {threads}"
     print(f"{where}, load before: {os.getloadavg()[0]:.1f}", flush=True)
     with threadpool_limits(options.threads):
         PARTS[options.part](options)

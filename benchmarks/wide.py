@@ -29,8 +29,8 @@ MEDIAN, SIGMA, BOUNDS, LOADINGS = 25, 1.0, (5, 400), (0.4, 0.8)
 #: What is averaged, and what it is called.
 SHOWN = {"groups planted": "groups", "groups found": "found", "groups kept": "kept"}
 SHOWN |= {"kept, matched": "matched", "planted, matched": "matched_share", "Rand, kept": "ari"}
-SHOWN |= {"planted lost": "lost", "noise kept": "noise_kept", "seconds": "seconds"}
-SHOWN |= {"peak memory, GB": "memory"}
+SHOWN |= {"planted lost": "lost", "noise kept": "noise_kept"}
+SHOWN |= {"seconds": "seconds", "peak memory, GB": "memory"}
 
 
 def wide_table(rows: int, features: int, number: int) -> PlantedTable:
