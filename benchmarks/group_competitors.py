@@ -133,7 +133,8 @@ def standardized(X: NDArray) -> NDArray:
 
 def absolute_correlation(X: NDArray) -> NDArray:
     """Correlate columns, whatever the sign, (d, d)."""
-    return np.abs(np.corrcoef(X, rowvar=False))
+    Z = standardized(X)
+    return np.minimum(np.abs(Z.T @ Z) / len(Z), 1)
 
 
 def scores(table: PlantedTable, result: Found) -> dict[str, float | int | None]:
