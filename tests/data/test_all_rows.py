@@ -1,5 +1,7 @@
 """All rows of a table that is not in memory, compared on a device: here by the processor."""
 
+import gc
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -51,6 +53,40 @@ def test_a_device_sees_what_the_processor_sees(is_sparse, rng):
     assert_allclose(there.keys, here.keys, rtol=1e-9, atol=1e-7)
     pairs = zip(*(sp.csr_array(s.sample).toarray() for s in (there, here)), strict=True)
     assert all((a == b).all() for a, b in pairs)
+
+
+@pytest.mark.parametrize("kind", [">f4", "g", ">i2", "?"])
+def test_numbers_of_any_type_are_brought_to_the_device(kind, rng):
+    X = table(rng, False).astype(kind)
+    X.setflags(write=False)
+    work = SurveyWork(X.shape, 50)
+    there = DeviceRows(as_source(X), CPU).look_at(work)
+    assert_allclose(there.moments.mean, X.astype(float).mean(0), rtol=1e-6)
+
+
+def test_products_of_columns_are_given_back_before_the_next_are_made(rng, monkeypatch):
+    """Of a part of the columns at a time, else they would be twice what is free."""
+    monkeypatch.setattr(DeviceRows, "free_bytes", lambda self: 2**17)
+    monkeypatch.setattr(all_rows, "AT_ONCE", 2**12)
+    rows, made, zeros = DeviceRows(as_source(table(rng, False)), CPU), [], torch.Tensor.new_zeros
+
+    def memory(tensor):
+        return tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()
+
+    def watched(tensor, shape, **options):
+        if np.ndim(shape) == 1 and shape[0] == all_rows.N_BLOCKS:
+            held = [memory(own) for own in gc.get_objects() if type(own) is torch.Tensor]
+            assert not set(made) & set(held)
+            made.append(memory(found := zeros(tensor, shape, **options)))
+            return found
+        return zeros(tensor, shape, **options)
+
+    monkeypatch.setattr(torch.Tensor, "new_zeros", watched)
+    columns = np.delete(np.arange(60), 7)
+    units = ColumnUnits(columns, np.zeros(59), np.ones(59), 60)
+    for _ in BlocksOfRows(rows, units).correlations():
+        pass
+    assert len(made) > 1
 
 
 def test_missing_values_are_found_as_by_the_processor(rng):

@@ -48,3 +48,9 @@ def test_a_column_that_is_constant_in_a_sample_goes_with_nothing(dtype, rng):
     assert not similarity.is_kept and not similarity.quick_block(0, 5)[2, :2].any()
     strength = similarity.strength()
     assert strength[2] == 0 and np.isfinite(strength).all()
+
+
+@pytest.mark.parametrize("k", [0, 4])
+def test_more_numbers_than_there_are_and_none_are_refused(k):
+    with pytest.raises(ValueError, match=f"k={k} of 3 numbers"):
+        largest(np.zeros((2, 3)), k)

@@ -31,10 +31,11 @@ from groupfs.utils.types import FloatArray, IntArray
 N_BLOCKS = 2 * WIDE_PAIRS
 #: Neighbours of a column.
 NEIGHBORS = 20
-#: Shares of the free memory for rows that stay, for a batch in double precision, for products.
-KEPT_SHARE, BATCH_SHARE, PRODUCTS_SHARE = 1 / 3, 1 / 12, 3 / 4
-#: Rows of a batch at most, and correlations that are looked at together.
-BATCH_ROWS, AT_ONCE = 2**15, 2**29
+#: Shares of the free memory for rows that stay, for a batch in double precision, for products, and
+#: for correlations that are looked at together, with what is made of them.
+KEPT_SHARE, BATCH_SHARE, PRODUCTS_SHARE, LOOKED_AT_SHARE = 1 / 3, 1 / 12, 2 / 3, 1 / 8
+#: Rows of a batch at most, correlations that are looked at together, and bytes that each takes.
+BATCH_ROWS, AT_ONCE, PER_CORRELATION = 2**15, 2**29, 24
 #: Bytes that are free where nobody tells.
 FREE_BYTES = 2**30
 
@@ -57,6 +58,11 @@ class ComparedEdges:
         inside = (edges >= 0).all(1)
         parts = (edges[inside], self.r[:, inside], self.n_rows, self.strength[features])
         return ComparedEdges(len(features), *parts)
+
+
+def as_native(dtype: Any) -> Any:
+    """Return the type that torch knows for numbers of one."""
+    return np.dtype(np.float64) if dtype.char == "g" else dtype.newbyteorder("=")
 
 
 class DeviceRows:
@@ -94,7 +100,9 @@ class DeviceRows:
         """Return numbers of a block of rows, in memory that a GPU reads by itself."""
         sparse = sp.issparse(block)
         arrays = [np.diff(block.indptr), block.indices, block.data] if sparse else [block]
-        found = [self.torch.from_numpy(np.ascontiguousarray(array)) for array in arrays]
+        types = [as_native(array.dtype) for array in arrays]
+        own = (np.require(array, of, "CW") for array, of in zip(arrays, types, strict=True))
+        found = [self.torch.from_numpy(array) for array in own]
         is_cuda = self.device.type == "cuda"
         return block.shape[0], [array.pin_memory() if is_cuda else array for array in found]
 
@@ -190,7 +198,7 @@ class Batch:
         out = torch.zeros((max(n_slots, self.shape[0]), d), dtype=dtype, device=device)
         if len(self.arrays) == 1:
             raw = self.arrays[0][:, units.columns].double()
-            out[slots] = ((raw - units.mean) / units.scale).to(dtype)
+            out[slots] = raw.sub_(units.mean).div_(units.scale).to(dtype)
             return out
         lengths, column, values = self.arrays
         out[slots] = (-units.mean / units.scale).to(dtype)
@@ -228,8 +236,9 @@ class BlocksOfRows:
     def correlations(self) -> Iterator[tuple[int, Any]]:
         """Correlate columns with all, (H, c, d), from the first of c on; in single precision."""
         torch, d = self.torch, len(self.units.columns)
-        step = int(PRODUCTS_SHARE * self.rows.free_bytes()) // (4 * d * N_BLOCKS)
-        marked = self.marked.float()
+        free, marked = self.rows.free_bytes(), self.marked.float()
+        step = int(PRODUCTS_SHARE * free) // (4 * d * N_BLOCKS)
+        at_once = min(AT_ONCE, int(LOOKED_AT_SHARE * free) // PER_CORRELATION)
         for start, stop in spans(d, max(step, 1)):
             sums, squares = self.marked.new_zeros((2, N_BLOCKS, d))
             products = marked.new_zeros((N_BLOCKS, stop - start, d))
@@ -242,7 +251,7 @@ class BlocksOfRows:
                     squares[k] += own.square().sum(0, dtype=torch.float64)
                 doing()
             mean, inverse = (own.float() for own in self._moments(sums, squares))
-            for a, b in spans(stop - start, max(1, AT_ONCE // (len(marked) * d))):
+            for a, b in spans(stop - start, max(1, at_once // (len(marked) * d))):
                 part, some = slice(start + a, start + b), products[:, a:b].reshape(N_BLOCKS, -1)
                 r = (marked @ some).view(-1, b - a, d)
                 r /= self.n_rows.float()[:, None, None]
@@ -250,7 +259,7 @@ class BlocksOfRows:
                 r *= inverse[:, part, None]
                 r *= inverse[:, None]
                 yield start + a, r.clamp_(-1, 1)
-            del products
+            del products, some, r  # which share their memory
 
     def _multiplied(self, Z: Any, start: int, stop: int) -> Any:
         """Multiply columns start..stop with all, (n, d) to (c, d), in single precision.

@@ -29,8 +29,11 @@ def select_largest(const real[:, ::1] values, int k, double above, bint signed):
     ``signed``, absolute values are selected.
     """
     cdef int b = values.shape[0], d = values.shape[1], room = 4 * k + AT_ONCE
-    cdef int i, j, m, stop, n, reached, width = d // max(1, <int>sqrt(d // k))
+    cdef int i, j, m, stop, n, reached, width
     cdef real lowest = <real>above, line, kth, value
+    if not 1 <= k <= d:
+        raise ValueError(f"k={k} of {d} numbers were asked for; choose 1 to {d}.")
+    width = d // max(1, <int>sqrt(d // k))
     dtype = np.float32 if real is float else np.float64
     found, column = np.empty((b, k), dtype=dtype), np.empty((b, k), dtype=np.int64)
     cdef real[:, ::1] out = found

@@ -101,7 +101,7 @@ def communities(
                 quality = modularity(graphs, labels, resolution, &s) if tries > 1 else 0
                 if t and fabs(quality - best) < SAME:
                     times += 1
-                elif quality > best:
+                elif t == 0 or quality > best:
                     best, times = quality, 1
                     for v in range(n):
                         out[r, v] = labels[v]
@@ -125,7 +125,7 @@ cdef void read_graph(
         for e in range(starts[v], starts[v + 1]):
             w = ties[edges[e]]
             to[m], tie[m] = neighbors[e], w
-            total += w
+            total += w if w > 0 else 0
             m += w > 0
         g.strength[v] = total
     g.start[g.n] = m
