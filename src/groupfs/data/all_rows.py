@@ -101,7 +101,7 @@ class DeviceRows:
         sparse = sp.issparse(block)
         arrays = [np.diff(block.indptr), block.indices, block.data] if sparse else [block]
         types = [as_native(array.dtype) for array in arrays]
-        own = (np.require(array, of, "CW") for array, of in zip(arrays, types, strict=True))
+        own = (np.require(array, of, ["C", "W"]) for array, of in zip(arrays, types, strict=True))
         found = [self.torch.from_numpy(array) for array in own]
         is_cuda = self.device.type == "cuda"
         return block.shape[0], [array.pin_memory() if is_cuda else array for array in found]
