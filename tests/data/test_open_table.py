@@ -56,6 +56,8 @@ def test_text_in_arrays_is_refused(X):
     table[0, 0] = "high"
     message = refusal(table)
     assert "text" in message and "high" in message and "OrdinalEncoder" in message
+    message = refusal(X.astype(str))
+    assert "X holds text" in message and "OrdinalEncoder" in message
 
 
 @pytest.mark.parametrize(
