@@ -147,8 +147,9 @@ def _read_matrix(X: Any, source: sources.Source | None, who: str) -> Matrix:
         X = check_array(X, accept_sparse=kinds, ensure_all_finite=False, **size, **told)
     except ValueError as error:
         if "could not convert string" in str(error) or "bytes/strings" in str(error):
+            reason = str(error).partition(".Convert")[0]
             raise ValueError(
-                f"X holds text ({str(error).partition('.Convert')[0]}); encode text columns as numbers first, e.g. with "
+                f"X holds text ({reason}); encode text columns as numbers first, e.g. with "
                 "OrdinalEncoder, or drop them."
             ) from error
         raise
