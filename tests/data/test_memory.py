@@ -46,7 +46,7 @@ def test_tables_are_counted_by_numbers_or_entries_and_by_features():
     assert fits_in_memory((10**6, 1000), None, 33 * 10**9)
     assert not fits_in_memory((10**6, 1000), None, 31 * 10**9)
     assert fits_in_memory((10**6, 1000), 1000, 34 * 10**6)
-    assert not fits_in_memory((100, 10**5), None, 3 * 10**9)  # measured: 300 rows take 3.5 GB
+    assert not fits_in_memory((300, 10**5), None, 3 * 10**9)  # measured: 3.5 GB with libraries
     assert not fits_in_memory((10**6, 10**5), 1000, 10**12)
 
 

@@ -24,7 +24,7 @@ DEFAULT_SHARE = 0.75
 LIBRARIES = 160 * 10**6
 #: Bytes that a fit in memory takes at its peak for each number of a dense table, entry of a sparse,
 #: and feature: its neighbours in the table and in halves, and what is made of them.
-PER_NUMBER, PER_ENTRY, PER_FEATURE = 32, 48, 2**15
+PER_NUMBER, PER_ENTRY, PER_FEATURE = 32, 48, 24 * 2**10
 #: Numbers, zeros included, above which a sparse table is worked on in blocks whatever the memory.
 MOST_SPARSE = 2**30
 
