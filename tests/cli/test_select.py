@@ -68,6 +68,23 @@ def test_numbers_as_label_are_cut_in_two(values, halves, folder):
     assert "outcome" not in prepared.preparation.names
 
 
+@pytest.mark.parametrize("n_classes", [20, 40])
+def test_codes_of_many_classes_are_classes(n_classes, folder):
+    codes = np.arange(200) % n_classes
+    frame = pd.DataFrame({"a": np.arange(200) / 7, "b": np.arange(200) % 9, "code": codes})
+    frame.to_csv(folder / "coded.csv", index=False)
+    prepared = prepare(read_table(folder / "coded.csv"), SelectRequest("coded.csv", label="code"))
+    assert list(prepared.labels) == list(codes)
+
+
+def test_years_of_age_are_no_classes(folder):
+    ages = 18 + np.arange(400) % 40
+    frame = pd.DataFrame({"a": np.arange(400) / 7, "b": np.arange(400) % 9, "age": ages})
+    frame.to_csv(folder / "aged.csv", index=False)
+    prepared = prepare(read_table(folder / "aged.csv"), SelectRequest("aged.csv", label="age"))
+    assert set(prepared.labels) == {"up to 37.5", "above 37.5"}
+
+
 @pytest.mark.slow
 def test_json_alone_is_on_stdout_also_of_csv_from_a_pipe(table, tmp_path):
     arguments = ("select", "-", "--budget", 3, "--groups", 2, "--json", "-o", tmp_path / "out")

@@ -137,6 +137,13 @@ def test_labels_may_be_numbers_words_or_missing(selector, table):
     assert words["agreement"] is None  # one class and gaps
 
 
+def test_agreement_is_told_with_more_classes_than_there_are_colours(selector, table):
+    codes = (np.arange(len(table[0])) % 40).astype(object)
+    measured = summarize(selector, table[0], labels=codes)
+    assert measured["agreement"]["n_classes"] == 40
+    assert len(measured["embedding"]["label"]["classes"]) == 40
+
+
 @pytest.mark.parametrize("nothing", [None, float("nan"), pd.NA])
 def test_samples_without_a_label_are_no_class_of_the_agreement(selector, table, nothing):
     X, labels = table

@@ -17,8 +17,11 @@ from groupfs.files.columns import (
 from groupfs.files.large_text import is_too_large, read_sample
 from groupfs.utils.text import count, join_names
 
-#: Labels of numbers with more values than this are cut into two halves to report agreement.
-MOST_CLASSES = 10
+#: So few values of a label are classes, whatever they are.
+FEW_VALUES = 10
+#: More are classes if they are whole and occur so often each: so many at most, or, where they count
+#: from 0 or 1 without a gap, as codes do and ages do not, so many.
+OF_EACH, MOST_VALUES, MOST_CODES = 5, 30, 100
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ def _labels(table: FileTable, request: SelectRequest) -> tuple[Any, list[str]]:
     if n_classes < 2:
         only = "".join(f"one value only, {value}" for value in series.dropna().unique())
         raise ColumnsError(f"--label {label}: the column has {only or 'no value'}.")
-    if series.dtype.kind in "iuf" and n_classes > MOST_CLASSES:
+    if series.dtype.kind in "iuf" and not _are_classes(series):
         middle = float(series.median())
         if middle == series.max():
             middle = float(series[series < middle].max())
@@ -117,6 +120,14 @@ def _labels(table: FileTable, request: SelectRequest) -> tuple[Any, list[str]]:
         series = series.map(lambda v: low if v <= middle else high, na_action="ignore")
         note = f"{note[:-1]}; agreement is that with its two halves, {low} and {high}."
     return series.to_numpy(dtype=object, na_value=None), [note]
+
+
+def _are_classes(numbers: Any) -> bool:
+    counts = numbers.value_counts()
+    n, low, high = len(counts), counts.index.min(), counts.index.max()
+    whole = bool((counts.index % 1 == 0).all()) and counts.min() >= OF_EACH
+    most = MOST_CODES if low in (0, 1) and high - low == n - 1 else MOST_VALUES
+    return n <= FEW_VALUES or whole and n <= most
 
 
 def find_column(table: FileTable, name: str, option: str) -> Any:

@@ -35,6 +35,8 @@ FEWEST_EMBEDDINGS, MOST_EMBEDDINGS, MOST_POINTS = 16, 60, 30_000
 MOST_FEATURES, MOST_SCORES = 200, 120_000
 #: Labels with more values than this are numbers to be coloured by size, or names too many to tell.
 MOST_CLASSES = 28
+#: Names of classes with which k-means is compared, at most.
+MOST_COMPARED = 100
 
 
 def stops(result: Result) -> list[int]:
@@ -90,7 +92,8 @@ def agreement(Z: FloatArray, support: BoolArray, labels: Labels, name: str | Non
     labelled = np.array([not _is_missing(value) for value in labels])
     Z = np.nan_to_num(Z[labelled])
     classes, codes = _classes(labels[labelled])
-    if not 2 <= len(classes) <= MOST_CLASSES or len(classes) >= len(Z):
+    most = MOST_CLASSES if labels.dtype.kind in "iuf" else MOST_COMPARED
+    if not 2 <= len(classes) <= most or len(classes) >= len(Z):
         return None
     measured: Json = {
         "name": name or "label",
