@@ -35,7 +35,7 @@ class Why(IntEnum):
     GATE_OPEN = 5, "gate open"
     GATE_CLOSED = 6, "gate closed"
     FIRST_OF_CLOSED = 7, "gate closed, but the first in rank"
-    IN_BUDGET = 8, "the budget of {budget} takes {n} of its {size}"
+    TAKEN_WHOLE = 8, "taken whole, to cover the budget of {budget}"
     OUT_OF_BUDGET = 9, "the budget of {budget} goes to other groups"
     # of a feature
     AS_GROUP = 10, "{why}"
@@ -46,7 +46,6 @@ class Why(IntEnum):
     SHARE = 15, "among the {n} of {size} that the budget of {budget} takes"
     NO_SHARE = 16, "not among the {n} of {size} that the budget of {budget} takes"
     IN_NO_GROUP = 17, ""
-    TAKEN_WHOLE = 18, "taken whole, to cover the budget of {budget}"
 
 
 REASONS = [why.words for why in Why]

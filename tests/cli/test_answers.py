@@ -48,5 +48,5 @@ def test_representatives_are_one_feature_of_each_group_printed_and_written(table
     selected = pd.read_csv(out / "selected.csv")
     assert selected["group"].tolist() == [1, 2] and selected["rank"].tolist() == [1, 1]
     first, second = sorted(selected["feature"], key=list(pd.read_csv(table)).index)
-    assert f"One feature of each kept group: {first}, {second}." in result.stdout
+    assert f"Selected representatives: {first}, {second}." in result.stdout
     assert run("apply", out, table, "-q").stdout.startswith(f"{first},{second}\n")

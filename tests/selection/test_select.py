@@ -47,7 +47,8 @@ def request(n_features=None, n_groups=None, output="features", alpha=0.01, **mor
         # where nothing is asked for, what is not kept is not selected
         (found(), request(n_features=4, is_default=True), [1, 2, 4], [1, 1, 0]),
         (found(), request(output="representatives"), [1, 4], [1, 1, 0]),
-        (found(), request(output="representatives", n_features=3), [1, 4, 6], [1, 1, 1]),
+        (found(), request(output="representatives", n_features=3), [1, 4, 6], [1, 1, 0]),
+        (found(), request(output="representatives", n_features=1), [1], [1, 1, 0]),
         # gates decide where there are any
         (found(gates=(1, 0, 1)), request(), [0, 1, 2, 5, 6, 7, 8], [1, 0, 1]),
         # as published, groups are not cut
@@ -65,6 +66,14 @@ def test_what_is_selected(groups, wanted, features, kept):
     assert np.flatnonzero(selection.support).tolist() == features and len(selection.support) == 10
     assert selection.groups.tolist() == [bool(k) for k in kept]
     assert selection.notes == []
+
+
+def test_a_budget_of_representatives_says_of_features_where_it_goes():
+    selection = select(found(), ORDER, request(output="representatives", n_features=1))
+    first = [Why.REPRESENTED, Why.REPRESENTS, Why.REPRESENTED]
+    others = 2 * [Why.OUT_OF_BUDGET] + 4 * [Why.AS_GROUP]
+    assert selection.why.tolist() == [*first, *others, Why.IN_NO_GROUP]
+    assert selection.group_why[1] == Why.BEYOND_CHANCE
 
 
 @pytest.mark.parametrize(

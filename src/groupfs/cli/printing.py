@@ -52,8 +52,8 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
     if summary["groups"]:
         _print_groups(console, summary)
     if summary["settings"].get("output") == "representatives":
-        first = [group["representative_name"] for group in summary["groups"] if group["kept"]]
-        console.print(f"One feature of each kept group: {', '.join(first)}.")
+        first = [group["representative_name"] for group in summary["groups"] if group["n_selected"]]
+        console.print(f"Selected representatives: {', '.join(first)}.")
     if agreement := summary.get("agreement"):
         console.print(
             f"Agreement of k-means with {agreement['name']} ({agreement['n_classes']} classes, "

@@ -70,10 +70,9 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
         else:
             notes.append(NO_GROUP_KEPT.format(n=len(chosen)))
     elif budget is not None:
-        if not asked.follows_order:
+        if asked.takes_whole:
             groups = np.isin(ranked, labels[chosen])
-            taken = Why.TAKEN_WHOLE if asked.takes_whole else Why.IN_BUDGET
-            of_budget = np.where(groups, taken, Why.OUT_OF_BUDGET)
+            of_budget = np.where(groups, Why.TAKEN_WHOLE, Why.OUT_OF_BUDGET)
             group_why = np.where(np.isin(ranked, within), of_budget, group_why)
         if len(chosen) < budget:
             notes.append(
@@ -134,6 +133,9 @@ def _why_features(
         return why
     why[inside] = Why.AS_GROUP
     if asked.output == "representatives":
+        if asked.n_features is not None:
+            taken = np.isin(labels, labels[support])
+            why[of_kept & ~taken], of_kept = Why.OUT_OF_BUDGET, taken
         why[of_kept] = np.where(support[of_kept], Why.REPRESENTS, Why.REPRESENTED)
     elif asked.n_features is not None and not asked.takes_whole:
         why[of_kept] = np.where(support[of_kept], Why.SHARE, Why.NO_SHARE)
