@@ -134,7 +134,11 @@ def test_nothing_is_told_of_a_table_without_groups_unless_there_is_a_budget():
         (USUAL_SHARE, 3, "In group 2: does not cohere beyond chance (adjusted p = 0.4)."),
         (USUAL_SHARE, 5, "Related to others (adjusted p < 0.001), but near to no group."),
         (ONE_GROUP, 1, "In group 1: x0 represents it; number 1 of the 1 asked for."),
-        (TWO_EACH, 3, "In group 2: represents it; does not cohere beyond chance (adjusted p = 0.4)."),
+        (
+            TWO_EACH,
+            3,
+            "In group 2: represents it; does not cohere beyond chance (adjusted p = 0.4).",
+        ),
     ],
 )
 def test_every_feature_has_the_reason_of_its_fate(asked, feature, reason):

@@ -99,7 +99,12 @@ def test_rules_that_had_to_be_relaxed_are_noted(groups, wanted, note):
 def test_a_budget_larger_than_the_groups_goes_on_with_features_in_none():
     order = np.append(ORDER, [10, 9])
     groups = replace(found(), labels=np.append(found().labels, -1))
-    assert select(groups, order, request(n_features=10)).features.tolist() == [*range(9), 10]
+    beyond = select(groups, order, request(n_features=10))
+    assert beyond.features.tolist() == [*range(9), 10]
+    (note,) = beyond.notes
+    assert "only 9 features are in groups, so 1 from" in note
+    # those that it takes to explain a share were asked for
+    assert not select(groups, order, request(n_features=10, explain=0.9)).notes
     # groups that were asked for are not left
     (note,) = select(groups, order, request(n_groups=1, n_features=7)).notes
     assert "only 3 features" in note

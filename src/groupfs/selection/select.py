@@ -18,6 +18,10 @@ NOTHING_TO_EXPLAIN = (
     "No feature is related to another beyond chance, so the features of the budget are chosen "
     "among unrelated ones: what they explain is chance."
 )
+BEYOND_GROUPS = (
+    "n_features_to_select={n}, but only {inside} features are in groups, so {outside} from no group "
+    "are selected as well; choose at most {inside} to leave these out."
+)
 NO_SCORES = (
     'No group is kept, so output="scores" gives no column; use output="features" for a budget.'
 )
@@ -79,8 +83,12 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
                 f"n_features_to_select={budget}, but the groups to select from give only "
                 f"{len(chosen)} features."
             )
+        outside = int((labels[chosen] < 0).sum())
         if not len(found) and len(chosen):
             notes.append(NOTHING_TO_EXPLAIN)
+        elif outside and asked.explain is None:
+            inside = int((labels >= 0).sum())
+            notes.append(BEYOND_GROUPS.format(n=budget, outside=outside, inside=inside))
     if asked.output == "scores" and not groups.any():
         notes.append(NO_SCORES)
     support = np.zeros(len(labels), dtype=bool)
