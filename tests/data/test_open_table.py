@@ -51,6 +51,36 @@ def test_dates_are_to_become_numbers_or_to_be_left_out(X, library):
         assert "leave it out: X.drop(columns=['seen'])" in str(error.value)
 
 
+@pytest.mark.parametrize("more", [{}, {"words": 30 * ["x", "y", "z"]}])
+def test_repeated_names_are_refused(more):
+    frame = pd.DataFrame(np.eye(90, 3), columns=list("aab")).assign(**more)
+    assert refusal(frame) == "X has names of columns more than once: a (2 times); rename these."
+
+
+def told_of_rows(X):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        FeatureGroups(random_state=0).fit(X)
+    return [str(w.message) for w in caught if "different ones" in str(w.message)]
+
+
+@pytest.mark.parametrize("given", [np.asarray, lambda X: pd.DataFrame(X > 0.5).astype(str)])
+def test_rows_that_are_all_there_several_times_are_told(given):
+    noise = np.random.default_rng(0).standard_normal((100, 40))
+    (told,) = told_of_rows(given(np.repeat(noise, 5, axis=0)))
+    assert told.startswith("X has 500 rows, but only 100 different ones")
+    assert not told_of_rows(given(noise))
+
+
+def test_rows_that_meet_by_chance_are_not_told():
+    rng = np.random.default_rng(0)
+    assert not told_of_rows(rng.integers(0, 2, (500, 5)))  # five answers of yes or no
+    checklist = rng.integers(0, 2, (500, 60)) * (rng.random((500, 1)) < 0.4)
+    assert not told_of_rows(checklist)  # most tick nothing
+    regions = np.eye(8)[rng.integers(0, 8, 500)]
+    assert not told_of_rows(np.hstack([regions, np.eye(5)[rng.integers(0, 5, 500)]]))
+
+
 def test_text_in_arrays_is_refused(X):
     table = X.astype(object)
     table[0, 0] = "high"

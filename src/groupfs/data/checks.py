@@ -27,6 +27,8 @@ PROBLEMS = {
     "dates": "of dates or times: {names}; turn {them} into numbers, such as days since a date, or "
     "{leave_out}",
 }
+#: Numbers of a table in which repeated rows are looked for, at most.
+MOST_HASHED = 2**20
 #: Most names of columns in a sentence, and in a remedy.
 MOST_NAMES, FEW_NAMES = 20, 5
 
@@ -163,6 +165,29 @@ def report_constant(varies: BoolArray, names: Sequence[str], consequence: str) -
             f"{len(constant)} constant {columns} no information and {were} {consequence}: "
             f"{_named(constant, names)}.",
             ConstantColumnsWarning,
+        )
+
+
+def report_repeated_rows(X: FloatArray) -> None:
+    """Warn where nearly every row is there more than once, and that is not how few values meet.
+
+    ``X`` are numbers, (N, d). Equal rows come about by chance where all columns together hold few
+    bits, as five answers of yes or no do, and where most rows say "nothing of all this".
+    """
+    if X.size > MOST_HASHED:
+        return
+    hashes = [hash(row.tobytes()) for row in X]
+    if 2 * len(set(hashes)) > len(X):
+        return
+    _, first, counts = np.unique(hashes, return_index=True, return_counts=True)
+    bits = 0.0
+    for column in X[first].T:
+        shares = np.unique(column, return_counts=True)[1] / len(first)
+        bits -= float(np.log2(np.square(shares).sum()))
+    if 10 * (counts == 1).sum() <= len(X) and bits > 2 * np.log2(len(X)):
+        warn(
+            f"X has {len(X):,} rows, but only {len(first):,} different ones, and what is there "
+            "often looks surer than it is; leave repeated rows out."
         )
 
 

@@ -1,6 +1,5 @@
 """Open X, whatever it is: checked, read into memory where it fits, else streamed."""
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -76,7 +75,10 @@ def open_table(
                 )
             names = _match_columns(estimator, X, X.shape[1], reset)
             checks.refuse_too_small(X.shape)
-            return mixed_table(encode_columns(X), names, options)
+            columns = encode_columns(X)
+            if reset:
+                checks.report_repeated_rows(np.hstack(columns))
+            return mixed_table(columns, names, options)
         source = sources.as_source(X)
         plan = choose_plan(source, max_memory)
         if plan is not None and source is not None:
@@ -86,6 +88,8 @@ def open_table(
             return streamed_table(source, plan, names, options, on_gpu)
     matrix = _read_matrix(X, source, options.who)
     names = _match_columns(estimator, described, matrix.shape[1], reset)
+    if reset and isinstance(matrix, np.ndarray):
+        checks.report_repeated_rows(matrix)
     missing = checks.find_missing(matrix)
     if similarity != "correlation" or (missing is not None and len(missing.nan)):
         filled = _filled_in(matrix, similarity, names, missing, options.who)
@@ -229,12 +233,6 @@ def _refuse_streamed(source: sources.Source, similarity: str | SimilarityFunctio
 
 def _match_columns(estimator: Any, X: Any, n_features: int, reset: bool) -> Sequence[str]:
     """Let the estimator learn the columns of X, or compare them; return their names."""
-    counts = Counter(getattr(X, "columns", ()))
-    if twice := [f"{name} ({times} times)" for name, times in counts.items() if times > 1]:
-        raise ValueError(
-            f"X has {len(twice)} column name(s) that occur more than once: {join_names(twice)}; "
-            "rename these columns."
-        )
     if reset:
         vars(estimator).pop("feature_names_in_", None)
         if hasattr(X, "columns"):

@@ -4,7 +4,7 @@ import contextlib
 import math
 import mmap
 from abc import ABC, abstractmethod
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeAlias
@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from groupfs.data.memory import RUN_ROWS, block_rows
+from groupfs.utils.text import join_names
 from groupfs.utils.types import IntArray
 
 #: A few rows as they came: a dense array or a scipy CSR array.
@@ -107,9 +108,17 @@ def is_dask_frame(X: Any) -> bool:
 
 
 def describing_frame(X: Any) -> Any:
-    """Return what tells names and types of the columns: of a dask DataFrame one without rows."""
+    """Return what tells names and types of the columns: of a dask DataFrame one without rows.
+
+    Names that occur more than once are refused.
+    """
     if type(X).__name__ == "LazyFrame":
         raise TypeError("X is a LazyFrame, which has no rows yet; give X.collect().")
+    counts = Counter(getattr(X, "columns", ()))
+    if twice := [f"{name} ({times} times)" for name, times in counts.items() if times > 1]:
+        raise ValueError(
+            f"X has names of columns more than once: {join_names(twice)}; rename these."
+        )
     return X._meta if is_dask_frame(X) else X
 
 
