@@ -75,12 +75,13 @@ def test_thirty_groups_have_names_that_do_not_overlap_and_no_numbers(many):
     assert first.images[0].get_array().shape == (5, 3) and "the first 5 shown" in first.get_title()
 
 
-def test_one_extreme_cell_does_not_pale_the_others(many):
-    value = many.mean.value.copy()
-    value[0, 0] = 40.0
+@pytest.mark.parametrize(("largest", "extend"), [(0.02, "neither"), (40.0, "both")])
+def test_colours_of_means_end_at_half_a_deviation(many, largest, extend):
+    value = many.mean.value * 0.02
+    value[0, 0] = largest
     ax = plot_conditions(replace(many, mean=replace(many.mean, value=value)))
-    assert ax.images[0].norm.vmax < 1
-    assert ax.images[0].colorbar.extend == "both"
+    assert (ax.images[0].norm.vmin, ax.images[0].norm.vmax) == (-0.5, 0.5)
+    assert ax.images[0].colorbar.extend == extend
 
 
 def test_curves_that_change_are_in_colour_with_their_band_and_others_grey(followed):

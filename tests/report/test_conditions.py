@@ -1,5 +1,6 @@
 """Groups by condition in the summary, the csv and the page."""
 
+import copy
 import json
 import re
 
@@ -9,7 +10,6 @@ import pytest
 from groupfs.conditions import compare, curves
 from groupfs.report import conditions_table, render, summarize
 from groupfs.report.csv_rows import CONDITIONS_COLUMNS
-from groupfs.report.render import strongest
 from tests.support.report_tables import HOSTILE
 
 QUICK = {"n_permutations": 499, "n_bootstrap": 20}
@@ -81,8 +81,9 @@ def test_lines_of_a_number_stay_in_their_boxes(with_number):
     assert points[:, 1].min() >= -0.01 and points[:, 1].max() <= 40.01
 
 
-def test_colours_end_where_few_cells_are_beyond_them():
-    few = [{"mean": [0.5, -9.0, None]}]
-    many = [{"mean": [*np.linspace(0, 1, 99), 50.0]}]
-    assert strongest(few, "mean", 0.97) == 9 and strongest(many, "mean") == 50
-    assert 0.97 <= strongest(many, "mean", 0.97) <= 1
+def test_colours_of_means_end_at_half_a_deviation_however_small_all_are(with_categories):
+    told = copy.deepcopy(with_categories)
+    first = told["conditions"]["groups"][0]
+    first["mean"] = [0.02, -9.0, *first["mean"][2:]]
+    cells = re.findall(r'class="figure heat[^>]*--share:(\d+)%', render(told))
+    assert cells[:2] == ["2", "60"]

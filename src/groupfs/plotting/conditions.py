@@ -15,6 +15,12 @@ if TYPE_CHECKING:
 
 #: What can be drawn, and what it is called.
 QUANTITIES = {"mean": "mean score", "cohesion": "correlation within the group"}
+#: Means diverge from zero, and correlations rise from it. Colours end at fixed values: half a
+#: deviation is much between groups of samples, and a small difference is to be pale.
+COLORS: dict[str, style.Keywords] = {
+    "mean": {"cmap": "RdBu", "vmin": -0.5, "vmax": 0.5},
+    "cohesion": {"cmap": "cividis", "vmin": 0, "vmax": 1},
+}
 #: Cells up to which numbers are written into them.
 MOST_NUMBERS = 72
 #: Letters of condition names beside which they are turned, all of them together.
@@ -46,7 +52,7 @@ def plot_conditions(
     n = min(most, len(comparison.groups))
     values = estimate.value[:n]
     with style.drawing(ax, height=1.0 + 0.17 * n) as ax:
-        image = ax.imshow(values, aspect="auto", interpolation="nearest", **_colors(values, what))
+        image = ax.imshow(values, aspect="auto", interpolation="nearest", **COLORS[what])
         beyond = bool((np.abs(values) > image.norm.vmax).any())
         look: style.Keywords = {"fraction": 0.06, "pad": 0.1, "aspect": 30}
         look["extend"] = ("both" if what == "mean" else "max") if beyond else "neither"
@@ -118,19 +124,6 @@ def _drawn(result: Any, what: str) -> tuple[Estimate, Change]:
     if what == "mean":
         return result.mean, result.mean_change
     return result.correlation, result.cohesion_change
-
-
-def _colors(values: FloatArray, what: str) -> style.Keywords:
-    """Let means diverge from zero, and correlations rise from it.
-
-    Of many cells a few extreme ones would pale the rest, so colours end before them.
-    """
-    sizes = np.abs(values[~np.isnan(values)])
-    share = 1.0 if sizes.size <= MOST_NUMBERS // 2 else 0.97
-    top = max(float(np.quantile(sizes, share)) if sizes.size else 0.0, 1e-9)
-    if what == "mean":
-        return {"cmap": "RdBu", "vmin": -top, "vmax": top}
-    return {"cmap": "cividis", "vmin": 0, "vmax": top}
 
 
 def _write_values(ax: "Axes", values: FloatArray, image: Any) -> None:

@@ -7,7 +7,6 @@ content policy allows this one script and no request.
 
 import base64
 import hashlib
-import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -232,13 +231,10 @@ def _curve(explained: Json, stops: Sequence[int]) -> Json:
     return {**known, "steps": steps[:n_steps], "held_out": held_out}
 
 
-def strongest(groups: Sequence[Json], name: str, share: float = 1.0) -> float:
-    """Return the absolute value of a quantity that so large a share of all values does not exceed.
-
-    Of many cells a few extreme ones would pale the rest, if colours ended at the largest.
-    """
-    values = sorted(abs(value) for group in groups for value in group[name] if value is not None)
-    return max(values[math.ceil(share * (len(values) - 1))] if values else 0.0, 1e-9)
+def _strongest(groups: Sequence[Json], name: str) -> float:
+    """Return the largest absolute value of a quantity, where lines end."""
+    values = [abs(value) for group in groups for value in group[name] if value is not None]
+    return max(values, default=1e-9) or 1e-9
 
 
 def _environment() -> Any:
@@ -251,7 +247,7 @@ def _environment() -> Any:
     # a number and its percent sign stay on one line
     environment.filters.update(spaced=lambda text: text.replace(" %", "\u00a0%"))
     environment.filters.update(p=write_p, share=write_share, words=sentences.in_no_group_words)
-    environment.filters.update(strongest=strongest)
+    environment.filters.update(strongest=_strongest)
     return environment
 
 
