@@ -132,6 +132,47 @@ def test_columns_are_dropped_by_name_by_pattern_and_several_at_once(drop):
         assert preparation.notes == ("Left out 3 columns, as asked: p_mut, q_mut, c,d.",)
 
 
+@pytest.mark.parametrize(
+    ("pattern", "left"),
+    [
+        ("b:d", "a e:f g,h"),
+        ("a:b, d", "c e:f g,h"),
+        ("e:f", "a b c d g,h"),  # a column of that very name
+        ("d:e:f", "a b c g,h"),
+        ("d:g,h", "a b c"),
+        (["c:c", "*:*"], "a b d g,h"),
+    ],
+)
+def test_ranges_stand_for_all_columns_from_one_to_the_other(pattern, left):
+    frame = pd.DataFrame(np.eye(6), columns=["a", "b", "c", "d", "e:f", "g,h"])
+    left = left.split()
+    assert decide_columns(frame, drop=pattern).names == left
+    kept = [name for name in frame if name not in left]
+    preparation = decide_columns(frame, columns=pattern)
+    assert preparation.names == kept == numeric_columns(frame.columns, columns=pattern).names
+    assert preparation.notes[0].startswith(
+        f"Left out {len(left)} columns that were not asked for: {', '.join(left[:3])}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"columns": "d:b"}, "columns='d:b': b comes before d in the table; write b:d."),
+        ({"columns": "b:year"}, "columns='b:year': at its end year, there is no .* mean years"),
+        ({"columns": "kk:zz"}, "columns='kk:zz': there is no column of that name; the columns are"),
+        ({"columns": "b,q"}, "columns='q': there is no column"),
+        ({"columns": "b:d", "drop": ["c", "years"]}, "drop='years': .* so drop changes nothing"),
+        ({"columns": "b:d", "use": "years"}, "use='years': no such column is among those asked"),
+    ],
+)
+def test_ranges_and_options_that_mean_nothing_are_refused(options, says):
+    frame = pd.DataFrame(np.eye(4), columns=["b", "c", "d", "years"])
+    with pytest.raises(ColumnsError, match=says) as caught:
+        decide_columns(frame, **options)
+    assert caught.value.parameter == list(options)[-1]
+
+
 @pytest.fixture
 def people():
     return pd.DataFrame(
@@ -143,6 +184,8 @@ def test_columns_that_are_not_there_are_named(people):
     with pytest.raises(ColumnsError, match=r"drop='jop': .* did you mean job\?") as caught:
         decide_columns(people, drop=["jop"])
     assert caught.value.parameter == "drop"
+    with pytest.raises(ColumnsError, match="the columns are active, sex, job, age"):
+        decide_columns(people.assign(active=1)[["active", *people]], drop=["patient"])
     with pytest.raises(ColumnsError, match="2 of the 3 columns that are needed are missing: sex"):
         decide_columns(people).apply(people[["job"]])
 

@@ -27,6 +27,8 @@ CELLS, LOOKED_AT = (str, bytes, bool, int, float, Decimal, np.generic), 1000
 #: A sentence for each decision on columns, in the order in which they are reported.
 SENTENCES = {
     "dropped": "Left out {}, as asked",
+    "not_asked": "Left out {} that were not asked for",
+    "about": "Left out {} that {detail} writes beside the answers (use=[NAME] keeps one)",
     "id": "Ignored {} taken for ids (use=[NAME] keeps one)",
     "text": "Ignored {} of text with too many different values (use=[NAME] keeps one)",
     "date": "Ignored {} of dates (days since the first, as numbers, can be used)",
@@ -69,16 +71,16 @@ class DecisionLog:
         if n_rows:
             self.add(decision, f"{column} ({n_rows})", detail)
 
-    def ignore(self, name: str, why: str) -> Column:
+    def ignore(self, name: str, why: str, detail: str = "") -> Column:
         """Log that a column is ignored, and return it as such; of the label others speak."""
-        self.add(why, name)
+        self.add(why, name, detail)
         return Column(name, "ignored", why=why)
 
     def sentences(self) -> list[str]:
         """Report each decision in a sentence."""
         return [
             f"{sentence.format(count(len(names), 'column'), detail=detail)}: "
-            f"{join_names(names, 12)}."
+            f"{join_names(names, 3 if decision == 'not_asked' else 12)}."
             for decision, sentence in SENTENCES.items()
             for (made, detail), names in self.columns.items()
             if made == decision

@@ -23,14 +23,19 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     drop : str, list of str or None, default=None
-        Names or patterns (``"*_mut"``) of columns to leave out.
+        Names, patterns (``"*_mut"``) or ranges (``"age:smoke"``, in the order of the table) of
+        columns to leave out.
     use : str, list of str or None, default=None
         Names or patterns of columns to use although they look like ids or free text.
     missing : value, list of values or None, default=None
         Numbers and words that stand for no answer, such as 99; they become gaps in every column.
     order : str, list of str, list of lists or None, default=None
         Answers in words from the lowest to the highest, such as ``"low,middle,high"``; a list of
-        such texts gives the orders of several scales. Common English ones are known.
+        such texts gives the orders of several scales. Common English, German and Spanish ones are
+        known.
+    columns : str, list of str or None, default=None
+        Names, patterns or ranges (``"age:smoke"``) of the columns that may be features; the others
+        are left out.
 
     Attributes
     ----------
@@ -69,9 +74,15 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
     __module__ = "groupfs.files"
 
     def __init__(
-        self, drop: Any = None, use: Any = None, missing: Any = None, order: Any = None
+        self,
+        drop: Any = None,
+        use: Any = None,
+        missing: Any = None,
+        order: Any = None,
+        columns: Any = None,
     ) -> None:
         self.drop, self.use, self.missing, self.order = drop, use, missing, order
+        self.columns = columns
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Decide which columns are used, and as what; ``y`` is not looked at.

@@ -5,20 +5,19 @@ columns only which steps a scale of answers has. Every decision is reported in t
 column that is used is one feature under its own name; nothing is filled in here.
 """
 
-import difflib
-import fnmatch
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
 
 from groupfs.files.answers import find_scales, read_orders, suspected_codes, unordered_answers
 from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
 from groupfs.files.column_values import ColumnsError, read_codes, to_numbers, without_codes
+from groupfs.files.patterns import Patterns, matching, no_such_column, split_patterns
+from groupfs.files.surveys import around_answers
 from groupfs.utils.text import join_names
 
-__all__ = ["Column", "ColumnsError", "Preparation", "decide_columns", "matching", "numeric_columns"]
-
-Patterns: TypeAlias = str | Sequence[str] | None
+__all__ = ["Column", "ColumnsError", "Preparation", "decide_columns", "matching", "no_such_column"]
+__all__ += ["numeric_columns"]
 
 
 @dataclass(frozen=True)
@@ -32,11 +31,17 @@ class Preparation:
     missing: tuple[str, ...] = ()  #: values that stand for no answer
     layer: str | None = None  #: of an h5ad file, see ``read_table``
     use_raw: bool = False  #: of an h5ad file, see ``read_table``
+    labels: dict[str, str] = field(default_factory=dict)  #: wording of columns, where it is known
 
     @property
     def names(self) -> list[str]:
         """Names of the columns that are used, in order."""
         return [column.name for column in self.columns if column.kind != "ignored"]
+
+    def with_labels(self, labels: Mapping[str, str]) -> "Preparation":
+        """Keep the wording of the columns that are used; what was known of others stays."""
+        known = {**self.labels, **labels}
+        return replace(self, labels={name: known[name] for name in self.names if name in known})
 
     def apply(self, frame: Any) -> tuple[Any, list[str]]:
         """Return the columns that are used as the kinds they have, and notes on new gaps.
@@ -101,6 +106,7 @@ def decide_columns(
     label: Patterns = None,
     missing: Any = None,
     order: Any = None,
+    columns: Patterns = None,
 ) -> Preparation:
     """Decide which columns of a table are used, and what kind each is.
 
@@ -113,7 +119,7 @@ def decide_columns(
     ----------
     frame : DataFrame
         The table as its file has it.
-    drop, use, missing, order
+    drop, use, missing, order, columns
         As in :class:`groupfs.files.ColumnPreparer`.
     label : str, sequence of str or None
         Names of columns to leave out without a word, such as that of the label.
@@ -130,70 +136,65 @@ def decide_columns(
     Took 1 column of text for categories: sex (2 values).
     """
     names = list(frame.columns)
-    used, left_out = matching(use, names, "use"), _left_out(names, drop, label)
+    used, left_out = matching(use, names, "use"), _left_out(names, drop, label, columns, use)
+    program, about = around_answers(names)
+    left_out = dict.fromkeys(set(about) - used, "about") | left_out
     codes = read_codes(missing)
     answers = {name: without_codes(frame[name], codes) for name in names if name not in left_out}
     scales = find_scales(answers, read_orders(order))
-    log, columns = DecisionLog(), []
+    log, decided = DecisionLog(), list[Column]()
     for name in names:
         if name in left_out:
-            columns.append(log.ignore(name, left_out[name]))
+            detail = program if left_out[name] == "about" else ""
+            decided.append(log.ignore(name, left_out[name], detail))
             continue
         n_missing = int(answers[name].isna().sum() - frame[name].isna().sum())
         log.add_count("missing", name, n_missing, join_names(codes))
-        columns.append(decide(name, answers[name], name in used, log, scales.get(name)))
-    categories = {c.name: c.values for c in columns if c.kind == "category"}
-    numbers = {c.name: to_numbers(answers[c.name]) for c in columns if c.kind == "number"}
+        decided.append(decide(name, answers[name], name in used, log, scales.get(name)))
+    categories = {c.name: c.values for c in decided if c.kind == "category"}
+    numbers = {c.name: to_numbers(answers[c.name]) for c in decided if c.kind == "number"}
     advice = [*unordered_answers(categories), *suspected_codes(numbers)]
     if codes and not any(decision == "missing" for decision, _ in log.columns):
         advice.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
     notes = (*log.sentences(), *advice)
-    return Preparation(tuple(columns), notes, tuple(advice), missing=codes)
+    return Preparation(tuple(decided), notes, tuple(advice), missing=codes)
 
 
 def numeric_columns(
-    names: Sequence[str], *, drop: Patterns = None, label: Patterns = None
+    names: Sequence[str],
+    *,
+    drop: Patterns = None,
+    label: Patterns = None,
+    columns: Patterns = None,
 ) -> Preparation:
     """Return the preparation of a table that holds numbers already and is taken as it is.
 
     Parameters are those of :func:`decide_columns`, with the names of the columns for the table.
     """
     names, log = [str(name) for name in names], DecisionLog()
-    left_out = _left_out(names, drop, label)
-    columns = [
+    left_out = _left_out(names, drop, label, columns)
+    decided = [
         log.ignore(name, left_out[name]) if name in left_out else Column(name, "number")
         for name in names
     ]
-    return Preparation(tuple(columns), tuple(log.sentences()))
+    return Preparation(tuple(decided), tuple(log.sentences()))
 
 
-def _left_out(names: Sequence[str], drop: Patterns, label: Patterns) -> dict[str, str]:
+def _left_out(
+    names: Sequence[str], drop: Patterns, label: Patterns, asked_for: Patterns, use: Patterns = None
+) -> dict[str, str]:
     """Return the columns that are not to be used, and why."""
     labels = [label] if isinstance(label, str) else label or ()
-    dropped = matching(drop, names, "drop")
-    return dict.fromkeys(dropped, "dropped") | dict.fromkeys(labels, "label")
-
-
-def matching(patterns: Patterns, names: Sequence[str], parameter: str) -> set[str]:
-    """Find the names that patterns such as ``*_mut`` stand for.
-
-    ``a,b`` stands for both a and b, unless there is a column of that very name. An error names the
-    parameter that a pattern was given as.
-    """
-    matches: set[str] = set()
-    given = [patterns] if isinstance(patterns, str) else patterns or ()
-    split = [[p] if p in names else p.split(",") for p in given]
-    for pattern in [part.strip() for parts in split for part in parts]:
-        hits = [pattern] if pattern in names else fnmatch.filter(names, pattern)
-        if not hits:
-            unknown = f"{parameter}={pattern!r}: {no_such_column(pattern, names)}"
-            raise ColumnsError(unknown, parameter)
-        matches.update(hits)
-    return matches
-
-
-def no_such_column(name: str, names: Sequence[str]) -> str:
-    """Write the end of a sentence on a column that is not there, with the closest name."""
-    close = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"did you mean {close[0]}?" if close else f"the columns are {join_names(names, 8)}."
-    return f"there is no column of that name; {hint}"
+    left_out = dict.fromkeys(matching(drop, names, "drop"), "dropped")
+    if asked_for:
+        asked = matching(asked_for, names, "columns")
+        for parameter, given in (("drop", drop), ("use", use)):
+            for pattern in split_patterns(given, names):
+                if not asked & matching([pattern], names, parameter):
+                    raise ColumnsError(
+                        f"{parameter}={pattern!r}: no such column is among those asked for, so "
+                        f"{parameter} changes nothing; leave it out.",
+                        parameter,
+                    )
+        left_out = dict.fromkeys(set(names) - asked, "not_asked") | left_out
+    return left_out | dict.fromkeys(labels, "label")

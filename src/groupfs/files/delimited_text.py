@@ -7,17 +7,20 @@ import io
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import IO, Any
 
 from groupfs.files.file_content import Content, refuse_no_text
 from groupfs.files.file_table import FileTable, TableError, numbered, refuse_duplicates
+from groupfs.files.surveys import ExportHeader, around_answers, read_header
 from groupfs.utils.errors import ParameterError
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 #: Words for a missing value. "None" is not among them: to people it is an answer.
 MISSING_WORDS = ["", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "NULL", "null", "?", "."]
+#: Lines that the header of an export of a survey may take.
+MOST_LINES = 10_000
 #: How pandas reads every file.
 USUAL: dict[str, Any] = {"encoding_errors": "replace", "index_col": False, "low_memory": False}
 USUAL |= {"na_values": MISSING_WORDS, "keep_default_na": False, "skipinitialspace": True}
@@ -38,11 +41,17 @@ class Layout:
     decimal: str
     names: list[str]
     has_header: bool
+    export: ExportHeader | None = None  #: of a survey program, if it has further header rows
+
+    @property
+    def n_header(self) -> int:
+        """How many rows the header has."""
+        return self.export.n_rows if self.export else int(self.has_header)
 
     @property
     def notes(self) -> list[str]:
         """Sentences on what was found."""
-        notes = []
+        notes = [self.export.note] if self.export else []
         if not self.has_header:
             notes.append(
                 "The first line was taken for data, not for names, so the columns are called "
@@ -70,21 +79,26 @@ def find_layout(file: IO[bytes], source: str, header: bool | None, n_bytes: int 
     file.seek(0)
     # newline="": some computers end lines with \r alone
     lines = io.TextIOWrapper(file, encoding, errors="replace", newline="")
-    sample = list(islice((line for line in lines if line.strip()), 50))
-    lines.detach()
-    if not sample:
+    filled = (line for line in lines if line.strip())
+    if not (sample := list(islice(filled, 50))):
         raise TableError(f"{source} holds nothing but blank lines.")
     try:
         separator = _separator(sample)
         rows = _split(sample, separator)
+        if around_answers(rows[0])[0]:  # whose texts of questions may have many lines
+            rows = _split([*sample, *islice(filled, MOST_LINES)], separator)
     except csv.Error as reason:
         raise TableError(f"{source} cannot be read as csv: {reason}.") from reason
+    lines.detach()
+    export = None if header is False else read_header(rows)
+    if export:
+        rows = [export.names, *rows[export.n_rows :]]
     names, has_header = find_names(rows, header)
     if has_header:
         refuse_duplicates(names, source)
     below = rows[1:] if has_header else rows
     decimal = "," if separator != "," and _has_decimal_commas(below, separator) else "."
-    return Layout(source, encoding, separator, decimal, names, has_header)
+    return Layout(source, encoding, separator, decimal, names, has_header, export)
 
 
 def parse(file: IO[bytes], layout: Layout) -> FileTable:
@@ -99,7 +113,7 @@ def parse(file: IO[bytes], layout: Layout) -> FileTable:
         frame = pd.read_csv(
             file,
             sep=r"\s+" if layout.separator == " " else layout.separator,
-            header=0 if layout.has_header else None,
+            header=layout.n_header - 1 if layout.has_header else None,
             names=layout.names,
             decimal=layout.decimal,
             encoding=layout.encoding,
@@ -109,9 +123,8 @@ def parse(file: IO[bytes], layout: Layout) -> FileTable:
         words = frame.select_dtypes(object).columns
         words = [n for n in words if not any(map(NUMBER_LIST.fullmatch, map(str, frame[n])))]
         frame[words] = frame[words].replace(DECIMAL_COMMA, r"\1.\2", regex=True)
-    return FileTable(
-        frame, layout.names, layout.source, named=layout.has_header, notes=layout.notes
-    )
+    table = FileTable(frame, layout.names, layout.source, None, layout.has_header, layout.notes)
+    return replace(table, labels=layout.export.labels) if layout.export else table
 
 
 @contextlib.contextmanager

@@ -25,6 +25,7 @@ class FileTable:
     row_metadata: Any = None  #: DataFrame of what else the file says of the rows, or None
     named: bool = True  #: whether the names are the file's own
     notes: list[str] = field(default_factory=list)  #: sentences on how it was read
+    labels: dict[str, str] = field(default_factory=dict)  #: wording of columns, where it is known
 
     @property
     def n_rows(self) -> int:

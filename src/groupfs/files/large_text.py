@@ -55,7 +55,7 @@ def read_sample(path: str | Path, header: bool | None = None, max_memory: Any = 
         file.seek(0)
         with refuse_unparsed(layout):
             records, number = _records(file, layout), random.Random(0).random
-            head = next(records) if layout.has_header else ""
+            head = "".join(islice(records, layout.n_header))
             is_utf8, per_row = layout.encoding != "cp1252", PER_NUMBER * len(layout.names)
             for n_rows, record in enumerate(records, 1):
                 if is_utf8 and not record.isascii():
@@ -93,7 +93,7 @@ def _records(file: IO[bytes], layout: Layout) -> Iterator[str]:
     encoding, errors = ("utf-16", "replace") if is_utf16 else ("utf-8-sig", "surrogateescape")
     lines = io.TextIOWrapper(file, encoding, errors, newline="")
     blank = " \r\n" if separator == "\t" else " \t\r\n"
-    most, n_before = len(layout.names), -layout.has_header
+    most, n_before = len(layout.names), -layout.n_header
     for number, line in enumerate(lines, 1):
         if '"' in line:  # quoted cells may go on in further lines
             feed, again = tee(chain([line], lines, [""]))

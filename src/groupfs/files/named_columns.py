@@ -1,5 +1,6 @@
 """Files with named columns: of Excel (xlsx), SPSS (sav, zsav), parquet and feather."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,8 +9,11 @@ from groupfs.files.answers import NO_ANSWER, plain_word
 from groupfs.files.delimited_text import MISSING_WORDS, find_names
 from groupfs.files.file_content import Content
 from groupfs.files.file_table import FileTable, TableError
+from groupfs.files.surveys import read_header
 from groupfs.utils.text import join_names
 
+#: What feather files begin with, whatever their name ends in.
+FEATHER = (b"ARRO", b"FEA1")
 #: What a spreadsheet shows for values that it could not compute.
 ERRORS = ("#DIV/0!", "#REF!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!")
 
@@ -32,14 +36,17 @@ def read_excel(content: Content, header: bool | None) -> FileTable:
         raise TableError(
             f"{content.source} is a workbook without a value; fill a sheet, or name another."
         )
-    first = ["" if pd.isna(value) else str(value).strip() for value in cells.iloc[0]]
-    names, has_header = find_names([first], header)
-    frame = (cells.iloc[1:] if has_header else cells).reset_index(drop=True).apply(_typed)
+    rows = [["" if pd.isna(v) else str(v).strip() for v in row] for row in cells.head(3).to_numpy()]
+    export = None if header is False else read_header(rows)
+    names, has_header = find_names([export.names if export else rows[0]], header)
+    n_header = export.n_rows if export else int(has_header)
+    frame = cells.iloc[n_header:].reset_index(drop=True).apply(_typed)
     frame.columns = names
     others = [title for title, other in sheets.items() if title != largest and other.size]
     them = f"sheet {others[0]} was" if len(others) == 1 else f"{len(others)} other sheets were"
     notes = [f"The table is the sheet {largest}; {them} not read."] if others else []
-    return FileTable(frame, names, content.source, named=has_header, notes=notes)
+    table = FileTable(frame, names, content.source, None, has_header, notes)
+    return replace(table, notes=[*notes, export.note], labels=export.labels) if export else table
 
 
 def read_spss(content: Content) -> FileTable:
@@ -68,7 +75,8 @@ def read_spss(content: Content) -> FileTable:
         f"(how many): {join_names(said, 12)}."
     )
     names = [str(name) for name in frame.columns]
-    return FileTable(frame, names, content.source, notes=[told] if said else [])
+    wording = {name: text for name, text in meta.column_names_to_labels.items() if text}
+    return FileTable(frame, names, content.source, notes=[told] if said else [], labels=wording)
 
 
 def read_frame(content: Content) -> FileTable:
@@ -78,7 +86,8 @@ def read_frame(content: Content) -> FileTable:
     from pyarrow.parquet import ParquetFile
 
     with content.open() as file:
-        is_parquet = file.read(4) == b"PAR1"
+        magic = file.read(4)
+        is_parquet = magic == b"PAR1" or (content.format == "parquet" and magic not in FEATHER)
         file.seek(0)
         stored = ParquetFile(file).read() if is_parquet else read_table(file, memory_map=False)
     # offsets of texts and codes come from the file, and Arrow would follow them anywhere
