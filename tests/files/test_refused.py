@@ -66,7 +66,7 @@ REFUSED = [
     ("t.mat", b" " * 124 + b"\x00\x02IM" + bytes(64), "is a Matlab 7.3 file; save it with"),
     ("t.xlsx", archive("a.csv"), "is broken or no xlsx file"),
     ("t.feather", feather(), "is broken or no feather file"),
-    ("t.parquet", feather()[3:], "is broken or no parquet file .Parquet"),
+    ("t.parquet", feather()[3:], "is broken or no parquet file (Parquet"),
     *(
         (f"t.{kind}", b"nothing" * 99, f"is broken or no {kind} file (")
         for kind in ("xlsx", "sav", "parquet", "feather", "npy", "npz", "mat", "h5ad")
