@@ -62,6 +62,17 @@ def test_names_that_do_not_fit_are_a_click_away(show, genes):
     assert text(browser, f"{first} .more-chips") == f"+ {size - n_shown:,} more"
 
 
+def test_how_many_of_the_names_out_of_sight_are_selected_is_told(show, genes):
+    browser = show("genes")
+    size, first = genes["groups"][0]["size"], ".group[data-group='0']"
+    put(browser, "by-features", len(genes["explained"]["stops"]) // 2)
+    n_selected = int(text(browser, f"{first} .n-kept"))
+    n_hidden = n_selected - number_of(browser, f"{first} .chip.kept")
+    more = f"+ {size - number_of(browser, f'{first} .chip'):,} more"
+    assert n_hidden > 0
+    assert text(browser, f"{first} .more-chips") == f"{more}, {n_hidden} of them selected"
+
+
 def test_chips_and_counts_follow_the_slider(show):
     browser = show("mixed")
     for k in (1, 4, 12):

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from groupfs.report import read, render, selected_table, summarize
-from groupfs.report.render import MOST_OTHER_GROUPS
+from groupfs.report.render import MOST_OTHER_GROUPS, _cards
 from tests.support.report_tables import HOSTILE, blocks, fitted
 
 
@@ -45,6 +45,20 @@ def test_nothing_in_the_page_points_outside(summary):
     addresses = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"'<]*", page))
     assert addresses == {"http://www.w3.org/2000/svg"}
     assert "default-src 'none'" in page and "@import" not in page
+
+
+def test_selected_features_are_named_before_others_and_none_is_left_out(summary):
+    told = copy.deepcopy(summary)
+    size = len(told["features"]["name"])
+    group = {**told["groups"][0], "features": list(range(size)), "n_selected": 2}
+    names = [f"a name of many letters, {i}" for i in range(size)]
+    told["features"] |= {"name": names, "rank": list(range(1, size + 1))}
+    told["features"]["selected"] = [i >= size - 2 for i in range(size)]
+    (card,) = _cards({**told, "groups": [group]}, [0])
+    assert card["features"][:4] == [0, size - 2, size - 1, 1] and len(card["features"]) < size
+    told["features"]["selected"] = [i >= size - 12 for i in range(size)]
+    (card,) = _cards({**told, "groups": [{**group, "n_selected": 12}]}, [0])
+    assert card["features"] == [0, *range(size - 12, size)]
 
 
 @pytest.mark.slow

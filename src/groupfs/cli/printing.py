@@ -117,14 +117,18 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
 
 def _print_groups(console: Console, summary: dict[str, Any]) -> None:
     """Lay out the groups; names take the room that is left, however many there are."""
+    from groupfs.report.schema import selected_first  # slow to import
+
     groups, features = summary["groups"], summary["features"]
-    names, signs, ranks = features["name"], features["sign"], features["rank"]
+    names, signs = features["name"], features["sign"]
+    is_whole = all(group["n_selected"] in (0, group["size"]) for group in groups)
+    order = "most central first" if is_whole else "most central, then selected"
     table = Table(box=None, pad_edge=False, header_style="bold", expand=True)
     for heading in _figures(groups[0]):
         table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("most central first", no_wrap=True, overflow="ellipsis", ratio=1)
+    table.add_column(order, no_wrap=True, overflow="ellipsis", ratio=1)
     for group in groups[:MOST_GROUPS]:
-        members = sorted(group["features"], key=lambda index: ranks[index] or 0)
+        members = selected_first(features, group["features"])
         first = ", ".join("-" * (signs[i] < 0) + names[i] for i in members[:30])
         style = "bold" if group["kept"] else "dim"
         table.add_row(*_figures(group).values(), first, style=style)

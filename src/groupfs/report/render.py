@@ -14,7 +14,7 @@ from typing import Any
 
 from groupfs import sentences
 from groupfs.report.csv_rows import GROUPS_COLUMNS
-from groupfs.report.schema import Json, all_levels, check, differences, tree
+from groupfs.report.schema import Json, all_levels, check, differences, selected_first, tree
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import STEPS, count, write_p, write_share
 
@@ -35,6 +35,8 @@ REMEDY = re.compile(r"may stand for no answer|use[-_]raw|if these have an order"
 MOST_OTHER_GROUPS = 240
 #: Letters of names that a group shows, of which each name takes some more for its frame.
 MOST_LETTERS, FRAME = 170, 4
+#: Names of selected features a group shows, at most, where not all are selected.
+MOST_NAMES = 60
 #: Names a group shows at least, and names so few that they are shown rather than counted.
 FEWEST_NAMES, FEW_MORE = 4, 2
 #: Words for reasons and for where features stand, which the scripts fill in.
@@ -202,13 +204,15 @@ def _listed(pages: Sequence[Json], own: int, most: int, shown: Sequence[list[int
 
 
 def _cards(summary: Json, shown: Sequence[int]) -> list[Json]:
-    """Give every group shown its place on the page, its first features, and how many others are."""
-    ranks, cards = summary["features"]["rank"], []
+    """Give every group shown its place on the page, and the features that are named there."""
+    cards = []
     for j, number in enumerate(shown):
         group = summary["groups"][number]
-        members = sorted(group["features"], key=lambda i: ranks[i])
-        n_fit = _n_fit([summary["features"]["name"][i] for i in members])
-        cards.append({"j": j, "group": group, "features": members[:n_fit]})
+        members = selected_first(summary["features"], group["features"])
+        n = _n_fit([summary["features"]["name"][i] for i in members])
+        if group["n_selected"] < len(members):  # else none is picked out
+            n = max(n, min(group["n_selected"] + 1, MOST_NAMES))
+        cards.append({"j": j, "group": group, "features": members[:n]})
     return cards
 
 

@@ -134,6 +134,12 @@ def all_levels(summary: Json) -> list[Json]:
     return [at_level(summary, place) for place in range(len(summary["views"]))] or [summary]
 
 
+def selected_first(features: Json, members: Sequence[int]) -> list[int]:
+    """Order the features of a group: its representative, the selected ones, all others."""
+    ranks, selected = features["rank"], features["selected"]
+    return sorted(members, key=lambda i: (ranks[i] > 1 and not selected[i], ranks[i]))
+
+
 def tree(levels: Sequence[Json], cards: Sequence[Sequence[Json]]) -> list[Json]:
     """Nest the groups of every level in those of the level before; none for a single level.
 

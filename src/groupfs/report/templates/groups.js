@@ -7,7 +7,7 @@ let chips = [];
 // The rows of the level on show.
 function readGroups() {
   const rows = [...document.querySelectorAll("#groups .at-level:not([hidden]) .group")];
-  groupRows = rows.map((row) => ({ group: Number(row.dataset.group), nKept: row.querySelector(".n-kept") }));
+  groupRows = rows.map((row) => ({ group: Number(row.dataset.group), nKept: row.querySelector(".n-kept"), more: row.querySelector(".more-chips") }));
   readChips();
 }
 
@@ -27,7 +27,6 @@ function toggleMore(row, group, button) {
   const added = row.querySelectorAll(".added");
   if (added.length) {
     for (const chip of added) chip.remove();
-    button.textContent = button.dataset.closed;
   } else {
     const shown = new Set([...row.querySelectorAll(".chip")].map((chip) => Number(chip.dataset.feature)));
     const others = inOrder.filter((i) => features.group[i] === group && !shown.has(i));
@@ -35,10 +34,10 @@ function toggleMore(row, group, button) {
     const left = groups[group].size - shown.size - Math.min(others.length, MOST_CHIPS);
     if (left > 0) listed.push(make("span", { class: "chip added none" }, `and ${thousands(left)} not listed on this page`), " ");
     button.before(...listed);
-    button.dataset.closed = button.textContent;
-    button.textContent = "fewer";
   }
+  button.classList.toggle("open", !added.length);
   readChips();
+  showGroups();
 }
 
 function chipOf(i) {
@@ -48,8 +47,19 @@ function chipOf(i) {
 }
 
 function showGroups() {
-  for (const { group, nKept } of groupRows) nKept.textContent = thousands(current.counts[group]);
-  for (const { chip, i } of chips) chip.classList.toggle("kept", current.mask[i] === 1);
+  const seen = groups.map(() => 0);
+  for (const { chip, i } of chips) {
+    chip.classList.toggle("kept", current.mask[i] === 1);
+    if (features.group[i] !== null) seen[features.group[i]] += current.mask[i];
+  }
+  for (const { group, nKept, more } of groupRows) {
+    nKept.textContent = thousands(current.counts[group]);
+    if (!more) continue;
+    const hidden = Number(more.dataset.hidden);
+    const chosen = current.counts[group] - seen[group];
+    const told = chosen > 0 && chosen < hidden ? `, ${thousands(chosen)} of them selected` : "";
+    more.textContent = more.classList.contains("open") ? "fewer" : `+ ${thousands(hidden)} more${told}`;
+  }
 }
 
 // Features that run against the most central one of their group have a negative centrality, and a
