@@ -41,8 +41,49 @@ def test_ids_are_ignored_and_named():
 
 def test_measurements_are_not_taken_for_ids():
     measured = dict.fromkeys(["income", "acid", "width"], [71, 13, 55, 20, 91, 36])
-    measured |= {"id": [0.5, 1.5, 2.25, 3, 4, 5], "person_id": [1, 1, 2, 2, 3, 3]}
+    measured |= dict.fromkeys(
+        ["idx_score", "covid", "stress_index", "id_card_age"], measured["acid"]
+    )
+    measured |= {"id": [0.5, 1.5, 2.25, 3, 4, 5], "has_id": [0, 1, 1, 0, 1, 0]}
+    measured |= {"subject": [1, 2, 3, 3, 2, 1], "class": list("aabbcc")}
     assert decided(**measured)[0].names == list(measured)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["id", "ID", "person_id", "PatientID", "participantId", "id_paciente", "subject nr", "case_no"],
+)
+def test_ids_that_occur_again_are_ids_by_their_names(name):
+    """As in repeated measures, and in words too."""
+    visits = np.repeat([20417, 3, 811, 55], 3)
+    for values in (visits, visits.astype(str), [f"p{visit}" for visit in visits]):
+        frame = pd.DataFrame({name: values, "x": np.arange(12.0) ** 2})
+        assert decide_columns(frame).names == ["x"]
+        assert decide_columns(frame, use=name).names == [name, "x"]
+
+
+def test_a_word_for_people_is_an_id_if_there_are_many():
+    rows = np.repeat(np.arange(30) * 7, 4)
+    assert decided(participant=rows, x=rows * 0.5 + 1)[0].names == ["x"]
+
+
+def test_whole_numbers_that_all_differ_are_ids_where_chance_would_have_some_alike(rng):
+    n = 200
+    numbering = {
+        "nr": rng.permutation(n) + 10_001,
+        "key": rng.choice(900, n, replace=False),
+        "who": np.sort(rng.choice(700, n, replace=False)) + 3,
+    }
+    measured = {
+        "salary": rng.choice(80_000, n, replace=False) + 20_000,
+        "population": (10 ** rng.uniform(3, 7, n)).astype(int),
+        "rank": rng.permutation(n),
+        "year": 1800 + np.arange(n),
+        "score": rng.choice(400, n),
+    }
+    assert decided(**numbering, **measured)[0].names == list(measured)
+    few = pd.DataFrame({**numbering, **measured}).head(15)
+    assert set(decide_columns(few).names) >= {"nr", "who", *measured} - {"score"}
 
 
 @pytest.mark.parametrize("dtype", ["object", "datetime64[ns]", "datetime64[ns, UTC]", "category"])

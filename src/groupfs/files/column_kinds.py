@@ -10,13 +10,13 @@ from groupfs.data.columns import MOST_DIFFERENT, MOST_LEVELS
 from groupfs.files.answers import Scale, find_steps, plain_word
 from groupfs.files.column_values import (
     ColumnsError,
-    is_id,
     is_numeric,
     plain_spelling,
     to_dates,
     to_numbers,
     to_text,
 )
+from groupfs.files.ids import is_id, is_named_id
 from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray
 
@@ -180,7 +180,7 @@ def _category(name: str, text: Any, use: bool, log: DecisionLog) -> Column:
     if n_values == 1:
         return log.ignore(name, "one_value")
     if not use and n_values > 2:
-        if n_values == n_present:
+        if n_values == n_present or is_named_id(name, n_values):
             return log.ignore(name, "id")
         if n_values > min(max(MOST_DIFFERENT, n_present / 2), MOST_LEVELS):
             return log.ignore(name, "text")

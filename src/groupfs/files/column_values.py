@@ -11,13 +11,6 @@ from groupfs.utils.types import FloatArray
 
 #: Dates as text, with or without the time of day.
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
-#: Name of the index of a sample of rows, which tells which rows of the file they are.
-FILE_ROWS = "rows of the file"
-#: Names that ids go by; the values must all differ too.
-ID_NAME = re.compile(
-    r"(?i:(^|[_\W])(id|uuid|guid|index|idx|row_?names?|row_?numbers?|barcode|accession)([_\W]|$))"
-    r"|[a-z](ID|Id)$|^Unnamed: \d+$"
-)
 
 
 class ColumnsError(ParameterError):
@@ -75,19 +68,6 @@ def is_numeric(series: Any) -> bool:
     from pandas.api.types import is_numeric_dtype
 
     return is_numeric_dtype(series.dtype) and series.dtype.kind != "c"
-
-
-def is_id(name: str, present: FloatArray, rows: Any) -> bool:
-    """Return whether these are whole numbers that all differ, named as ids or counting the rows.
-
-    ``rows`` is their index, by which numbers in a sample count the rows of the file.
-    """
-    whole = np.isfinite(present).all() and (present == np.floor(present)).all()
-    if len(present) < 3 or not whole or len(np.unique(present)) < len(present):
-        return False
-    first = present - (rows if rows.name == FILE_ROWS else np.arange(len(present)))
-    counts = first[0] in (0, 1) and bool((first == first[0]).all())
-    return counts or bool(ID_NAME.search(name))
 
 
 def read_codes(missing: Any) -> tuple[str, ...]:

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from groupfs.data.memory import PER_NUMBER, memory_budget, plan_rows
-from groupfs.files.column_values import FILE_ROWS
 from groupfs.files.delimited_text import Layout, find_layout, parse, refuse_unparsed
 from groupfs.files.file_content import find_content
 from groupfs.files.file_table import FileTable
+from groupfs.files.ids import FILE_ROWS
 
 #: Bytes of memory that reading takes at its peak per byte of text, and most of text per packed one.
 PER_BYTE, PACKED = 4, 20
