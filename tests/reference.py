@@ -277,3 +277,24 @@ def row_scores(Z, groups, centrality, signs, least_weight):
                 total = sum(weight[k] for k in there)
                 scores[i, j] = sum(sign[k] * weight[k] * Z[i, k] for k in there) / total
     return scores
+
+
+def kept_score(X, signs, weights, chosen):
+    """Correlation of the score of the chosen columns with that of all, row by row."""
+    n, m = X.shape
+    scores = np.zeros((2, n))
+    for which, features in enumerate([chosen, range(m)]):
+        for i in range(n):
+            total = 0.0
+            for k in features:
+                z = (X[i, k] - X[:, k].mean()) / X[:, k].std()
+                total += signs[k] * weights[k] * z
+            scores[which, i] = total / sum(weights[k] for k in features)
+    return np.corrcoef(scores)[0, 1]
+
+
+def cronbach_alpha(X, signs, chosen):
+    """m / (m - 1) (1 - sum of the variances / variance of the sum), of standardised columns."""
+    m, Z = len(chosen), (X - X.mean(0)) / X.std(0)
+    summed = sum(signs[k] * Z[:, k] for k in chosen)
+    return m / (m - 1) * (1 - sum(Z[:, k].var() for k in chosen) / summed.var())
