@@ -6,15 +6,18 @@ import pickle
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from groupfs.cli import app
-from groupfs.cli.errors import translate
+from groupfs.cli.errors import exit_codes, translate
 from groupfs.utils.errors import ParameterError
+from groupfs.utils.warn import SelectionWarning
 from tests.support.command import COMMAND, ENVIRONMENT, everything, people, run, run_process
 
 
@@ -159,3 +162,10 @@ def test_doctor_reports_versions_device_and_extras():
 def test_an_error_keeps_its_parameter_on_the_way_between_processes():
     again = pickle.loads(pickle.dumps(ParameterError("device='x' is not known.", "device")))
     assert again.parameter == "device" and str(again) == "device='x' is not known."
+
+
+def test_no_warning_of_another_package_is_printed_and_ours_are_sentences(capsys):
+    with exit_codes():
+        warnings.warn("Number of distinct clusters (4)", ConvergenceWarning, stacklevel=1)
+        warnings.warn("give n_groups=3 another time", SelectionWarning, stacklevel=1)
+    assert capsys.readouterr().err == "- give --groups 3 another time\n"

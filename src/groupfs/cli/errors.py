@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from enum import IntEnum
 
@@ -71,7 +72,9 @@ def exit_codes() -> Iterator[None]:
     # a polite kill undoes what is unfinished, as Ctrl-C does
     terminate = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.showwarning = _tell
+            yield
         sys.stdout.flush()
     except KeyboardInterrupt:
         _exit("Interrupted; no unfinished result was left behind.", Code.INTERRUPTED)
@@ -86,6 +89,12 @@ def exit_codes() -> Iterator[None]:
         _exit(*_sentence_and_code(error))
     finally:
         signal.signal(signal.SIGTERM, terminate)
+
+
+def _tell(message: Warning | str, category: type[Warning], *_: object) -> None:
+    """Print a warning of ours as a sentence, without its place; others are not for users."""
+    if category.__module__.startswith("groupfs."):
+        typer.echo(f"- {translate(str(message))}", err=True)
 
 
 def _is_of_stdout(error: Exception) -> bool:
