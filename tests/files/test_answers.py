@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from groupfs.files.answers import steps_and_codes
+from groupfs.files.codes import steps_and_codes
 from groupfs.files.column_values import read_codes
 from groupfs.files.columns import ColumnsError, decide_columns
 
@@ -30,6 +30,14 @@ def kinds(frame, **options):
         ["1 - never", "2", "3", "4", "5 (always)"],
         ["1 = never", "2 = sometimes", "3 = always"],
         ["never", "sometimes", "about half the time", "most of the time", "always"],
+        ["No", "yes"],
+        ["Nein", "Ja"],
+        ["no", "a veces", "sí"],
+        ["nie", "selten", "manchmal", "oft", "immer"],
+        ["nunca", "casi nunca", "a veces", "casi siempre", "siempre"],
+        ["trifft gar nicht zu", "trifft eher nicht zu", "teils/teils", "Trifft eher zu"],
+        ["Stimme nicht zu", "stimme eher nicht zu", "Stimme eher zu", "stimme voll und ganz zu"],
+        ["Totalmente en desacuerdo", "en desacuerdo", "De acuerdo", "Totalmente de acuerdo"],
     ],
 )
 def test_common_wordings_are_numbers_in_their_order(words):
@@ -81,7 +89,7 @@ def test_different_answers_of_one_column_are_never_one_step(words):
 
 
 def test_numbered_answers_that_several_columns_share_are_a_scale():
-    words = ["1 - nie", "2 - selten", "3 - oft"]
+    words = ["1 - aldrig", "2 - ibland", "3 - ofta"]
     frame = pd.DataFrame({name: column(words, seed=i) for i, name in enumerate("abc")})
     frame["c"] = column([*words[:2], "9 - don't know"])
     assert kinds(frame) == ["answers"] * 3 and kinds(frame[["a", "b"]]) == ["category"] * 2
@@ -166,6 +174,40 @@ def test_a_long_code_in_one_column_alone_is_named_and_infinite_values_are_none()
     frame = pd.DataFrame({"a": [*range(1, 7)] * 19 + [99] * 6, "b": [*range(1, 7)] * 20})
     assert "99 in 1 column (a). It may stand for no answer" in decide_columns(frame).notes[-1]
     assert steps_and_codes(np.array([np.inf, 1, 2, 3, -np.inf, np.nan, 99]))[1] == [99]
+
+
+def noted(frame):
+    return [note for note in decide_columns(pd.DataFrame(frame)).advice if "no answer" in note]
+
+
+def test_codes_among_words_and_fractions_are_named(rng):
+    inventory = {f"q{i}": rng.choice(["Yes", "No", "99"], 60, p=[0.5, 0.4, 0.1]) for i in range(3)}
+    assert "99 in 3 columns (q0, q1, q2)" in noted(inventory)[0]
+    assert noted({"q": rng.choice(["Yes", "No", "9"], 60)}) == []  # in one column alone
+    assert noted({"grade": rng.choice(["7", "8", "9", "10", "none"], 60)}) == []
+    halves = {name: rng.choice([*np.arange(1, 7.5, 0.5), 99], 60) for name in "ab"}
+    assert "99 in 2 columns (a, b)" in noted(halves)[0]
+    assert noted({name: rng.choice([0.5, 1, 1.5, 2, 9], 60) for name in "ab"}) == []
+
+
+@pytest.mark.parametrize(("low", "code"), [(1, 9), (1, 8), (1, 0), (1, -1), (0, 9), (0, -9)])
+def test_a_number_beside_a_clear_scale_is_named_in_few_columns_but_not_in_many(low, code, rng):
+    items = {f"q{i:02}": rng.integers(low, 8, 300) for i in range(20)}
+    steps = {
+        **items,
+        **{name: np.where(rng.random(300) < 0.05, code, items[name]) for name in ["q03"]},
+    }
+    assert f"{code} in 1 column (q03)" in noted(steps)[0]
+    rare = {**items, "q03": np.where(np.arange(300) == 7, code, items["q03"])}
+    assert bool(noted(rare)) == (code not in (0, 8))  # the end of a scale may be rare
+    many = {name: np.where(rng.random(300) < 0.1, code, x) for name, x in items.items()}
+    assert bool(noted({**items, **dict(list(many.items())[:9])})) == (code not in (0, 8))
+
+
+def test_counts_and_pixels_have_no_codes(rng):
+    wide = {f"p{i}": rng.integers(0, 17, 200) for i in range(10)}
+    narrow = {f"e{i}": np.where(rng.random(200) < 0.03, 8, rng.integers(0, 4, 200)) for i in "ab"}
+    assert noted({**wide, **narrow}) == [] and "8 in 2 columns" in noted(narrow)[0]
 
 
 def test_codes_are_found_as_numbers_and_as_text_and_in_other_files():

@@ -1,7 +1,7 @@
-"""Answers that have an order, and numbers among them that may stand for no answer.
+"""Answers that have an order: words that are the steps of a scale.
 
-Answers in words are the steps of a scale. Common English wordings are known, as ``wordings.toml``
-lists them; others are given.
+Common English, German and Spanish wordings are known, as ``wordings.toml`` lists them; others are
+given.
 """
 
 import re
@@ -11,11 +11,9 @@ from collections.abc import Collection, Mapping, Sequence, Set
 from importlib import resources
 from typing import Any
 
-import numpy as np
-
+from groupfs.files.codes import MOST_STEPS, as_code
 from groupfs.files.column_values import ColumnsError, plain_spelling, to_text
 from groupfs.utils.text import count, join_names
-from groupfs.utils.types import FloatArray
 
 #: Steps from the lowest to the highest: a word each, or several separated by ``|``.
 Scale = tuple[str, ...]
@@ -46,19 +44,10 @@ WORDINGS: tuple[Scale, ...] = (
 NO_ANSWER = frozenset(_LISTED["no_answer"])
 #: Answers that begin with their number, "1 - never", "5 (always)", or are nothing else; not 1.5.
 NUMBERED = re.compile(r"(\d{1,2})(?:\.0+)?(?!\.?\d)(?:\s*[-–=.:()][-–=.:()\s]*(.*?)\)?)?")
-#: Different answers of a question, at most, and steps of a scale whose answers are numbers.
-MOST_ANSWERS, MOST_STEPS = 30, 12
+#: Different answers of a question, at most.
+MOST_ANSWERS = 30
 #: Columns with the same answers that are taken for questions of one scale: two may be of a couple.
 FEWEST_SHARING = 3
-
-#: Numbers that questionnaires use for no answer, and how many of them a question has, at most.
-CODES = {float(f"{sign}{digit * n}") for sign in ("", "-") for digit in "789" for n in (1, 2, 3, 4)}
-CODES |= {-1.0, -2.0, 96.0, 97.0, 98.0, 996.0, 997.0, 998.0, -98.0, -97.0, -998.0, -997.0}
-MOST_CODES = 3
-#: Share of the columns of answers that must have a code in common, and number of them.
-SHARED, FEWEST_COLUMNS = 0.1, 2
-#: Share that suffices for codes that can hardly be answers: 77, 99, -99 and longer ones.
-SHARED_IF_LONG = 0.001
 
 
 def plain_word(text: str) -> str:
@@ -156,7 +145,8 @@ def find_scales(columns: Mapping[str, Any], orders: Sequence[Scale]) -> dict[str
 
 def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
     """Ask for the order of answers that several columns share, given the values of categories."""
-    shared = Counter(tuple(values) for values in categories.values() if len(values) > 2)
+    words = [tuple(v for v in values if as_code(v) is None) for values in categories.values()]
+    shared = Counter(own for own in words if len(own) > 2)
     if not shared or max(shared.values()) < FEWEST_SHARING:
         return []
     answers, n_columns = shared.most_common(1)[0]
@@ -165,57 +155,6 @@ def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
         "order, order=[WORDS] makes numbers of them: the words from the lowest to the highest, "
         "separated by commas."
     ]
-
-
-def suspected_codes(columns: Mapping[str, FloatArray]) -> list[str]:
-    """Name numbers that may stand for no answer in columns of numbers, if enough have them.
-
-    Short ones must not be steps of as many columns: of -3 to 3, some may lack -3.
-    """
-    answers = {name: own for name, values in columns.items() if (own := steps_and_codes(values))}
-    times = Counter(step for steps, _ in answers.values() for step in steps)
-    few, some = SHARED_IF_LONG * len(answers), max(FEWEST_COLUMNS, SHARED * len(answers))
-    shared = {}
-    for code in sorted({code for _, codes in answers.values() for code in codes}):
-        names = [name for name, (_, codes) in answers.items() if code in codes]
-        if len(names) >= (few if abs(code) > 9 else max(some, times[code] + 1)):
-            shared[f"{code:g}"] = names
-    if not shared:
-        return []
-    where = "; ".join(
-        f"{code} in {count(len(names), 'column')} ({join_names(names)})"
-        for code, names in shared.items()
-    )
-    they, them = ("They", "them") if len(shared) > 1 else ("It", "it")
-    return [
-        f"Found a number far from the other answers: {where}. {they} may stand for no answer: "
-        f"missing=[{','.join(shared)}] takes {them} for gaps."
-    ]
-
-
-def steps_and_codes(values: FloatArray) -> tuple[list[float], list[float]] | None:
-    """Tell codes from the steps of a column of answers; None if it is none.
-
-    High codes are further off than a step would be: by 2, long ones three times the highest step.
-    Negative ones are below steps that are not, and a scale from -2 to 2 has none.
-    """
-    first = values[:100]
-    if (first[np.isfinite(first)] % 1 > 0).any():
-        return None
-    levels = np.unique(values[np.isfinite(values)]).tolist()
-    if not 2 <= len(levels) <= MOST_STEPS + 2 * MOST_CODES or any(level % 1 for level in levels):
-        return None
-    below, above = [level for level in levels if level < 0], list[float]()
-    steps = [level for level in levels if level >= 0 and level not in CODES]
-    for code in [level for level in levels if level >= 0 and level in CODES]:
-        highest = max(steps, default=code)
-        is_far = code >= (highest + 2 if code < 10 else 3 * max(highest, 5))
-        (above if is_far else steps).append(code)
-    if not set(below) <= CODES or len(steps) < 3 or below[:1] == [-max(steps)]:
-        steps, below = below + steps, []
-    if len(steps) < 2 or max(steps) - min(steps) >= MOST_STEPS:
-        return None
-    return None if max(len(above), len(below)) > MOST_CODES else (steps, below + above)
 
 
 def _answers(series: Any) -> Counter[str]:

@@ -9,8 +9,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupfs.files.columns import ColumnsError, Preparation, decide_columns
 from groupfs.files.file_table import repeated_names
-from groupfs.utils.text import join_names
+from groupfs.utils.text import count, join_names
 from groupfs.utils.warn import ColumnsWarning, warn
+
+#: What columns are that are left out without being asked for.
+WHY = {"id": "ids", "text": "free text", "date": "dates", "object": "objects"}
+WHY |= {"empty": "empty", "one_value": "one value only", "about": "about the survey"}
 
 
 class ColumnPreparer(TransformerMixin, BaseEstimator):
@@ -87,26 +91,35 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Decide which columns are used, and as what; ``y`` is not looked at.
 
-        Warns of numbers that may stand for no answer, and of answers that may have an order.
+        Warns of what is left out, numbers that may stand for no answer, and answers that may have
+        an order.
         """
         frame = _checked(X)
         self.preparation_: Preparation = decide_columns(frame, **self.get_params())
         self.notes_ = list(self.preparation_.notes)
-        for sentence in self.preparation_.advice:
-            warn(sentence, ColumnsWarning)
         if not self.preparation_.names:
             raise ColumnsError(f"X has no usable column: {' '.join(self.notes_)}", "X")
+        for sentence in (*_left_out(self.preparation_), *self.preparation_.advice):
+            warn(sentence, ColumnsWarning)
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         self.n_features_in_ = frame.shape[1]
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the columns that are used, as a DataFrame; warn of values that become gaps."""
+        """Return the columns that are used, as a DataFrame of the same library.
+
+        Warns of values that become gaps.
+        """
         check_is_fitted(self)
         prepared, notes = self.preparation_.apply(_checked(X))
         for note in notes:
             warn(note, ColumnsWarning)
-        return prepared
+        if not _is_polars(X):
+            return prepared
+        import polars as pl
+
+        orders = {c.name: c.values for c in self.preparation_.columns if c.kind == "ordered"}
+        return pl.from_pandas(prepared).cast({n: pl.Enum(order) for n, order in orders.items()})
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of the columns that are used; ``input_features`` is not looked at."""
@@ -114,13 +127,32 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
         return np.array(self.preparation_.names, dtype=object)
 
 
+def _left_out(preparation: Preparation) -> list[str]:
+    """Say what was left out without being asked to, if anything was."""
+    names: dict[str, list[str]] = {}
+    for column in preparation.columns:
+        if column.why in WHY:
+            names.setdefault(WHY[column.why], []).append(column.name)
+    if not names:
+        return []
+    n_columns = count(sum(map(len, names.values())), "column")
+    which = ", ".join(f"{why} ({join_names(own, 8)})" for why, own in names.items())
+    return [f"Left out {n_columns}: {which}; use=[NAME] keeps one, but no dates."]
+
+
+def _is_polars(X: Any) -> bool:
+    return type(X).__module__.partition(".")[0] == "polars" and hasattr(X, "to_pandas")
+
+
 def _checked(X: Any) -> Any:
-    """Refuse what is no DataFrame with names of its own for the columns."""
+    """Return X as a frame of pandas, and refuse what has no names of its own for the columns."""
+    if _is_polars(X):
+        X = X.to_pandas()
     if not hasattr(X, "iloc") or not hasattr(X, "columns"):
         library = type(X).__module__.partition(".")[0]
         raise TypeError(
-            f"X is a {library} {type(X).__name__}; a ColumnPreparer takes a pandas DataFrame, such "
-            "as X.to_pandas() of polars, as names and kinds of columns are what it looks at."
+            f"X is a {library} {type(X).__name__}; a ColumnPreparer takes a DataFrame of pandas or "
+            "polars, as names and kinds of columns are what it looks at."
         )
     other = [name for name in X.columns if not isinstance(name, str)]
     if other:

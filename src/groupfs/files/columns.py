@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from groupfs.files.answers import find_scales, read_orders, suspected_codes, unordered_answers
+from groupfs.files.answers import find_scales, read_orders, unordered_answers
+from groupfs.files.codes import suspected_codes
 from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
 from groupfs.files.column_values import ColumnsError, read_codes, to_numbers, without_codes
 from groupfs.files.patterns import Patterns, matching, no_such_column, split_patterns
@@ -153,7 +154,7 @@ def decide_columns(
         decided.append(decide(name, answers[name], name in used, log, scales.get(name)))
     categories = {c.name: c.values for c in decided if c.kind == "category"}
     numbers = {c.name: to_numbers(answers[c.name]) for c in decided if c.kind == "number"}
-    advice = [*unordered_answers(categories), *suspected_codes(numbers)]
+    advice = [*unordered_answers(categories), *suspected_codes(numbers, categories)]
     if codes and not any(decision == "missing" for decision, _ in log.columns):
         advice.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
     notes = (*log.sentences(), *advice)
