@@ -94,8 +94,9 @@ def steps_and_codes(values: FloatArray) -> Answers | None:
 def _among_numbers(columns: Mapping[str, FloatArray]) -> dict[float, list[str]]:
     """Find the codes that enough columns have.
 
-    Short ones must not be steps of as many columns: of -3 to 3, some may lack -3. Where most whole
-    numbers are no answers, but counts or pixels, there are none, and long ones must be shared.
+    Short ones must not be steps of as many columns: of -3 to 3, some may lack -3. Nor may as many
+    columns have another number as far off: counts do. Where most whole numbers are no answers, but
+    counts or pixels, there are none, and long ones must be shared.
     """
     answers, n_counts = dict[str, Answers](), 0
     for name, values in columns.items():
@@ -106,12 +107,15 @@ def _among_numbers(columns: Mapping[str, FloatArray]) -> dict[float, list[str]]:
     times = Counter(step for steps, _ in answers.values() for step in steps)
     some, are_answers = max(FEWEST_COLUMNS, SHARED * len(answers)), len(answers) >= n_counts
     found = _beside_clear_scale(answers) if are_answers else {}
+    highest = [sorted(steps)[-2:] for steps, _ in answers.values()]
+    n_apart = sum(last - before >= 2 for before, last in highest)
     for code in {code for _, codes in answers.values() for code in codes}:
         names = [name for name, (_, codes) in answers.items() if code in codes]
         if abs(code) > 9:
             is_shared = len(names) >= (SHARED_IF_LONG * len(answers) if are_answers else some)
         else:
-            is_shared = are_answers and len(names) >= max(some, times[code] + 1)
+            as_many = max(times[code], n_apart if code > 0 else 0)
+            is_shared = are_answers and len(names) >= max(some, as_many + 1)
         if is_shared:
             found[code] = names
     return found
