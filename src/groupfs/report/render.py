@@ -23,7 +23,7 @@ TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
 SCRIPTS = (
     "format data levels selection reasons groups correlations samples lines explained "
-    "features downloads main"
+    "features downloads figures main"
 )
 #: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
 LARGEST_PAGE = 1_950_000

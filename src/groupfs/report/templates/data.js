@@ -3,6 +3,7 @@
 const PAGE = JSON.parse(document.getElementById("data").textContent);
 const CYCLE = 7;
 const colours = {};
+let recorded = null; // while a figure is saved, what is drawn on every canvas
 
 const byId = (id) => document.getElementById(id);
 
@@ -66,6 +67,10 @@ function sharp(canvas, width, height) {
     canvas.height = Math.round(height * scale);
     canvas.style.width = `${width}px`;
     canvas.style.height = `${height}px`;
+  }
+  if (recorded) {
+    recorded.set(canvas, svgContext(width, height));
+    return recorded.get(canvas);
   }
   const context = canvas.getContext("2d");
   context.setTransform(scale, 0, 0, scale, 0, 0);

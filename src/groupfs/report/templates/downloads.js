@@ -62,10 +62,13 @@ function setUpDownloads() {
     button.addEventListener("click", () => {
       const name = button.dataset.download;
       const text = asCsv(csvRows(name === "selected"));
-      const address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-      const link = make("a", { href: address, download: `${name}.csv` });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+      saveAs(new Blob([text], { type: "text/csv" }), `${name}.csv`);
     });
   }
+}
+
+function saveAs(blob, name) {
+  const address = URL.createObjectURL(blob);
+  make("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
