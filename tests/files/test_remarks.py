@@ -183,4 +183,5 @@ def test_words_of_three_languages_are_steps_in_their_order(name):
     frame = TABLES[name][0]
     steps = {word: step for step, word in enumerate(WORDS[name], 1)}
     table = decide_columns(frame).apply(frame)[0]
-    pd.testing.assert_frame_equal(table, frame.replace(steps).astype(float), check_dtype=False)
+    expected = frame.apply(lambda column: column.map(steps)).astype(float)
+    pd.testing.assert_frame_equal(table, expected)
