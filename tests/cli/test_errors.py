@@ -166,6 +166,7 @@ def test_an_error_keeps_its_parameter_on_the_way_between_processes():
 
 def test_no_warning_of_another_package_is_printed_and_ours_are_sentences(capsys):
     with exit_codes():
+        warnings.simplefilter("always")
         warnings.warn("Number of distinct clusters (4)", ConvergenceWarning, stacklevel=1)
         warnings.warn("give n_groups=3 another time", SelectionWarning, stacklevel=1)
     assert capsys.readouterr().err == "- give --groups 3 another time\n"

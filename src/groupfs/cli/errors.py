@@ -73,7 +73,7 @@ def exit_codes() -> Iterator[None]:
     terminate = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _tell
+            warnings.showwarning = _tell  # type: ignore[assignment]
             yield
         sys.stdout.flush()
     except KeyboardInterrupt:

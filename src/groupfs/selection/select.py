@@ -19,8 +19,8 @@ NOTHING_TO_EXPLAIN = (
     "among unrelated ones: what they explain is chance."
 )
 BEYOND_GROUPS = (
-    "n_features_to_select={n}, but only {inside} features are in groups, so {outside} from no group "
-    "are selected as well; choose at most {inside} to leave these out."
+    "n_features_to_select={n}, but only {inside} features are in groups, so {outside} from no "
+    "group are selected as well; choose at most {inside} to leave these out."
 )
 NO_SCORES = (
     'No group is kept, so output="scores" gives no column; use output="features" for a budget.'
