@@ -111,10 +111,11 @@ def decide_columns(
 ) -> Preparation:
     """Decide which columns of a table are used, and what kind each is.
 
-    Ids (columns named so, or of text, whose values all differ; row numbers), free text and dates
-    are ignored. Answers in words with a known order, such as from "strongly disagree" to "strongly
-    agree", are the numbers of its steps. Other text is a category, also if it is stored as one of
-    numbers; text that is mostly numbers is numbers, and its words are gaps.
+    Ids (columns named so, text whose values all differ, numbers of rows), free text, dates and what
+    survey programs write beside the answers are ignored. Answers in words with a known order, such
+    as from "strongly disagree" to "strongly agree", are the numbers of its steps. Other text is a
+    category, also if it is stored as one of numbers; text that is mostly numbers is numbers, and
+    its words are gaps.
 
     Parameters
     ----------
@@ -137,9 +138,9 @@ def decide_columns(
     Took 1 column of text for categories: sex (2 values).
     """
     names = list(frame.columns)
-    used, left_out = matching(use, names, "use"), _left_out(names, drop, label, columns, use)
-    program, about = around_answers(names)
-    left_out = dict.fromkeys(set(about) - used, "about") | left_out
+    used, (program, about) = matching(use, names, "use"), around_answers(names)
+    left_out = dict.fromkeys(set(about) - used, "about")
+    left_out |= _left_out(names, drop, label, columns, use)
     codes = read_codes(missing)
     answers = {name: without_codes(frame[name], codes) for name in names if name not in left_out}
     scales = find_scales(answers, read_orders(order))
