@@ -55,10 +55,10 @@ def test_every_group_has_a_row_with_its_figures(selector):
     rows = [row for row in rows_of(selector) if row[0] != "rank"]
     assert len(rows) == selector.n_groups_ > MOST_ROWS
     assert f"{selector.n_groups_ - MOST_ROWS} more groups</summary>" in groups_part(selector)
-    adjusted = selector.groups_frame()["p_adjusted"]
+    adjusted, alpha = (selector.groups_frame()[name] for name in ("p_adjusted", "alpha"))
     for rank, row in enumerate(rows):
         assert row[0] == str(rank + 1) and row[1] == str(len(selector.groups_[rank]))
-        assert float(row[2]) == pytest.approx(selector.group_smoothness_[rank], abs=1e-3)
+        assert row[2] == ("" if np.isnan(alpha[rank]) else f"{alpha[rank]:.2f}")
         assert row[3] == write_p(adjusted[rank])
         assert row[4] == f"{selector.group_replication_[rank]:.2f}"
         assert row[5] == ("yes" if rank < 2 else "no")
@@ -108,6 +108,6 @@ def test_names_are_escaped_and_nothing_is_loaded_from_anywhere(table):
 def test_groups_of_the_joint_method_have_gates_in_place_of_p_values(table):
     fitted = GroupFS(n_groups=4, n_init=1, max_epochs=10, random_state=0).fit(np.asarray(table))
     head, *rows = rows_of(fitted)
-    assert head == ["rank", "size", "smoothness", "gate", "kept", "most central features"]
+    assert head == ["rank", "size", "alpha", "gate", "kept", "most central features"]
     assert [row[3] for row in rows] == [f"{gate:.2f}" for gate in fitted.group_gates_]
     assert rows[0][-1].startswith("x")

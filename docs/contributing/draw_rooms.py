@@ -30,6 +30,7 @@ PARTS = {
     },
     "what is said of it": {
         "sentences": "words for it",
+        "scales": "alpha, omega, loadings",
         "result": "whatever is asked of a fit",
         "notebook": "what a notebook shows",
     },

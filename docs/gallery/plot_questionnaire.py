@@ -80,7 +80,7 @@ plot_groups(selector, ax=axes[1])
 
 selector.set_output(transform="pandas")
 print(selector.set_params(output="scores").transform(X).head(3).round(2))
-print("short form:", ", ".join(selector.set_params(output="representatives").transform(X).columns))
+print("short form:", ", ".join(selector.set_params(n_per_group=1).transform(X).columns))
 
 # %%
 # A short form of any length is the beginning of one order of the items: each explains most of the

@@ -70,7 +70,7 @@ plot_history(learned, ax=ax)
 # --------------------------
 # The most central feature of each kept group is enough to draw the moons.
 
-chosen = FeatureGroups(output="representatives", random_state=0).set_output(transform="pandas")
+chosen = FeatureGroups(n_per_group=1, random_state=0).set_output(transform="pandas")
 pair = chosen.fit_transform(X)
 
 figure, ax = plt.subplots(figsize=(4.4, 3.4), layout="constrained")

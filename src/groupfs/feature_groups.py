@@ -80,15 +80,18 @@ class FeatureGroups(GroupSelector):
     explain : float or "auto", default="auto"
         Select as many features as explain this share of the variance of the related features: 0.9
         takes the first features of ``feature_order_`` that explain 90 %. "auto" takes those that
-        explain 95 %, unless a number of features or groups, or representatives, are asked for; of
-        these the ones in kept groups, or with a warning all if no group is kept.
+        explain 95 %, unless a number of features, of groups or per group is asked for; of these the
+        ones in kept groups, or with a warning all if no group is kept.
     n_groups_to_select : int, "significant" or None, default=None
-        Take all features of so many groups, in rank order, or with "significant" of every group
+        Take all features of so many groups, the largest first, or with "significant" of every group
         that is kept. None keeps every group whose cohesion stands out from chance (``alpha``), as
         that of one feature never does, and that is found again in halves of the rows, where any
         number of groups is.
-    output : {"features", "representatives", "scores"}, default="features"
-        What ``transform`` gives: the selected features; the most central one of each kept group; or
+    n_per_group : int or None, default=None
+        Select so many features of each kept group: those whose score agrees best with that of the
+        whole group (a short form), or with 1 the most central one.
+    output : {"features", "scores"}, default="features"
+        What ``transform`` gives: the selected features, or
         a score for each kept group, the mean of its standardised features, weighted by centrality,
         reversed features turned (``get_support`` is as with "features").
     alpha : float, default=0.01
@@ -127,23 +130,23 @@ class FeatureGroups(GroupSelector):
         three quarters of what is free when ``fit`` begins. Tables that would need more are read in
         blocks, several times, and are never in memory as a whole.
     random_state : int, RandomState instance or None, default=None
-        Seed of the shuffles and samples of rows that groups are ranked by. Which groups are found
-        does not hang on it.
+        Seed of the shuffles and samples of rows that smoothness is measured by. Which groups are
+        found, and in what order, does not hang on it.
 
     Attributes
     ----------
     groups_ : list of ndarray
-        Indices of the features of each group, smoothest group first, of equal ones the largest.
+        Indices of the features of each group, the largest first, of equal ones the tightest.
     group_names_ : list or None
-        What the groups were called in ``groups``, most important first; None without ``groups``.
+        What the groups were called in ``groups``, in their order; None without ``groups``.
     group_labels_ : ndarray of shape (n_features_in_,)
         Place in ``groups_`` of each feature's group; -1 for features in none: constant or unrelated
         ones, and those that share too little variance with the group they were nearest to.
     group_signs_ : ndarray of shape (n_features_in_,)
         -1 for features that are reversed, 1 for the others, 0 for features in no group.
     group_smoothness_ : ndarray of shape (n_groups_,)
-        What the groups are ranked by: smoothness of the group's features on the graph of the
-        samples built from that group alone, beyond that of shuffled columns.
+        How smoothly the samples vary along the group: smoothness of its features on the graph of
+        the samples built from that group alone, beyond that of shuffled columns.
     group_pvalues_ : ndarray of shape (n_groups_,)
         How likely a group found the same way in shuffled columns is as cohesive: has a first
         component (with ``signed`` a mean) that explains as much of its features.
@@ -242,7 +245,7 @@ class FeatureGroups(GroupSelector):
     max_memory: int | str | None = parameter(None, POSITIVE, str, None)
 
     _selection_parameters = ["n_features_to_select", "explain", "n_groups_to_select"]
-    _selection_parameters += ["output", "alpha"]
+    _selection_parameters += ["n_per_group", "output", "alpha"]
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -344,7 +347,7 @@ class FeatureGroups(GroupSelector):
 
     def _show(self, place: int) -> None:
         """Set what is told of groups to a level, by its place in ``levels_``."""
-        groups = Groups(**self._level_groups[place])
+        self._shown, groups = place, Groups(**self._level_groups[place])
         self._set_groups(groups)
         self.group_pvalues_, self.group_replication_ = groups.p_values, groups.replication
         self._group_replicates, self._is_between = groups.replicates, groups.between
@@ -355,6 +358,18 @@ class FeatureGroups(GroupSelector):
                 **self._learned_columns,
                 "levels": self._level_categories[place],
             }
+
+    def _turn_towards(self, feature: int) -> None:
+        levels = [Groups(**of) for of in self._level_groups]
+        self._level_categories = [dict(of) for of in self._level_categories]
+        turned = [self._turned(groups, feature) for groups in levels]
+        is_category = self.feature_kinds_ == "category"  # which has no sign, but numbers of levels
+        for was, now, numbers in zip(levels, turned, self._level_categories, strict=True):
+            own = (was.labels == was.labels[feature]) & is_category & (now is not was)
+            for i in numbers.keys() & np.flatnonzero(own).tolist():
+                numbers[i] = {value: -z for value, z in numbers[i].items()}
+        self._level_groups = [vars(groups) for groups in turned]
+        self._show(self._shown)
 
     def _open(self, X: Any) -> "tuple[Table, Options]":
         """Check and standardise X, and check the parameters against its size."""

@@ -4,9 +4,9 @@ Axes: C groups in rank order, d features in the user's order. Nothing is compute
 follows from the fields.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypedDict, cast
 
 import numpy as np
 
@@ -35,6 +35,19 @@ class Level:
     split: FloatArray | None  #: how far halves agree on the division that made each group, (C,)
 
 
+class Items(TypedDict):
+    """What was measured of the features of groups as items of scales; plain, to be stored."""
+
+    alpha: FloatArray  #: Cronbach's, of standardised features, (C,)
+    item_rest: FloatArray  #: correlation of every feature with the sum of the others, (d,)
+    n_rows: FloatArray  #: rows that a pair of features has, on average, (C,)
+    score_mean: FloatArray  #: of the rows' scores, (C,)
+    score_sd: FloatArray  #: (C,)
+    within: list[FloatArray]  #: correlations, reversed features turned; (0, 0) if not kept
+    with_scores: FloatArray  #: correlation of features and scores, (d, C); (0, C) if not kept
+    between_scores: FloatArray  #: correlations of the scores, (C, C)
+
+
 @dataclass(frozen=True)
 class Groups:
     """What was found about the groups, best first."""
@@ -52,6 +65,7 @@ class Groups:
     second: IntArray | None = None  #: the other group a feature goes with most, or -1, (d,)
     second_strength: FloatArray | None = None  #: abs(r) with the score of that group, (d,)
     between: BoolArray | None = None  #: whether a feature is as much of both groups, (d,)
+    items: Items | None = None  #: what was measured of the features as items of scales
     names: list[str] | None = None  #: those the user has given
     gates: FloatArray | None = None  #: of the joint method, (C,)
 
@@ -73,6 +87,7 @@ class Groups:
             second=getattr(selector, "second_group_", None),
             second_strength=getattr(selector, "second_strength_", None),
             between=getattr(selector, "_is_between", None),
+            items=getattr(selector, "_items", None),
             names=[str(name) for name in given] if given else None,
             gates=getattr(selector, "group_gates_", None),
         )
@@ -100,6 +115,24 @@ class Groups:
     def stand_out(self, alpha: float) -> BoolArray | None:
         """Find the groups that cohere beyond chance, (C,); None where that was not tested."""
         return None if self.p_adjusted is None else self.p_adjusted <= alpha
+
+    def turned(self, turn: BoolArray, numbers: BoolArray) -> "Groups":
+        """Return the same groups, some of them (C,) turned round; of their features the numbers."""
+        way, signs = np.where(turn, -1, 1), self.signs.copy()
+        signs[(self.labels >= 0) & turn[self.labels] & numbers] *= -1
+        of = cast(Items, self.items)
+        items: Items = {
+            **of,
+            "score_mean": of["score_mean"] * way,
+            "with_scores": of["with_scores"] * way,
+            "between_scores": of["between_scores"] * np.outer(way, way),
+        }
+        return replace(self, signs=signs, items=items)
+
+    def leader(self, group: int) -> int:
+        """Return the most central feature that is not reversed, which scores are named after."""
+        members = self.by_centrality(group)
+        return int(members[np.argmax(self.signs[members] > 0)])
 
     def by_centrality(self, group: int) -> IntArray:
         """Return the features of a group, most central first."""
@@ -131,6 +164,7 @@ class Request:
     n_groups: int | str | None  #: a number, or "significant" as None for the rule of the estimator
     output: str
     alpha: float
+    n_per_group: int | None = None  #: features of every group, which keep its score
     explain: float | None = None  #: the share that the number of features follows from
     is_default: bool = False  #: whether nobody has set a share or a number
     among_related: bool = False  #: whether it is known which features are related
@@ -139,12 +173,12 @@ class Request:
     @property
     def takes_whole(self) -> bool:
         """Whether whole groups are taken."""
-        return self.covers and self.output != "representatives"
+        return self.covers and self.n_per_group is None
 
     @property
     def follows_order(self) -> bool:
         """Whether budgets take features in the order of what they explain."""
-        return not self.covers and self.output != "representatives"
+        return not self.covers and self.n_per_group is None
 
 
 @dataclass(frozen=True)
@@ -157,6 +191,7 @@ class Selection:
     group_why: IntArray  #: a :class:`~groupfs.sentences.Why` of every group, (C,)
     asked: Request
     notes: list[str] = field(default_factory=list)  #: sentences on rules that had to be relaxed
+    short: FloatArray | None = None  #: of short forms: r with the score of all, and alpha, (C, 2)
 
     @property
     def features(self) -> IntArray:

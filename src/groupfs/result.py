@@ -3,7 +3,7 @@
 Axes: d features in the user's order, C groups in rank order. Numpy alone; pandas for the frames.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from groupfs.groups import (
     feature_names,
     related_features,
 )
+from groupfs.scales import Scales
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import SAME_SHARE, STEPS, count, ordinal, whole_steps, write_share
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
@@ -27,6 +28,8 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     import pandas
 
+#: Groups up to which loadings on each, and correlations with each, are told.
+MOST_TOLD = 60
 #: The share that is told of where nobody has asked for another.
 ENOUGH = 0.9
 NEEDS_PANDAS = (
@@ -50,10 +53,19 @@ class Result:
     levels: list[Level] = field(default_factory=list)  #: broadest first
     duplicate_of: IntArray | None = None  #: first column that each equals, -1 for none, (d,)
     n_values: FloatArray | None = None  #: rows that have a value of each feature, (d,)
+    wording: list[str | None] | None = None  #: what the features say, such as questions, (d,)
 
     @classmethod
-    def of(cls, selector: Any, names: Sequence[object] | None = None) -> "Result":
-        """Read the result of a fitted selector; ``names`` take the place of those it has seen."""
+    def of(
+        cls,
+        selector: Any,
+        names: Sequence[object] | None = None,
+        wording: Mapping[str, str] | None = None,
+    ) -> "Result":
+        """Read the result of a fitted selector; ``names`` take the place of those it has seen.
+
+        ``wording`` tells what features say, by name.
+        """
         selector.get_support()  # refuses one that is not fitted, or asked for what cannot be
         columns = feature_names(selector) if names is None else [str(name) for name in names]
         if len(columns) != selector.n_features_in_:
@@ -61,7 +73,9 @@ class Result:
                 f"feature_names has {len(columns)} names, but the selector was fitted on "
                 f"{selector.n_features_in_} features; give one name per column."
             )
+        told = [(wording or {}).get(name) for name in columns]
         return cls(
+            wording=told if any(told) else None,
             names=columns,
             groups=Groups.of(selector),
             order=selector.feature_order_,
@@ -208,6 +222,25 @@ class Result:
             return np.full(len(self.names), -1), np.full(len(self.names), np.nan)
         return group, np.where(group < 0, np.nan, strength)
 
+    # groups as scales
+
+    @cached_property
+    def scales(self) -> Scales:
+        """Alpha, omega, loadings and correlations of the groups."""
+        return Scales(self.groups)
+
+    @property
+    def tells_all_pairs(self) -> bool:
+        """Whether loadings on every group and correlations with every group are told."""
+        return len(self.groups) <= MOST_TOLD and len(self.scales.loadings) > 0
+
+    @property
+    def loading_columns(self) -> dict[str, FloatArray]:
+        """Loadings of every feature on every group: ``loading_1`` is that on the first, (d,)."""
+        if not self.tells_all_pairs:
+            return {}
+        return {f"loading_{j}": of for j, of in enumerate(self.scales.loadings.T, start=1)}
+
     # features in no group
 
     @cached_property
@@ -315,8 +348,33 @@ class Result:
         return {
             "replication": unknown if groups.replication is None else groups.replication,
             "p_adjusted": unknown if groups.p_adjusted is None else groups.p_adjusted,
-            "smoothness": groups.smoothness,
         }
+
+    @property
+    def scale_figures(self) -> dict[str, FloatArray]:
+        """Reliabilities of every group with their intervals, and its scores, (C,) each."""
+        of, (low, high) = self.scales, self.scales.alpha_interval.T
+        omega_low, omega_high = of.omega_interval.T
+        return {
+            **{"alpha": of.alpha, "alpha_low": low, "alpha_high": high},
+            **{"omega": of.omega, "omega_low": omega_low, "omega_high": omega_high},
+            **self._short_figures,
+            **{"score_mean": of.items["score_mean"], "score_sd": of.items["score_sd"]},
+        }
+
+    @property
+    def _short_figures(self) -> dict[str, FloatArray]:
+        """Tell of short forms, where they are asked for, how well they keep the scores."""
+        found = self.selection.short
+        return {} if found is None else {"short_r": found[:, 0], "short_alpha": found[:, 1]}
+
+    @property
+    def correlation_columns(self) -> dict[str, FloatArray]:
+        """Correlations of the scores with those of every group, observed and disattenuated."""
+        if not self.tells_all_pairs:
+            return {}
+        every = {"r": self.scales.correlations, "r_disattenuated": self.scales.disattenuated}
+        return {f"{name}_{j + 1}": r for name, of in every.items() for j, r in enumerate(of)}
 
     @property
     def level_columns(self) -> dict[str, list[int | None]]:
@@ -328,7 +386,7 @@ class Result:
         }
 
     def to_frame(self) -> "pandas.DataFrame":
-        """Return one row for every feature, best group first, most central feature first."""
+        """Return one row for every feature, group by group, most central feature first."""
         pd = import_optional("pandas", f"to_frame {NEEDS_PANDAS}")
         groups, labels, inside = self.groups, self.groups.labels, self.groups.labels >= 0
         central = groups.signs * np.abs(groups.centrality)
@@ -336,10 +394,12 @@ class Result:
         second, strength = self.second
         columns = {
             "feature": self.names,
+            **({"wording": self.wording} if self.wording else {}),
             "group": called if groups.names else pd.array(called, dtype="Int64"),
             "rank": pd.array([rank or None for rank in groups.ranks.tolist()], dtype="Int64"),
             "representative": np.isin(np.arange(len(labels)), groups.representatives),
             "centrality": np.where(inside, central, np.nan),
+            "item_rest": self.scales.item_rest,
             **{name: np.append(of, np.nan)[labels] for name, of in self.figures.items()},
             "verdict": self.verdicts,
             "stability": self.stability,
@@ -354,21 +414,28 @@ class Result:
             "selected": self.support,
             "why": self.reasons,
             **self.level_columns,
+            **self.loading_columns,
+            "smoothness": np.append(groups.smoothness, np.nan)[labels],
         }
         order = np.lexsort((groups.ranks, np.where(inside, labels, len(groups))))
         return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
 
     def groups_frame(self) -> "pandas.DataFrame":
-        """Return one row for every group, best first."""
+        """Return one row for every group, largest first."""
         pd, groups = import_optional("pandas", f"groups_frame {NEEDS_PANDAS}"), self.groups
+        said = self.wording
         columns = {
             "group": [groups.label(j) for j in range(len(groups))],
             "size": groups.sizes,
             "representative": [self.names[i] for i in groups.representatives],
+            **({} if said is None else {"wording": [said[i] for i in groups.representatives]}),
             "kept": self.kept,
             "selected": self.n_selected_of,
+            **self.scale_figures,
             **self.figures,
             "why": self.group_reasons,
             **({} if groups.gates is None else {"gate": groups.gates}),
+            **self.correlation_columns,
+            "smoothness": groups.smoothness,
         }
         return pd.DataFrame(columns)

@@ -1,5 +1,7 @@
 """What both estimators share: the selection from groups that were found, and its frames."""
 
+import copy
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
@@ -9,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.columns import has_kinds
 from groupfs.data.learned_columns import LearnedColumns
-from groupfs.groups import Groups, Request, Selection
+from groupfs.groups import Groups, Request, Selection, feature_names
 from groupfs.notebook import NotebookRepr
 from groupfs.result import Result
 from groupfs.selection.select import (
@@ -20,6 +22,7 @@ from groupfs.selection.select import (
     select,
 )
 from groupfs.transform import GroupTransform
+from groupfs.utils.errors import ParameterError
 from groupfs.utils.sklearn_compat import (
     COUNT,
     Interval,
@@ -28,6 +31,7 @@ from groupfs.utils.sklearn_compat import (
     parameter,
     validate_parameter_constraints,
 )
+from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
 from groupfs.utils.warn import SelectionWarning, warn
 
@@ -60,13 +64,14 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
     n_groups: int | str = parameter("auto", Integral, StrOptions({"auto"}))
     n_features_to_select: float | None = parameter(None, COUNT, SHARE_BELOW_ONE, None)
     n_groups_to_select: int | str | None = parameter(None, COUNT, None)
-    output: str = parameter("features", StrOptions({"features", "representatives", "scores"}))
+    n_per_group: int | None = parameter(None, COUNT, None)
+    output: str = parameter("features", StrOptions({"features", "scores"}))
     standardize: bool = parameter(True, "boolean")
     device: "str | torch.device" = parameter("auto", str, TorchDevice)
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
 
     #: Parameters that decide what is selected from groups that have been found.
-    _selection_parameters = ["n_features_to_select", "n_groups_to_select", "output"]
+    _selection_parameters = ["n_features_to_select", "n_groups_to_select", "n_per_group", "output"]
 
     #: Whether budgets take whole groups until they are covered.
     _covers = False
@@ -85,7 +90,7 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
 
         Parameters
         ----------
-        **changes : n_features_to_select, n_groups_to_select, output, ...
+        **changes : n_features_to_select, n_groups_to_select, n_per_group, ...
             Parameters of the selection that are to be other than in the fit; ``FeatureGroups`` also
             takes ``explain`` and ``alpha``. A number of features takes the place of
             ``explain``, and the other way round.
@@ -123,12 +128,13 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         n_features, n_groups = values["n_features_to_select"], values["n_groups_to_select"]
         output, explain = values["output"], values.get("explain")
         is_default = explain == "auto" and n_features is None and n_groups is None
-        is_default &= output != "representatives"
+        is_default &= values["n_per_group"] is None
         share = USUALLY_EXPLAINED if is_default else None if explain == "auto" else explain
         asked = Request(
             n_features=features_asked_for(n_features, share, self.explained_),
             n_groups=n_groups,
             output=output,
+            n_per_group=values["n_per_group"],
             alpha=values.get("alpha", 1.0),
             explain=share,
             is_default=is_default,
@@ -138,18 +144,79 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         found = Groups.of(self)
         return select(found, self.feature_order_, asked)
 
-    def to_frame(self) -> "pandas.DataFrame":
+    def towards(self, *features: Any) -> Self:
+        """Return a fitted copy whose groups run in the direction of some of their features.
+
+        By default a group runs in the direction of its most central feature. Scores and signs of
+        the group are turned, at every level; what is selected stays.
+
+        Parameters
+        ----------
+        *features : str or int
+            Names or places of features that are not to be reversed, at most one for each group.
+
+        Examples
+        --------
+        >>> from groupfs import FeatureGroups
+        >>> from groupfs.datasets import load_two_moons
+        >>> X = load_two_moons(100, random_state=0).data
+        >>> FeatureGroups(random_state=0).fit(-X).towards(0).group_signs_[:5].tolist()
+        [1, 1, 1, 1, 1]
+        """
+        check_is_fitted(self)
+        names, other = feature_names(self), copy.copy(self)
+        places = {name: i for i, name in enumerate(names)} | {i: i for i in range(len(names))}
+        for feature in features:
+            if feature not in places:
+                raise ParameterError(
+                    f"there is no feature {feature!r} to run towards.", "direction"
+                )
+            i = places[feature]
+            if self.group_labels_[i] < 0:
+                raise ParameterError(
+                    f"{names[i]} is in no group, so none can run towards it; name a feature that "
+                    "is in one.",
+                    "direction",
+                )
+            other._turn_towards(i)
+        against = [names[places[of]] for of in features if other.group_signs_[places[of]] < 0]
+        if against:
+            raise ParameterError(
+                f"{join_names(against)} and another of {join_names(features)} are in one group and "
+                "run against each other; name one of them.",
+                "direction",
+            )
+        return other
+
+    def _turn_towards(self, feature: int) -> None:
+        """Turn the group of a feature round if the feature is reversed."""
+        self._set_groups(self._turned(Groups.of(self), feature))
+
+    def _turned(self, groups: Groups, feature: int) -> Groups:
+        """Return groups of which the one of a feature is turned if the feature is reversed."""
+        turn = np.arange(len(groups)) == groups.labels[feature]
+        is_number = self.feature_kinds_ == "number"
+        return groups.turned(turn, is_number) if groups.signs[feature] < 0 else groups
+
+    def to_frame(self, *, wording: Mapping[str, str] | None = None) -> "pandas.DataFrame":
         """Return what was found as a table, one row for each feature.
+
+        Parameters
+        ----------
+        wording : mapping or None, default=None
+            What features say, by name, such as the questions of a survey; a column beside the name.
 
         Returns
         -------
         pandas.DataFrame
-            Most important group first, and in it the most central feature; features in no group
-            come last. ``group`` counts from 1 (or is the group's name, where groups were given) and
-            is missing for features in none, ``representative`` is the group's most central feature,
-            ``centrality`` is negative for features that are reversed; ``replication`` and
-            ``p_adjusted`` are the group's, NaN where they were not looked at; ``selected`` is as in
-            ``get_support``, and ``why`` says why in a sentence.
+            Largest group first, and in it the most central feature; features in no group come last.
+            ``group`` counts from 1 (or is the group's name, where groups were given) and is missing
+            for features in none, ``representative`` is the group's most central feature,
+            ``centrality`` is negative for features that are reversed; ``item_rest`` is the
+            correlation with the sum of the others of the group; ``replication`` and ``p_adjusted``
+            are the group's, NaN where they were not looked at; ``selected`` is as in
+            ``get_support``, and ``why`` says why in a sentence. ``loading_1`` and so on are the
+            loadings on every group, of up to 60: what a feature has of each beside the others.
 
         Examples
         --------
@@ -159,18 +226,29 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         >>> FeatureGroups(random_state=0).fit(X).to_frame().columns[:4].tolist()
         ['feature', 'group', 'rank', 'representative']
         """
-        return Result.of(self).to_frame()
+        return Result.of(self, wording=wording).to_frame()
 
-    def groups_frame(self) -> "pandas.DataFrame":
+    def groups_frame(self, *, wording: Mapping[str, str] | None = None) -> "pandas.DataFrame":
         """Return what was found as a table, one row for each group.
+
+        Parameters
+        ----------
+        wording : mapping or None, default=None
+            What features say, by name; a column beside the representative.
 
         Returns
         -------
         pandas.DataFrame
-            Most important group first: ``size``, ``representative``, whether it is ``kept`` and
-            ``why``, ``replication`` in halves of the rows, ``p_adjusted`` and ``smoothness``.
+            Largest group first: ``size``, ``representative``, whether it is ``kept`` and ``why``,
+            Cronbach's ``alpha`` and McDonald's ``omega`` of the sum of its standardised features,
+            reversed ones turned, with intervals of 95 %, mean and deviation of the scores, with
+            ``n_per_group`` the correlation of the short with the full score (``short_r``) and the
+            alpha of the short form (``short_alpha``), ``replication`` in halves of the rows, ``p_adjusted``, and ``smoothness``. Of up to 60
+            groups ``r_1`` and so on are the correlations of the scores with those of every group,
+            ``r_disattenuated_1`` and so on these divided by the roots of both omegas: what they
+            would be without the items' own noise. Groups of over 100 features have no omega.
         """
-        return Result.of(self).groups_frame()
+        return Result.of(self, wording=wording).groups_frame()
 
     @property
     def group_kept_(self) -> BoolArray:  # type: ignore[override]
@@ -205,7 +283,7 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         self.n_groups_, self.groups_ = len(found), found.members
         self.group_labels_, self.group_signs_ = found.labels, found.signs
         self.centrality_, self.representatives_ = found.centrality, found.representatives
-        self.group_smoothness_ = found.smoothness
+        self.group_smoothness_, self._items = found.smoothness, found.items
 
     def _rank(
         self, X: Any, table: "Table", smoothness: FloatArray, last: IntArray, kept_first: bool

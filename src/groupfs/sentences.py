@@ -46,6 +46,8 @@ class Why(IntEnum):
     SHARE = 15, "among the {n} of {size} that the budget of {budget} takes"
     NO_SHARE = 16, "not among the {n} of {size} that the budget of {budget} takes"
     IN_NO_GROUP = 17, ""
+    KEEPS_SCORE = 18, "one of the {n} of {size} that keep its score; {why}"
+    NOT_NEEDED = 19, "not among the {n} of {size} that keep its score; {why}"
 
 
 REASONS = [why.words for why in Why]
@@ -94,6 +96,8 @@ IN_NO_GROUP = {
     "between": ("is related, but near to no group", "are related, but near to no group"),
     "constant": ("is constant", "are constant"),
 }
+#: What alpha is.
+ALPHA = "Cronbach's alpha of the sum of the standardised features, reversed ones turned"
 #: What replication is.
 REPLICATION = (
     "overlap (Jaccard index) of the group with what each of two halves of the rows finds, the "
@@ -126,6 +130,30 @@ def levels_sentence(levels: list[Level], shown: int) -> str | None:
     near = [one.n_groups for one in levels if abs((one.agreement or 0) - CLEAR_LEVEL) < NEAR_LINE]
     if near:
         told += NEAR.format(numbers=join_words(near), line=f"{CLEAR_LEVEL:.2f}")
+    return told
+
+
+def short_forms(summary: dict[str, Any]) -> list[str]:
+    """Say which features stand for every group in a short form, and how well; none if one each."""
+    features, told = summary["features"], []
+    for group in summary["groups"] if (summary["settings"].get("n_per_group") or 1) > 1 else []:
+        chosen = [i for i in group["features"] if features["selected"][i]]
+        if not chosen:
+            continue
+        chosen.sort(key=lambda i: features["rank"][i])
+        names = ", ".join(
+            ("-" if features["sign"][i] < 0 else "") + features["name"][i] for i in chosen
+        )
+        how = ""
+        if group["short_r"] is not None:
+            how = f": r = {group['short_r']:.2f} with the full score"
+            if group["short_alpha"] is not None:
+                how += (
+                    f", alpha {group['short_alpha']:.2f} where that of all is {group['alpha']:.2f}"
+                )
+        told.append(
+            f"Short form of {group['title']}: {names} ({len(chosen)} of {group['size']}){how}."
+        )
     return told
 
 

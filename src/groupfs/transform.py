@@ -1,7 +1,7 @@
 """What ``transform`` gives: the selected columns as they are, or a score for every kept group."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,17 +12,25 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from groupfs.data.checks import find_missing, refuse_missing
 from groupfs.data.columns import has_kinds
 from groupfs.data.learned_columns import LearnedColumns
-from groupfs.data.sources import as_source, is_lazy, read_blocks, read_whole
-from groupfs.groups import Groups, feature_names
-from groupfs.selection.row_scores import (
+from groupfs.data.row_scores import (
+    LEAST_WEIGHT,
     score_blocks,
     score_on_device,
     score_rows,
     score_weights,
 )
+from groupfs.data.sources import as_source, is_lazy, read_blocks, read_whole
+from groupfs.groups import Groups, feature_names
 from groupfs.utils.device import find_gpu
+from groupfs.utils.errors import ParameterError
+from groupfs.utils.packages import import_optional
 from groupfs.utils.sklearn_compat import check_feature_names_in, check_n_features
+from groupfs.utils.text import count, join_names
 from groupfs.utils.types import BoolArray, FloatArray
+from groupfs.utils.warn import ColumnsWarning, warn
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class GroupTransform(SelectorMixin):
@@ -76,7 +84,7 @@ class GroupTransform(SelectorMixin):
         if self.output == "scores":
             raise ValueError(
                 'inverse_transform is not there for output="scores": a score is a mean of many '
-                'features, which it does not tell; use output="features" or "representatives".'
+                'features, which it does not tell; use output="features".'
             )
         if has_kinds(X):
             raise ValueError(
@@ -97,18 +105,73 @@ class GroupTransform(SelectorMixin):
         -------
         ndarray of str
             Names of the selected features. With ``output="scores"`` "group1_" and the name of the
-            group's most central feature, or the group's own name where groups were given.
+            group's most central feature that is not reversed, or the group's own name where groups
+            were given.
         """
         if self.output != "scores":
             return super().get_feature_names_out(input_features)
         check_is_fitted(self)
-        columns, groups = check_feature_names_in(self, input_features), Groups.of(self)
-        called = groups.names or [
-            f"group{j}_{columns[i]}" for j, i in enumerate(groups.representatives, start=1)
-        ]
-        return np.array(called, dtype=object)[self.group_kept_]
+        return self._score_names(check_feature_names_in(self, input_features))
 
-    def _score(self, X: Any) -> FloatArray:
+    def _score_names(self, columns: Sequence[str]) -> NDArray[Any]:
+        groups = Groups.of(self)
+        named = [f"group{j + 1}_{columns[groups.leader(j)]}" for j in range(len(groups))]
+        return np.array(groups.names or named, dtype=object)[self.group_kept_]
+
+    def scores_frame(self, X: Any, *, least: float = LEAST_WEIGHT) -> "pandas.DataFrame":
+        """Return the scores of rows on the kept groups as a table, one column for each group.
+
+        A score is the mean of the standardised features of a group, weighted by centrality,
+        reversed ones turned: 0 is the mean of the rows of the fit, and a score above it is in the
+        direction of the feature that the column is named after.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            A table like the one ``fit`` has seen. A DataFrame may have its columns in another
+            order, others beside, and lack some, of which a warning tells: its rows are scored by
+            the features that are there.
+        least : float, default=0.5
+            Share of a group's weight that a row must have, or its score is NaN.
+
+        Examples
+        --------
+        >>> from groupfs import FeatureGroups
+        >>> from groupfs.datasets import load_two_moons
+        >>> X = load_two_moons(100, random_state=0).data
+        >>> FeatureGroups(random_state=0).fit(X).scores_frame(X).columns.tolist()
+        ['group1_x9', 'group2_x0']
+        """
+        check_is_fitted(self)
+        if not 0 <= least <= 1:
+            raise ParameterError(f"least={least} is no share; give a number from 0 to 1.", "least")
+        pd = import_optional("pandas", "scores_frame needs pandas; transform gives an array.")
+        index = getattr(X, "index", None) if hasattr(X, "iloc") else None
+        if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
+            X = self._with_gaps(X if hasattr(X, "iloc") else X.to_pandas())
+        names = self._score_names(feature_names(self))
+        return pd.DataFrame(self._score(X, least), index=index, columns=names)
+
+    def _with_gaps(self, X: Any) -> Any:
+        """Return the columns of the fit, missing ones as gaps, with a warning that names them."""
+        known, there = self.feature_names_in_, set(X.columns)
+        absent = [i for i, name in enumerate(known) if name not in there]
+        groups = Groups.of(self)
+        absent = [i for i in absent if groups.labels[i] >= 0]
+        if absent:
+            weights = np.abs(score_weights(groups.members, groups.centrality, groups.signs))
+            left = 1 - weights[absent].sum(0)
+            lost = [groups.title(int(j)) for j in np.flatnonzero(left < LEAST_WEIGHT - 1e-9)]
+            told = f"; less than half is left of {join_names(lost)}, without scores" if lost else ""
+            warn(
+                f"X lacks {count(len(absent), 'column')} of the groups "
+                f"({join_names([known[i] for i in absent], 12)}): rows are scored by the features "
+                f"that are there{told}.",
+                ColumnsWarning,
+            )
+        return X.reindex(columns=known)
+
+    def _score(self, X: Any, least: float = LEAST_WEIGHT) -> FloatArray:
         groups = Groups.of(self)
         kept = [groups.members[j] for j in np.flatnonzero(self.group_kept_)]
         weights = score_weights(kept, groups.centrality, groups.signs)
@@ -116,7 +179,7 @@ class GroupTransform(SelectorMixin):
         if has_kinds(X):
             validate_data(self, X, reset=False, skip_check_array=True)
             used = np.flatnonzero(weights.any(axis=1))
-            return score_rows(columns.standardized(X, used), weights[used])
+            return score_rows(columns.standardized(X, used), weights[used], least_weight=least)
         if columns.levels:
             raise ValueError(
                 f"{type(self).__name__} was fitted on a DataFrame with categories, but X is "
@@ -138,7 +201,7 @@ class GroupTransform(SelectorMixin):
             check_n_features(self, source, reset=False)
             blocks = read_blocks(source)
         checked = (self._refuse_infinite(block) for block in blocks)
-        return score_blocks(checked, weights, columns.mean, columns.spread)
+        return score_blocks(checked, weights, columns.mean, columns.spread, least)
 
     def _refuse_infinite(self, block: Any) -> Any:
         """Return a block; refuse infinity, and gaps in sparse rows, where zeros are numbers."""

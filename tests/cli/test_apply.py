@@ -23,7 +23,6 @@ def test_apply_selects_the_same_columns_of_another_table(selected, folder):
 @pytest.mark.parametrize(
     ("options", "code", "says"),
     [
-        ((), 4, "2 of the 8 columns that are needed are missing: u1, v3."),
         (("--keep", "sexx"), 4, "--keep sexx: there is no column of that name; did you mean sex?"),
         (("--out", "small.doc"), 5, "--out small.doc: a selection is written as csv,"),
         (("--out", "."), 5, "is a folder; name a file"),
@@ -32,14 +31,28 @@ def test_apply_selects_the_same_columns_of_another_table(selected, folder):
 )
 def test_what_cannot_be_applied_is_refused(options, code, says, selected, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    new = people(20) if options else people(20).drop(columns=["u1", "v3"])
-    new.to_csv("new.csv", index=False)
+    people(20).to_csv("new.csv", index=False)
     result = run("apply", selected[1] / "model.skops", "new.csv", "-q", *options)
     assert result.exit_code == code and result.stdout == "" and says in result.stderr
     assert everything(tmp_path) == ["new.csv"]
 
 
-@pytest.mark.parametrize("name", ["small.parquet", "small.csv.gz", "small.tsv"])
+def test_columns_that_are_missing_are_named_and_left_out(selected, folder):
+    there = [name for name in CHOSEN if name not in ("u1", "v3")]
+    people(20).drop(columns=["u1", "v3"]).to_csv(folder / "less.csv", index=False)
+    result = run("apply", selected[1], folder / "less.csv")
+    assert "2 of the 8 selected columns are missing and left out: u1, v3." in words(result.stderr)
+    assert list(pd.read_csv(io.StringIO(result.stdout))) == there
+    people(20)[["person_id", "w0"]].to_csv(folder / "none.csv", index=False)
+    result = run("apply", selected[1], folder / "none.csv")
+    assert result.exit_code == 4 and "8 columns that are needed are missing" in words(result.stderr)
+
+
+def words(text):
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("name", ["small.parquet", "small.xlsx", "small.csv.gz", "small.tsv"])
 def test_apply_writes_the_kind_its_name_says(name, selected, tmp_path, table):
     out = tmp_path / name
     assert run("apply", selected[1] / "model.skops", table, "-o", out).exit_code == 0

@@ -61,7 +61,7 @@ def test_parameters_become_options(sentence, translated):
         (("good.csv", "--from-groups", "0"), 2, "0 is no number of groups, e.g. 5, nor kept."),
         (("good.csv", "--level", "broad", "--groups", "2"), 4, "both --groups 2 and --level broad"),
         (("good.csv", "--explain", "0.9", "--budget", "2"), 4, "so leave --budget out."),
-        (("good.csv", "--explain", "0.9", "--representatives"), 4, "leave --representatives out."),
+        (("good.csv", "--explain", "0.9", "--representatives"), 4, "leave --per-group out."),
         (("good.csv", "--layer", "log", "--use-raw"), 4, "are two choices"),
         (("good.csv", "--order", "low,high"), 4, "--order low,high: no column has these answers"),
         (("good.csv", "--missing", "9,,8"), 4, "has an empty value; give what stands for"),

@@ -99,11 +99,11 @@ def test_features_move_to_a_group_they_are_nearer_to_and_leave_one_they_do_not_g
     assert found.tolist() == [0] * 10 + [1] * 4 + [-1]
 
 
-def test_ties_are_broken_by_size_and_then_by_the_first_feature():
+def test_groups_come_by_size_then_by_cohesion_then_by_the_first_feature():
     groups = [np.array([3]), np.array([0, 4]), np.array([1]), np.array([2]), np.array([], int)]
-    scores = np.array([0.0, 0.0, 0.0, 1.0, 2.0])
+    cohesion = np.array([0.0, 0.0, 0.0, 1.0, 2.0])
     columns = np.array([9, 5, 6, 2, 7])
-    assert rank_groups(scores, groups, columns).tolist() == [3, 1, 0, 2]
+    assert rank_groups(cohesion, groups, columns).tolist() == [1, 3, 0, 2]
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -34,9 +34,9 @@ def selector(fitted):
     [
         {"n_features_to_select": 3},
         {"n_groups_to_select": 1},
-        {"output": "representatives"},
+        {"n_per_group": 1},
         {"explain": 0.8},
-        {"alpha": 1e-200, "output": "representatives"},
+        {"alpha": 1e-200, "n_per_group": 1},
     ],
 )
 @pytest.mark.filterwarnings("ignore:No group stands out")

@@ -133,4 +133,4 @@ def test_nothing_asked_for_selects_what_explains_95_percent_of_the_kept_groups(f
     assert fitted.group_kept_.all() and every.support.all() and k < 60
     assert fitted.select(n_features_to_select=5).support.sum() == 5
     assert fitted.select(explain=0.5).support.sum() < k
-    assert fitted.select(output="representatives").support.sum() == 12
+    assert fitted.select(n_per_group=1).support.sum() == 12

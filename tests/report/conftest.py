@@ -105,8 +105,8 @@ def budgets(mixed):
     """Summaries of budgets spent on a table with groups, noise and a constant column."""
     selector, X = copy.copy(mixed[0]), mixed[1]
     summaries = {}
-    for name, output in (("budget", "features"), ("few", "representatives")):
-        selector.set_params(output=output, n_features_to_select=11 if name == "budget" else 1)
+    for name, each in (("budget", None), ("few", 1)):
+        selector.set_params(n_per_group=each, n_features_to_select=11 if name == "budget" else 1)
         summaries[name] = summarize(selector, X)
     return summaries
 

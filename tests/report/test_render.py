@@ -112,8 +112,8 @@ def test_a_page_of_2000_groups_is_under_two_megabytes(pathways):
     [
         ("not json", "is not json"),
         ("[1, 2]", 'has no "format"'),
-        ('{"format": "groupfs-result", "version": 9}', "reads version 7"),
-        ('{"format": "groupfs-result", "version": 7}', "lacks created, level"),
+        ('{"format": "groupfs-result", "version": 7}', "reads version 8"),
+        ('{"format": "groupfs-result", "version": 8}', "lacks created, level"),
     ],
 )
 def test_a_file_that_is_no_result_is_refused_with_a_sentence(tmp_path, content, words):

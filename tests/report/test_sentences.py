@@ -75,7 +75,7 @@ def test_the_page_says_what_was_found(mixed):
             "6 of 15 features are selected, enough to explain 90 % of the variance, as asked.",
         ),
         (
-            {"output": "representatives"},
+            {"n_per_group": 1},
             "2 groups found, both kept",
             "2 of 15 features are selected, one for each of the groups kept.",
         ),
@@ -117,7 +117,7 @@ def test_the_first_groups_are_named_with_what_is_known_of_the_very_first(summary
     first = summary["groups"][0]
     which = summary["sentences"][2]
     assert which.startswith(
-        f"Group 1 around {first['representative_name']} comes first (smoothness"
+        f"Group 1 around {first['representative_name']} comes first (alpha {first['alpha']:.2f}"
     )
     again = f"{first['replication']:.2f}"
     assert f"adjusted p < 0.001, replication {again}, 5 features), then group 2 around" in which

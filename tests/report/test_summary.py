@@ -8,14 +8,15 @@ import pandas as pd
 import pytest
 
 from groupfs.plotting import plot_correlations
-from groupfs.report import groups_table, render, selected_table, summarize
+from groupfs.report import groups_table, render, scales_table, selected_table, summarize
 from groupfs.report.csv_rows import GROUPS_COLUMNS
+from groupfs.result import Result
 from tests.support.report_tables import blocks, fitted, unpack
 
 
 def test_the_summary_is_plain_json_without_nan(summary):
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-    assert (summary["format"], summary["version"]) == ("groupfs-result", 7)
+    assert (summary["format"], summary["version"]) == ("groupfs-result", 8)
 
 
 def test_the_slider_selects_what_the_selector_would(table, selector, summary):
@@ -48,7 +49,9 @@ def test_the_csv_says_what_the_frame_says(request, table_of, changes):
     selector = copy.copy(fit).set_params(**changes)
     rows, frame = groups_table(summarize(selector, X)), selector.to_frame()
     levels = [f"level_{k}" for k in (1, 2)] if table_of == "nested" else []
-    assert list(rows[0]) == [*GROUPS_COLUMNS, *levels] == list(frame.columns)
+    loadings = [f"loading_{k + 1}" for k in range(selector.n_groups_)]
+    columns = [*GROUPS_COLUMNS, *levels, *loadings, "smoothness"]
+    assert list(rows[0]) == columns == list(frame.columns)
     found = pd.DataFrame(rows)
     words = {"feature", "representative", "verdict", "place", "selected", "why"}
     for name in words:
@@ -59,6 +62,25 @@ def test_the_csv_says_what_the_frame_says(request, table_of, changes):
         )
     selected = selected_table(summarize(selector, X))
     assert [row["feature"] for row in selected] == frame["feature"][frame["selected"]].tolist()
+
+
+@pytest.mark.parametrize("changes", [{}, {"n_per_group": 2}])
+def test_the_csv_of_scales_says_what_the_frame_of_groups_says(mixed, changes):
+    selector = copy.copy(mixed[0]).set_params(**changes)
+    wording = {f"f{i}": f"Question {i}" for i in range(5)}
+    named = {"feature_names": [f"f{i}" for i in range(selector.n_features_in_)]}
+    summary = summarize(selector, mixed[1], wording=wording, **named)
+    rows = scales_table(summary)
+    frame = Result.of(selector, named["feature_names"], wording).groups_frame()
+    found = pd.DataFrame(rows)
+    assert list(found) == list(frame) and len(found) == selector.n_groups_
+    for name in frame:
+        if frame[name].dtype.kind in "fi":
+            np.testing.assert_allclose(found[name].astype(float), frame[name], rtol=1e-3, atol=1e-4)
+        else:
+            assert found[name].tolist() == frame[name].tolist()
+    told = {row["feature"]: row["wording"] for row in groups_table(summary)}
+    assert told == {name: wording.get(name) for name in named["feature_names"]}
 
 
 def test_the_share_of_a_fit_and_the_90_percent_are_on_the_slider():

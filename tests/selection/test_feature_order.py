@@ -162,7 +162,7 @@ def test_streamed_tables_are_ordered_as_those_in_memory(pairs, rng):
     [
         ({"explain": 0.5, "n_features_to_select": 3}, "n_features_to_select=3 are both given"),
         ({"explain": 0.5, "n_groups_to_select": 2}, "so leave n_groups_to_select out"),
-        ({"explain": 0.5, "output": "representatives"}, "so leave output out"),
+        ({"explain": 0.5, "n_per_group": 1}, "so leave n_per_group out"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_in_a_sentence(wanted, words, rng):

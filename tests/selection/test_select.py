@@ -46,9 +46,9 @@ def request(n_features=None, n_groups=None, output="features", alpha=0.01, **mor
         (found(), request(n_groups=2, n_features=3), [1, 2, 4], [1, 1, 0]),
         # where nothing is asked for, what is not kept is not selected
         (found(), request(n_features=4, is_default=True), [1, 2, 4], [1, 1, 0]),
-        (found(), request(output="representatives"), [1, 4], [1, 1, 0]),
-        (found(), request(output="representatives", n_features=3), [1, 4, 6], [1, 1, 0]),
-        (found(), request(output="representatives", n_features=1), [1], [1, 1, 0]),
+        (found(), request(n_per_group=1), [1, 4], [1, 1, 0]),
+        (found(), request(n_per_group=1, n_features=3), [1, 4, 6], [1, 1, 0]),
+        (found(), request(n_per_group=1, n_features=1), [1], [1, 1, 0]),
         # gates decide where there are any
         (found(gates=(1, 0, 1)), request(), [0, 1, 2, 5, 6, 7, 8], [1, 0, 1]),
         # as published, groups are not cut
@@ -69,7 +69,7 @@ def test_what_is_selected(groups, wanted, features, kept):
 
 
 def test_a_budget_of_representatives_says_of_features_where_it_goes():
-    selection = select(found(), ORDER, request(output="representatives", n_features=1))
+    selection = select(found(), ORDER, request(n_per_group=1, n_features=1))
     first = [Why.REPRESENTED, Why.REPRESENTS, Why.REPRESENTED]
     others = 2 * [Why.OUT_OF_BUDGET] + 4 * [Why.AS_GROUP]
     assert selection.why.tolist() == [*first, *others, Why.IN_NO_GROUP]
@@ -120,7 +120,7 @@ def test_without_groups_nothing_is_selected_but_a_budget():
     assert asked.features.tolist() == [0, 2] and "what they explain is chance" in asked.notes[0]
     scored = select(empty, order, request(n_features=2, output="scores"))
     assert "gives no column" in scored.notes[1]
-    assert not select(empty, order, request(output="representatives")).support.any()
+    assert not select(empty, order, request(n_per_group=1)).support.any()
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from groupfs.selection.short_form import (
     choose_items,
     correlate_with_full,
     cronbach_alpha,
-    short_forms,
+    short_form,
 )
 from tests import reference
 
@@ -99,9 +99,9 @@ def test_a_feature_that_is_nearly_the_score_is_taken_once(k):
 def test_a_group_that_has_no_more_is_taken_whole(k, rng):
     _, _, R, weights = scale(rng, 4)
     assert choose_items(R, weights, k).tolist() == np.argsort(-weights).tolist()
-    found = short_forms([np.arange(4)], [R], weights, k)
+    found = short_form(R, weights, k)
     assert found.correlation == 1
-    assert found.alpha_short == found.alpha_full == cronbach_alpha(R)
+    assert found.alpha == cronbach_alpha(R)
 
 
 def test_features_alike_in_all_are_taken_from_the_first_on():
@@ -124,41 +124,19 @@ def test_order_of_the_features_does_not_matter(rng):
     assert turned[again].tolist() == choose_items(R, weights, 4).tolist()
 
 
-def test_groups_are_told_in_features_of_the_table(rng):
-    groups = [np.array([1, 4, 5, 8, 9]), np.array([0, 2, 3, 7])]
-    centrality, correlations, local = np.zeros(10), [], []
-    for group in groups:
-        _, _, R, weights = scale(rng, len(group))
-        centrality[group] = weights
-        correlations.append(R)
-        local.append(choose_items(R, weights, 2))
-    found = short_forms(groups, iter(correlations), centrality, 2)
-    for j, group in enumerate(groups):
-        R, weights = correlations[j], centrality[group]
-        assert found.items[j].tolist() == group[local[j]].tolist()
-        assert found.correlation[j] == correlate_with_full(R, weights, local[j])
-        assert found.alpha_short[j] == cronbach_alpha(R[np.ix_(local[j], local[j])])
-        assert found.alpha_full[j] == cronbach_alpha(R)
-
-
 def test_one_feature_has_no_alpha(rng):
     _, _, R, weights = scale(rng, 5)
-    found = short_forms([np.arange(5)], [R], weights, 1)
-    assert np.isnan(found.alpha_short) and np.isfinite(found.alpha_full)
+    found = short_form(R, weights, 1)
+    assert np.isnan(found.alpha) and 0 < found.correlation < 1
 
 
 def test_features_without_a_middle_weigh_the_same(rng):
     _, _, R, _ = scale(rng, 5)
-    found = short_forms([np.arange(5)], [R], np.zeros(5), 2)
-    assert found.correlation == correlate_with_full(R, np.ones(5), found.items[0]) > 0
+    found = short_form(R, np.zeros(5), 2)
+    assert found.correlation == correlate_with_full(R, np.ones(5), found.items) > 0
 
 
 def test_features_that_cancel_out_have_no_score_to_keep():
     R = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    found = short_forms([np.arange(2)], [R], np.zeros(2), 1)
-    assert found.correlation == 0 and np.isnan(found.alpha_full)
-
-
-def test_no_groups_have_no_short_forms():
-    found = short_forms([], [], np.zeros(3), 3)
-    assert found.items == [] and found.correlation.shape == found.alpha_full.shape == (0,)
+    found = short_form(R, np.zeros(2), 1)
+    assert found.correlation == 0 and np.isnan(found.alpha)

@@ -48,6 +48,8 @@ CAUTIONS = (
     r"no feature reaches threshold=",
     r"The selectors had not decided after \d+ epochs",
     r"n_features_to_select=\d+, but the groups to select from give only",
+    r"n_features_to_select=\d+, but only \d+ features are in groups",
+    r"X has \d+ rows, but only \d+ different ones",
 )
 
 SHORT = {"random_state": 0, "n_init": 1, "max_epochs": 4}
@@ -56,7 +58,7 @@ COMMON = {
     "standardize": BOTH,
     "n_groups": st.just(2),
     "n_features_to_select": st.just(2),
-    "output": st.just("representatives"),
+    "n_per_group": st.sampled_from([1, 3]),
 }
 GROUP_SETTINGS = st.fixed_dictionaries(
     {},
@@ -198,8 +200,12 @@ def check_groups(selector, at_all, surely):
     usual = hasattr(selector, "explain") and asked == (None, None)  # what explains 95 %
     if asked[0] is None and (kept.any() or not usual):
         assert not support[~kept].any()
-    if selector.output == "representatives":
-        assert not support[np.delete(np.arange(len(support)), selector.representatives_)].any()
+    if (each := selector.n_per_group) is not None:
+        inside = kept if asked[0] is None else labels >= 0
+        most = np.minimum(each, np.bincount(labels[inside], minlength=selector.n_groups_))
+        found = np.bincount(labels[support], minlength=selector.n_groups_)
+        assert (found <= most).all() and (asked[0] is not None or (found == most).all())
+        assert each > 1 or set(np.flatnonzero(support)) <= set(selector.representatives_)
     elif asked[0] is None and not usual:
         np.testing.assert_array_equal(support, kept)
     elif asked[0] is not None and asked[1] is None:

@@ -7,11 +7,11 @@ import numpy as np
 
 from groupfs.anndata.batches import center_within, read_batches
 from groupfs.anndata.matrix import blocks_of, find_expression
+from groupfs.data.row_scores import score_blocks, score_weights
 from groupfs.feature_groups import FeatureGroups
 from groupfs.groups import Groups, feature_names
 from groupfs.persistence import ModelError, dumps, loads
 from groupfs.result import Result
-from groupfs.selection.row_scores import score_blocks, score_weights
 from groupfs.utils.text import join_names
 from groupfs.utils.types import IntArray
 

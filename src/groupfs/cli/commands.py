@@ -7,7 +7,7 @@ import io
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,6 +31,11 @@ app = typer.Typer(
     ),
     epilog=CODES_HELP,
 )
+
+
+OutFile = Annotated[Path | None, options.option("--out -o FILE")]
+#: Reads a level of groups, or all of them.
+LEVELS = options.number_or("auto", "broad", "narrow", "all")
 
 
 def _show_version(value: bool) -> None:
@@ -65,8 +70,9 @@ def select(request: SelectRequest) -> None:
       [bold]report.html[/bold]    what was found; open it in a browser
       [bold]selected.csv[/bold]   the selected features by name; groupfs apply gives their columns
       [bold]groups.csv[/bold]     every feature, its group, and why it was kept or not
+      [bold]scales.csv[/bold]     every group: alpha, omega, correlations with the others
       [bold]result.json[/bold]    all of it, for programs
-      [bold]model.skops[/bold]    the fitted model, for groupfs apply
+      [bold]model.skops[/bold]    the fitted model, for groupfs scores and apply
 
     [bold]Examples[/bold]
       groupfs select data.csv
@@ -76,6 +82,7 @@ def select(request: SelectRequest) -> None:
       groupfs select survey.sav --representatives --missing 99
       groupfs select survey.csv --explain 90%
       groupfs select survey.csv --level broad --from-groups kept
+      groupfs select survey.csv --columns "q1:q40" --scores --keep id,age
       groupfs select patients.csv --by treatment
       zcat data.csv.gz | groupfs select - --json --quiet > selection.json
     """
@@ -87,9 +94,10 @@ def select(request: SelectRequest) -> None:
 def apply(
     model: Annotated[Path, typer.Argument(help="model.skops of groupfs select.")],
     table: options.Table,
-    keep: Annotated[list[str] | None, options.option("--keep COLUMN")] = None,
+    keep: options.Keep = None,
+    labels: options.Labels = None,
     no_header: options.NoHeader = False,
-    out: Annotated[Path | None, options.option("--out -o FILE")] = None,
+    out: OutFile = None,
     force: options.Force = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -97,7 +105,8 @@ def apply(
 
     Their values are written as the file has them, but for answers in words and
     codes for no answer that the selection took for numbers and gaps.
-    Only the selected columns need to be there; missing ones are named.
+    Columns that are missing are named and left out; those of another name are
+    found by a codebook (--labels).
     Loading a model never runs code from it.
 
     [bold]Examples[/bold]
@@ -110,8 +119,49 @@ def apply(
         report_progress, note = printing.progress_and_notes(quiet)
         header = False if no_header else None
         n_rows, n_columns = apply_model(
-            model, table, out, keep=keep or (), header=header, force=force, note=note
+            model, table, out, keep=keep or (), labels=labels, header=header, force=force, note=note
         )
+        where = f" to {out}" if out else ""
+        report_progress(f"Wrote {n_rows} rows and {count(n_columns, 'column')}{where}")
+
+
+@app.command(epilog=CODES_HELP)
+def scores(
+    model: Annotated[Path, typer.Argument(help="model.skops of groupfs select, or its folder.")],
+    table: options.Table,
+    keep: options.Keep = None,
+    level: Annotated[Any, options.option("--level NAME", parser=LEVELS)] = None,
+    direction: options.Direction = None,
+    least: Annotated[float, options.option("--least SHARE", parser=options.read_share)] = 0.5,
+    labels: options.Labels = None,
+    no_header: options.NoHeader = False,
+    out: OutFile = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Score every row of a table on every group: one column a group.
+
+    A score is the mean of the standardised answers that a row has, central
+    features counting more and reversed ones turned: 0 is the mean of the table
+    that the groups were found in. A group runs in the direction of the feature
+    it is named after, or of one of yours (--direction). Columns may come in
+    another order, others beside them, and some may be missing: rows are scored
+    by what is there, and you are told what is not.
+
+    [bold]Examples[/bold]
+      groupfs scores groupfs-survey survey.sav --keep id -o scores.csv
+      groupfs scores groupfs-survey survey.sav --keep id,sex,age -o scores.sav
+      groupfs scores groupfs-survey next_year.csv --labels codebook.csv
+      groupfs scores groupfs-survey survey.csv --level all --direction q7
+    """
+    with exit_codes():
+        from groupfs.cli.scores import scores as score_rows
+
+        report_progress, note = printing.progress_and_notes(quiet)
+        how: dict[str, Any] = {"keep": keep or (), "level": level, "least": least}
+        how |= {"direction": direction or (), "labels": labels, "force": force}
+        header = False if no_header else None
+        n_rows, n_columns = score_rows(model, table, out, header=header, note=note, **how)
         where = f" to {out}" if out else ""
         report_progress(f"Wrote {n_rows} rows and {count(n_columns, 'column')}{where}")
 
@@ -151,4 +201,5 @@ def _select_and_print(request: SelectRequest) -> None:
 
     started = time.perf_counter()
     summary = select(request, *printing.progress_and_notes(request.quiet))
-    printing.print_outcome(summary, request.folder, time.perf_counter() - started, request.json)
+    seconds, how = time.perf_counter() - started, {"as_json": request.json}
+    printing.print_outcome(summary, request.folder, seconds, **how, has_scores=request.scores)

@@ -36,7 +36,9 @@ CODES_HELP = (
     "6 a package is missing; 130 interrupted."
 )
 #: Parameters of the library, and the options that set them.
-OPTIONS = {name: name for name in (*OF_COLUMNS, "layer", "use_raw")} | PARAMETERS
+OPTIONS = {
+    name: name for name in (*OF_COLUMNS, "keep", "direction", "layer", "use_raw")
+} | PARAMETERS
 OPTIONS = {name: f"--{field.replace('_', '-')}" for name, field in OPTIONS.items()}
 _SETTING = re.compile(rf"""\b({"|".join(OPTIONS)})=(".*?"|'.*?'|\[.*?\]|[^\s,;:)]+)""")
 #: Alone, only names that are no words of English are surely parameters.
@@ -45,7 +47,7 @@ _NAME = re.compile(
     rf"|(?<=\bleave )({'|'.join(OPTIONS)})(?= out\b)"
 )
 #: The library's tables are called X; so may be a column, but it neither has nor holds anything.
-_TABLE = re.compile(r"\bX(?= (has|holds|contains)\b)|(?<=\bof )X\b")
+_TABLE = re.compile(r"\bX(?= (has|holds|contains|lacks)\b)|(?<=\bof )X\b")
 
 
 def translate(sentence: str) -> str:
@@ -61,7 +63,7 @@ def translate(sentence: str) -> str:
 
 
 def _as_option(parameter: str, value: str) -> str:
-    is_flag = value in ("True", "representatives")
+    is_flag = value == "True"
     value = "kept" if value == "significant" else value
     return OPTIONS[parameter] if is_flag else f"{OPTIONS[parameter]} {value}"
 

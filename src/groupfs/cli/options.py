@@ -17,11 +17,11 @@ import typer
 HELP = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 #: Parameters of the estimator, and the options that set them.
 PARAMETERS = {"n_features_to_select": "budget", "n_groups": "groups", "random_state": "seed"}
-PARAMETERS |= {"output": "representatives", "signed": "signed", "similarity": "similarity"}
+PARAMETERS |= {"n_per_group": "per_group", "signed": "signed", "similarity": "similarity"}
 PARAMETERS |= {name: name for name in ("explain", "keep_unrelated", "device", "max_memory")}
 PARAMETERS |= {"level": "level", "n_groups_to_select": "from_groups"}
 #: Options that say what columns are.
-OF_COLUMNS = ("drop", "use", "missing", "order")
+OF_COLUMNS = ("columns", "drop", "use", "missing", "order")
 #: Fields that do not bear on the result.
 UNTOLD = ("table", "device", "force", "json", "quiet")
 
@@ -59,6 +59,13 @@ def number_or(*words: str) -> Callable[[str], int | str]:
     return read
 
 
+def read_share(text: str | float) -> float:
+    """Read the share of a group that must be there; the default comes as a number."""
+    if (share := _read_share(str(text))) is None:
+        raise typer.BadParameter(f"{text} is no share above 0 and at most 1, e.g. 0.5 or 50%.")
+    return share
+
+
 def _read_share(text: str) -> float | None:
     """Read 0.9 or 90%; None if it is no share above 0 and at most 1."""
     number = re.fullmatch(r"(\d*\.?\d+)\s*(%?)", text.strip())
@@ -80,6 +87,9 @@ TABLE = typer.Argument(
     "h5ad, also packed (gz, zip); - reads csv from stdin."
 )
 Table = Annotated[str, TABLE]
+Keep = Annotated[list[str] | None, option("--keep COLUMN")]
+Labels = Annotated[Path | None, option("--labels FILE")]
+Direction = Annotated[list[str] | None, option("--direction COLUMN")]
 NoHeader = Annotated[bool, option("--no-header")]
 OutFolder = Annotated[Path | None, option("--out -o FOLDER")]
 Force = Annotated[bool, option("--force")]
@@ -94,10 +104,13 @@ class SelectRequest:
     table: Annotated[str | None, TABLE]  #: the file, or None for the two moons
     label: Annotated[str | None, option("--label COLUMN")] = None
     by: Annotated[str | None, option("--by COLUMN")] = None
+    columns: Annotated[list[str] | None, option("--columns COLUMN")] = None
     drop: Annotated[list[str] | None, option("--drop COLUMN")] = None
     use: Annotated[list[str] | None, option("--use COLUMN")] = None
     missing: Annotated[list[str] | None, option("--missing VALUE")] = None
     order: Annotated[list[str] | None, option("--order WORDS")] = None
+    keep: Keep = None
+    labels: Labels = None
     layer: Annotated[str | None, option("--layer NAME")] = None
     use_raw: Annotated[bool, option("--use-raw")] = False
     no_header: NoHeader = False
@@ -107,8 +120,10 @@ class SelectRequest:
     budget: Annotated[float | None, option("--budget N", parser=read_budget)] = None
     explain: Annotated[float | None, option("--explain SHARE", parser=read_explain)] = None
     representatives: Annotated[bool, option("--representatives")] = False
+    per_group: Annotated[int | None, option("--per-group N", min=1)] = None
     from_groups: Annotated[Any, option("--from-groups N", parser=number_or("kept"))] = None
     groups: Annotated[int | None, option("--groups N", min=2)] = None
+    direction: Direction = None
     signed: Annotated[bool, option("--signed")] = False
     similarity: Annotated[SimilarityName, option("--similarity NAME", show_default=False)] = (
         SimilarityName.CORRELATION
@@ -117,6 +132,7 @@ class SelectRequest:
     seed: Annotated[int, option("--seed N", min=0)] = 0
     device: Annotated[str, option("--device NAME")] = "auto"
     max_memory: Annotated[str | None, option("--max-memory SIZE")] = None
+    scores: Annotated[bool, option("--scores")] = False
     out: OutFolder = None
     force: Force = False
     json: Json = False
@@ -142,7 +158,7 @@ class SelectRequest:
         return [name for name in (self.label, self.by) if name is not None]
 
     @property
-    def columns(self) -> dict[str, Any]:
+    def of_columns(self) -> dict[str, Any]:
         """Return what was said of columns, as ``decide_columns`` takes it."""
         return {name: getattr(self, name) for name in OF_COLUMNS}
 
@@ -150,7 +166,8 @@ class SelectRequest:
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the estimator; what was not asked for is left to it."""
         asked_for = {name: getattr(self, field) for name, field in PARAMETERS.items()}
-        asked_for["output"] = "representatives" if self.representatives else None
+        if self.representatives:
+            asked_for["n_per_group"] = 1
         asked_for["similarity"] = str(self.similarity)
         if self.from_groups == "kept":
             asked_for["n_groups_to_select"] = "significant"

@@ -1,16 +1,19 @@
 """From a file to a table for the estimator: label and condition set aside, columns given a kind."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from groupfs.cli.errors import translate
 from groupfs.cli.options import SelectRequest
 from groupfs.files import FileTable, read_table
+from groupfs.files.codebook import read_codebook
 from groupfs.files.column_values import read_codes, to_dates, without_codes
 from groupfs.files.columns import (
     ColumnsError,
     Preparation,
     decide_columns,
+    matching,
     no_such_column,
     numeric_columns,
 )
@@ -32,6 +35,7 @@ class Prepared:
     preparation: Preparation
     labels: Any
     condition: Any  #: the column that groups are compared by, or None
+    beside: dict[str, Any]  #: columns that are carried along with the scores
     notes: list[str]
 
 
@@ -70,11 +74,18 @@ def prepare(table: FileTable, request: SelectRequest) -> Prepared:
     if condition is not None:
         notes = [f"Set {request.by} aside to compare groups by: it plays no part in the selection."]
     labels, more = _labels(table, request)
+    beside = kept_columns(table, request.keep or ())
+    if request.keep and not request.scores:
+        raise ColumnsError(
+            f"--keep {request.keep[0]}: columns are carried into scores.csv; add --scores, or use "
+            "--drop to leave them out alone."
+        )
+    aside = [*request.aside, *beside]
     if table.is_frame:
-        preparation = decide_columns(table.values, label=request.aside, **request.columns)
+        preparation = decide_columns(table.values, label=aside, **request.of_columns)
         X = preparation.apply(table.values)[0]
     else:
-        X, preparation = _take_numbers(table, request)
+        X, preparation = _take_numbers(table, request, aside)
     notes = [translate(note) for note in [*table.notes, *notes, *more, *preparation.notes]]
     if len(preparation.names) < 2:
         raise ColumnsError(
@@ -83,10 +94,17 @@ def prepare(table: FileTable, request: SelectRequest) -> Prepared:
         )
     if table.n_rows < 2:
         raise ColumnsError(f"{table.source} has only one row; groups show in many.")
-    return Prepared(X, replace(preparation, **request.reading), labels, condition, notes)
+    preparation = replace(preparation, **request.reading)
+    wording = table.labels
+    if request.labels is not None:
+        wording = wording | read_codebook(request.labels, table.names).labels
+    preparation = preparation.with_labels(wording)
+    return Prepared(X, preparation, labels, condition, beside, notes)
 
 
-def _take_numbers(table: FileTable, request: SelectRequest) -> tuple[Any, Preparation]:
+def _take_numbers(
+    table: FileTable, request: SelectRequest, aside: list[str]
+) -> tuple[Any, Preparation]:
     """Take a sparse table as it is, without the columns to drop; it holds no answers."""
     for option, given in (("--missing", request.missing), ("--order", request.order)):
         if given:
@@ -94,7 +112,8 @@ def _take_numbers(table: FileTable, request: SelectRequest) -> tuple[Any, Prepar
                 f"{option} {given[0]}: {table.source} is a sparse table of numbers, which has no "
                 "answers; leave it out."
             )
-    preparation = numeric_columns(table.names, drop=request.drop, label=request.aside)
+    chosen = {"drop": request.drop, "columns": request.columns}
+    preparation = numeric_columns(table.names, label=aside, **chosen)
     kept = [i for i, column in enumerate(preparation.columns) if column.kind == "number"]
     X = table.values if len(kept) == len(table.names) else table.values[:, kept]
     return X, preparation
@@ -128,6 +147,17 @@ def _are_classes(numbers: Any) -> bool:
     whole = bool((counts.index % 1 == 0).all()) and counts.min() >= OF_EACH
     most = MOST_CODES if low in (0, 1) and high - low == n - 1 else MOST_VALUES
     return n <= FEW_VALUES or whole and n <= most
+
+
+def kept_columns(table: FileTable, keep: Sequence[str]) -> dict[str, Any]:
+    """Return the columns to carry along: names, several (a,b), patterns or ranges (a:c)."""
+    others = [] if table.row_metadata is None else list(map(str, table.row_metadata.columns))
+    chosen = matching(keep, [*table.names, *others], "keep")
+    # as they were named, and those of a pattern as the file has them
+    named = [name for part in keep for name in part.split(",")]
+    order = [name for name in named if name in chosen]
+    order += [name for name in [*table.names, *others] if name in chosen]
+    return {name: find_column(table, name, "--keep").to_numpy() for name in dict.fromkeys(order)}
 
 
 def find_column(table: FileTable, name: str, option: str) -> Any:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from groupfs.cli.result_folder import files_of
-from groupfs.sentences import REPLICATION
+from groupfs.sentences import ALPHA, REPLICATION, short_forms
 from groupfs.utils.text import count, write_p
 
 #: Groups that are printed; the others are in groups.csv.
@@ -40,20 +40,25 @@ def progress_and_notes(quiet: bool) -> tuple[Callable[[str], None], Callable[[st
     )
 
 
-def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: bool) -> None:
+def print_outcome(
+    summary: dict[str, Any], out: Path, seconds: float, *, as_json: bool, has_scores: bool
+) -> None:
     """Print the groups, the selection and where the results are."""
+    files = files_of(summary, has_scores)
     if as_json:
         record = _record(summary)
-        record |= {"out": str(out), "files": files_of(summary), "seconds": round(seconds, 2)}
+        record |= {"out": str(out), "files": files, "seconds": round(seconds, 2)}
         typer.echo(json.dumps(record, allow_nan=False, indent=2))
         return
     console = PlainConsole()
     console.print("", *_sentences(summary), sep="\n")
     if summary["groups"]:
         _print_groups(console, summary)
-    if summary["settings"].get("output") == "representatives":
+    if summary["settings"].get("n_per_group") == 1:
         first = [group["representative_name"] for group in summary["groups"] if group["n_selected"]]
         console.print(f"Selected representatives: {', '.join(first)}.")
+    for sentence in short_forms(summary):
+        console.print(sentence)
     if agreement := summary.get("agreement"):
         console.print(
             f"Agreement of k-means with {agreement['name']} ({agreement['n_classes']} classes, "
@@ -64,7 +69,7 @@ def print_outcome(summary: dict[str, Any], out: Path, seconds: float, as_json: b
         )
     if conditions := summary.get("conditions"):
         console.print(conditions["sentence"])
-    lines = [f"\nWritten in {seconds:.0f} s: {out}/", f"  {', '.join(files_of(summary))}"]
+    lines = [f"\nWritten in {seconds:.0f} s: {out}/", f"  {', '.join(files)}"]
     lines.append(f"Open {out / 'report.html'} in a browser.")
     if summary["selection"]["n_features"]:
         source = summary["table"]["source"]
@@ -89,7 +94,7 @@ def _record(summary: dict[str, Any]) -> dict[str, Any]:
     table, features, curve = summary["table"], summary["features"], summary["explained"]
     names, n_first = features["name"], curve["n_selected"]
     shown = ("n_groups", "agreement", "parent")
-    copied = ("rank", "name", "size", "smoothness", "p_adjusted", "replication", "kept")
+    copied = ("rank", "name", "size", "alpha", "omega", "p_adjusted", "replication", "kept")
     return {
         **{key: table[key] for key in ("source", "n_samples", "n_features")},
         "selected": [name for name, s in zip(names, features["selected"], strict=True) if s],
@@ -141,7 +146,7 @@ def _print_groups(console: Console, summary: dict[str, Any]) -> None:
         )
     if groups[0]["replication"] is not None:
         console.print(f"replication: {REPLICATION}.")
-    console.print("smoothness: of the rows along the group; groups are ordered by it.")
+    console.print(f"alpha: {ALPHA}; omega and intervals are in scales.csv.")
 
 
 def _figures(group: dict[str, Any]) -> dict[str, str]:
@@ -149,7 +154,7 @@ def _figures(group: dict[str, Any]) -> dict[str, str]:
         "group": str(group["name"]).removeprefix("group "),
         "kept": "yes" if group["kept"] else "no",
         "selected": f"{group['n_selected']} of {group['size']}",
-        "smoothness": f"{group['smoothness']:.3f}",
+        "alpha": "" if group["alpha"] is None else f"{group['alpha']:.2f}",
     }
     if group["p_adjusted"] is not None:
         cells["adj. p"] = write_p(group["p_adjusted"])

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from groupfs.files.columns import Preparation
 
-#: What a folder of results holds, and what it holds beside that with --by.
-FILES = ("selected.csv", "groups.csv", "result.json", "report.html", "model.skops")
-CONDITIONS = "conditions.csv"
+#: What a folder of results holds, and what it holds beside that with --by and --scores.
+FILES = ("selected.csv", "groups.csv", "scales.csv", "result.json", "report.html", "model.skops")
+CONDITIONS, SCORES = "conditions.csv", "scores.csv"
 
 
 class OutputError(OSError):
@@ -35,26 +35,34 @@ def check_target(target: Path, force: bool, is_folder: bool) -> None:
 
 
 def write_results(
-    folder: Path, force: bool, summary: dict[str, Any], selector: Any, preparation: "Preparation"
+    folder: Path,
+    force: bool,
+    summary: dict[str, Any],
+    selector: Any,
+    preparation: "Preparation",
+    scores: Any = None,
 ) -> None:
-    """Write all files of a result, or none."""
+    """Write all files of a result, or none; ``scores`` is a table of them if they are asked for."""
     import pandas as pd
 
     from groupfs import persistence, report
-    from groupfs.report.csv_rows import CONDITIONS_COLUMNS, GROUPS_COLUMNS, SELECTED_COLUMNS
+    from groupfs.report import csv_rows
 
     tables = {
-        "selected.csv": (SELECTED_COLUMNS, report.selected_table(summary)),
-        "groups.csv": (GROUPS_COLUMNS, report.groups_table(summary)),
+        "selected.csv": (csv_rows.SELECTED_COLUMNS, report.selected_table(summary)),
+        "groups.csv": (csv_rows.GROUPS_COLUMNS, report.groups_table(summary)),
+        "scales.csv": (csv_rows.SCALES_COLUMNS, report.scales_table(summary)),
     }
     if summary.get("conditions"):
-        tables[CONDITIONS] = CONDITIONS_COLUMNS, report.conditions_table(summary)
+        tables[CONDITIONS] = csv_rows.CONDITIONS_COLUMNS, report.conditions_table(summary)
 
     def write(aside: Path) -> None:
         for name, (columns, rows) in tables.items():
             columns = tuple(rows[0]) if rows else columns  # levels have columns of their own
             frame = pd.DataFrame(rows, columns=columns, dtype=object)  # whole numbers stay whole
             frame.to_csv(aside / name, index=False, lineterminator="\n")
+        if scores is not None:
+            scores.to_csv(aside / SCORES, index=False, lineterminator="\n")
         text = json.dumps(summary, ensure_ascii=False, allow_nan=False)
         (aside / "result.json").write_text(text, encoding="utf-8")
         (aside / "report.html").write_text(report.render(summary), encoding="utf-8")
@@ -64,9 +72,9 @@ def write_results(
     write_folder(folder, write)
 
 
-def files_of(summary: dict[str, Any]) -> list[str]:
+def files_of(summary: dict[str, Any], has_scores: bool) -> list[str]:
     """Name the files of a result."""
-    return [*FILES, *[CONDITIONS] * bool(summary.get("conditions"))]
+    return [*FILES, *[CONDITIONS] * bool(summary.get("conditions")), *[SCORES] * has_scores]
 
 
 def write_file(path: Path, write: Callable[[Path], object]) -> None:

@@ -5,10 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from groupfs.cli.errors import translate
 from groupfs.cli.options import SelectRequest, command_line
 from groupfs.cli.prepare import prepare, read_file
 from groupfs.cli.result_folder import check_target, write_results
+from groupfs.cli.scores import DEFINITION, scores_table, turned
+from groupfs.data.row_scores import LEAST_WEIGHT
 from groupfs.files import FileTable
 
 Say = Callable[[str], None]
@@ -39,6 +43,8 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         selector = FeatureGroups(**request.parameters).fit(prepared.X)
+        selector.feature_names_in_ = np.array(names, dtype=object)  # sparse tables have none
+        selector = turned(selector, request.direction, names)
         if prepared.condition is not None:
             report_progress(f"Comparing groups by {request.by}")
             compared = _compare_by(selector, prepared.X, names, prepared.condition)
@@ -50,10 +56,18 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     report_progress("Writing the report")
     told: Any = {"feature_names": names, "labels": prepared.labels, "source": table.source}
     told |= {"label_name": request.label, "conditions": compared}
+    told["wording"] = prepared.preparation.labels
     notes = [*prepared.notes, *said]
     summary = report.summarize(selector, prepared.X, notes=notes, **told)
     summary["code"] = [command_line(request, table.source)]
-    write_results(request.folder, request.force, summary, selector, prepared.preparation)
+    scored = None
+    if request.scores:
+        note(DEFINITION.format(least=LEAST_WEIGHT))
+        scored, _ = scores_table(selector, prepared.X, None, LEAST_WEIGHT, note)
+        for name, values in reversed(prepared.beside.items()):
+            scored.insert(0, name, values)
+    preparation = prepared.preparation
+    write_results(request.folder, request.force, summary, selector, preparation, scored)
     return summary
 
 

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from groupfs.data.open_table import read_rows
+from groupfs.data.row_scores import score_rows, score_weights
 from groupfs.groups import Groups, feature_names
-from groupfs.selection.row_scores import score_rows, score_weights
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 from groupfs.utils.warn import warn

@@ -11,6 +11,7 @@ import numpy as np
 from groupfs.data.halves import N_BLOCKS, block_of_rows
 from groupfs.data.table import Table
 from groupfs.discovery.chance import group_p_values
+from groupfs.discovery.items import measure_items
 from groupfs.discovery.members import group_components
 from groupfs.discovery.places import find_places
 from groupfs.discovery.sample_graph import SampleGraph
@@ -54,7 +55,7 @@ class Division:
 def describe(
     division: Division, options: Options, seed: int, smooth: dict[bytes, float]
 ) -> tuple[Groups, IntArray]:
-    """Score, test and rank groups; return them, and the number of each before they were ranked.
+    """Measure, test and rank groups; return them, and the number of each before they were ranked.
 
     ``smooth`` holds the smoothness of groups by their columns, as far as it is known.
     """
@@ -70,21 +71,21 @@ def describe(
     smooth |= zip((name for name in names if name not in smooth), found.tolist(), strict=True)
     smoothness = np.array([smooth[name] for name in names])
     p_values = group_p_values(components.cohesion, sizes, division.chance)
-    signs = np.zeros(len(division.labels), dtype=np.int64)
-    signs[inside] = components.signs
-    Z, blocks = _some_rows(division, signs)
+    order = rank_groups(components.cohesion, groups, table.columns)
+    ranked = [groups[j] for j in order]
+    placed = place_groups(table, ranked, components.centrality, components.signs, smoothness[order])
+    rank, columns, n_features = _ranks(order, C), division.table.columns, len(table.names)
+    signs = placed.signs[columns]
+    rows, blocks = _some_rows(division, signs)
+    Z = np.nan_to_num(rows)
     places = find_places(Z, division.labels, signs, C)
     replication, again = division.found_again, None
     if replication is not None and division.dealt is not None:
         again = replication >= LEAST_FOUND
-        again &= holds_in_blocks(Z[:, inside] * components.signs, blocks, labels, C)
-    order = rank_groups(smoothness, groups, table.columns)
-    ranked = [groups[j] for j in order]
-    placed = place_groups(table, ranked, components.centrality, components.signs, smoothness[order])
-    rank = _ranks(order, C)
-    columns, n_features = division.table.columns, len(table.names)
+        again &= holds_in_blocks(Z[:, inside] * signs[inside], blocks, labels, C)
     described = replace(
         placed,
+        items=measure_items(rows, placed, columns),
         p_values=p_values[order],
         replication=None if replication is None else replication[order],
         replicates=None if again is None else again[order],
@@ -113,19 +114,18 @@ def _placed(values: Any, columns: IntArray, n_features: int, missing: Any) -> An
 
 
 def _some_rows(division: Division, signs: IntArray) -> tuple[FloatArray, IntArray]:
-    """Return rows of numbers as they were dealt, gaps as 0, (n, d), and the block of each, (n,)."""
+    """Return rows of numbers as they were dealt, NaN in gaps, (n, d), and the block of each."""
     rows, d = division.table.rows.in_memory(), len(signs)
     index = np.arange(rows.shape[0]) if division.dealt is None else division.dealt
     index = index[: max(FEWEST_ROWS, SCORED_ENTRIES // d)]
-    Z = np.nan_to_num(rows.feature_values(index, division.labels, signs))
-    return Z, block_of_rows(len(index))
+    return rows.feature_values(index, division.labels, signs), block_of_rows(len(index))
 
 
-def rank_groups(scores: FloatArray, groups: list[IntArray], columns: IntArray) -> IntArray:
-    """Order groups that have features from best to worst; ties by size, then by first feature."""
+def rank_groups(cohesion: FloatArray, groups: list[IntArray], columns: IntArray) -> IntArray:
+    """Order groups that have features by size; ties by cohesion, then by the first feature."""
     sizes = np.array([len(group) for group in groups])
     first = np.array([columns[group].min() if len(group) else 0 for group in groups])
-    ranked = np.lexsort((first, -sizes, -scores))
+    ranked = np.lexsort((first, -cohesion, -sizes))
     return ranked[sizes[ranked] > 0]
 
 

@@ -168,9 +168,10 @@ class GroupFS(JointSelector):
         covered.
     n_groups_to_select : int or None, default=None
         Keep this many groups, in rank order. None keeps those with open gates.
-    output : {"features", "representatives", "scores"}, default="features"
-        What ``transform`` gives: the selected features, the most central one of each kept group, or
-        a score for each kept group, as in :class:`FeatureGroups`.
+    n_per_group : int or None, default=None
+        Select so many features of each kept group, as in :class:`FeatureGroups`.
+    output : {"features", "scores"}, default="features"
+        What ``transform`` gives: the selected features, or a score for each kept group.
     smoothness_weight : float or "auto", default="auto"
         :math:`\lambda_1`. "auto" takes, of 0.1, 1, 10 and 100, the one that brings the roughness of
         the groups nearest to the sample term at the start.

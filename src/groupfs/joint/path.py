@@ -43,10 +43,10 @@ class GroupFSPath(JointSelector):
         where all gates are open to where all are shut.
     n_init : int, default=2
         Seeds trained at every sparsity.
-    n_groups, n_features_to_select, n_groups_to_select, output, smoothness_weight, preset,
-    bandwidth_gradient, start_temperature, end_temperature, batch_size, max_epochs, early_stopping,
-    learning_rate, n_neighbors, feature_neighbors, diffusion_steps, gate_noise, standardize, device,
-    random_state, verbose
+    n_groups, n_features_to_select, n_groups_to_select, n_per_group, output, smoothness_weight,
+    preset, bandwidth_gradient, start_temperature, end_temperature, batch_size, max_epochs,
+    early_stopping, learning_rate, n_neighbors, feature_neighbors, diffusion_steps, gate_noise,
+    standardize, device, random_state, verbose
         As in :class:`GroupFS`.
 
     Attributes

@@ -3,7 +3,7 @@
 Axes: S seeds, P sparsity weights, d features, C groups.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,13 @@ import scipy.special
 import torch
 from numpy.typing import NDArray
 
-from groupfs.discovery.describe_groups import N_SHUFFLES, place_groups
+from groupfs.discovery.describe_groups import (
+    FEWEST_ROWS,
+    N_SHUFFLES,
+    SCORED_ENTRIES,
+    place_groups,
+)
+from groupfs.discovery.items import measure_items
 from groupfs.discovery.smoothness import SCORED_ROWS
 from groupfs.groups import OPEN, Groups
 from groupfs.joint.clusters import as_groups
@@ -137,8 +143,11 @@ def learned_groups(problem: Problem, trained: Trained, seed: int, weight: int) -
     loss_weights = (1.0, problem.objective.smoothness_weight, trained.sparsity_weights[weight])
     records = trained.histories[weight].records(seed, loss_weights)
     signs = np.where(central < 0, -1, 1)
+    placed = place_groups(table, [groups[j] for j in order], central, signs, smoothness[order])
+    rows = np.arange(min(table.rows.shape[0], max(FEWEST_ROWS, SCORED_ENTRIES // len(labels))))
+    Z = table.rows.feature_values(rows, labels, signs)
     return LearnedGroups(
-        groups=place_groups(table, [groups[j] for j in order], central, signs, smoothness[order]),
+        groups=replace(placed, items=measure_items(Z, placed, table.columns)),
         order=order,
         membership=membership,
         projection=trained.projections[seed, weight][order].astype(np.float64),

@@ -1,16 +1,21 @@
-"""List the rows of groups.csv, selected.csv and conditions.csv, from a summary."""
+"""List the rows of groups.csv, scales.csv, selected.csv and conditions.csv, from a summary."""
 
 from groupfs.report.schema import Json
 
-#: The columns of selected.csv; groups.csv has two more, as ``to_frame`` has them, and one for every
-#: level where there are several.
+#: The columns of selected.csv; groups.csv has two more, as ``to_frame`` has them, one for every
+#: level where there are several, one for every group's loadings, and the group's smoothness.
 SELECTED_COLUMNS = (
-    *("feature", "group", "rank", "representative", "centrality"),
-    *("replication", "p_adjusted", "smoothness"),
+    *("feature", "group", "rank", "representative", "centrality", "item_rest"),
+    *("replication", "p_adjusted"),
     *("verdict", "stability", "second_group", "second_strength", "place"),
     *("relatedness_p_adjusted", "order", "explained"),
 )
 GROUPS_COLUMNS = (*SELECTED_COLUMNS, "selected", "why")
+SCALES_COLUMNS = (
+    *("group", "size", "representative", "kept", "selected"),
+    *("alpha", "alpha_low", "alpha_high", "omega", "omega_low", "omega_high"),
+    *("score_mean", "score_sd", "replication", "p_adjusted", "why"),
+)
 CONDITIONS_COLUMNS = (
     *("group", "representative", "condition", "n_samples"),
     *("cohesion", "cohesion_low", "cohesion_high"),
@@ -30,15 +35,18 @@ def groups_table(summary: Json) -> list[Json]:
     order, rows = {feature: k for k, feature in enumerate(curve["order"], start=1)}, []
     levels = [level["group"] for level in summary["levels"]] if len(summary["levels"]) > 1 else []
     called = [of["name"] if of["is_given"] else of["rank"] for of in summary["groups"]]
+    loadings = summary["scales"] and summary["scales"]["loadings"]
     for i in sorted(range(len(ranks)), key=lambda i: (numbers[i] is None, numbers[i], ranks[i])):
         group = {} if numbers[i] is None else summary["groups"][numbers[i]]
         row = {
             "feature": features["name"][i],
+            **({"wording": features["wording"][i]} if features["wording"] else {}),
             "group": called[numbers[i]] if group else None,
             "rank": ranks[i],
             "representative": group.get("representative") == i,
             "centrality": features["sign"][i] * abs(features["centrality"][i]) if group else None,
-            **{name: group.get(name) for name in ("replication", "p_adjusted", "smoothness")},
+            "item_rest": features["item_rest"][i],
+            **{name: group.get(name) for name in ("replication", "p_adjusted")},
             "verdict": features["verdict"][i],
             "stability": features["stability"][i],
             "second_group": None if (second := features["second"][i]) is None else called[second],
@@ -53,15 +61,42 @@ def groups_table(summary: Json) -> list[Json]:
                 f"level_{k}": None if of[i] is None else of[i] + 1
                 for k, of in enumerate(levels, start=1)
             },
+            **{f"loading_{k}": x for k, x in enumerate(loadings[i] if loadings else (), start=1)},
+            "smoothness": group.get("smoothness"),
         }
         rows.append(row)
+    return rows
+
+
+def scales_table(summary: Json) -> list[Json]:
+    """List every group with its reliability and its correlations with the others, largest first.
+
+    The columns are those of :meth:`groupfs.FeatureGroups.groups_frame`.
+    """
+    told, wording, rows = summary["scales"], summary["features"]["wording"], []
+    for j, group in enumerate(summary["groups"]):
+        named = {"group": group["name"] if group["is_given"] else group["rank"]}
+        named |= {"representative": group["representative_name"], "selected": group["n_selected"]}
+        row = {}
+        for name in SCALES_COLUMNS:
+            row[name] = (group | named)[name]
+            if name == "omega_high" and "short_r" in group:
+                row |= {of: group[of] for of in ("short_r", "short_alpha")}
+            if name == "representative" and wording:
+                row["wording"] = wording[group["representative"]]
+        row |= {} if group["gate"] is None else {"gate": group["gate"]}
+        for name, key in (("r", "correlations"), ("r_disattenuated", "disattenuated")):
+            pairs = told[key][j] if told else ()
+            row |= {f"{name}_{k}": r for k, r in enumerate(pairs, start=1)}
+        rows.append({**row, "smoothness": group["smoothness"]})
     return rows
 
 
 def selected_table(summary: Json) -> list[Json]:
     """List the selected features alone, in the order of :func:`groups_table`."""
     rows = [row for row in groups_table(summary) if row["selected"]]
-    return [{name: row[name] for name in SELECTED_COLUMNS} for row in rows]
+    columns = {"wording", *SELECTED_COLUMNS}
+    return [{name: of for name, of in row.items() if name in columns} for row in rows]
 
 
 def conditions_table(summary: Json) -> list[Json]:

@@ -14,11 +14,11 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.extmath import randomized_svd
 
+from groupfs.data.row_scores import score_rows, score_weights
 from groupfs.metrics import clustering_accuracy
 from groupfs.plotting.correlations import correlate_features
 from groupfs.report.schema import Json, pack, tidy, tidy_list
 from groupfs.result import Result
-from groupfs.selection.row_scores import score_rows, score_weights
 from groupfs.utils.text import count
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 

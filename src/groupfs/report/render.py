@@ -22,7 +22,7 @@ NEEDS_JINJA = 'The report needs jinja2: pip install "groupfs[report]" installs i
 TEMPLATES = Path(__file__).parent / "templates"
 #: The scripts of the page, in the order in which they build on each other.
 SCRIPTS = (
-    "format data levels selection reasons groups correlations samples lines explained "
+    "format data levels selection reasons groups sorting correlations samples lines explained "
     "features downloads figures main"
 )
 #: Largest size of a page in bytes; beyond it the lists of features and groups are cut.
@@ -31,6 +31,8 @@ LARGEST_PAGE = 1_950_000
 FEWEST_FEATURES, FEWEST_GROUPS = 100, 100
 #: Remarks on values that may not be what they seem, which would change what is found.
 REMEDY = re.compile(r"may stand for no answer|use[-_]raw|if these have an order")
+#: Loadings that the page holds, and that it shows as a table; groups whose correlations it shows.
+MOST_LOADINGS, MOST_SHOWN, MOST_CORRELATED = 40_000, 4_000, 15
 #: Groups shown beyond the first ones, at most, since their features are selected or come soon.
 MOST_OTHER_GROUPS = 240
 #: Letters of names that a group shows, of which each name takes some more for its frame.
@@ -51,7 +53,7 @@ OF_A_GROUP = (
     "rank name title is_given size smoothness p_adjusted replication kept n_selected why "
     "representative_name"
 )
-OF_A_FEATURE = "name relatedness_p_adjusted selected why"
+OF_A_FEATURE = "name wording relatedness_p_adjusted selected why"
 
 
 def render(summary: Json) -> str:
@@ -118,14 +120,21 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
     known = order.index(-1) if -1 in order else len(order)
     stops = [stop for stop in curve["stops"] if stop <= known]
     n_first = sum(j == number for j, number in enumerate(shown))  # these have scores
+    scales = summary["scales"]
+    fits = scales is not None and len(listed) * len(summary["groups"]) <= MOST_LOADINGS
     verdicts = features["verdict"]
     return {
         "n_features": len(features["name"]),
         "features": {
-            **{name: [features[name][i] for i in listed] for name in OF_A_FEATURE.split()},
+            **{
+                name: features[name] and [features[name][i] for i in listed]
+                for name in OF_A_FEATURE.split()
+            },
             "order": [position.get(i) for i in listed],
         },
         "members": _members(summary, index, shown),
+        "loadings": [scales["loadings"][i] for i in listed] if fits else None,
+        "lacks_loadings": scales is not None and not fits,
         "near_none": [index[i] for i in summary["ungrouped"]["between"] if i in index],
         "between": [index[i] for i in listed if verdicts[i] == "between two"],
         "twins": {index[i]: features["name"][twins[i]] for i in listed if twins[i] is not None},
@@ -169,6 +178,7 @@ def _members(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
         "rank": [features["rank"][i] for i in inside],
         "centrality": [(features["sign"][i] or 1) * features["centrality"][i] for i in inside],
         "stability": [features["stability"][i] for i in inside],
+        "item_rest": [features["item_rest"][i] for i in inside],
         "second": [group_index.get(features["second"][i]) for i in every],
         "second_strength": [features["second_strength"][i] for i in every],
     }
@@ -252,7 +262,15 @@ def _environment() -> Any:
     environment.filters.update(spaced=lambda text: text.replace(" %", "\u00a0%"))
     environment.filters.update(p=write_p, share=write_share, words=sentences.in_no_group_words)
     environment.filters.update(strongest=_strongest)
+    environment.filters.update(sort_by=_sort_by)
+    environment.globals.update(most_shown=MOST_SHOWN, most_correlated=MOST_CORRELATED)
     return environment
+
+
+def _sort_by(features: Sequence[int], figure: Sequence[float | None]) -> list[int]:
+    """Sort features by a figure of theirs, lowest first; those without one are left out."""
+    known = [(of, i) for i in features if (of := figure[i]) is not None]
+    return [i for _, i in sorted(known)]
 
 
 def _number(value: float | None, form: str = ".3g") -> str:

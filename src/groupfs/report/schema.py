@@ -21,12 +21,12 @@ from groupfs.utils.types import FloatArray
 #: What json can write: a summary, or one of its parts.
 Json = dict[str, Any]
 
-FORMAT, VERSION = "groupfs-result", 7
+FORMAT, VERSION = "groupfs-result", 8
 
 #: The parts of a summary; some may be null, and conditions are there only if asked for.
 PARTS = (
     "created level levels levels_sentence views headline selected how_sure table groups ungrouped "
-    "features texts selection explained embedding agreement correlations "
+    "features texts selection explained scales embedding agreement correlations "
     "estimator settings changed learned seed versions code sentences"
 )
 

@@ -1,5 +1,7 @@
 """Say what was found: how many groups, which come first, how far to trust them."""
 
+import numpy as np
+
 from groupfs.result import Result
 from groupfs.sentences import p_words
 from groupfs.utils.text import count, write_share
@@ -37,8 +39,9 @@ def selected_sentence(result: Result) -> str:
     if n_selected == n_features:
         return f"All {count(n_features, 'feature')} {verb} selected."
     groups = "group" if n_kept == 1 else "groups"
-    if asked.output == "representatives":
-        return f"{text}, one for each of the {groups} kept."
+    if asked.n_per_group is not None:
+        each = "one" if asked.n_per_group == 1 else f"up to {asked.n_per_group}"
+        return f"{text}, {each} for each of the {groups} kept."
     return f"{text}: those of the {groups} kept."
 
 
@@ -65,7 +68,8 @@ def _which(result: Result) -> str | None:
     if not kept:
         return None
     first = kept[0]
-    facts = [f"smoothness {groups.smoothness[first]:.3g}"]
+    alpha = result.scales.alpha[first]
+    facts = [] if np.isnan(alpha) else [f"alpha {alpha:.2f}"]
     if groups.p_adjusted is not None:
         facts.append(f"adjusted p {p_words(groups.p_adjusted[first])}")
     if groups.replication is not None and len(groups) > 1:  # one group alone is always found

@@ -8,7 +8,7 @@ was found comes from :class:`groupfs.result.Result`; the other parts are written
 import datetime
 import platform
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ def summarize(
     conditions: Any = None,
     source: str | None = None,
     notes: Sequence[str] = (),
+    wording: Mapping[str, str] | None = None,
 ) -> Json:
     """Summarise what a fitted selector found into a dict that json can write.
 
@@ -62,6 +63,8 @@ def summarize(
         Name of the file the table came from.
     notes : sequence of str
         Sentences on what was done to the columns before.
+    wording : mapping or None
+        What features say, by name, such as the questions of a survey.
 
     Examples
     --------
@@ -79,7 +82,7 @@ def summarize(
     from groupfs.plotting.correlations import read_some_rows  # needs scipy, and pages do not
     from groupfs.report import figure_data
 
-    result = Result.of(selector, feature_names)
+    result = Result.of(selector, feature_names, wording)
     Z, n_samples, rows = read_some_rows(selector, X)
     if labels is not None:
         labels = np.asarray(labels)
@@ -111,7 +114,7 @@ def summarize(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the fit has warned, of the level it shows
             other = selector.at_level(level.n_groups)
-        view = _of_level(other, Result.of(other, feature_names), *samples)
+        view = _of_level(other, Result.of(other, feature_names, wording), *samples)
         summary["views"].append(differences(view, summary))
     if conditions is not None:
         summary["conditions"] = figure_data.summarize_conditions(conditions)
@@ -166,10 +169,21 @@ def _of_level(
             "share": [step / STEPS for step in result.steps],
             "held_out": None if result.held_out is None else tidy_list(result.held_out, 5),
         },
+        "scales": _scales(result),
         "embedding": figure_data.embeddings(Z, result, labels, label_name),
         "agreement": figure_data.agreement(Z, result.support, labels, label_name),
         "correlations": figure_data.correlations(selector, Z),
     }
+
+
+def _scales(result: Result) -> Json | None:
+    """Gather loadings of features on all groups, and correlations of the groups; None if many."""
+    if not result.tells_all_pairs:
+        return None
+    of = result.scales
+    told = {"correlations": of.correlations, "disattenuated": of.disattenuated}
+    told["loadings"] = of.loadings
+    return {name: [tidy_list(row.round(4), 4) for row in table] for name, table in told.items()}
 
 
 def _levels(result: Result) -> list[Json]:
@@ -194,10 +208,12 @@ def _features(result: Result) -> Json:
     twins = np.full(len(second), -1) if result.duplicate_of is None else result.duplicate_of
     return {
         "name": result.names,
+        "wording": result.wording,
         "group": _places(groups.labels),
         "rank": [rank or None for rank in groups.ranks.tolist()],
         "centrality": tidy_list(groups.centrality.round(4), 4),
         "sign": groups.signs.tolist(),
+        "item_rest": tidy_list(result.scales.item_rest.round(4), 4),
         "verdict": result.verdicts,
         "stability": tidy_list(result.stability, 3),
         "second": _places(second),
@@ -219,6 +235,7 @@ def _groups(result: Result) -> list[Json]:
             "title": groups.title(j),
             "is_given": groups.names is not None,
             "size": len(members),
+            **{name: tidy(of[j], 6) for name, of in result.scale_figures.items()},
             "smoothness": tidy(groups.smoothness[j], 6),
             "p_adjusted": tidy(figures["p_adjusted"][j], 4),
             "replication": tidy(figures["replication"][j], 3),

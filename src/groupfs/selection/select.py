@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from groupfs.groups import OPEN, Groups, Request, Selection
+from groupfs.selection.short_form import short_form
 from groupfs.sentences import Why
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import SAME_SHARE
@@ -58,8 +59,10 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
     goes_on = asked.among_related and len(found)  # without a group that is kept
     notes = [note] if note and (budget is None or asked.is_default and not goes_on) else []
     within = ranked[groups] if asked.n_groups else ranked
-    if asked.output == "representatives":
-        chosen = found.representatives[within[:budget] if budget else np.flatnonzero(groups)]
+    short = None
+    if asked.n_per_group is not None:
+        chosen, short = _short_forms(found, within if budget else ranked[groups], asked.n_per_group)
+        chosen = chosen[:budget]
     elif budget is None:
         chosen = np.flatnonzero(np.append(groups, False)[labels])
     elif asked.takes_whole:
@@ -95,7 +98,25 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
     support[chosen] = True
     by_order = budget is not None and asked.n_groups is None and asked.follows_order
     why = _why_features(labels, groups, support, asked, order if by_order else None)
-    return Selection(support, groups, why, group_why, asked, notes)
+    return Selection(support, groups, why, group_why, asked, notes, short)
+
+
+def _short_forms(found: Groups, groups: IntArray, k: int) -> tuple[IntArray, FloatArray]:
+    """Choose k features of some groups, and tell how well they keep their scores, (C, 2).
+
+    A single one is the most central; of groups whose correlations are not kept so are several.
+    """
+    figures = np.full((len(found), 2), np.nan)
+    within = [] if found.items is None else found.items["within"]
+    chosen = [found.representatives[:0]]
+    for j in groups.tolist():
+        central, R = found.by_centrality(j), within[j] if within else np.zeros((0, 0))
+        if len(R):
+            of, members = short_form(R, found.centrality[found.members[j]], k), found.members[j]
+            figures[j] = of.correlation, of.alpha
+            central = members[of.items]
+        chosen.append(found.representatives[[j]] if k == 1 else central[:k])
+    return np.concatenate(chosen), figures
 
 
 def keep_groups(
@@ -140,11 +161,15 @@ def _why_features(
             why[~of_kept] = np.where(inside, Why.AS_GROUP, Why.IN_NO_GROUP)[~of_kept]
         return why
     why[inside] = Why.AS_GROUP
-    if asked.output == "representatives":
+    if asked.n_per_group is not None:
         if asked.n_features is not None:
             taken = np.isin(labels, labels[support])
             why[of_kept & ~taken], of_kept = Why.OUT_OF_BUDGET, taken
-        why[of_kept] = np.where(support[of_kept], Why.REPRESENTS, Why.REPRESENTED)
+        one = asked.n_per_group == 1
+        kept, not_kept = (
+            (Why.REPRESENTS, Why.REPRESENTED) if one else (Why.KEEPS_SCORE, Why.NOT_NEEDED)
+        )
+        why[of_kept] = np.where(support[of_kept], kept, not_kept)
     elif asked.n_features is not None and not asked.takes_whole:
         why[of_kept] = np.where(support[of_kept], Why.SHARE, Why.NO_SHARE)
     return why
@@ -180,8 +205,8 @@ def refuse_conflicts(values: dict[str, Any]) -> None:
     """Refuse a share of variance to explain beside what would set the number in another way."""
     if values.get("explain") in (None, "auto"):
         return
-    for name in ("n_features_to_select", "n_groups_to_select", "output"):
-        if values[name] not in (None, "features", "scores"):
+    for name in ("n_features_to_select", "n_groups_to_select", "n_per_group"):
+        if values[name] is not None:
             raise ParameterError(
                 f"explain={values['explain']} and {name}={values[name]!r} are both given; explain "
                 f"chooses as many features of all groups as it takes, so leave {name} out.",

@@ -1,9 +1,9 @@
 r"""A few features of every group that keep its score: short forms of scales.
 
-Axes: C groups, m features of a group, k of them chosen.
+Axes: m features of a group, k of them chosen.
 
 With the correlations R of a group's features, reversed ones turned, and their weights w in the
-score (:mod:`groupfs.selection.row_scores`), the score of the features S correlates with that of all
+score (:mod:`groupfs.data.row_scores`), the score of the features S correlates with that of all
 
 .. math:: r(S) = \frac{w_S^\top (R w)_S}{\sqrt{w_S^\top R_{SS} w_S \; w^\top R w}} .
 
@@ -12,12 +12,12 @@ The k most central features are a start, not the answer: of two that are nearly 
 says nothing new. So single features are swapped for others as long as r rises.
 """
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from groupfs.selection.row_scores import NO_CENTER
+from groupfs.data.row_scores import NO_CENTER
+from groupfs.discovery.items import cronbach_alpha
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Swaps that raise r by less are none, and swaps at most: to choose 28 of 500 took 20.
@@ -28,46 +28,31 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class ShortForm:
-    """Features that stand for every group, and how well; reliability is that of equal weights."""
+    """Features that stand for a group, and how well; reliability is that of equal weights."""
 
-    items: list[IntArray]  #: features of every group, most central first
-    correlation: FloatArray  #: of the score of these with the score of all, in these rows, (C,)
-    alpha_short: FloatArray  #: standardised alpha of these, NaN of one feature, (C,)
-    alpha_full: FloatArray  #: standardised alpha of all features of the group, (C,)
+    items: IntArray  #: places in the group, most central first
+    correlation: float  #: of the score of these with the score of all, in these rows
+    alpha: float  #: standardised alpha of these, NaN of one feature
 
 
-def short_forms(
-    groups: Sequence[IntArray],
-    correlations: Iterable[FloatArray],
-    centrality: FloatArray,
-    k: int,
-) -> ShortForm:
-    """Choose k features of every group; one that has no more is taken whole.
+def short_form(R: FloatArray, centrality: FloatArray, k: int) -> ShortForm:
+    """Choose k features of a group; one that has no more is taken whole.
 
     Parameters
     ----------
-    groups
-        Features of every group.
-    correlations
-        Of the features of every group, reversed ones turned, (m, m) each. They are asked for one by
-        one, so that those of one group alone need be in memory.
-    centrality : (d,)
-        Of all features: their weights in the score.
+    R : (m, m)
+        Correlations of the features of the group, reversed ones turned.
+    centrality : (m,)
+        Their weights in the score.
     k
-        Features of a group, one at least.
+        Features to choose, one at least.
     """
-    items, figures = [], []
-    for group, R in zip(groups, correlations, strict=True):
-        weights = np.abs(centrality[group])
-        if weights.sum() < NO_CENTER:
-            weights = np.ones(len(group))
-        chosen = choose_items(R, weights, k)
-        items.append(group[chosen])
-        short = R[np.ix_(chosen, chosen)]
-        r = correlate_with_full(R, weights, chosen)
-        figures.append((r, cronbach_alpha(short), cronbach_alpha(R)))
-    columns = np.array(figures, dtype=np.float64).reshape(-1, 3).T
-    return ShortForm(items, *columns)
+    weights = np.abs(centrality)
+    if weights.sum() < NO_CENTER:
+        weights = np.ones(len(R))
+    chosen = choose_items(R, weights, k)
+    short = cronbach_alpha(R[np.ix_(chosen, chosen)])
+    return ShortForm(chosen, correlate_with_full(R, weights, chosen), short)
 
 
 def choose_items(R: FloatArray, weights: FloatArray, k: int) -> IntArray:
@@ -99,16 +84,6 @@ def correlate_with_full(R: FloatArray, weights: FloatArray, chosen: IntArray) ->
     with_full, some = R @ weights, weights[chosen]
     variance = some @ R[np.ix_(chosen, chosen)] @ some
     return float(_correlation(some @ with_full[chosen], variance, weights @ with_full))
-
-
-def cronbach_alpha(R: FloatArray) -> float:
-    """Compute Cronbach's alpha of standardised features; NaN of one, or of those that cancel out.
-
-    >>> round(cronbach_alpha(np.array([[1, 0.5], [0.5, 1]])), 3)
-    0.667
-    """
-    m, total = len(R), R.sum()
-    return float(m / (m - 1) * (1 - m / total)) if m > 1 and total > NO_CENTER else np.nan
 
 
 def _after_swaps(

@@ -3,7 +3,10 @@
 function csvRows(onlySelected) {
   const shown = onlySelected ? inOrder.filter((i) => current.mask[i]) : inOrder;
   const several = PAGE.views.length > 1 ? PAGE.views.map((_, place) => `level_${place + 1}`) : [];
-  const columns = onlySelected ? DATA.columns.filter((name) => name !== "selected" && name !== "why") : [...DATA.columns, ...several];
+  const [first, ...others] = DATA.columns;
+  const told = [first, ...(features.wording ? ["wording"] : []), ...others];
+  const loadings = (DATA.loadings || [[]])[0].map((_, j) => `loading_${j + 1}`);
+  const columns = onlySelected ? told.filter((name) => name !== "selected" && name !== "why") : [...told, ...several, ...loadings, "smoothness"];
   return [columns, ...shown.map((i) => facts(i)).map((row) => columns.map((name) => row[name]))];
 }
 
@@ -18,7 +21,9 @@ function facts(i) {
     group: called(features.group[i]),
     rank: features.rank[i],
     representative: written(group && group.representative === i),
+    wording: features.wording && features.wording[i],
     centrality: group && features.centrality[i],
+    item_rest: features.item_rest[i],
     replication: group && group.replication,
     p_adjusted: group && group.p_adjusted,
     smoothness: group && group.smoothness,
@@ -33,6 +38,7 @@ function facts(i) {
     selected: written(current.mask[i]),
     why: reasonOf(i),
     ...Object.fromEntries(levels),
+    ...Object.fromEntries((DATA.loadings ? DATA.loadings[i] : []).map((loading, j) => [`loading_${j + 1}`, loading])),
   };
 }
 
@@ -48,7 +54,7 @@ function asCsv(rows) {
 function showDownloads() {
   const whole = {
     selected: current.mask.reduce((sum, kept) => sum + kept, 0) === current.nFeatures,
-    groups: nListed === DATA.n_features,
+    groups: nListed === DATA.n_features && !DATA.lacks_loadings,
   };
   for (const button of document.querySelectorAll("[data-download]")) {
     const lacks = !whole[button.dataset.download];

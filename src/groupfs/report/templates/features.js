@@ -17,7 +17,7 @@ function matches(i, query) {
   const group = features.group[i];
   const name = group === null ? "" : groups[group].name.toLowerCase();
   if (groups.some((other) => other.name.toLowerCase() === query)) return name === query || lowerNames[i] === query;
-  return lowerNames[i].includes(query) || name.includes(query) || `${reasonOf(i)} ${standingOf(i)} ${verdictOf(i)}`.toLowerCase().includes(query);
+  return lowerNames[i].includes(query) || wordingOf(i).toLowerCase().includes(query) || name.includes(query) || `${reasonOf(i)} ${standingOf(i)} ${verdictOf(i)}`.toLowerCase().includes(query);
 }
 
 function showFeatures() {
@@ -45,7 +45,7 @@ function rowOf(i) {
   return make(
     "tr",
     kept ? { class: "kept" } : {},
-    make("td", markOf(i), features.name[i]),
+    make("td", markOf(i), features.name[i], ...(wordingOf(i) ? [make("small", { class: "wording" }, wordingOf(i))] : [])),
     make("td", {}, group === null ? "none" : groups[group].name),
     make("td", { class: "word" }, verdictOf(i)),
     make("td", { class: "figure wide-only" }, group === null ? "–" : centralityOf(i)),

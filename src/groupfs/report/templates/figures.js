@@ -141,7 +141,7 @@ async function asPng(text) {
 }
 
 function setUpFigures() {
-  document.querySelectorAll("figure.by").forEach((by, k) => {
+  document.querySelectorAll("#conditions figure.by").forEach((by, k) => {
     by.id = `by-${k + 1}`;
     FIGURES[`conditions-${k + 1}`] = `#${by.id}`;
   });

@@ -30,7 +30,7 @@ function toggleMore(row, group, button) {
   } else {
     const shown = new Set([...row.querySelectorAll(".chip")].map((chip) => Number(chip.dataset.feature)));
     const others = inOrder.filter((i) => features.group[i] === group && !shown.has(i));
-    const listed = others.slice(0, MOST_CHIPS).flatMap((i) => [chipOf(i), " "]);
+    const listed = others.slice(0, MOST_CHIPS).flatMap((i) => [chipOf(i), wordingOf(i) ? make("span", { class: "wording added" }, wordingOf(i)) : " "]);
     const left = groups[group].size - shown.size - Math.min(others.length, MOST_CHIPS);
     if (left > 0) listed.push(make("span", { class: "chip added none" }, `and ${thousands(left)} not listed on this page`), " ");
     button.before(...listed);
@@ -71,5 +71,6 @@ function markOf(i) {
 }
 
 const whyReversed = (i) => `Reversed: where ${groups[features.group[i]].representative_name} is high, it is low.`;
+const wordingOf = (i) => (features.wording && features.wording[i]) || "";
 const nameOf = (i) => (i < 0 ? "a feature not listed" : features.name[i]);
 const shortened = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);

@@ -66,6 +66,7 @@ byId("fitted").addEventListener("click", () => update("fitted", 0));
 if (curveIsDrawn) setUpExplained();
 setUpFeatures();
 setUpDownloads();
+setUpSorting();
 setUpFigures();
 for (const button of document.querySelectorAll("#levels input")) button.addEventListener("change", () => changeLevel(Number(button.value)));
 changeLevel(PAGE.level);

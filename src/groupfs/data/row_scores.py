@@ -20,6 +20,8 @@ from groupfs.utils.types import FloatArray, IntArray
 if TYPE_CHECKING:
     from groupfs.data.sources import Source
 
+#: Share of a group's weight that a row must have.
+LEAST_WEIGHT = 0.5
 #: Centralities that sum to less are none: features that cancel out have no middle.
 NO_CENTER = 1e-9
 #: Sums of weights that differ by less are the same.
@@ -42,7 +44,7 @@ def score_rows(
     mean: FloatArray | None = None,
     spread: FloatArray | None = None,
     *,
-    least_weight: float = 0.5,
+    least_weight: float = LEAST_WEIGHT,
 ) -> FloatArray:
     """Score rows of numbers, dense with NaN in gaps, or sparse, whose zeros are numbers, (n, C).
 
@@ -83,8 +85,12 @@ def score_on_device(
 
 
 def score_blocks(
-    blocks: Iterable[Any], weights: FloatArray, mean: FloatArray, spread: FloatArray
+    blocks: Iterable[Any],
+    weights: FloatArray,
+    mean: FloatArray,
+    spread: FloatArray,
+    least: float = LEAST_WEIGHT,
 ) -> FloatArray:
     """Score a table that comes in blocks of rows, (n, C)."""
-    scores = [score_rows(block, weights, mean, spread) for block in blocks]
+    scores = [score_rows(block, weights, mean, spread, least_weight=least) for block in blocks]
     return np.concatenate([np.zeros((0, weights.shape[1])), *scores])

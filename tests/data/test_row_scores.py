@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from groupfs.selection.row_scores import score_blocks, score_rows, score_weights
+from groupfs.data.row_scores import score_blocks, score_rows, score_weights
 from tests import reference
 
 GROUPS = [np.array([0, 2, 5, 6]), np.array([3]), np.array([1, 4])]
