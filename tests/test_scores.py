@@ -72,7 +72,7 @@ def test_rows_are_scored_by_the_columns_that_are_there(selector, people):
 
 
 def test_a_group_that_is_nearly_gone_has_no_scores_and_is_named(selector, people):
-    with pytest.warns(ColumnsWarning, match="less than half is left of group 2"):
+    with pytest.warns(ColumnsWarning, match="less than 50% is left of group 2"):
         scores = selector.scores_frame(people.drop(columns=["b1", "b2", "b3"]))
     assert scores.iloc[:, 1].isna().all() and scores.iloc[:, 0].notna().any()
 

@@ -243,7 +243,8 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
             Cronbach's ``alpha`` and McDonald's ``omega`` of the sum of its standardised features,
             reversed ones turned, with intervals of 95 %, mean and deviation of the scores, with
             ``n_per_group`` the correlation of the short with the full score (``short_r``) and the
-            alpha of the short form (``short_alpha``), ``replication`` in halves of the rows, ``p_adjusted``, and ``smoothness``. Of up to 60
+            alpha of the short form (``short_alpha``), ``replication`` in halves of the rows,
+            ``p_adjusted``, and ``smoothness``. Of up to 60
             groups ``r_1`` and so on are the correlations of the scores with those of every group,
             ``r_disattenuated_1`` and so on these divided by the roots of both omegas: what they
             would be without the items' own noise. Groups of over 100 features have no omega.

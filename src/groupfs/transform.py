@@ -14,6 +14,7 @@ from groupfs.data.columns import has_kinds
 from groupfs.data.learned_columns import LearnedColumns
 from groupfs.data.row_scores import (
     LEAST_WEIGHT,
+    ROUNDING,
     score_blocks,
     score_on_device,
     score_rows,
@@ -148,11 +149,11 @@ class GroupTransform(SelectorMixin):
         pd = import_optional("pandas", "scores_frame needs pandas; transform gives an array.")
         index = getattr(X, "index", None) if hasattr(X, "iloc") else None
         if hasattr(X, "columns") and hasattr(self, "feature_names_in_"):
-            X = self._with_gaps(X if hasattr(X, "iloc") else X.to_pandas())
+            X = self._with_gaps(X if hasattr(X, "iloc") else X.to_pandas(), least)
         names = self._score_names(feature_names(self))
         return pd.DataFrame(self._score(X, least), index=index, columns=names)
 
-    def _with_gaps(self, X: Any) -> Any:
+    def _with_gaps(self, X: Any, least: float) -> Any:
         """Return the columns of the fit, missing ones as gaps, with a warning that names them."""
         known, there = self.feature_names_in_, set(X.columns)
         absent = [i for i, name in enumerate(known) if name not in there]
@@ -161,8 +162,12 @@ class GroupTransform(SelectorMixin):
         if absent:
             weights = np.abs(score_weights(groups.members, groups.centrality, groups.signs))
             left = 1 - weights[absent].sum(0)
-            lost = [groups.title(int(j)) for j in np.flatnonzero(left < LEAST_WEIGHT - 1e-9)]
-            told = f"; less than half is left of {join_names(lost)}, without scores" if lost else ""
+            lost = [groups.title(int(j)) for j in np.flatnonzero(left < least - ROUNDING)]
+            told = (
+                f"; less than {least:.0%} is left of {join_names(lost)}, without scores"
+                if lost
+                else ""
+            )
             warn(
                 f"X lacks {count(len(absent), 'column')} of the groups "
                 f"({join_names([known[i] for i in absent], 12)}): rows are scored by the features "

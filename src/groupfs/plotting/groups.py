@@ -11,6 +11,8 @@ from groupfs.result import ENOUGH, Result
 from groupfs.utils.text import count, shorten, write_p, write_share
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from matplotlib.axes import Axes
 
 #: Tables with more features are drawn on a log scale: what matters happens among the first.
@@ -20,14 +22,20 @@ SELECTED, IN_GROUP = 0.7, 0.3
 #: Share of a group's colour in the boxes of the level that is shown, and of the others.
 SHOWN, OTHERS = 0.6, 0.25
 #: Height of a line and mean width of a letter, in sizes of the letters; longest name of a feature.
-LINE, LETTER, LONGEST_NAME = 1.2, 0.62, 16
+LINE, LETTER, LONGEST_NAME, LONGEST_WORDING = 1.2, 0.62, 16, 40
 #: Inches of a figure for each of the narrowest groups, at least and at most for all of them.
 EACH, LEAST, MOST = 0.17, 1.6, 8.0
 
 
 @style.documented
-def plot_groups(selector: Any, *, most: int = 20, ax: "Axes | None" = None) -> "Axes":
-    """Draw the smoothness of the groups in rank order, with sizes, p-values and replication.
+def plot_groups(
+    selector: Any,
+    *,
+    most: int = 20,
+    wording: "Mapping[str, str] | None" = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
+    """Draw Cronbach's alpha of the groups with its interval, sizes, p-values and replication.
 
     Kept groups are blue. A group is called after its most central feature, or as it was given.
 
@@ -36,25 +44,32 @@ def plot_groups(selector: Any, *, most: int = 20, ax: "Axes | None" = None) -> "
     <selector>
     most : int, default=20
         Groups to show.
+    wording : mapping or None, default=None
+        What features say, by name, to call groups after that.
     <ax>
 
     <examples>
     >>> plot_groups(selector).get_xlabel()
-    'smoothness'
+    'alpha'
     """
-    result = Result.of(selector)
+    result = Result.of(selector, wording=wording)
     groups, n_groups, n_kept = result.groups, len(result.groups), int(result.kept.sum())
     if not n_groups:
         return style.note("The table shows no groups", ax)
     n = min(most, n_groups)
     with style.drawing(ax, height=0.9 + 0.15 * n) as ax:
         colors = np.where(result.kept[:n], style.KEPT, style.DROPPED)
-        ax.barh(range(n), np.asarray(groups.smoothness[:n], float), color=colors, height=0.75)
-        names = groups.names or [result.names[i] for i in groups.representatives]
-        ax.set_yticks(range(n), [f"{j + 1}  {shorten(names[j], 16)}" for j in range(n)])
+        alpha, ends = result.scales.alpha[:n], result.scales.alpha_interval[:n]
+        away = np.nan_to_num(np.abs(ends - alpha[:, None]).T)
+        ax.barh(range(n), np.nan_to_num(alpha), color=colors, height=0.75)
+        ax.errorbar(np.nan_to_num(alpha), range(n), xerr=away, fmt="none", ecolor="black", lw=0.6)
+        said = result.wording or result.names
+        names = groups.names or [said[i] or result.names[i] for i in groups.representatives]
+        longest = LONGEST_NAME if result.wording is None else LONGEST_WORDING
+        ax.set_yticks(range(n), [f"{j + 1}  {shorten(names[j], longest)}" for j in range(n)])
         ax.tick_params(axis="y", length=0)
         ax.axvline(0, color="black", linewidth=0.6)
-        ax.set(xlabel="smoothness", ylim=(n - 0.4, -0.6))
+        ax.set(xlabel="alpha", ylim=(n - 0.4, -0.6), xlim=(min(0, ends.min()), 1))
         _write_column(ax, 1.6, "size", [str(size) for size in groups.sizes[:n]])
         if groups.p_adjusted is not None:
             _write_column(ax, 5.5, "adj. p", [write_p(p) for p in groups.p_adjusted[:n]])
@@ -62,7 +77,7 @@ def plot_groups(selector: Any, *, most: int = 20, ax: "Axes | None" = None) -> "
             again = [f"{share:.2f}" for share in groups.replication[:n]]
             _write_column(ax, 10.5, "replication", again)
         which = f"First {n} of {n_groups} groups" if n < n_groups else count(n_groups, "group")
-        title = f"{which}, best first ({n_kept} kept, in blue)"
+        title = f"{which}, largest first ({n_kept} kept, in blue)"
         ax.set_title(title, pad=2 * style.em())  # above the headings of the columns
         ax.spines["left"].set_visible(False)
     return ax
