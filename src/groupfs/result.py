@@ -1,6 +1,7 @@
 """The result of a fit: whatever a report, a notebook, a command line or a figure asks of it.
 
-Axes: d features in the user's order, C groups in rank order. Numpy alone; pandas for the frames.
+Axes: d features in the user's order, C groups, the largest first (those of the joint method in the
+order of their gates). Numpy alone; pandas for the frames.
 """
 
 from collections.abc import Mapping, Sequence

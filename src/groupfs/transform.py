@@ -141,7 +141,7 @@ class GroupTransform(SelectorMixin):
         >>> from groupfs.datasets import load_two_moons
         >>> X = load_two_moons(100, random_state=0).data
         >>> FeatureGroups(random_state=0).fit(X).scores_frame(X).columns.tolist()
-        ['group1_x9', 'group2_x0']
+        ['group1_x1', 'group2_x5']
         """
         check_is_fitted(self)
         if not 0 <= least <= 1:

@@ -32,7 +32,7 @@ def test_fields_and_the_selector_come_back_as_they_were(read, selected):
 
 
 def test_every_figure_can_be_drawn_after_a_file(read):
-    assert plot_groups(read).get_xlabel() == "smoothness"
+    assert plot_groups(read).get_xlabel() == "alpha"
     names = {label.get_text() for label in plot_correlations(read).get_yticklabels()}
     assert names == set(read.var_names[read.var["groupfs_group"].notna()])
 

@@ -62,11 +62,12 @@ def test_missing_matplotlib_names_the_extra(selector, monkeypatch):
         plot_groups(selector)
 
 
-def test_scores_are_drawn_in_rank_order(selector):
+def test_alphas_are_drawn_the_largest_group_first(selector):
     ax = plot_groups(selector, most=4)
-    np.testing.assert_allclose([p.get_width() for p in ax.patches], selector.group_smoothness_[:4])
+    alpha = np.nan_to_num(selector.groups_frame()["alpha"].to_numpy()[:4])  # of one feature none
+    np.testing.assert_allclose([p.get_width() for p in ax.patches], alpha)
     assert ax.patches[0].get_facecolor() == to_rgba(KEPT) != ax.patches[3].get_facecolor()
-    assert ax.get_title() == "First 4 of 12 groups, best first (2 kept, in blue)"
+    assert ax.get_title() == "First 4 of 12 groups, largest first (2 kept, in blue)"
     first = selector.feature_names_in_[selector.representatives_[0]]
     assert ax.get_yticklabels()[0].get_text() == f"1  {first}"
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def plot_groups(adata: "AnnData", *, key: str = "groupfs", **settings: Any) -> "Axes":
-    """Draw the smoothness of the groups of genes, with sizes, p-values and replication.
+    """Draw alpha of the groups of genes, with sizes, p-values and replication.
 
     ``key`` is ``key_added`` of :func:`select_groups`, ``settings`` are those of
     :func:`groupfs.plotting.plot_groups`, e.g. ``most`` or ``ax``.

@@ -88,7 +88,7 @@ def select_groups(
         The copy if ``copy=True``, else None, and adata has these fields:
 
         ``.var["groupfs_selected"]``, ``.var["groupfs_group"]`` : bool, categorical
-            Which genes are selected; the group of each, "1" being the most important one, or its
+            Which genes are selected; the group of each, "1" being the largest, or its
             name in ``groups``, missing for genes that were masked, do not vary, or are in none.
         ``.var["groupfs_sign"]``, ``.var["groupfs_centrality"]`` : int, float
             -1 for genes that run against their group, 1 for the others in it; correlation of the

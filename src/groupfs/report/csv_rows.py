@@ -26,9 +26,9 @@ CONDITIONS_COLUMNS = (
 
 
 def groups_table(summary: Json) -> list[Json]:
-    """List every feature with its group and whether and why it is selected, best group first.
+    """List every feature with its group and whether and why it is selected, largest group first.
 
-    The columns are those of :meth:`groupfs.FeatureGroups.to_frame`.
+    The columns are those of ``to_frame``.
     """
     features, curve, texts = summary["features"], summary["explained"], summary["texts"]
     numbers, ranks = features["group"], features["rank"]
@@ -71,7 +71,7 @@ def groups_table(summary: Json) -> list[Json]:
 def scales_table(summary: Json) -> list[Json]:
     """List every group with its reliability and its correlations with the others, largest first.
 
-    The columns are those of :meth:`groupfs.FeatureGroups.groups_frame`.
+    The columns are those of ``groups_frame``.
     """
     told, wording, rows = summary["scales"], summary["features"]["wording"], []
     for j, group in enumerate(summary["groups"]):
