@@ -102,6 +102,7 @@ def test_similarities_are_literal_correlations_of_all_rows_and_halves(
     is_sparse, products, rng, monkeypatch
 ):
     monkeypatch.setattr(all_rows, "AT_ONCE", 2**12)
+    monkeypatch.setattr(all_rows, "STRIP", 9)
     X = table(rng, is_sparse)
     rows = DeviceRows(as_source(X), CPU)
     dense = X.toarray() if is_sparse else X

@@ -36,6 +36,8 @@ NEIGHBORS = 20
 KEPT_SHARE, BATCH_SHARE, PRODUCTS_SHARE, LOOKED_AT_SHARE = 1 / 3, 1 / 12, 2 / 3, 1 / 8
 #: Rows of a batch at most, correlations that are looked at together, and bytes that each takes.
 BATCH_ROWS, AT_ONCE, PER_CORRELATION = 2**15, 2**29, 24
+#: Columns that are multiplied at a time with all that come after them.
+STRIP = 4096
 #: Bytes that are free where nobody tells.
 FREE_BYTES = 2**30
 
@@ -212,6 +214,13 @@ class Batch:
         return out
 
 
+def _mirror(products: Any) -> None:
+    """Fill in products of columns with all, (B, d, d), if strips have those from themselves on."""
+    c, d = products.shape[1:]
+    for a, b in spans(d if c == d else 0, STRIP):
+        products[:, b:, a:b] = products[:, a:b, b:].mT
+
+
 class BlocksOfRows:
     """Standardised columns of a table, multiplied in blocks of rows, of which halves are made."""
 
@@ -246,10 +255,11 @@ class BlocksOfRows:
                 slots, per_block = self._slots(batch)
                 Z = batch.filled(self.units, torch.float32, slots, N_BLOCKS * per_block)
                 for k, own in enumerate(Z.view(N_BLOCKS, per_block, d)):
-                    products[k] += self._multiplied(own, start, stop)
+                    self._add_products(products[k], own, start)
                     sums[k] += own.sum(0, dtype=torch.float64)
                     squares[k] += own.square().sum(0, dtype=torch.float64)
                 doing()
+            _mirror(products)
             mean, inverse = (own.float() for own in self._moments(sums, squares))
             for a, b in spans(stop - start, max(1, at_once // (len(marked) * d))):
                 part, some = slice(start + a, start + b), products[:, a:b].reshape(N_BLOCKS, -1)
@@ -261,19 +271,23 @@ class BlocksOfRows:
                 yield start + a, r.clamp_(-1, 1)
             del products, some, r  # which share their memory
 
-    def _multiplied(self, Z: Any, start: int, stop: int) -> Any:
-        """Multiply columns start..stop with all, (n, d) to (c, d), in single precision.
+    def _add_products(self, sums: Any, Z: Any, start: int) -> None:
+        """Add products of columns with those from the same strip on, (n, d) to (c, d), single.
 
-        Tensor cores multiply bfloat16, of 8 bits: numbers are sums of two, and the product of both
-        second ones is left out.
+        The c columns from ``start`` on are taken in strips; what is left of a strip is mirrored
+        later. Tensor cores multiply bfloat16, of 8 bits: numbers are sums of two, and the product
+        of both second ones is left out.
         """
-        torch = self.torch
-        if self.rows.device.type != "cuda" or torch.__version__ < (2, 8):
-            return Z[:, start:stop].T @ Z
-        high = Z.bfloat16()
-        low = (Z - high).bfloat16()
-        left, right = torch.cat([high, high, low]), torch.cat([high, low, high])
-        return torch.mm(left[:, start:stop].T, right, out_dtype=torch.float32)
+        torch, left, right, settings = self.torch, Z, Z, {}
+        if self.rows.device.type == "cuda" and torch.__version__ >= (2, 8):
+            high = Z.bfloat16()
+            low = (Z - high).bfloat16()
+            left, right = torch.cat([high, high, low]), torch.cat([high, low, high])
+            settings = {"out_dtype": torch.float32}
+        for a, b in spans(len(sums), STRIP):
+            from_here = start + a if len(sums) == Z.shape[1] else 0
+            part = left[:, start + a : start + b].T
+            sums[a:b, from_here:] += torch.mm(part, right[:, from_here:], **settings)
 
     def _slots(self, batch: Batch) -> tuple[Any, int]:
         """Deal the rows of a batch to slots, as many of every block."""

@@ -15,8 +15,8 @@ import scipy.sparse.linalg
 
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, column_coordinates
 from groupfs.data.halves import ALL_PAIRS, BlockSums
-from groupfs.data.nearest import UnitColumns
-from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
+from groupfs.data.nearest import UnitColumns, largest
+from groupfs.data.similarity import MATRIX_FEATURES, NEAREST, ComparedColumns, Similarity
 from groupfs.data.table import NumberRows, RowsInMemory
 from groupfs.utils.types import FloatArray, IntArray
 
@@ -63,6 +63,11 @@ class Correlations(Similarity):
             self._of_sample = Correlations(self.held)
         return self._of_sample
 
+    def part(self, features: IntArray) -> FloatArray:
+        if self.is_kept:
+            return super().part(features)
+        return Correlations(self.held.restricted(features)).matrix()
+
     def halved_blocks(self, rows: IntArray, n_pairs: int) -> BlockSums:
         dtype = np.float64 if self.shape[1] <= ALL_PAIRS else np.float32
         return BlockSums(self.held.take(rows).astype(dtype, copy=False), n_pairs)
@@ -90,6 +95,16 @@ class Correlations(Similarity):
             together = on.block(own.start, own.stop) > 0.5  # of counts single precision is exact
             r[np.ix_(two[own] - start, two)] *= together
         return r
+
+    def _nearest_of(self, r: Any, start: int) -> FloatArray:
+        if self.is_kept or self.held.unit is None:
+            return super()._nearest_of(r, start)
+        # compared again in double precision, or rounding would order what is nearly alike
+        size_of, target = largest(r, min(NEAREST + 1, r.shape[1] - 1))
+        source = np.repeat(np.arange(start, start + len(target)), target.shape[1])
+        again = np.abs(self.held.unit.along(source, target.ravel())).reshape(target.shape)
+        again[size_of <= 0] = 0  # indicators that exclude each other, and what is left out
+        return np.sort(again, axis=1)[:, -NEAREST:]
 
     @cached_property
     def _on(self) -> tuple[IntArray, UnitColumns]:

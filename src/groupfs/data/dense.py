@@ -36,7 +36,9 @@ class DenseRows(RowsInMemory):
         return np.asarray(self.Z[:, start:stop], dtype=np.float64)
 
     def project(self, vectors: FloatArray) -> FloatArray:
-        return _multiplied_in_parts(self.Z.T, vectors)
+        if self.device is None:
+            return _multiplied_in_parts(self.Z.T, vectors)
+        return self._multiplied(lambda Z: Z.T.double() @ on_device(vectors, self.device))
 
     def combine(self, weights: FloatArray) -> FloatArray:
         return _multiplied_in_parts(self.Z, weights)
@@ -77,7 +79,13 @@ class DenseRows(RowsInMemory):
         return self.Z.min(axis=0).astype(float), self.Z.max(axis=0).astype(float)
 
     def restricted(self, columns: IntArray) -> "DenseRows":
-        return self._like(np.ascontiguousarray(self.Z[:, columns]))
+        if self.Z.flags.c_contiguous:
+            rows = self._like(np.take(self.Z, columns, axis=1))
+        else:  # of which take copies all
+            rows = self._like(np.ascontiguousarray(self.Z[:, columns]))
+        if "_ends" in vars(self):
+            rows._ends = (self._ends[0][columns], self._ends[1][columns])
+        return rows
 
     def shuffled(self, rng: np.random.Generator) -> "DenseRows":
         values, rank = self._sorted

@@ -10,7 +10,11 @@ from numpy.typing import NDArray
 
 from groupfs.data.select_largest import select_largest
 from groupfs.utils.device import as_array, on_device
-from groupfs.utils.types import IntArray
+from groupfs.utils.threads import spans
+from groupfs.utils.types import FloatArray, IntArray
+
+#: Numbers of columns that are multiplied in pairs, at a time.
+PAIRED_ENTRIES = 2**20
 
 
 class UnitColumns:
@@ -22,6 +26,18 @@ class UnitColumns:
     def block(self, start: int, stop: int) -> Any:
         """Correlate columns start..stop with all, (b, d), where the columns are."""
         return self.Z[:, start:stop].T @ self.Z
+
+    def along(self, first: IntArray, second: IntArray) -> FloatArray:
+        """Correlate pairs of columns in double precision, (E,)."""
+        step = max(1, PAIRED_ENTRIES // len(self.Z))
+        parts = [(first[a:b], second[a:b]) for a, b in spans(len(first), step)]
+        return np.concatenate([np.zeros(0), *(self._paired(i, j) for i, j in parts)])
+
+    def _paired(self, i: IntArray, j: IntArray) -> FloatArray:
+        if isinstance(self.Z, np.ndarray):
+            found: FloatArray = np.einsum("ij,ij->j", self.Z[:, i], self.Z[:, j], dtype=np.float64)
+            return found
+        return as_array((self.Z[:, i].double() * self.Z[:, j].double()).sum(0))
 
 
 def largest(

@@ -136,12 +136,16 @@ class Similarity(ABC):
         def of_some(start: int, stop: int) -> FloatArray:
             r, own = self._beside_chance(start, stop), np.arange(stop - start)
             r[own, own + start] = 0
-            return largest(r, min(NEAREST, d - 1))[0].mean(1, dtype=np.float64)
+            return self._nearest_of(r, start).mean(1, dtype=np.float64)
 
         parts = spans(d, self.measured.columns_at_once)
         if self.is_kept:
             self.matrix()  # once for all
         return np.concatenate(list(in_threads(of_some, parts)))
+
+    def _nearest_of(self, r: Any, start: int) -> FloatArray:
+        """Return the largest similarities of features from ``start`` on with others, (b, 3)."""
+        return largest(r, min(NEAREST, r.shape[1] - 1))[0]
 
     def _beside_chance(self, start: int, stop: int) -> Any:
         """Compare features start..stop with all as chance compares them; a copy."""

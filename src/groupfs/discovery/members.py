@@ -23,6 +23,7 @@ import scipy.sparse.linalg
 
 from groupfs.data.similarity import NEAREST, ComparedColumns, Similarity
 from groupfs.discovery.feature_graph import FeatureGraph
+from groupfs.utils.threads import in_threads
 from groupfs.utils.types import FloatArray, IntArray
 
 #: A feature moves to a group that it goes with this many times as much as with its own. Where all
@@ -138,10 +139,11 @@ def group_components(
         signs[labels >= 0] = np.where(central < 0, -1, 1)[labels >= 0]
         return Components(central, signs, cohesion, rest)
     centrality, rest = np.zeros(d), np.zeros(d)
-    for j, group in enumerate(groups):
-        if not len(group):
-            continue
-        found = _first_of(similarity.columns(group), N)
+    some = [j for j, group in enumerate(groups) if len(group)]
+    tasks = ((groups[j],) for j in some)
+    found_of = in_threads(lambda group: _first_of(similarity.columns(group), N), tasks)
+    for j, found in zip(some, found_of, strict=True):
+        group = groups[j]
         centrality[group], rest[group], signs[group] = found.centrality, found.rest, found.signs
         cohesion[j] = found.cohesion[0]
     return Components(centrality, signs, cohesion, rest)

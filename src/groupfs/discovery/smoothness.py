@@ -28,6 +28,7 @@ from scipy.stats import rankdata
 
 from groupfs.data.table import Rows
 from groupfs.discovery.sample_graph import SampleGraph, smoothness_on_graph, walked_rows
+from groupfs.utils.threads import in_threads, spans
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Squared bandwidths are at least this share of the mean squared distance. Points with more than K
@@ -47,6 +48,8 @@ N_STEPS = 2
 MEASURED_ROWS, MEASURED_ENTRIES, SCORED_ROWS = 2048, 2**25, 512
 #: Share of the deviation that chance gives a feature's smoothness that all features have at least.
 LEAST_SHARE = 0.1
+#: Columns that a thread works on together.
+TOGETHER = 2048
 #: Columns below which products of rows with each other are worked out twice.
 FEW_COLUMNS = 256
 #: Precision in which rows are compared: in double it would take twice as long.
@@ -81,7 +84,9 @@ def feature_smoothness(
     np.fill_diagonal(affinity, 0)
     affinity /= np.maximum(affinity.sum(1, keepdims=True), TINY)
     X, by_chance = np.nan_to_num(X, copy=False), np.sqrt(2) * np.linalg.norm(affinity) / len(X)
-    return np.maximum(_shared_part(X, affinity @ X, of_column), LEAST_SHARE * by_chance)
+    parts = in_threads(lambda a, b: affinity @ X[:, a:b], spans(X.shape[1], TOGETHER))
+    walked = np.concatenate(list(parts), axis=1)
+    return np.maximum(_shared_part(X, walked, of_column), LEAST_SHARE * by_chance)
 
 
 def _shared_part(X: FloatArray, smoothed: FloatArray, of_column: IntArray) -> FloatArray:
@@ -217,10 +222,10 @@ def beyond_chance(
     X = transform_rows(X, metric, of_column)  # before shuffles, which would part lengths of rows
     if metric == "rank":  # the ranks of a shuffled column are those of the column, shuffled
         metric = "euclidean"
-    found = np.zeros(len(groups))
-    for j, group in enumerate(groups):
+
+    def of_group(group: IntArray) -> float:
         if len(group) < 2:
-            continue
+            return 0.0
         rng = np.random.default_rng(seed)  # whatever other groups there are
         index = np.flatnonzero(np.isin(of_column, group))
         own, columns = np.searchsorted(np.sort(group), of_column[index]), X[:, index]
@@ -228,8 +233,9 @@ def beyond_chance(
         shuffles = (_shuffle_columns(columns, rng, own) for _ in range(n_shuffles))
         chance = [own_graph_smoothness(shuffled, *measured) for shuffled in shuffles]
         smoothness = own_graph_smoothness(columns, *measured)
-        found[j] = len(index) / len(group) * (smoothness - np.mean(chance))
-    return found
+        return float(len(index) / len(group) * (smoothness - np.mean(chance)))
+
+    return np.array(list(in_threads(of_group, ((group,) for group in groups))), dtype=np.float64)
 
 
 def own_graph_smoothness(

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from groupfs.utils.progress import doing
+from groupfs.utils.threads import in_threads, spans
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Share of its own variance that must be left of a column to be of any use: less is rounding.
@@ -26,6 +27,8 @@ LEAST_LEFT = {"float64": 1e-6, "float32": 1e-3}
 #: Features brought up to date together where there are more than so many, and picks after which
 #: all of them are.
 LOOKED_AT, FEW_FEATURES, PICKS = 64, 512, 32
+#: Features that a thread works on together.
+TOGETHER = 2048
 #: Length squared of what a column adds, below which it is made orthogonal to the others twice.
 SHORT = 0.01
 #: Share of the variance of all targets that is nothing.
@@ -61,9 +64,10 @@ class ExplainedVariance:
         if self._rank < len(self._basis):
             for alike in self._alike:
                 some = np.flatnonzero(asked[alike.features])
-                if len(some):
-                    alike.take_off(self._columns, some, *directions)
-                    found[alike.features[some]] = alike.gains(some, self._least_left)
+                cut = spans(len(some), TOGETHER)
+                parts = [(some[a:b], self._columns, *directions) for a, b in cut]
+                list(in_threads(alike.take_off, parts))
+                found[alike.features[some]] = alike.gains(some, self._least_left)
         return found
 
     def pick(self, candidates: IntArray, n_picks: int) -> tuple[IntArray, FloatArray]:
@@ -159,10 +163,15 @@ class ExplainedVariance:
     def _of_size(self, size: int) -> "_SameSize":
         features = np.flatnonzero(self.sizes == size)
         columns = self._starts[features][:, None] + np.arange(size)
-        F = self._columns.T
-        numerator = _products(F, self.M @ F, columns)
-        left, taken = _products(F, F, columns), np.zeros(len(features), dtype=np.int64)
-        return _SameSize(features, columns, numerator, left, taken)
+
+        def of_some(start: int, stop: int) -> tuple[FloatArray, FloatArray]:
+            F = self._columns[columns[start:stop].ravel()].T
+            own = np.arange(F.shape[1]).reshape(-1, size)
+            return _products(F, self.M @ F, own), _products(F, F, own)
+
+        parts = in_threads(of_some, spans(len(features), TOGETHER))
+        numerator, left = (np.concatenate(both) for both in zip(*parts, strict=True))
+        return _SameSize(features, columns, numerator, left, np.zeros(len(features), dtype=int))
 
 
 @dataclass
@@ -187,7 +196,7 @@ class _SameSize:
         return np.divide(along, values, out=np.zeros_like(values), where=useful).sum(1)
 
     def take_off(
-        self, columns: FloatArray, some: IntArray, Q: FloatArray, V: FloatArray, adds: FloatArray
+        self, some: IntArray, columns: FloatArray, Q: FloatArray, V: FloatArray, adds: FloatArray
     ) -> None:
         """Take off some the directions Q that were chosen since, of which V is for the targets."""
         first, shape = int(self.taken[some].min()), (-1, len(some), self.columns.shape[1])
@@ -215,4 +224,5 @@ def weighted_targets(T: FloatArray, weights: FloatArray) -> FloatArray:
     """Add up w t t' over the columns of T, (m, p) to (m, m)."""
     used = weights > 0
     root = T[:, used] * np.sqrt(weights[used]).astype(T.dtype)
-    return root @ root.T
+    parts = [(root[:, a:b],) for a, b in spans(root.shape[1], TOGETHER)]
+    return sum(in_threads(lambda part: part @ part.T, parts), np.zeros((len(T), len(T)), T.dtype))

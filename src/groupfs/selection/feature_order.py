@@ -17,6 +17,7 @@ similarity.
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -24,8 +25,9 @@ import scipy.linalg
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, cholesky
 from groupfs.data.similarity import Similarity
 from groupfs.data.table import Table
-from groupfs.selection.explained import ExplainedVariance, weighted_targets
+from groupfs.selection.explained import TOGETHER, ExplainedVariance, weighted_targets
 from groupfs.selection.held_out import explained_held_out
+from groupfs.utils.threads import in_threads, spans
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Multiplications of exact products of features chosen by a sketch, and features at least.
@@ -139,17 +141,22 @@ class Coverage:
 
     def gains(self, features: IntArray) -> FloatArray:
         """Compute what features would add to the coverage of the chosen ones, (c,)."""
-        found, size = np.zeros(len(features)), max(1, ENTRIES_AT_ONCE // max(1, len(self._covered)))
-        for start in range(0, len(features), size):
-            part = slice(start, start + size)
-            beyond = self._squared(features[part]) - self._covered
-            found[part] = np.maximum(beyond, 0, out=beyond) @ self._weights
-        return found
+
+        def of_some(some: IntArray) -> FloatArray:
+            beyond = self._squared(some) - self._covered
+            return np.asarray(np.maximum(beyond, 0, out=beyond) @ self._weights, dtype=np.float64)
+
+        return np.concatenate([np.zeros(0), *in_threads(of_some, self._parts(features))])
 
     def add(self, features: IntArray) -> None:
         """Choose features."""
-        for feature in features:
-            np.maximum(self._covered, self._squared(feature[None])[0], out=self._covered)
+        for (some,) in self._parts(features):
+            np.maximum(self._covered, self._squared(some).max(0), out=self._covered)
+
+    def _parts(self, features: IntArray) -> list[tuple[IntArray]]:
+        """Cut features into as many as are compared at a time."""
+        size = max(1, ENTRIES_AT_ONCE // max(1, len(self._covered)))
+        return [(features[start:stop],) for start, stop in spans(len(features), size)]
 
     def order(self, features: IntArray, n_picks: int) -> IntArray:
         """Choose from features one after another, the best addition first.
@@ -218,7 +225,9 @@ def _ranked_exactly(
     first = order[: min(limits.most_picks, max(FEWEST_EXACT, affordable))]
     R = similarity.correlations_with(first)  # (d, c)
     F = cholesky(R[first])
-    T = scipy.linalg.solve_triangular(F, R.T, trans=1)
+    solve = partial(scipy.linalg.solve_triangular, F, trans=1, check_finite=False)
+    parts = [(R[start:stop].T,) for start, stop in spans(len(R), TOGETHER)]
+    T = np.concatenate(list(in_threads(solve, parts)), axis=1)
     state = ExplainedVariance(F, weighted_targets(T, weights), np.ones(len(first), dtype=np.int64))
     inside = [np.flatnonzero(np.isin(first, stage)) for stage in stages]
     again, gains = _greedy(state, None, inside, len(first))

@@ -59,6 +59,7 @@ def squares_left_out(A: FloatArray, Y: FloatArray, w: FloatArray) -> FloatArray:
     A (n, K) and Y (n, T) are centred, w (T,) are weights.
     """
     scale = np.linalg.norm(A, axis=0)
+    scale[scale == 0] = 1.0  # of columns that do not vary in these rows
     R = cholesky(A.T @ A / np.outer(scale, scale)) * scale
     adds = np.square(np.diagonal(R)) >= LEAST_LEFT * len(A)  # of duplicates rounding is left
     if not adds.all():

@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -24,7 +24,7 @@ from threadpoolctl import ThreadpoolController
 from groupfs.utils.progress import doing
 
 #: Numbers of a table, or columns, from which on more than one thread pay, and threads at most.
-LARGE_TABLE, MANY_COLUMNS, MOST_THREADS = 2**26, 4096, 4
+LARGE_TABLE, MANY_COLUMNS, MOST_THREADS = 2**26, 4096, 8
 #: Threads that the work under way may take.
 _allowed: ContextVar[int] = ContextVar("threads", default=1)
 #: Threads of BLAS that everybody inside has found when entering, and who may look at them.
@@ -42,15 +42,16 @@ def in_threads(function: Callable[..., Any], tasks: Iterable[tuple[Any, ...]]) -
 
     It is called in as many threads as the work may take, and must let others run.
     """
-    if n_threads() == 1:
-        for task in tasks:
+    left = iter(tasks)
+    first = list(islice(left, 2 * n_threads()))  # no more than this many wait, or what they return
+    if n_threads() == 1 or len(first) < 2:
+        for task in chain(first, left):
             doing()
             yield function(*task)
         return
-    pool, left = ThreadPoolExecutor(n_threads(), "groupfs"), iter(tasks)
+    pool = ThreadPoolExecutor(n_threads(), "groupfs")
     try:
-        # no more than this many wait, or what they return
-        ready = deque(pool.submit(function, *task) for task in islice(left, 2 * n_threads()))
+        ready = deque(pool.submit(function, *task) for task in first)
         while ready:
             doing()
             yield ready.popleft().result()
