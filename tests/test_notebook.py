@@ -75,7 +75,10 @@ def test_the_sentences_of_the_result_come_first(budget):
         assert bool(result.levels_sentence) == ("Groups within groups" in html)
         for sentence in (f"{result.kept_sentence}.", result.in_no_group_sentence):
             assert f"<div>{sentence}</div>" in html
-        assert (result.explained_sentence or "In no group: 8 features are unrelated.") in html
+        assert (
+            result.explained_sentence
+            or "Features in no group: 8 are unrelated (n0, n1, n2, n3 and 4 more)."
+        ) in html
         assert ("<table" in html) == (fitted.n_groups_ > 0)
         names = ", ".join(row[-1] for row in rows_of(fitted)[1:]).split(", ")
         shown = {name[1:] for name in names if name.startswith("−")}

@@ -52,11 +52,11 @@ def test_features_in_no_group_are_unrelated_between_groups_or_constant():
     ("counts", "words"),
     [
         ((0, 0, 0), None),
-        ((1, 0, 0), "In no group: 1 feature is unrelated."),
+        ((1, 0, 0), "Features in no group: 1 is unrelated (x0)."),
         (
             (3, 1, 2),
-            "In no group: 3 features are unrelated, 1 is related, but near to no group, 2 are "
-            "constant.",
+            "Features in no group: 3 are unrelated (x0, x1, x2); 1 is related, but near to no "
+            "group (x0); 2 are constant (x0, x1).",
         ),
     ],
 )
@@ -79,10 +79,10 @@ def test_the_variance_explained_is_that_of_related_features_unless_all_took_part
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
-        ({}, "3 of 7 features explain 90 % of the variance of the 5 related features."),
+        ({}, "The first 3 of 7 features explain 90 % of the variance of the 5 related features."),
         ({"n_features": 1}, "1 of 7 features explains 50 % of the variance of the 5 related"),
         # spent in another order than that of the features
-        (TWO_WHOLE, "3 of 7 features explain 90 %"),
+        (TWO_WHOLE, "The first 3 of 7 features explain 90 %"),
     ],
 )
 def test_a_budget_is_told_with_what_it_explains_else_how_many_are_enough(asked, words):
@@ -108,7 +108,7 @@ def test_nothing_is_told_of_a_table_without_groups_unless_there_is_a_budget():
         ({}, 4, "Unrelated to every other feature (adjusted p = 0.7)."),
         ({}, 5, "Related to others (adjusted p < 0.001), but near to no group."),
         ({}, 6, "Constant."),
-        ({"alpha": 0.5}, 2, "In group 2: not found again in parts of the rows, replication 0.12."),
+        ({"alpha": 0.5}, 2, "In group 2: not found again in halves of the rows, replication 0.12."),
         ({"n_groups": 1}, 0, "In group 1: number 1 of the 1 asked for."),
         ({"n_groups": 1}, 2, "In group 2: number 2, but only 1 asked for."),
         ({"n_features": 2}, 0, "In group 1: chosen 1st, explains 50 %."),

@@ -116,8 +116,11 @@ def test_a_group_turned_towards_an_item_turns_its_scores_alone(selector, people)
     before, after = (of.scores_frame(people).to_numpy() for of in (selector, turned))
     np.testing.assert_array_equal(after[:, group], -before[:, group])
     np.testing.assert_array_equal(after[:, 1 - group], before[:, 1 - group])
-    name = turned.scores_frame(people).columns[group].split("_")[1]
-    assert turned.group_signs_[people.columns.get_loc(name)] == 1
+    # the group is called after the item, wherever it is told of
+    assert turned.scores_frame(people).columns[group] == f"group{group + 1}_{reversed_item}"
+    assert turned.groups_frame()["representative"][group] == reversed_item
+    one = FeatureGroups(n_per_group=1, random_state=0).fit(people).towards(reversed_item)
+    assert one.get_support()[people.columns.get_loc(reversed_item)]
     assert selector.group_signs_[people.columns.get_loc(reversed_item)] == -1  # stays as it was
 
 

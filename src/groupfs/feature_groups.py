@@ -362,10 +362,10 @@ class FeatureGroups(GroupSelector):
     def _turn_towards(self, feature: int) -> None:
         levels = [Groups(**of) for of in self._level_groups]
         self._level_categories = [dict(of) for of in self._level_categories]
-        turned = [self._turned(groups, feature) for groups in levels]
         is_category = self.feature_kinds_ == "category"  # which has no sign, but numbers of levels
-        for was, now, numbers in zip(levels, turned, self._level_categories, strict=True):
-            own = (was.labels == was.labels[feature]) & is_category & (now is not was)
+        turned = [groups.towards(feature, ~is_category) for groups in levels]
+        for was, numbers in zip(levels, self._level_categories, strict=True):
+            own = (was.labels == was.labels[feature]) & is_category & (was.signs[feature] < 0)
             for i in numbers.keys() & np.flatnonzero(own).tolist():
                 numbers[i] = {value: -z for value, z in numbers[i].items()}
         self._level_groups = [vars(groups) for groups in turned]

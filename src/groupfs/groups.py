@@ -16,6 +16,8 @@ from groupfs.utils.types import BoolArray, FloatArray, IntArray
 OPEN = 0.5
 #: Agreement of halves of the rows on a level that is shown by default, and what is near this line.
 CLEAR_LEVEL, NEAR_LINE = 0.7, 0.1
+#: Share of a group that both halves find, at least.
+LEAST_FOUND = 0.2
 #: Values of a feature, or rows of a table, that are too few to be halved.
 FEWEST_HALVED = 20
 #: Share of features called related that may be so by chance.
@@ -56,7 +58,7 @@ class Groups:
     labels: IntArray  #: group of every feature, -1 for none, (d,)
     signs: IntArray  #: -1 for features that are reversed, 0 for those in no group, (d,)
     centrality: FloatArray  #: correlation with what the group has in common, (d,)
-    representatives: IntArray  #: most central feature of every group, (C,)
+    representatives: IntArray  #: most central feature of every group, or that it runs towards, (C,)
     smoothness: FloatArray  #: beyond chance, along the graph of the samples; ranks groups, (C,)
     p_values: FloatArray | None = None  #: of cohesion, (C,)
     replication: FloatArray | None = None  #: mean Jaccard index with the best match in halves, (C,)
@@ -116,8 +118,18 @@ class Groups:
         """Find the groups that cohere beyond chance, (C,); None where that was not tested."""
         return None if self.p_adjusted is None else self.p_adjusted <= alpha
 
-    def turned(self, turn: BoolArray, numbers: BoolArray) -> "Groups":
-        """Return the same groups, some of them (C,) turned round; of their features the numbers."""
+    def towards(self, feature: int, numbers: BoolArray) -> "Groups":
+        """Return the same groups, that of a feature called after it, and turned if it is reversed.
+
+        Of the features of a group that is turned the ``numbers`` (d,) are.
+        """
+        own = np.arange(len(self)) == self.labels[feature]
+        called = replace(self, representatives=np.where(own, feature, self.representatives))
+        if self.signs[feature] >= 0:
+            return called
+        return called._turned(own, numbers)
+
+    def _turned(self, turn: BoolArray, numbers: BoolArray) -> "Groups":
         way, signs = np.where(turn, -1, 1), self.signs.copy()
         signs[(self.labels >= 0) & turn[self.labels] & numbers] *= -1
         of = cast(Items, self.items)
@@ -128,11 +140,6 @@ class Groups:
             "between_scores": of["between_scores"] * np.outer(way, way),
         }
         return replace(self, signs=signs, items=items)
-
-    def leader(self, group: int) -> int:
-        """Return the most central feature that is not reversed, which scores are named after."""
-        members = self.by_centrality(group)
-        return int(members[np.argmax(self.signs[members] > 0)])
 
     def by_centrality(self, group: int) -> IntArray:
         """Return the features of a group, most central first."""

@@ -23,7 +23,15 @@ from groupfs.groups import (
 )
 from groupfs.scales import Scales
 from groupfs.utils.packages import import_optional
-from groupfs.utils.text import SAME_SHARE, STEPS, count, ordinal, whole_steps, write_share
+from groupfs.utils.text import (
+    SAME_SHARE,
+    STEPS,
+    count,
+    join_names,
+    ordinal,
+    whole_steps,
+    write_share,
+)
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -167,11 +175,13 @@ class Result:
         """
         if not len(self.groups) and not self.support.any():
             return None
-        n = (self.n_first if self.selection.asked.n_features else None) or self.n_enough
+        chosen = self.n_first if self.selection.asked.n_features else None
+        n = chosen or self.n_enough
         share = new = write_share(float(self.explained[n - 1]))
         if self.held_out is not None and n <= len(self.held_out):
             new = write_share(max(float(self.held_out[n - 1]), 0.0))
         who = f"{n:,} of {count(len(self.names), 'feature')} {'explains' if n == 1 else 'explain'}"
+        who = who if chosen else f"The first {who}"
         beside = "" if new == share else f" ({new} in rows left out)"
         return f"{who} {share} of the variance of the {self.explained_words}{beside}."
 
@@ -266,14 +276,14 @@ class Result:
 
     @property
     def in_no_group_sentence(self) -> str | None:
-        """Say how many features are in no group, and why; None if there are none."""
-        there = [(kind, len(of)) for kind, of in self.in_no_group.items() if len(of)]
-        if not there:
-            return None
-        (kind, n), *others = there
-        words = [f"{count(n, 'feature')} {sentences.IN_NO_GROUP[kind][n != 1]}"]
-        words += [sentences.in_no_group_words(*other) for other in others]
-        return f"In no group: {', '.join(words)}."
+        """Say how many features are in no group, why, and which; None if there are none."""
+        words = [
+            f"{sentences.in_no_group_words(kind, len(of))} "
+            f"({join_names([self.names[i] for i in of], 4)})"
+            for kind, of in self.in_no_group.items()
+            if len(of)
+        ]
+        return f"Features in no group: {'; '.join(words)}." if words else None
 
     # why
 
@@ -414,7 +424,7 @@ class Result:
             "explained": np.append(self.explained, np.nan)[self.positions - 1],
             "selected": self.support,
             "why": self.reasons,
-            **self.level_columns,
+            **{name: pd.array(of, dtype="Int64") for name, of in self.level_columns.items()},
             **self.loading_columns,
             "smoothness": np.append(groups.smoothness, np.nan)[labels],
         }

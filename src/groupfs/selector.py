@@ -99,8 +99,8 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         -------
         Selection
             ``support`` and ``features`` are the selected features as a mask and as indices,
-            ``groups`` the groups they come from as a mask, ``notes`` sentences on rules that had to
-            be relaxed. The selector itself stays as it is.
+            ``groups`` those that are kept as a mask, ``notes`` sentences on rules that had to be
+            relaxed. The selector itself stays as it is.
 
         Examples
         --------
@@ -148,7 +148,8 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         """Return a fitted copy whose groups run in the direction of some of their features.
 
         By default a group runs in the direction of its most central feature. Scores and signs of
-        the group are turned, at every level; what is selected stays.
+        the group are turned, at every level, and the group is called after the feature, which
+        represents it; other features stay selected as they were.
 
         Parameters
         ----------
@@ -179,10 +180,14 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
                     "direction",
                 )
             other._turn_towards(i)
-        against = [names[places[of]] for of in features if other.group_signs_[places[of]] < 0]
+        other.__dict__.pop(
+            "_selected_by", None
+        )  # as representatives other features may be selected
+        asked = [names[places[of]] for of in features]
+        against = [name for name in asked if other.group_signs_[places[name]] < 0]
         if against:
             raise ParameterError(
-                f"{join_names(against)} and another of {join_names(features)} are in one group and "
+                f"{join_names(against)} and another of {join_names(asked)} are in one group and "
                 "run against each other; name one of them.",
                 "direction",
             )
@@ -190,13 +195,7 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
 
     def _turn_towards(self, feature: int) -> None:
         """Turn the group of a feature round if the feature is reversed."""
-        self._set_groups(self._turned(Groups.of(self), feature))
-
-    def _turned(self, groups: Groups, feature: int) -> Groups:
-        """Return groups of which the one of a feature is turned if the feature is reversed."""
-        turn = np.arange(len(groups)) == groups.labels[feature]
-        is_number = self.feature_kinds_ == "number"
-        return groups.turned(turn, is_number) if groups.signs[feature] < 0 else groups
+        self._set_groups(Groups.of(self).towards(feature, self.feature_kinds_ == "number"))
 
     def to_frame(self, *, wording: Mapping[str, str] | None = None) -> "pandas.DataFrame":
         """Return what was found as a table, one row for each feature.

@@ -29,7 +29,7 @@ class Why(IntEnum):
     # of a group
     BEYOND_CHANCE = 0, "coheres (adjusted p {p}{replication})"
     NOT_BEYOND_CHANCE = 1, "does not cohere beyond chance (adjusted p {p})"
-    NOT_REPLICATED = 2, "not found again in parts of the rows{replication}"
+    NOT_REPLICATED = 2, "not found again in halves of the rows{replication}"
     AMONG_FIRST = 3, "number {rank} of the {asked} asked for"
     AFTER_FIRST = 4, "number {rank}, but only {asked} asked for"
     GATE_OPEN = 5, "gate open"
@@ -48,6 +48,8 @@ class Why(IntEnum):
     IN_NO_GROUP = 17, ""
     KEEPS_SCORE = 18, "one of the {n} of {size} that keep its score; {why}"
     NOT_NEEDED = 19, "not among the {n} of {size} that keep its score; {why}"
+    # of a group
+    IN_SOME_ROWS = 20, "holds together in some of the rows only{replication}"
 
 
 REASONS = [why.words for why in Why]
@@ -69,8 +71,8 @@ LEVELS = (
     "Groups at {n} levels: {numbers} (halves of the rows agree by {agreed}); shown are {shown}."
 )
 NEAR = (
-    " On {numbers} they agree by about {line}, the line that decides which level is shown: with "
-    "other rows it might be another."
+    " That on {numbers} is near {line}, the line that decides which level is shown: with other "
+    "rows it might be another."
 )
 #: What a feature is, and where it stands.
 VERDICTS = {

@@ -116,7 +116,7 @@ class GroupTransform(SelectorMixin):
 
     def _score_names(self, columns: Sequence[str]) -> NDArray[Any]:
         groups = Groups.of(self)
-        named = [f"group{j + 1}_{columns[groups.leader(j)]}" for j in range(len(groups))]
+        named = [f"group{j + 1}_{columns[groups.representatives[j]]}" for j in range(len(groups))]
         return np.array(groups.names or named, dtype=object)[self.group_kept_]
 
     def scores_frame(self, X: Any, *, least: float = LEAST_WEIGHT) -> "pandas.DataFrame":

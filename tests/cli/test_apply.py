@@ -56,7 +56,7 @@ def words(text):
 def test_apply_writes_the_kind_its_name_says(name, selected, tmp_path, table):
     out = tmp_path / name
     assert run("apply", selected[1] / "model.skops", table, "-o", out).exit_code == 0
-    np.testing.assert_allclose(read_table(out).values, people()[CHOSEN], rtol=1e-12)
+    np.testing.assert_allclose(read_table(out).values.astype(float), people()[CHOSEN], rtol=1e-12)
 
 
 def test_apply_writes_values_as_the_file_has_them(folder, table):

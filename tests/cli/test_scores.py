@@ -47,7 +47,7 @@ def test_select_writes_scores_with_ids_and_says_what_a_score_is(survey):
     scores = pd.read_csv(folder / "out/scores.csv")
     assert scores.columns[:2].tolist() == ["id", "age"] and scores.shape == (300, 4)
     assert "scores.csv" in result.stdout
-    assert "A score is the mean of the standardised answers that a row has" in words(result.stderr)
+    assert "A score is the mean of the standardised values that a row has" in words(result.stderr)
     # what is kept beside is no feature
     assert "age" not in set(pd.read_csv(folder / "out/groups.csv")["feature"])
 

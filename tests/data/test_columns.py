@@ -162,15 +162,17 @@ def test_every_bad_column_is_named_with_its_type_and_a_remedy():
         encode_columns(frame)
     assert str(error.value) == (
         "X has 1 column that holds neither numbers nor text: tags (object, e.g. ['a']); "
-        "make numbers or text of it, or leave it out: X.drop(columns=['tags']). "
+        "make numbers or text of it, or leave it out, X.drop(columns=['tags']), "
+        "as groupfs.files.ColumnPreparer does. "
         "X has 1 column of complex numbers: wave (complex128); give real and imaginary parts as "
         "columns of their own. "
         "X has 2 columns that mix numbers, text or dates: age (object, e.g. 'unknown'), when "
         "(object, e.g. datetime.date(2020, 1, 1)); make them one kind, e.g. numbers with "
         'pandas.to_numeric(column, errors="coerce"), or text with astype(str). '
         "X has 2 columns that look like ids or free text: name (object, 120 values that all "
-        "differ), city (object, 119 different values in 120 rows); leave them out: "
-        "X.drop(columns=['name', 'city']), or cut them down to at most 100 values."
+        "differ), city (object, 119 different values in 120 rows); leave them out, "
+        "X.drop(columns=['name', 'city']), as groupfs.files.ColumnPreparer does, or cut "
+        "them down to at most 100 values."
     )
 
 

@@ -48,7 +48,7 @@ def test_dates_are_to_become_numbers_or_to_be_left_out(X, library):
     for estimator in (LaplacianScore(), FeatureGroups()):
         with pytest.raises(ValueError, match="1 column of dates.*seen.*days since a dat") as error:
             estimator.fit(frame)
-        assert "leave it out: X.drop(columns=['seen'])" in str(error.value)
+        assert "leave it out, X.drop(columns=['seen'])" in str(error.value)
 
 
 @pytest.mark.parametrize("more", [{}, {"words": 30 * ["x", "y", "z"]}])

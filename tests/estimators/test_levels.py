@@ -88,7 +88,7 @@ def test_the_first_lines_name_the_levels_and_say_where_one_is_near_the_line(fitt
     assert told.endswith("shown are 12.") and "the line" not in told
     near = Result.of(fitted)
     object.__setattr__(near.levels[1], "agreement", 0.72)
-    assert "On 12 they agree by about 0.70, the line" in near.levels_sentence
+    assert "That on 12 is near 0.70, the line" in near.levels_sentence
 
 
 @pytest.fixture(scope="module")

@@ -192,7 +192,7 @@ def test_ranges_stand_for_all_columns_from_one_to_the_other(pattern, left):
     preparation = decide_columns(frame, columns=pattern)
     assert preparation.names == kept == numeric_columns(frame.columns, columns=pattern).names
     assert preparation.notes[0].startswith(
-        f"Left out {len(left)} columns that were not asked for: {', '.join(left[:3])}"
+        f"Left out {len(left)} columns not asked for: {', '.join(left[:3])}"
     )
 
 

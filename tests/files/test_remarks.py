@@ -55,6 +55,7 @@ TABLES = {
     "9 beside 1 to 5": (scattered(SURVEY, 0.04, 9, SOME), "", {"9": SOME}),
     "9 beside 1 to 7": (scattered(SEVEN, 0.04, 9, SOME), "", {"9": SOME}),
     "8 beside 1 to 7": (scattered(SEVEN, 0.06, 8, SOME[:2]), "", {"8": SOME[:2]}),
+    "eight classes beside 1 to 7": (SEVEN.assign(income=1 + np.arange(300) % 8), "", {}),
     "0 beside 1 to 5": (scattered(SURVEY, 0.06, 0, SOME[:2]), "", {"0": SOME[:2]}),
     "-1 beside 1 to 5": (scattered(SURVEY, 0.03, -1, SOME), "", {"-1": SOME}),
     "99 beside 1 to 5": (scattered(SURVEY, 0.03, 99, Q), "", {"99": Q[:5]}),

@@ -23,6 +23,7 @@ def without_each_row(A, Y, w):
 def test_leverages_say_what_regressions_without_each_row_do(rng):
     Y = rng.standard_normal((30, 5)) + rng.standard_normal((30, 1))
     A = np.column_stack([Y[:, :2], Y[:, 0], rng.standard_normal((30, 2))])  # one is there twice
+    A = np.column_stack([A[:, :3], np.zeros(30), A[:, 3:]])  # and one does not vary in these rows
     A, Y, w = A - A.mean(0), Y - Y.mean(0), rng.random(5)
     np.testing.assert_allclose(squares_left_out(A, Y, w), without_each_row(A, Y, w), rtol=1e-8)
 

@@ -8,7 +8,7 @@ from groupfs.cli.errors import translate
 from groupfs.cli.options import SelectRequest
 from groupfs.files import FileTable, read_table
 from groupfs.files.codebook import read_codebook
-from groupfs.files.column_values import read_codes, to_dates, without_codes
+from groupfs.files.column_values import is_whole, read_codes, to_dates, without_codes
 from groupfs.files.columns import (
     ColumnsError,
     Preparation,
@@ -157,7 +157,11 @@ def kept_columns(table: FileTable, keep: Sequence[str]) -> dict[str, Any]:
     named = [name for part in keep for name in part.split(",")]
     order = [name for name in named if name in chosen]
     order += [name for name in [*table.names, *others] if name in chosen]
-    return {name: find_column(table, name, "--keep").to_numpy() for name in dict.fromkeys(order)}
+    columns = {name: find_column(table, name, "--keep") for name in dict.fromkeys(order)}
+    return {  # 3 and not 3.0
+        name: of.astype("Int64").array if is_whole(of) else of.to_numpy()
+        for name, of in columns.items()
+    }
 
 
 def find_column(table: FileTable, name: str, option: str) -> Any:

@@ -141,9 +141,7 @@ def _print_groups(console: Console, summary: dict[str, Any]) -> None:
     if groups[MOST_GROUPS:]:
         console.print(f"... and {count(len(groups[MOST_GROUPS:]), 'more group')} in groups.csv")
     if any(signs[index] < 0 for group in groups[:MOST_GROUPS] for index in group["features"]):
-        console.print(
-            "-name: the feature is reversed, low where the first one of its group is high."
-        )
+        console.print("-name: the feature is reversed, low where those without a minus are high.")
     if groups[0]["replication"] is not None:
         console.print(f"replication: {REPLICATION}.")
     console.print(f"alpha: {ALPHA}; omega and intervals are in scales.csv.")

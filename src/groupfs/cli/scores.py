@@ -22,7 +22,7 @@ from groupfs.utils.warn import ColumnsWarning
 
 #: What a score is, as the command says it.
 DEFINITION = (
-    "A score is the mean of the standardised answers that a row has, central features counting "
+    "A score is the mean of the standardised values that a row has, central features counting "
     "more and reversed ones turned: 0 is the mean of the table that the groups were found in, and "
     "there is none where less than {least:.0%} of a group is there."
 )

@@ -56,7 +56,9 @@ def _sentence(problem: str, columns: dict[Any, str]) -> str:
     if len(columns) == 1:
         words = {"s": "s", "es": "es", "ids": "an id", "them": "it"}
     which = list(columns) if len(columns) <= FEW_NAMES else "[...]"
-    words["leave_out"] = f"leave {words['them']} out: X.drop(columns={which})"
+    words["leave_out"] = (
+        f"leave {words['them']} out, X.drop(columns={which}), as groupfs.files.ColumnPreparer does"
+    )
     names = join_names(columns.values(), MOST_NAMES)
     return f"X has {count(len(columns), 'column')} {problem.format(names=names, **words)}."
 

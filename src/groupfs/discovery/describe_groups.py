@@ -16,13 +16,11 @@ from groupfs.discovery.members import group_components
 from groupfs.discovery.places import find_places
 from groupfs.discovery.sample_graph import SampleGraph
 from groupfs.discovery.smoothness import N_NEIGHBORS, smoothness_beyond_chance
-from groupfs.groups import Groups
+from groupfs.groups import LEAST_FOUND, Groups
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Shuffles that a group is compared with: which rows are looked at matters ten times as much.
 N_SHUFFLES = 2
-#: Share of a group that both halves find, at least.
-LEAST_FOUND = 0.2
 #: Standard errors over blocks of rows that the cohesion of a group is above zero, at least; and
 #: numbers in the rows that are looked at, at most, and rows at least.
 BLOCK_ERRORS, SCORED_ENTRIES, FEWEST_ROWS = 3.0, 2**22, 20

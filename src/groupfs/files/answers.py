@@ -146,7 +146,8 @@ def find_scales(columns: Mapping[str, Any], orders: Sequence[Scale]) -> dict[str
 def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
     """Ask for the order of answers that several columns share, given the values of categories."""
     words = [tuple(v for v in values if as_code(v) is None) for values in categories.values()]
-    shared = Counter(own for own in words if len(own) > 2)
+    unknown = (own for own in words if _wording(set(map(plain_word, own))) is None)
+    shared = Counter(own for own in unknown if len(own) > 2)
     if not shared or max(shared.values()) < FEWEST_SHARING:
         return []
     answers, n_columns = shared.most_common(1)[0]

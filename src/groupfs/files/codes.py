@@ -20,8 +20,9 @@ SHARED, FEWEST_COLUMNS = 0.1, 2
 #: Share that suffices for codes that can hardly be answers: 77, 99, -99 and longer ones.
 SHARED_IF_LONG = 0.001
 #: Columns, and share of them, that make a scale clear; with so many as have a step more, there are
-#: two scales. The step beyond is a code if it has so many rows: ends of scales may be rare.
-FEWEST_CLEAR, CLEAR, SECOND, FEWEST_ROWS = 5, 0.5, 1 / 3, 3
+#: two scales. The step beyond is a code if it has so many rows, as ends of scales may be rare,
+#: but fewer by this share than the usual step, or it is one.
+FEWEST_CLEAR, CLEAR, SECOND, FEWEST_ROWS, RARER = 5, 0.5, 1 / 3, 3, 2 / 3
 
 #: The steps of a column of answers, with how many rows have each, and codes far from them.
 Answers: TypeAlias = tuple[dict[float, int], list[float]]
@@ -48,7 +49,8 @@ def suspected_codes(
     they, them = ("They", "them") if len(shared) > 1 else ("It", "it")
     return [
         f"Found a number apart from the other answers: {where}. {they} may stand for no answer: "
-        f"missing=[{','.join(shared)}] takes {them} for gaps."
+        f"missing=[{','.join(shared)}] takes {them} for gaps"
+        f"{', and the words beside for answers in their order' if words else ''}."
     ]
 
 
@@ -136,8 +138,10 @@ def _beside_clear_scale(answers: Mapping[str, Answers]) -> dict[float, list[str]
     for name, (steps, codes) in answers.items():
         outside = [step for step in steps if not low <= step <= high]
         if set(outside) <= CODES | {0.0}:
-            n_rows = sum(steps.values())
-            many = [step for step in outside if steps[step] >= max(FEWEST_ROWS, n_rows / 100)]
+            n_rows, usual = sum(steps.values()), np.median(list(steps.values()))
+            many = [
+                s for s in outside if max(FEWEST_ROWS, n_rows / 100) <= steps[s] < RARER * usual
+            ]
             for code in (*codes, *many):
                 beside.setdefault(code, []).append(name)
         else:

@@ -27,7 +27,7 @@ CELLS, LOOKED_AT = (str, bytes, bool, int, float, Decimal, np.generic), 1000
 #: A sentence for each decision on columns, in the order in which they are reported.
 SENTENCES = {
     "dropped": "Left out {}, as asked",
-    "not_asked": "Left out {} that were not asked for",
+    "not_asked": "Left out {} not asked for",
     "about": "Left out {} that {detail} writes beside the answers (use=[NAME] keeps one)",
     "id": "Ignored {} taken for ids (use=[NAME] keeps one)",
     "text": "Ignored {} of text with too many different values (use=[NAME] keeps one)",

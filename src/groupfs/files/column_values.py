@@ -20,6 +20,11 @@ class ColumnsError(ParameterError):
         super().__init__(message, parameter)
 
 
+def is_whole(series: Any) -> bool:
+    """Return whether a column of floats holds whole numbers: what gaps have made of them."""
+    return series.dtype.kind == "f" and bool((series.dropna() % 1 == 0).all())
+
+
 def to_numbers(series: Any) -> FloatArray:
     """Return numbers, also of True and False, of which one gap in a file makes words."""
     import pandas as pd

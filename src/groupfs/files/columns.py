@@ -12,9 +12,15 @@ from typing import Any
 from groupfs.files.answers import find_scales, read_orders, unordered_answers
 from groupfs.files.codes import suspected_codes
 from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
-from groupfs.files.column_values import ColumnsError, read_codes, to_numbers, without_codes
+from groupfs.files.column_values import (
+    ColumnsError,
+    is_whole,
+    read_codes,
+    to_numbers,
+    without_codes,
+)
 from groupfs.files.patterns import Patterns, matching, no_such_column, split_patterns
-from groupfs.files.surveys import around_answers
+from groupfs.files.surveys import around_answers, unfinished
 from groupfs.utils.text import join_names
 
 __all__ = ["Column", "ColumnsError", "Preparation", "decide_columns", "matching", "no_such_column"]
@@ -74,7 +80,7 @@ class Preparation:
         answers = [c for c in self.columns if c.kind == "answers" and c.name in frame]
         steps, notes = replace(self, columns=tuple(answers)).apply(frame)
         selected = frame.apply(without_codes, codes=self.missing).assign(**steps)
-        changed = [name for name in frame if not selected[name].equals(frame[name])]
+        changed = [n for n in frame if is_whole(frame[n]) or not selected[n].equals(frame[n])]
         selected[changed] = selected[changed].convert_dtypes()  # 3 rather than 3.0
         return selected, notes
 
@@ -150,12 +156,14 @@ def decide_columns(
             detail = program if left_out[name] == "about" else ""
             decided.append(log.ignore(name, left_out[name], detail))
             continue
-        n_missing = int(answers[name].isna().sum() - frame[name].isna().sum())
-        log.add_count("missing", name, n_missing, join_names(codes))
         decided.append(decide(name, answers[name], name in used, log, scales.get(name)))
+        if decided[-1].kind != "ignored":
+            n_missing = int(answers[name].isna().sum() - frame[name].isna().sum())
+            log.add_count("missing", name, n_missing, join_names(codes))
     categories = {c.name: c.values for c in decided if c.kind == "category"}
     numbers = {c.name: to_numbers(answers[c.name]) for c in decided if c.kind == "number"}
     advice = [*unordered_answers(categories), *suspected_codes(numbers, categories)]
+    advice += unfinished(frame, program)
     if codes and not any(decision == "missing" for decision, _ in log.columns):
         advice.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
     notes = (*log.sentences(), *advice)

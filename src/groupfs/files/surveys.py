@@ -9,6 +9,9 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import resources
+from typing import Any
+
+from groupfs.utils.text import count, join_words
 
 LISTED = tomllib.loads(resources.files(__package__).joinpath("surveys.toml").read_text("utf-8"))
 #: What the third header row of Qualtrics has in every cell.
@@ -60,6 +63,22 @@ def around_answers(names: Sequence[str]) -> tuple[str, list[str]]:
             about = {n for p in (*listed["tells"], *listed["others"]) for n in _like(p, names)}
             return program, [name for name in names if name in about]
     return "", []
+
+
+def unfinished(frame: Any, program: str) -> list[str]:
+    """Name the rows of an export in which somebody did not finish, or only tried the survey."""
+    told = []
+    for name, values in LISTED["exports"].get(program, {}).get("unfinished", {}).items():
+        text = frame[name].astype(str).str.strip() if name in frame else None
+        if text is not None and (n := int(text.isin(values).sum())):
+            which = text[text.isin(values)].iloc[0] or "empty"
+            told.append(f"{name} is {which} in {count(n, 'row')}")
+    if not told:
+        return []
+    return [
+        f"{join_words(told)}: people who did not finish, or tests of the survey. They count here; "
+        "leave the rows out of the file if they should not."
+    ]
 
 
 def _like(pattern: str, names: Sequence[str]) -> list[str]:

@@ -6,6 +6,9 @@ from groupfs.result import Result
 from groupfs.sentences import p_words
 from groupfs.utils.text import count, write_share
 
+#: Replication of a group that is found again as a whole rather than in part, and else what is said.
+MOSTLY, PARTLY = 0.5, ", though some only in part (replication from {least:.2f})"
+
 
 def headline(result: Result) -> str:
     """Say how many groups were found and kept: ``16 groups found, 12 kept``."""
@@ -33,7 +36,7 @@ def selected_sentence(result: Result) -> str:
             spent += "" if asked.is_default else ", as asked"
             if n_selected < asked.n_features:  # the default takes none but those in kept groups
                 enough = f"{asked.n_features:,} that explain {write_share(asked.explain)}"
-                return f"{text}: of the {enough} of the variance those in groups that are kept."
+                return f"{text}: those of the {enough} of the variance that are in a kept group."
         outside = int((result.support & (result.groups.labels < 0)).sum())
         return f"{text}, {spent}{f', {outside:,} of them in no group' if outside else ''}."
     if n_selected == n_features:
@@ -108,11 +111,14 @@ def _beyond_chance(result: Result) -> str | None:
     text = f"{which} {cohere} more than {shuffled} in shuffled columns ({rate})"
     if groups.replicates is None:
         return f"{text}."
-    n_again = int((groups.replicates & stand_out).sum())
+    replicated = groups.replicates & stand_out
+    n_again = int(replicated.sum())
     again = f"{n_again} of {'it' if n_out == 1 else 'these'}"
     again = {n_out: "it" if n_out == 1 else _some(n_out, n_out), 0: "none"}.get(n_again, again)
     verb = "is" if n_out == 1 or n_again == 1 else "are"
-    return f"{text}; {again} {verb} found again in halves of the rows."
+    text += f"; {again} {verb} found again in halves of the rows"
+    lowest = 1.0 if groups.replication is None else groups.replication[replicated].min(initial=1)
+    return f"{text}{PARTLY.format(least=lowest) if lowest < MOSTLY else ''}."
 
 
 def _agreement(result: Result) -> str | None:

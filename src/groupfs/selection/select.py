@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.groups import OPEN, Groups, Request, Selection
+from groupfs.groups import LEAST_FOUND, OPEN, Groups, Request, Selection
 from groupfs.selection.short_form import short_form
 from groupfs.sentences import Why
 from groupfs.utils.errors import ParameterError
@@ -144,6 +144,8 @@ def keep_groups(
     assert significant is not None  # without gates groups are tested
     kept = significant if found.replicates is None else significant & found.replicates
     doubt = np.where(significant, Why.NOT_REPLICATED, Why.NOT_BEYOND_CHANCE)
+    if found.replication is not None:
+        doubt[significant & (found.replication >= LEAST_FOUND)] = Why.IN_SOME_ROWS
     note = NOT_FOUND_AGAIN if significant.any() else NONE_STANDS_OUT
     return kept, np.where(kept, Why.BEYOND_CHANCE, doubt), None if kept.any() else note
 
