@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse.linalg
 
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits, column_coordinates
+from groupfs.data.dense import DenseRows
 from groupfs.data.halves import ALL_PAIRS, BlockSums
 from groupfs.data.nearest import UnitColumns, largest
 from groupfs.data.similarity import MATRIX_FEATURES, NEAREST, ComparedColumns, Similarity
@@ -169,7 +170,8 @@ class Correlations(Similarity):
 
     def columns(self, features: IntArray, most: int = MATRIX_FEATURES) -> ComparedColumns:
         held, m = self.in_memory(), len(features)
-        most = most if held.is_kept else min(most, MULTIPLIED)
+        on_device = isinstance(self.held, DenseRows) and self.held.device is not None
+        most = most if held.is_kept or on_device else min(most, MULTIPLIED)
         matrix = held.part(features) if m <= most else _operator(self.held.restricted(features))
         counts = np.full(m, float(held.shape[0]))
         return ComparedColumns(matrix, matrix, np.arange(m), np.ones(m, dtype=np.int64), counts)
