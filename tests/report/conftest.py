@@ -22,6 +22,7 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 DRIVER = shutil.which("chromedriver")
 #: Paper of A4 less the margins browsers leave, in css pixels.
 PAPER, PHONE, DESK = 718, 390, 1200
+QUESTION = "How often in the last four weeks did you feel that there was too much to be done?"
 
 
 @pytest.fixture(scope="package")
@@ -121,6 +122,7 @@ def folder(tmp_path_factory, moons, genes, mixed, nested, joint, nothing, budget
         "genes": genes,
         "mixed": summarize(*mixed),
         "nested": summarize(*nested),
+        "worded": summarize(*nested, wording=dict.fromkeys(nested[1].columns[:30], QUESTION)),
         "joint": summarize(*joint),
         "nothing": summarize(*nothing),
         "twins": summarize(fitted(twins, n_groups="auto"), twins),

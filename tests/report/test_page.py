@@ -56,7 +56,9 @@ def test_the_page_follows_the_theme(show):
     assert light_map != dark_map
 
 
-@pytest.mark.parametrize("name", ["moons", "genes", "mixed", "nested", "joint", "nothing"])
+@pytest.mark.parametrize(
+    "name", ["moons", "genes", "mixed", "nested", "worded", "joint", "nothing"]
+)
 @pytest.mark.parametrize(
     ("width", "media"), [(PHONE, "screen"), (PAPER, "print"), (DESK, "screen")]
 )
