@@ -298,3 +298,21 @@ def cronbach_alpha(X, signs, chosen):
     m, Z = len(chosen), (X - X.mean(0)) / X.std(0)
     summed = sum(signs[k] * Z[:, k] for k in chosen)
     return m / (m - 1) * (1 - sum(Z[:, k].var() for k in chosen) / summed.var())
+
+
+def mean_correlation(X, signs):
+    """Mean correlation of pairs of columns, each turned by its sign, by the rows that both have."""
+    found = []
+    for j in range(X.shape[1]):
+        for k in range(j):
+            both = ~np.isnan(X[:, j]) & ~np.isnan(X[:, k])
+            r = np.corrcoef(X[both, j], X[both, k])[0, 1]
+            found.append(signs[j] * signs[k] * r)
+    return float(np.mean(found))
+
+
+def rest_correlation(X, signs, j, among):
+    """Correlation of a column with the sum of the others among some, standardised and turned."""
+    Z = (X - X.mean(0)) / X.std(0) * signs
+    rest = sum(Z[:, k] for k in among if k != j)
+    return float(np.corrcoef(Z[:, j] * signs[j], rest)[0, 1])

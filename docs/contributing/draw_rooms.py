@@ -36,6 +36,7 @@ PARTS = {
     },
     "the estimators": {
         "transform": "selected columns, or scores",
+        "preservation": "do groups hold elsewhere?",
         "selector": "what both share",
         "feature_groups": "FeatureGroups",
         "joint": "GroupFS, the published method",

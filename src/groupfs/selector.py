@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     import torch
 
     from groupfs.data.table import Table
+    from groupfs.preservation import Preservation
 
 SHARE_BELOW_ONE = Interval(RealNotInt, 0, 1, closed="neither")
 #: Two ways to say how many features: the other one, which each takes the place of, and unset.
@@ -196,6 +197,40 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
     def _turn_towards(self, feature: int) -> None:
         """Turn the group of a feature round if the feature is reversed."""
         self._set_groups(Groups.of(self).towards(feature, self.feature_kinds_ == "number"))
+
+    def check(self, X: Any) -> "Preservation":
+        """Say whether the groups hold in other rows, without another fit.
+
+        Another cohort, another batch, next year's survey: every group of every level is compared
+        with the rows of the fit. It is *preserved* if its features still go together about as much
+        and in the same pattern, *weaker* if they do less (surely, and below three quarters), and
+        *gone* if no more than shuffled columns do, or surely less than a quarter as much.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            Other rows, 20 or more; of more than 5,000 as many are looked at, picked at random. A
+            DataFrame may have its columns in another order, others beside, and lack some.
+
+        Returns
+        -------
+        Preservation
+            Prints as a table; ``to_frame()`` has a row for each group, ``features_frame()`` one for
+            each feature: whether it holds, is lost, reversed or missing, and where it is now.
+
+        Examples
+        --------
+        >>> from groupfs import FeatureGroups
+        >>> from groupfs.datasets import load_two_moons
+        >>> X = load_two_moons(200, random_state=0).data
+        >>> held = FeatureGroups(random_state=0).fit(X[:100]).check(X[100:])
+        >>> held.to_frame()["verdict"].tolist()
+        ['preserved', 'preserved']
+        """
+        from groupfs.preservation import check_groups
+
+        check_is_fitted(self)
+        return check_groups(self, X)
 
     def to_frame(self, *, wording: Mapping[str, str] | None = None) -> "pandas.DataFrame":
         """Return what was found as a table, one row for each feature.

@@ -139,8 +139,8 @@ def test_a_fitted_selector_reads_rows_in_the_users_order_and_learns_nothing(X, k
     before = dict(vars(selector))
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # fit has warned of constant columns
-        Z, n_samples, index = read_rows(selector, kind(X), 10)
-    assert n_samples == 60 and len(index) == 10
+        Z, table, index = read_rows(selector, kind(X), 10)
+    assert table.rows.shape[0] == 60 and len(index) == 10
     expected = (X[:, :13] - X[:, :13].mean(0)) / X[:, :13].std(0)
     np.testing.assert_allclose(Z[:, :13], expected[index], atol=1e-12)
     assert not Z[:, 13].any()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from groupfs import FeatureGroups, GroupFS
-from groupfs.report import render, summarize
+from groupfs.report import render, summarize, summarize_check
 from tests.support.report_tables import (
     HOSTILE,
     fitted,
@@ -122,7 +122,8 @@ def folder(tmp_path_factory, moons, genes, mixed, nested, joint, nothing, budget
         "genes": genes,
         "mixed": summarize(*mixed),
         "nested": summarize(*nested),
-        "worded": summarize(*nested, wording=dict.fromkeys(nested[1].columns[:30], QUESTION)),
+        "worded": summarize(*nested, wording=dict.fromkeys(nested[1].columns[:30], QUESTION))
+        | {"check": summarize_check(nested[0].check(nested[1].iloc[:, 5:]), "another table")},
         "joint": summarize(*joint),
         "nothing": summarize(*nothing),
         "twins": summarize(fitted(twins, n_groups="auto"), twins),

@@ -78,6 +78,15 @@ def test_nothing_hangs_over_the_edge(show, name, width, media):
     assert over == [0]
 
 
+def test_groups_checked_in_other_rows_are_told_level_by_level(show):
+    browser = show("worded")
+    assert text(browser, "#check h2") == "In other rows: another table"
+    n_groups = number_of(browser, "#groups .at-level:not([hidden]) .group")
+    rows = "#check .at-level:not([hidden]) tbody tr"
+    assert number_of(browser, rows) == n_groups == number_of(browser, f"{rows} svg")
+    assert any("missing: a" in of for of in texts(browser, f"{rows} .word"))
+
+
 def test_a_cut_page_works_and_offers_only_whole_files(show):
     browser = show("pathways")
     assert text(browser, "#status").startswith("20 features selected")

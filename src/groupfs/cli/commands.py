@@ -167,6 +167,43 @@ def scores(
 
 
 @app.command(epilog=CODES_HELP)
+def check(
+    model: Annotated[Path, typer.Argument(help="model.skops of groupfs select, or its folder.")],
+    table: options.Table,
+    labels: options.Labels = None,
+    no_header: options.NoHeader = False,
+    out: Annotated[Path | None, options.option("-o --out FOLDER")] = None,
+    force: options.Force = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Check whether the groups hold in another table: other people, next year.
+
+    Every group is preserved (its columns go together about as much, in the
+    same pattern), weaker, or gone. Columns that are lost or reversed are named,
+    and so are those that are missing. Nothing is fitted again. With --out a
+    folder is written with
+
+      [bold]check.csv[/bold]           every group of every level
+      [bold]check-features.csv[/bold]  every column: whether it holds, and where it is now
+      [bold]report.html[/bold]         the report of the model, with a section on this table
+
+    [bold]Examples[/bold]
+      groupfs check groupfs-survey next_year.csv
+      groupfs check groupfs-survey next_year.csv --labels codebook.csv -o checked
+    """
+    with exit_codes():
+        from groupfs.cli.check import check as check_groups
+
+        report_progress, note = printing.progress_and_notes(quiet)
+        header = False if no_header else None
+        how: dict[str, Any] = {"labels": labels, "header": header, "force": force, "note": note}
+        checked = check_groups(model, table, out, **how)
+        printing.print_check(checked)
+        if out is not None:
+            report_progress(f"Written: {out}/")
+
+
+@app.command(epilog=CODES_HELP)
 def demo(
     out: options.OutFolder = Path("groupfs-demo"),
     force: options.Force = False,

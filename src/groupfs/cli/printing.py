@@ -78,6 +78,19 @@ def print_outcome(
     console.print(*lines, sep="\n", soft_wrap=True)  # paths stay in one piece
 
 
+def print_check(checked: Any) -> None:
+    """Print what became of the groups of a level in another table."""
+    console = PlainConsole()
+    console.print("", checked.sentence, *checked.notes, "", sep="\n")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading, is_number in checked.HEADINGS.items():
+        table.add_column(heading, justify="right" if is_number else "left", no_wrap=is_number)
+    for of in checked.shown:
+        table.add_row(*of.cells)
+    console.print(table)
+    console.print("", checked.LEGEND, sep="\n")
+
+
 def _sentences(summary: dict[str, Any]) -> list[str]:
     """Return what was found, the levels first, with the option that shows another one."""
     told, levels = summary["sentences"], summary["levels_sentence"]

@@ -47,7 +47,7 @@ def scores(
     selector, preparation = open_model(model)
     selector = turned(selector, direction, preparation.names)
     table = read_other(path, preparation, header, labels)
-    X, said = _values(table, preparation)
+    X, said = values_of_model(table, preparation)
     for sentence in [*table.notes, *said]:
         note(translate(sentence))
     frame, told = scores_table(selector, X, level, least, note)
@@ -59,7 +59,7 @@ def scores(
     return frame.shape
 
 
-def _values(table: FileTable, preparation: Preparation) -> tuple[Any, list[str]]:
+def values_of_model(table: FileTable, preparation: Preparation) -> tuple[Any, list[str]]:
     """Return the columns of the model that a table has, as the kinds they have in it."""
     names, given = preparation.names, set(table.names)
     there = [name for name in names if name in given]

@@ -54,7 +54,8 @@ def read_samples(selector: Any, X: Any, labels: Any, missing: BoolArray, blocks:
             "which features go together."
         )
     most_rows = min(MOST_ROWS, max(500, MOST_NUMBERS // selector.n_features_in_))
-    Z, n_rows, rows = read_rows(selector, X, most_rows)
+    Z, table, rows = read_rows(selector, X, most_rows)
+    n_rows = table.rows.shape[0]
     for what, given in (("conditions", labels), ("blocks", blocks)):
         if given is not None and len(given) != n_rows:
             raise ValueError(

@@ -116,11 +116,11 @@ def open_matrix(
     return _matrix_table(matrix, names, options)
 
 
-def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, int, IntArray]:
+def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, Table, IntArray]:
     """Check X against a fitted selector and read standardised rows of it, at random if too many.
 
-    Returns them, (n, d), in the user's order of the columns, zero where these are constant; how
-    many rows X has; and which of them they are, ascending. Gaps are NaN.
+    Returns them, (n, d), in the user's order of the columns, zero where these are constant; the
+    table; and which of its rows they are, ascending. Gaps are NaN.
     """
     most = getattr(selector, "max_memory", None)
     table = open_table(selector, X, selector.standardize, most, reset=False, constant=None)
@@ -135,7 +135,7 @@ def read_rows(selector: Any, X: Any, most_rows: int) -> tuple[FloatArray, int, I
     Z[:, own] = table.rows.feature_values(index, labels, signs)
     if isinstance(X, np.memmap):
         sources.ArraySource(X).drop_pages()  # rows from all over a file bring in most of it
-    return Z, N, index
+    return Z, table, index
 
 
 def _read_matrix(X: Any, source: sources.Source | None, who: str) -> Matrix:

@@ -8,8 +8,17 @@ from groupfs.plotting.conditions import plot_conditions, plot_curves
 from groupfs.plotting.correlations import plot_correlations
 from groupfs.plotting.groups import plot_explained, plot_groups, plot_image_groups, plot_levels
 from groupfs.plotting.joint import plot_history, plot_path
+from groupfs.plotting.preservation import plot_check
 from groupfs.plotting.style import ACCENT, CYCLE, DROPPED, KEPT
 
-__all__ = ["ACCENT", "CYCLE", "DROPPED", "KEPT", "plot_conditions", "plot_correlations"]
+__all__ = [
+    "ACCENT",
+    "CYCLE",
+    "DROPPED",
+    "KEPT",
+    "plot_check",
+    "plot_conditions",
+    "plot_correlations",
+]
 __all__ += ["plot_curves", "plot_explained", "plot_groups", "plot_history", "plot_image_groups"]
 __all__ += ["plot_levels", "plot_path"]

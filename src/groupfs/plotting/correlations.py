@@ -77,9 +77,13 @@ def plot_correlations(
 
 
 def read_some_rows(selector: Any, X: Any) -> tuple[FloatArray, int, IntArray]:
-    """Read standardised rows for a picture, at random if too many, as ``read_rows`` does."""
+    """Read standardised rows for a picture, at random if too many; return also how many there are.
+
+    The last are the places of the rows.
+    """
     most_rows = min(MOST_ROWS, max(100, MOST_NUMBERS // selector.n_features_in_))
-    return read_rows(selector, X, most_rows)
+    Z, table, rows = read_rows(selector, X, most_rows)
+    return Z, table.rows.shape[0], rows
 
 
 def _frame_kept(ax: "Axes", sizes: IntArray, kept: BoolArray) -> None:

@@ -121,6 +121,22 @@ def summarize(
     return summary
 
 
+def summarize_check(checked: Any, source: str | None = None) -> Json:
+    """Summarise what became of the groups in other rows, for ``summary["check"]``.
+
+    ``checked`` is what ``selector.check`` gives, ``source`` names the file of the rows.
+    """
+    rows = []
+    for of in checked.groups:
+        row = of.to_row()
+        row |= {name: tidy(value, 4) for name, value in row.items() if isinstance(value, float)}
+        figures = () if of.now is None else (of.now.loadings_before, of.now.loadings)
+        points = [[round(float(x), 3) for x in figure] for figure in figures]
+        states = [] if of.now is None else [str(state) for state in of.now.states]
+        rows.append(row | {"broken": of.broken_words, "points": points, "states": states})
+    return {"source": source, "sentence": checked.sentence, "notes": checked.notes, "groups": rows}
+
+
 def _of_level(
     selector: Any,
     result: Result,
