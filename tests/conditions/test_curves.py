@@ -50,8 +50,8 @@ def test_curves_are_weighted_means_and_correlations(selector, table, result):
         assert result.mean.value[j, 7] == pytest.approx(np.average(score, weights=weight))
         r = np.cov(flat[:, group].T, aweights=weight)
         r /= np.sqrt(np.outer(np.diag(r), np.diag(r)))
-        first = np.linalg.eigvalsh(r)[-1]
-        assert result.correlation.value[j, 7] == pytest.approx((first - 1) / (SIZE - 1))
+        r *= np.outer(selector.group_signs_[group], selector.group_signs_[group])
+        assert result.cohesion.value[j, 7] == pytest.approx(r[np.triu_indices(SIZE, 1)].mean())
 
 
 def test_every_place_rests_on_enough_samples(table):

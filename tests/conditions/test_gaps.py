@@ -36,7 +36,7 @@ def test_gaps_in_one_condition_are_no_change():
         result = compare(known(X), X, labels, n_permutations=99, n_bootstrap=2)
         mean.extend(result.mean_change.p_values)
         cohesion.extend(result.cohesion_change.p_values)
-        r.append(result.correlation.value.mean(0))
+        r.append(result.cohesion.value.mean(0))
     for p_values in (mean, cohesion):
         assert np.mean(np.array(p_values) <= 0.05) <= 0.16 and np.median(p_values) > 0.2
     full, gaps = np.mean(r, axis=0)
@@ -65,13 +65,13 @@ def test_a_feature_that_a_condition_has_not_is_correlated_in_none(rng):
     weights = (codes == np.array([[0], [1]])).astype(float)
     Z = rng.standard_normal((60, 4)) + rng.standard_normal((60, 1))
     Z[codes == 1, 0] = np.nan
-    result = columns_of_group(Z, False, weights, lambda Z: Z)
-    plain = columns_of_group(Z[:, 1:], False, weights, lambda Z: Z)
-    expected = plain.common_correlation(weights)
-    np.testing.assert_allclose(result.common_correlation(weights), expected)
-    assert columns_of_group(Z[:, :2], False, weights, lambda Z: Z) is None
+    result = columns_of_group(Z, weights, lambda Z: Z)
+    plain = columns_of_group(Z[:, 1:], weights, lambda Z: Z)
+    expected = plain.cohesion(weights)
+    np.testing.assert_allclose(result.cohesion(weights), expected)
+    assert columns_of_group(Z[:, :2], weights, lambda Z: Z) is None
     Z[:15, 1], Z[15:30, 2] = np.nan, np.nan  # never both in the first condition
-    excluded = columns_of_group(Z[:, 1:], False, weights, lambda Z: Z).excluded
+    excluded = columns_of_group(Z[:, 1:], weights, lambda Z: Z).excluded
     assert excluded[0, 1] and excluded.sum() == 2
 
 
@@ -95,4 +95,4 @@ def test_a_group_that_gaps_hide_is_not_only_elsewhere():
     selector = FeatureGroups(n_groups=2, random_state=0).fit(X)
     result = only_in(selector, X, labels, n_permutations=99)
     assert len(result.features) and not result.is_only_here.any()
-    assert np.isfinite(result.correlation).all()
+    assert np.isfinite(result.cohesion).all()

@@ -32,7 +32,7 @@ def test_the_group_of_one_condition_is_found_there_and_no_other_is(result):
     (j,) = np.flatnonzero(result.is_only_here)
     assert set(result.features[j]) == set(range(2 * SIZE, 3 * SIZE))
     assert set(frame["condition"]) == {"a", "b", "c"}
-    assert only["highest_elsewhere"].item() < 0.2 < 0.4 < only["correlation"].item()
+    assert only["highest_elsewhere"].item() < 0.2 < 0.4 < only["cohesion"].item()
     assert only["replication"].item() > 0.8
 
 

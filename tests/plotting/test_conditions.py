@@ -49,7 +49,7 @@ def overlaps(ax):
     return sum(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
 
 
-@pytest.mark.parametrize(("what", "name"), [("mean", "mean"), ("cohesion", "correlation")])
+@pytest.mark.parametrize(("what", "name"), [("mean", "mean"), ("cohesion", "cohesion")])
 def test_the_map_holds_the_values_and_writes_them_where_they_are_few(few, what, name):
     ax = plot_conditions(few, what=what)
     values = getattr(few, name).value

@@ -60,7 +60,7 @@ def test_the_page_shows_every_value_and_names_are_text(with_categories):
     section = re.search(r'<section id="conditions">.*?</section>', page, re.S)[0]
     assert "<img" not in page and page.count("<script") == page.count("</script>") == 2
     for group in with_categories["conditions"]["groups"]:
-        for value in (*group["mean"], *group["correlation"]):
+        for value in (*group["mean"], *group["cohesion"]):
             text = "–" if value is None else f"{value:.2f}".replace("-", "−")
             assert f">{text}</td>" in section
     n_dots = sum(
@@ -74,7 +74,7 @@ def test_the_page_shows_every_value_and_names_are_text(with_categories):
 def test_lines_of_a_number_stay_in_their_boxes(with_number):
     section = re.search(r'<section id="conditions">.*?</section>', render(with_number), re.S)[0]
     lines = re.findall(r'<poly(?:line|gon) points="(.*?)"', section)
-    several = sum(g["correlation"][0] is not None for g in with_number["conditions"]["groups"])
+    several = sum(g["cohesion"][0] is not None for g in with_number["conditions"]["groups"])
     assert len(lines) == 2 * (len(with_number["conditions"]["groups"]) + several)
     points = np.array([point.split(",") for line in lines for point in line.split()], float)
     assert points[:, 0].min() == 0 and points[:, 0].max() == 200

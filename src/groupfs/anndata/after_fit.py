@@ -169,9 +169,9 @@ def compare_conditions(
         The copy if ``copy=True``, else None, and adata has this field:
 
         ``.uns["groupfs"]["conditions"]`` : dict
-            ``by``; ``table``, a row per group and condition with cohesion, correlation and
-            mean and their intervals; ``changes``, a row per group with p- and q-values of a change
-            in mean and in cohesion.
+            ``by``; ``table``, a row per group and condition with cohesion and mean and their
+            intervals; ``changes``, a row per group with p- and q-values of a change in mean and in
+            cohesion.
 
     Examples
     --------

@@ -99,9 +99,8 @@ def compare(
 
     Notes
     -----
-    Of groups with more than 30 features the 30 most central ones are correlated. Cohesion is
-    relative to unrelated columns with as many samples, so that it grows with these; whether it
-    changes is tested by the correlation of the features, which does not.
+    Cohesion is the mean correlation of a group's features, reversed ones turned, of the 30 most
+    central ones where there are more.
 
     Gaps (NaN) are left out: a sample that has less than half of a group's weight is left out of the
     group's mean, a correlation is that of the samples that have both features, and features that

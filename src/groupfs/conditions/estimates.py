@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 #: The estimates of a result, in the order of the columns.
-ESTIMATES = ("cohesion", "correlation", "mean")
+ESTIMATES = ("cohesion", "mean")
 #: Spread over arrangements that is none but for rounding.
 NO_SPREAD = 1e-12
 #: Relative difference below which two values of T are the same.
@@ -63,11 +63,10 @@ class GroupChanges:
     groups: list[Any]  #: rank of each group from 1, or its name where groups were given, (C,)
     representatives: list[str]  #: most central feature of each group, (C,)
     sizes: list[int]  #: features of each group, (C,)
-    cohesion: Estimate  #: how far features go together beyond chance; grows with the samples
-    correlation: Estimate  #: the same as a correlation, for comparisons
+    cohesion: Estimate  #: mean correlation of the group's features, reversed ones turned
     mean: Estimate  #: of the group's score per sample
     mean_change: Change  #: of the means
-    cohesion_change: Change  #: of the correlations
+    cohesion_change: Change
     confidence: float  #: of the intervals
     alpha: float  #: false discovery rate of the changes
     blocks: str  #: which samples have exchanged conditions: "none", "within" blocks, "whole" blocks
@@ -145,17 +144,10 @@ def interval(
 
 
 def correlation_interval(
-    value: FloatArray, again: FloatArray, confidence: float, n_units: FloatArray, chance: FloatArray
+    value: FloatArray, again: FloatArray, confidence: float, n_units: FloatArray
 ) -> Estimate:
-    """Return the interval of correlations, on Fisher's scale, where their spread is even.
-
-    One that reaches what unrelated columns give, ``chance`` (K, C), reaches zero, and one that
-    comes near it nearly does: the largest of several eigenvalues is above its truth there by more
-    than resamples show.
-    """
+    """Return the interval of correlations, on Fisher's scale, where their spread is even."""
     most = 1 - NEARLY_ONE
-    stretched = [np.arctanh(np.clip(r, -most, most)) for r in (value, again)]
-    on_scale = interval(stretched[0], stretched[1], confidence, n_units)
-    low = np.tanh(on_scale.low)
-    beyond = np.clip(low / np.maximum(chance.T, 1e-12) - 1, 0, 1)
-    return Estimate(value.T, np.minimum(low, low * beyond), np.tanh(on_scale.high))
+    of, resampled = (np.arctanh(np.clip(r, -most, most)) for r in (value, again))
+    on_scale = interval(of, resampled, confidence, n_units)
+    return Estimate(value.T, np.tanh(on_scale.low), np.tanh(on_scale.high))

@@ -35,8 +35,12 @@ class Samples:
     groups: Groups
     labels: Any  #: condition of each sample, or its number, (n,)
     blocks: IntArray | None  #: block of each sample, (n,)
-    signed: bool
     rows: IntArray  #: which rows of the table these are, (n,)
+
+    def turned(self, group: int) -> FloatArray:
+        """Return the columns of a group, reversed ones turned, the most central first, (n, m)."""
+        members = self.groups.by_centrality(group)
+        return self.Z[:, members] * self.groups.signs[members]
 
     def part(self, kept: BoolArray) -> "Samples":
         """Return some of the samples."""
@@ -75,8 +79,8 @@ def read_samples(selector: Any, X: Any, labels: Any, missing: BoolArray, blocks:
         warn(f"{n_missing} of {n_rows} samples have no condition and were left out.")
     groups = Groups.of(selector)
     scores = score_rows(Z, score_weights(groups.members, groups.centrality, groups.signs))
-    signed, names = getattr(selector, "signed", True), feature_names(selector)
-    every = Samples(Z, names, scores, groups, labels[rows], blocks, signed, rows)
+    names = feature_names(selector)
+    every = Samples(Z, names, scores, groups, labels[rows], blocks, rows)
     return every.part(~missing[rows])
 
 

@@ -23,9 +23,8 @@ from scipy.special import gammaln
 from sklearn.utils import check_random_state, gen_batches
 
 from groupfs.conditions import weighted
-from groupfs.conditions.estimates import Estimate, change_from, correlation_interval, interval
+from groupfs.conditions.estimates import change_from, correlation_interval, interval
 from groupfs.conditions.inputs import Samples, check_share
-from groupfs.discovery.members import beyond_edge
 from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import warn
 
@@ -65,28 +64,21 @@ def measure(
     means = partial(weighted.weighted_means, samples.scores)
     r, r_again = np.full((K, C), np.nan), np.full((len(counts), K, C), np.nan)
     r_moved = np.full((len(taken), len(tested), C), np.nan)
-    per_correlation = np.full((C, K), np.inf)
     for j in range(C):
-        Z = samples.Z[:, groups.by_centrality(j)]
-        columns = weighted.columns_of_group(Z, samples.signed, weights, without_level)
+        columns = weighted.columns_of_group(samples.turned(j), weights, without_level)
         if columns is None:
             continue
-        rho = columns.common_correlation
-        m = columns.Z.shape[1]  # cohesion where the correlation is one
-        per_correlation[j] = [beyond_edge(float(m), m, n) for n in columns.n_samples(weights)]
-        r[:, j] = rho(weights)
-        r_again[..., j] = repeated(rho, weights, counts, resampled)
-        r_moved[..., j] = repeated(rho, weights[tested], taken, rearranged)
+        r[:, j] = columns.cohesion(weights)
+        r_again[..., j] = repeated(columns.cohesion, weights, counts, resampled)
+        r_moved[..., j] = repeated(columns.cohesion, weights[tested], taken, rearranged)
     n_units = weighted.effective_samples(np.stack([np.bincount(units, row) for row in weights]))
     again = repeated(means, weights, counts, resampled)
-    correlation = correlation_interval(r, r_again, confidence, n_units, 1 / per_correlation.T)
     return {
         "groups": [groups.label(j) for j in range(C)],
         "representatives": [samples.names[i] for i in groups.representatives],
         "sizes": groups.sizes.tolist(),
         "mean": interval(means(weights), again, confidence, n_units),
-        "correlation": correlation,
-        "cohesion": Estimate(*(part * per_correlation for part in vars(correlation).values())),
+        "cohesion": correlation_interval(r, r_again, confidence, n_units),
         "mean_change": change_from(repeated(means, weights[tested], taken, rearranged)),
         "cohesion_change": change_from(r_moved),
         "confidence": confidence,

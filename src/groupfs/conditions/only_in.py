@@ -4,7 +4,7 @@ Axes: K conditions, G groups found in them.
 
 In every condition groups are looked for in its rows alone. One is *only here* if it is kept there
 (beyond chance, and found again in halves of these rows), if in no other condition its features go
-together more than shuffled columns do (at a false discovery rate of 5 %), and if its correlation
+together more than shuffled columns do (at a false discovery rate of 5 %), and if its cohesion
 differs between conditions by more than exchanged conditions give: that it cannot be seen among few
 samples is not enough.
 """
@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
 from groupfs.conditions.estimates import change_from
-from groupfs.conditions.inputs import Samples, check_share, name_of, read_conditions
+from groupfs.conditions.inputs import check_share, name_of, read_conditions
 from groupfs.conditions.measure import (
     enough_arrangements,
     generator,
@@ -52,7 +52,7 @@ class OnlyIn:
     features: list[IntArray]  #: of each group, most central first
     feature_names: list[list[str]]
     replication: FloatArray  #: how well each is found again in halves of these rows, (G,)
-    correlation: FloatArray  #: of its features in each condition, (G, K)
+    cohesion: FloatArray  #: mean correlation of its features in each condition, (G, K)
     absence_q_values: FloatArray  #: how likely shuffled columns go together as much, (G, K)
     change_p_values: FloatArray  #: how likely exchanged conditions differ as much, (G,)
     change_q_values: FloatArray  #: with the false discovery rate over the groups in view, (G,)
@@ -82,8 +82,8 @@ class OnlyIn:
                 "representative": [names[0] for names in self.feature_names],
                 "size": [len(group) for group in self.features],
                 "replication": self.replication,
-                "correlation": self.correlation[rows, self.found_in],
-                "highest_elsewhere": np.where(elsewhere, self.correlation, -np.inf).max(1),
+                "cohesion": self.cohesion[rows, self.found_in],
+                "highest_elsewhere": np.where(elsewhere, self.cohesion, -np.inf).max(1),
                 "smallest_q_elsewhere": np.where(elsewhere, self.absence_q_values, 1).min(1),
                 "change_q_value": self.change_q_values,
                 "is_only_here": self.is_only_here,
@@ -154,17 +154,18 @@ def only_in(
     samples, levels = read_conditions(selector, X, conditions, blocks)
     rng, codes, K = generator(random_state), samples.labels, len(levels)
     exchange = plan_exchange(codes, samples.blocks, alpha)
-    found_in, groups, replication = [], [], []
+    found_in, groups, turned, replication = [], [], [], []
     for k in range(K):
         fitted = clone(selector).fit(_safe_indexing(X, samples.rows[codes == k]))
         found, again = Groups.of(fitted), fitted.group_replication_
         for j in np.flatnonzero(fitted.group_kept_ & (found.sizes > 1)).tolist():
             found_in.append(k)
             groups.append(found.by_centrality(j))
+            turned.append(samples.Z[:, groups[-1]] * found.signs[groups[-1]])
             replication.append(np.nan if again is None else again[j])
     taken = exchange.draw(enough_arrangements(n_permutations, 5 * len(groups)), rng)
     weights = (codes == np.arange(K)[:, None]).astype(float)
-    measured = [_measure(group, samples, weights, taken, rng) for group in groups]
+    measured = [_measure(Z, codes, weights, taken, rng) for Z in turned]
     r, chance, moved = zip(*measured, strict=True) if measured else ((), (), ())
     change = change_from(np.moveaxis(np.reshape(moved, (-1, len(taken), K)), 0, 2))
     of_all = samples.groups.members
@@ -177,7 +178,7 @@ def only_in(
         features=groups,
         feature_names=[[samples.names[i] for i in group] for group in groups],
         replication=np.array(replication),
-        correlation=np.reshape(r, (-1, K)),
+        cohesion=np.reshape(r, (-1, K)),
         absence_q_values=adjust_p_values(np.ravel(chance)).reshape(-1, K),
         change_p_values=change.p_values,
         change_q_values=change.q_values,
@@ -188,26 +189,23 @@ def only_in(
 
 
 def _measure(
-    own: IntArray, samples: Samples, weights: FloatArray, taken: IntArray, rng: np.random.Generator
+    Z: FloatArray, codes: IntArray, weights: FloatArray, taken: IntArray, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Measure a group in every condition, and as chance has it.
+    """Measure the turned columns of a group, (n, m), in every condition, and as chance has it.
 
-    Returns its correlations, (K,), how likely shuffled columns go together as much, (K,), and its
-    correlations where conditions are exchanged, (P + 1, K); NaN where gaps leave no pair.
+    Returns its cohesion, (K,), how likely shuffled columns go together as much, (K,), and its
+    cohesion where conditions are exchanged, (P + 1, K); NaN where gaps leave no pair.
     """
-    codes, Z = samples.labels, samples.Z[:, own]
-    columns = columns_of_group(Z, samples.signed, weights, lambda Z: standardized_within(Z, codes))
+    columns = columns_of_group(Z, weights, lambda Z: standardized_within(Z, codes))
     if columns is None:
         unknown = np.full((len(taken), len(weights)), np.nan)
         return unknown[0], unknown[0], unknown
-    r = columns.common_correlation(weights)
+    r = columns.cohesion(weights)
     chance = np.ones(len(r))
     for k in range(len(r)):
         inside = columns.Z[codes == k]
         every = np.ones((1, len(inside)))
         for _ in range(N_SHUFFLES):
-            Z = rng.permuted(inside, axis=0)
-            shuffled = GroupColumns(Z, columns.signed, columns.excluded)
-            chance[k] += shuffled.common_correlation(every)[0] >= r[k]
-    moved = repeated(columns.common_correlation, weights, taken, rearranged)
-    return r, chance / (1 + N_SHUFFLES), moved
+            shuffled = GroupColumns(rng.permuted(inside, axis=0), columns.excluded)
+            chance[k] += shuffled.cohesion(every)[0] >= r[k]
+    return r, chance / (1 + N_SHUFFLES), repeated(columns.cohesion, weights, taken, rearranged)

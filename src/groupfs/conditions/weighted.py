@@ -2,11 +2,9 @@ r"""Correlations of samples that carry weights: those of a condition, near a tim
 
 Axes: Q sets of weights, n samples, m features of a group, C groups.
 
-With the first eigenvalue :math:`\lambda` of the weighted correlation matrix of a group,
-:math:`\rho = (\lambda - 1) / (m - 1)` is the correlation that its features would have if all pairs
-had the same. Cohesion (``discovery.cohesion``) is this divided by what unrelated columns give with
-as many samples; so it grows with their number, and :math:`\rho` is what conditions are compared by.
-Where signs matter, :math:`\lambda` is the sum of the matrix over m.
+*Cohesion* is the mean correlation :math:`\bar r` of the pairs of a group's features, turned by the
+signs of the fit. Unlike a first eigenvalue it is not higher where samples are few, so that
+conditions of any size can be compared.
 
 A gap that is filled in pulls correlations towards zero, so that a condition with more gaps would
 seem to hold together less: correlations, means and variances are those over the samples that have
@@ -41,14 +39,13 @@ N_LEVELS = 50
 
 
 class GroupColumns:
-    """Columns Z (n, m) of a group whose weighted correlations are asked for many times.
+    """Columns Z (n, m) of a group, turned to agree, whose weighted correlations are asked for.
 
-    ``signed`` says whether a feature and its negative are different, ``excluded`` (m, m) which
-    correlations count as none.
+    ``excluded`` (m, m) says which correlations count as none.
     """
 
-    def __init__(self, Z: FloatArray, signed: bool, excluded: BoolArray) -> None:
-        self.Z, self.signed, self.excluded = Z, signed, excluded
+    def __init__(self, Z: FloatArray, excluded: BoolArray) -> None:
+        self.Z, self.excluded = Z, excluded
         present, values = (~np.isnan(Z)).astype(float), np.nan_to_num(Z)
         # without gaps, sums over the samples of a pair are the same for all pairs
         other = present[:, :1] if present.all() else present
@@ -57,25 +54,14 @@ class GroupColumns:
         # each pair twice: to write half of a matrix into the other takes longer
         self._products = _pairs(values, values)
 
-    def common_correlation(self, weights: FloatArray) -> FloatArray:
-        r"""Compute :math:`\rho` for every set of weights, (Q, n) to (Q,)."""
+    def cohesion(self, weights: FloatArray) -> FloatArray:
+        """Average the correlations of pairs for every set of weights, (Q, n) to (Q,)."""
         n, m = self.Z.shape
-        correlations = []
-        for part in gen_batches(len(weights), max(1, AT_ONCE // max(n, m * m))):
-            r = self._correlations(weights[part])
-            r[:, self.excluded] = 0
-            r[:, range(m), range(m)] = 1
-            first = r.sum((1, 2)) / m if self.signed else np.linalg.eigvalsh(r)[:, -1]
-            correlations.append((first - 1) / (m - 1))
-        return np.concatenate(correlations)
+        parts = gen_batches(len(weights), max(1, AT_ONCE // max(n, m * m)))
+        sums = [self.correlations(weights[part]).sum((1, 2)) for part in parts]
+        return (np.concatenate(sums) - m) / (m * (m - 1))
 
-    def n_samples(self, weights: FloatArray) -> FloatArray:
-        """Count the samples that weights are worth to a pair, on average over pairs, (Q,)."""
-        m = self.Z.shape[1]
-        others = ~np.eye(m, self._both.shape[1] // m, dtype=bool).ravel()
-        return np.asarray(_worth(weights, self._both)[:, others].mean(1))
-
-    def _correlations(self, weights: FloatArray) -> FloatArray:
+    def correlations(self, weights: FloatArray) -> FloatArray:
         """Correlate the columns for every set of weights, (Q, n) to (Q, m, m)."""
         Q, m = len(weights), self.Z.shape[1]
         total = np.maximum(weights @ self._both, 1e-300).reshape(Q, m, -1)
@@ -87,13 +73,17 @@ class GroupColumns:
         r -= mean * mean.swapaxes(1, 2)
         r *= scale
         r *= scale.swapaxes(1, 2)
+        r[:, self.excluded] = 0
+        r[:, range(m), range(m)] = 1
         return r
 
 
 def columns_of_group(
-    Z: FloatArray, signed: bool, weights: FloatArray, without_level: Function
+    Z: FloatArray, weights: FloatArray, without_level: Function
 ) -> GroupColumns | None:
     """Prepare columns of a group, the most central first, (n, m); None if there are not two.
+
+    They are turned to agree already.
 
     Features that a condition has too few values of are left out of all, and pairs that too few
     samples have both of count as unrelated in all: else conditions would differ by their gaps.
@@ -108,7 +98,7 @@ def columns_of_group(
         return None
     Z, few = Z[:, known], few[np.ix_(known, known)]
     basis = make_basis(list(Z.T[:, :, None]), "correlation")
-    return GroupColumns(without_level(Z), signed, few | exclusive_pairs(basis, 0, m))
+    return GroupColumns(without_level(Z), few | exclusive_pairs(basis, 0, m))
 
 
 def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:

@@ -123,7 +123,7 @@ def _drawn(result: Any, what: str) -> tuple[Estimate, Change]:
         raise ValueError(f'what={what!r} cannot be drawn; choose "mean" or "cohesion".')
     if what == "mean":
         return result.mean, result.mean_change
-    return result.correlation, result.cohesion_change
+    return result.cohesion, result.cohesion_change
 
 
 def _write_values(ax: "Axes", values: FloatArray, image: Any) -> None:

@@ -19,7 +19,6 @@ SCALES_COLUMNS = (
 CONDITIONS_COLUMNS = (
     *("group", "representative", "condition", "n_samples"),
     *("cohesion", "cohesion_low", "cohesion_high"),
-    *("correlation", "correlation_low", "correlation_high"),
     *("mean", "mean_low", "mean_high", "mean_p_value", "mean_q_value", "mean_changes"),
     *("cohesion_p_value", "cohesion_q_value", "cohesion_changes"),
 )

@@ -133,7 +133,7 @@ def summarize_conditions(compared: Any) -> Json:
     )
     for j, group in enumerate(compared.groups):
         record: Json = {"group": group, "representative": compared.representatives[j]}
-        for name in ("cohesion", "correlation", "mean"):
+        for name in ("cohesion", "mean"):
             for end, values in (("", "value"), ("_low", "low"), ("_high", "high")):
                 record[f"{name}{end}"] = tidy_list(getattr(getattr(compared, name), values)[j], 4)
         for name, change in changes.items():
