@@ -8,7 +8,6 @@ the Laplacian, that is of the largest of :math:`D^{-1/2} W D^{-1/2}`.
 
 import math
 import warnings
-from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -61,10 +60,8 @@ def _one_by_one(
         if d <= direct_features:
             return _all_at_once(walk, n_vectors)
     start = np.random.default_rng(0).standard_normal((d, n_vectors))
-    with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", UserWarning
-        )  # what has not converged is smooth all the same
+    # what has not converged is smooth all the same
+    with warnings.catch_warnings(action="ignore", category=UserWarning):
         return scipy.sparse.linalg.lobpcg(walk, start, maxiter=LOBPCG_STEPS)
 
 
@@ -94,7 +91,7 @@ def cluster_features(
         seeds = rng.integers(2**31, size=N_RANDOM_STARTS).tolist()
         starts += [kmeans_plusplus(embedding, n_groups, random_state=seed)[0] for seed in seeds]
     found = [_lloyd(embedding, centers) for centers in starts]
-    labels = _fill_empty(min(found, key=partial(_inertia, embedding, n_groups)), n_groups)
+    labels = _fill_empty(min(found, key=lambda of: of[0])[1], n_groups)
     # k-means numbers them as rounding has it
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse]
@@ -111,13 +108,8 @@ def as_groups(labels: IntArray, n_groups: int) -> list[IntArray]:
     return [np.flatnonzero(labels == j) for j in range(n_groups)]
 
 
-def _inertia(points: FloatArray, n_groups: int, labels: IntArray) -> float:
-    centers = _means_by_cluster(points, labels, np.zeros((n_groups, points.shape[1])))
-    return float(np.square(points - centers[labels]).sum())
-
-
-def _lloyd(points: FloatArray, centers: FloatArray) -> IntArray:
-    """Run k-means from given centers until it stands still, (d,).
+def _lloyd(points: FloatArray, centers: FloatArray) -> tuple[float, IntArray]:
+    """Run k-means from given centers until it stands still; return its inertia and labels, (d,).
 
     scikit-learn's takes ten times as long for tables this small, and dozens of runs are needed.
     """
@@ -126,21 +118,16 @@ def _lloyd(points: FloatArray, centers: FloatArray) -> IntArray:
         before, labels = labels, _nearest(points, centers)
         if (labels == before).all():
             break
-        centers = _means_by_cluster(points, labels, centers)
-    return labels
+        sums = torch.zeros(centers.shape, dtype=torch.float64)
+        sums.index_add_(0, torch.from_numpy(labels), torch.from_numpy(points))
+        sizes = np.bincount(labels, minlength=len(centers))[:, None]
+        centers = np.where(sizes > 0, sums.numpy() / np.maximum(sizes, 1), centers)
+    return float(np.square(points - centers[labels]).sum()), labels
 
 
 def _nearest(points: FloatArray, centers: FloatArray) -> IntArray:
     """Find the nearest center of every point, (d, C) and (C, C) to (d,)."""
     return (points @ centers.T - 0.5 * np.square(centers).sum(1)).argmax(1)
-
-
-def _means_by_cluster(points: FloatArray, labels: IntArray, otherwise: FloatArray) -> FloatArray:
-    """Average the points of every cluster, (C, C); ``otherwise`` is for clusters without any."""
-    sums = torch.zeros(otherwise.shape, dtype=torch.float64)
-    sums.index_add_(0, torch.from_numpy(labels), torch.from_numpy(points))
-    sizes = np.bincount(labels, minlength=len(otherwise))[:, None]
-    return np.where(sizes > 0, sums.numpy() / np.maximum(sizes, 1), otherwise)
 
 
 def _fill_empty(labels: IntArray, n_groups: int) -> IntArray:
