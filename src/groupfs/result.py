@@ -245,13 +245,6 @@ class Result:
         """Whether loadings on every group and correlations with every group are told."""
         return len(self.groups) <= MOST_TOLD and len(self.scales.loadings) > 0
 
-    @property
-    def loading_columns(self) -> dict[str, FloatArray]:
-        """Loadings of every feature on every group: ``loading_1`` is that on the first, (d,)."""
-        if not self.tells_all_pairs:
-            return {}
-        return {f"loading_{j}": of for j, of in enumerate(self.scales.loadings.T, start=1)}
-
     # features in no group
 
     @cached_property
@@ -355,37 +348,22 @@ class Result:
     @property
     def figures(self) -> dict[str, FloatArray]:
         """Numbers of every group, NaN where they were not looked at, (C,) each."""
-        groups, unknown = self.groups, np.full(len(self.groups), np.nan)
-        return {
-            "replication": unknown if groups.replication is None else groups.replication,
-            "p_adjusted": unknown if groups.p_adjusted is None else groups.p_adjusted,
-        }
+        found = {name: getattr(self.groups, name) for name in ("replication", "p_adjusted")}
+        unknown = np.full(len(self.groups), np.nan)
+        return {name: unknown if of is None else of for name, of in found.items()}
 
     @property
     def scale_figures(self) -> dict[str, FloatArray]:
         """Reliabilities of every group with their intervals, and its scores, (C,) each."""
         of, (low, high) = self.scales, self.scales.alpha_interval.T
-        omega_low, omega_high = of.omega_interval.T
+        (omega_low, omega_high), short = of.omega_interval.T, self.selection.short
         return {
             **{"alpha": of.alpha, "alpha_low": low, "alpha_high": high},
             **{"omega": of.omega, "omega_low": omega_low, "omega_high": omega_high},
-            **self._short_figures,
+            # of short forms, where they are asked for, how well they keep the scores
+            **({} if short is None else {"short_r": short[:, 0], "short_alpha": short[:, 1]}),
             **{"score_mean": of.items["score_mean"], "score_sd": of.items["score_sd"]},
         }
-
-    @property
-    def _short_figures(self) -> dict[str, FloatArray]:
-        """Tell of short forms, where they are asked for, how well they keep the scores."""
-        found = self.selection.short
-        return {} if found is None else {"short_r": found[:, 0], "short_alpha": found[:, 1]}
-
-    @property
-    def correlation_columns(self) -> dict[str, FloatArray]:
-        """Correlations of the scores with those of every group, observed and disattenuated."""
-        if not self.tells_all_pairs:
-            return {}
-        every = {"r": self.scales.correlations, "r_disattenuated": self.scales.disattenuated}
-        return {f"{name}_{j + 1}": r for name, of in every.items() for j, r in enumerate(of)}
 
     @property
     def level_columns(self) -> dict[str, list[int | None]]:
@@ -401,8 +379,9 @@ class Result:
         pd = import_optional("pandas", f"to_frame {NEEDS_PANDAS}")
         groups, labels, inside = self.groups, self.groups.labels, self.groups.labels >= 0
         central = groups.signs * np.abs(groups.centrality)
-        called = [groups.label(j) if j >= 0 else None for j in labels.tolist()]
-        second, strength = self.second
+        names = np.array([*map(groups.label, range(len(groups))), None], dtype=object)
+        called, (second, strength) = names[labels].tolist(), self.second
+        loadings = self.scales.loadings.T if self.tells_all_pairs else ()
         columns = {
             "feature": self.names,
             **({"wording": self.wording} if self.wording else {}),
@@ -414,9 +393,7 @@ class Result:
             **{name: np.append(of, np.nan)[labels] for name, of in self.figures.items()},
             "verdict": self.verdicts,
             "stability": self.stability,
-            "second_group": pd.array(
-                [groups.label(k) if k >= 0 else None for k in second.tolist()]
-            ),
+            "second_group": pd.array(names[second].tolist()),
             "second_strength": strength,
             "place": self.places,
             "relatedness_p_adjusted": self.relatedness_p_adjusted,
@@ -425,7 +402,7 @@ class Result:
             "selected": self.support,
             "why": self.reasons,
             **{name: pd.array(of, dtype="Int64") for name, of in self.level_columns.items()},
-            **self.loading_columns,
+            **{f"loading_{j}": of for j, of in enumerate(loadings, start=1)},
             "smoothness": np.append(groups.smoothness, np.nan)[labels],
         }
         order = np.lexsort((groups.ranks, np.where(inside, labels, len(groups))))
@@ -434,7 +411,9 @@ class Result:
     def groups_frame(self) -> "pandas.DataFrame":
         """Return one row for every group, largest first."""
         pd, groups = import_optional("pandas", f"groups_frame {NEEDS_PANDAS}"), self.groups
-        said = self.wording
+        said, pairs = self.wording, {}
+        if self.tells_all_pairs:
+            pairs = {"r": self.scales.correlations, "r_disattenuated": self.scales.disattenuated}
         columns = {
             "group": [groups.label(j) for j in range(len(groups))],
             "size": groups.sizes,
@@ -446,7 +425,7 @@ class Result:
             **self.figures,
             "why": self.group_reasons,
             **({} if groups.gates is None else {"gate": groups.gates}),
-            **self.correlation_columns,
+            **{f"{name}_{j + 1}": r for name, of in pairs.items() for j, r in enumerate(of)},
             "smoothness": groups.smoothness,
         }
         return pd.DataFrame(columns)

@@ -149,7 +149,7 @@ def one_factor(R: FloatArray) -> tuple[FloatArray, FloatArray]:
     if m == 2:
         share = np.full(2, abs(R[0, 1]))
         return np.sqrt(share) * np.array([1, np.sign(R[0, 1])]), 1 - share
-    top, lowest = np.zeros(m), np.log(LEAST_UNIQUE)
+    lowest = np.log(LEAST_UNIQUE)
     unexplained = np.clip(1 / np.diagonal(np.linalg.pinv(R, hermitian=True)), LEAST_UNIQUE, 1)
     log_psi = np.log(unexplained * (1 - 1 / (2 * m)))
     values, vectors, loss = _scaled(R, log_psi)
@@ -162,16 +162,14 @@ def one_factor(R: FloatArray) -> tuple[FloatArray, FloatArray]:
         step = np.zeros(m)
         part = np.ix_(free, free)
         step[free] = np.linalg.lstsq(curvature[part], gradient[free], rcond=None)[0]
-        before = loss
         for halving in range(20):
             tried = np.clip(log_psi - step / 2**halving, lowest, 0)
-            values, vectors, loss = _scaled(R, tried)
-            if loss < before:
+            found = _scaled(R, tried)
+            if found[2] < loss:
+                log_psi, (values, vectors, loss) = tried, found
                 break
-        if loss >= before:  # no way up is left
-            values, vectors, loss = _scaled(R, log_psi)
+        else:  # no way up is left
             break
-        log_psi = tried
     top = vectors[:, -1] * np.sqrt(max(values[-1] - 1, 0))
     loadings = np.exp(log_psi / 2) * top
     return loadings * (1 if loadings.sum() >= 0 else -1), np.exp(log_psi)
@@ -203,21 +201,14 @@ def omega_interval(loadings: FloatArray, uniqueness: FloatArray, n: float) -> tu
     inverse -= np.outer(weighted, weighted) / (1 + loadings @ weighted)
     along = inverse @ loadings
     mixed = inverse * along[None, :]
-    information = np.block(
-        [
-            [inverse * (loadings @ along) + np.outer(along, along), mixed],
-            [mixed.T, np.square(inverse) / 2],
-        ]
-    )
+    of_loadings = inverse * (loadings @ along) + np.outer(along, along)
+    information = np.block([[of_loadings, mixed], [mixed.T, np.square(inverse) / 2]])
     common, rest = loadings.sum(), uniqueness.sum()
     total = common**2 + rest
     by_loading, by_unique = 2 * common * rest / total**2, -(common**2) / total**2
-    gradient = np.concatenate(
-        [
-            by_loading * (1 - loadings**2) - by_unique * 2 * loadings * uniqueness,
-            -by_loading * loadings / 2 + by_unique * loadings**2,
-        ]
-    )
+    on_loadings = by_loading * (1 - loadings**2) - by_unique * 2 * loadings * uniqueness
+    on_uniqueness = -by_loading * loadings / 2 + by_unique * loadings**2
+    gradient = np.concatenate([on_loadings, on_uniqueness])
     known = np.append(np.ones(len(free), dtype=bool), free)
     part = np.ix_(known, known)
     variance = gradient[known] @ np.linalg.lstsq(information[part], gradient[known])[0] / n

@@ -23,14 +23,7 @@ from groupfs.selection.select import (
 )
 from groupfs.transform import GroupTransform
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.sklearn_compat import (
-    COUNT,
-    Interval,
-    RealNotInt,
-    StrOptions,
-    parameter,
-    validate_parameter_constraints,
-)
+from groupfs.utils.sklearn_compat import COUNT, SHARE, parameter, validate_parameter_constraints
 from groupfs.utils.text import join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray, TorchDevice
 from groupfs.utils.warn import SelectionWarning, warn
@@ -42,7 +35,6 @@ if TYPE_CHECKING:
     from groupfs.data.table import Table
     from groupfs.preservation import Preservation
 
-SHARE_BELOW_ONE = Interval(RealNotInt, 0, 1, closed="neither")
 #: Two ways to say how many features: the other one, which each takes the place of, and unset.
 BUDGETS = {"n_features_to_select": ("explain", "auto"), "explain": ("n_features_to_select", None)}
 #: Share of the variance of the related features that is explained where nobody says how much.
@@ -62,11 +54,11 @@ class DeclaredParameters:
 class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
     """Base of the estimators, with the parameters that they share; subclasses write ``fit``."""
 
-    n_groups: int | str = parameter("auto", Integral, StrOptions({"auto"}))
-    n_features_to_select: float | None = parameter(None, COUNT, SHARE_BELOW_ONE, None)
+    n_groups: int | str = parameter("auto", Integral, {"auto"})
+    n_features_to_select: float | None = parameter(None, COUNT, SHARE, None)
     n_groups_to_select: int | str | None = parameter(None, COUNT, None)
     n_per_group: int | None = parameter(None, COUNT, None)
-    output: str = parameter("features", StrOptions({"features", "scores"}))
+    output: str = parameter("features", {"features", "scores"})
     standardize: bool = parameter(True, "boolean")
     device: "str | torch.device" = parameter("auto", str, TorchDevice)
     random_state: int | np.random.RandomState | None = parameter(None, "random_state")
@@ -142,8 +134,7 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
             among_related=getattr(self, "relatedness_pvalues_", None) is not None,
             covers=self._covers,
         )
-        found = Groups.of(self)
-        return select(found, self.feature_order_, asked)
+        return select(Groups.of(self), self.feature_order_, asked)
 
     def towards(self, *features: Any) -> Self:
         """Return a fitted copy whose groups run in the direction of some of their features.
@@ -181,9 +172,8 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
                     "direction",
                 )
             other._turn_towards(i)
-        other.__dict__.pop(
-            "_selected_by", None
-        )  # as representatives other features may be selected
+        # as representatives other features may be selected
+        other.__dict__.pop("_selected_by", None)
         asked = [names[places[of]] for of in features]
         against = [name for name in asked if other.group_signs_[places[name]] < 0]
         if against:
@@ -330,10 +320,9 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         """
         from groupfs.selection.feature_order import rank_features
 
-        learned = LearnedColumns(table.means, table.deviations)
         # what transform returns must not depend on other tables
         self._has_kinds = hasattr(X, "columns") and has_kinds(X)
-        self._learned_columns = vars(learned)
+        self._learned_columns = vars(LearnedColumns(table.means, table.deviations))
         comes_first = self.group_labels_ >= 0
         if kept_first:
             kept = keep_groups(Groups.of(self), None, getattr(self, "alpha", 1.0))[0]

@@ -143,19 +143,15 @@ def short_forms(summary: dict[str, Any]) -> list[str]:
         if not chosen:
             continue
         chosen.sort(key=lambda i: features["rank"][i])
-        names = ", ".join(
-            ("-" if features["sign"][i] < 0 else "") + features["name"][i] for i in chosen
-        )
+        minus = ["-" if features["sign"][i] < 0 else "" for i in chosen]
+        names = [sign + features["name"][i] for sign, i in zip(minus, chosen, strict=True)]
         how = ""
         if group["short_r"] is not None:
             how = f": r = {group['short_r']:.2f} with the full score"
-            if group["short_alpha"] is not None:
-                how += (
-                    f", alpha {group['short_alpha']:.2f} where that of all is {group['alpha']:.2f}"
-                )
-        told.append(
-            f"Short form of {group['title']}: {names} ({len(chosen)} of {group['size']}){how}."
-        )
+            if (own := group["short_alpha"]) is not None:
+                how += f", alpha {own:.2f} where that of all is {group['alpha']:.2f}"
+        size = f"{len(chosen)} of {group['size']}"
+        told.append(f"Short form of {group['title']}: {', '.join(names)} ({size}){how}.")
     return told
 
 

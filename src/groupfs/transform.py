@@ -155,19 +155,14 @@ class GroupTransform(SelectorMixin):
 
     def _with_gaps(self, X: Any, least: float) -> Any:
         """Return the columns of the fit, missing ones as gaps, with a warning that names them."""
-        known, there = self.feature_names_in_, set(X.columns)
-        absent = [i for i, name in enumerate(known) if name not in there]
-        groups = Groups.of(self)
-        absent = [i for i in absent if groups.labels[i] >= 0]
+        known, there, groups = self.feature_names_in_, set(X.columns), Groups.of(self)
+        absent = [i for i in np.flatnonzero(groups.labels >= 0) if known[i] not in there]
         if absent:
             weights = np.abs(score_weights(groups.members, groups.centrality, groups.signs))
             left = 1 - weights[absent].sum(0)
             lost = [groups.title(int(j)) for j in np.flatnonzero(left < least - ROUNDING)]
-            told = (
-                f"; less than {least:.0%} is left of {join_names(lost)}, without scores"
-                if lost
-                else ""
-            )
+            told = f"; less than {least:.0%} is left of {join_names(lost)}, without scores"
+            told = told if lost else ""
             warn(
                 f"X lacks {count(len(absent), 'column')} of the groups "
                 f"({join_names([known[i] for i in absent], 12)}): rows are scored by the features "

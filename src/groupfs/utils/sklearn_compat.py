@@ -15,7 +15,7 @@ check_feature_names_in = validation._check_feature_names_in
 check_n_features = validation._check_n_features
 validate_parameter_constraints = _param_validation.validate_parameter_constraints
 HasMethods, Interval = _param_validation.HasMethods, _param_validation.Interval
-RealNotInt, StrOptions = _param_validation.RealNotInt, _param_validation.StrOptions
+StrOptions = _param_validation.StrOptions
 
 #: Usual constraints of parameters.
 COUNT = Interval(Integral, 1, None, closed="left")
