@@ -6,9 +6,8 @@ from groupfs.report.schema import Json
 #: level where there are several, one for every group's loadings, and the group's smoothness.
 SELECTED_COLUMNS = (
     *("feature", "group", "rank", "representative", "centrality", "item_rest"),
-    *("replication", "p_adjusted"),
-    *("verdict", "stability", "second_group", "second_strength", "place"),
-    *("relatedness_p_adjusted", "order", "explained"),
+    *("replication", "p_adjusted", "verdict", "stability", "second_group", "second_strength"),
+    *("place", "relatedness_p_adjusted", "order", "explained"),
 )
 GROUPS_COLUMNS = (*SELECTED_COLUMNS, "selected", "why")
 SCALES_COLUMNS = (
@@ -32,11 +31,12 @@ def groups_table(summary: Json) -> list[Json]:
     features, curve, texts = summary["features"], summary["explained"], summary["texts"]
     numbers, ranks = features["group"], features["rank"]
     order, rows = {feature: k for k, feature in enumerate(curve["order"], start=1)}, []
-    levels = [level["group"] for level in summary["levels"]] if len(summary["levels"]) > 1 else []
+    levels = summary["levels"] if len(summary["levels"]) > 1 else []
     called = [of["name"] if of["is_given"] else of["rank"] for of in summary["groups"]]
     loadings = summary["scales"] and summary["scales"]["loadings"]
     for i in sorted(range(len(ranks)), key=lambda i: (numbers[i] is None, numbers[i], ranks[i])):
         group = {} if numbers[i] is None else summary["groups"][numbers[i]]
+        at_levels = [None if (j := level["group"][i]) is None else j + 1 for level in levels]
         row = {
             "feature": features["name"][i],
             **({"wording": features["wording"][i]} if features["wording"] else {}),
@@ -56,10 +56,7 @@ def groups_table(summary: Json) -> list[Json]:
             "explained": curve["share"][order[i] - 1] if i in order else None,
             "selected": bool(features["selected"][i]),
             "why": texts[features["reason"][i]],
-            **{
-                f"level_{k}": None if of[i] is None else of[i] + 1
-                for k, of in enumerate(levels, start=1)
-            },
+            **{f"level_{k}": number for k, number in enumerate(at_levels, start=1)},
             **{f"loading_{k}": x for k, x in enumerate(loadings[i] if loadings else (), start=1)},
             "smoothness": group.get("smoothness"),
         }

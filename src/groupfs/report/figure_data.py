@@ -127,10 +127,8 @@ def summarize_conditions(compared: Any) -> Json:
     """Summarise a ``Comparison`` or ``Curves`` into a dict that json can write."""
     is_number = hasattr(compared, "places")
     conditions = tidy_list(compared.places, 5) if is_number else list(map(str, compared.conditions))
-    changes, groups = (
-        {name: getattr(compared, f"{name}_change") for name in ("mean", "cohesion")},
-        [],
-    )
+    changes = {name: getattr(compared, f"{name}_change") for name in ("mean", "cohesion")}
+    groups = []
     for j, group in enumerate(compared.groups):
         record: Json = {"group": group, "representative": compared.representatives[j]}
         for name in ("cohesion", "mean"):

@@ -51,7 +51,7 @@ WORDS = {
 #: What the scripts need to know of a group and of a feature; the rest is in the rows.
 OF_A_GROUP = (
     "rank name title is_given size smoothness p_adjusted replication kept n_selected why "
-    "representative_name"
+    "representative_name representative"
 )
 OF_A_FEATURE = "name wording relatedness_p_adjusted selected why"
 
@@ -122,35 +122,25 @@ def _page_data(summary: Json, index: dict[int, int], shown: list[int]) -> Json:
     n_first = sum(j == number for j, number in enumerate(shown))  # these have scores
     scales = summary["scales"]
     fits = scales is not None and len(listed) * len(summary["groups"]) <= MOST_LOADINGS
-    verdicts = features["verdict"]
+    verdicts, told = features["verdict"], {name: features[name] for name in OF_A_FEATURE.split()}
+    told = {name: of and [of[i] for i in listed] for name, of in told.items()}
+    groups = [{name: summary["groups"][j][name] for name in OF_A_GROUP.split()} for j in shown]
+    for group in groups:
+        group["representative"] = index.get(group["representative"], -1)
     return {
         "n_features": len(features["name"]),
-        "features": {
-            **{
-                name: features[name] and [features[name][i] for i in listed]
-                for name in OF_A_FEATURE.split()
-            },
-            "order": [position.get(i) for i in listed],
-        },
+        "features": {**told, "order": [position.get(i) for i in listed]},
         "members": _members(summary, index, shown),
         "loadings": [scales["loadings"][i] for i in listed] if fits else None,
         "lacks_loadings": scales is not None and not fits,
         "near_none": [index[i] for i in summary["ungrouped"]["between"] if i in index],
         "between": [index[i] for i in listed if verdicts[i] == "between two"],
         "twins": {index[i]: features["name"][twins[i]] for i in listed if twins[i] is not None},
-        "few_values": {
-            index[i]: n_values[i] for i in listed if n_values and verdicts[i] == "too few rows"
-        },
+        "few_values": {index[i]: n_values[i] for i in listed if verdicts[i] == "too few rows"},
         "words": WORDS,
         "columns": GROUPS_COLUMNS,
         **{name: chosen[name] for name in ("budget", "n_groups_asked", "limit", "output")},
-        "groups": [
-            {
-                **{name: summary["groups"][j][name] for name in OF_A_GROUP.split()},
-                "representative": index.get(summary["groups"][j]["representative"], -1),
-            }
-            for j in shown
-        ],
+        "groups": groups,
         "n_selected": chosen["n_features"],
         "n_kept": chosen["n_groups"],
         "n_groups": len(summary["groups"]),
@@ -257,12 +247,11 @@ def _environment() -> Any:
     blanks = {"trim_blocks": True, "lstrip_blocks": True}
     environment = jinja2.Environment(loader=loader, undefined=undefined, autoescape=True, **blanks)
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False, "separators": (",", ":")}
-    environment.filters.update(count=count, number=_number)
+    environment.filters.update(count=count, number=_number, p=write_p, share=write_share)
+    environment.filters.update(strongest=_strongest, sort_by=_sort_by)
+    environment.filters.update(words=sentences.in_no_group_words)
     # a number and its percent sign stay on one line
     environment.filters.update(spaced=lambda text: text.replace(" %", "\u00a0%"))
-    environment.filters.update(p=write_p, share=write_share, words=sentences.in_no_group_words)
-    environment.filters.update(strongest=_strongest)
-    environment.filters.update(sort_by=_sort_by)
     environment.globals.update(most_shown=MOST_SHOWN, most_correlated=MOST_CORRELATED)
     return environment
 

@@ -98,9 +98,8 @@ def _beyond_chance(result: Result) -> str | None:
     n_out, n_groups = int(stand_out.sum()), len(groups)
     if not n_out:
         least = p_words(float(groups.p_adjusted.min()))
-        guess = (
-            ": take what is selected as a guess, not as a finding" if result.support.any() else ""
-        )
+        guess = ": take what is selected as a guess, not as a finding"
+        guess = guess if result.support.any() else ""
         return (
             f"No group coheres beyond chance (smallest adjusted p {least}; {rate}), so the table "
             f"may hold no groups at all{guess}."

@@ -111,8 +111,7 @@ def summarize(
         **_reproduction(selector, source),
     }
     for level in result.levels if len(result.levels) > 1 else []:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the fit has warned, of the level it shows
+        with warnings.catch_warnings(action="ignore"):  # the fit has warned, of the level it shows
             other = selector.at_level(level.n_groups)
         view = _of_level(other, Result.of(other, feature_names, wording), *samples)
         summary["views"].append(differences(view, summary))
@@ -196,10 +195,9 @@ def _scales(result: Result) -> Json | None:
     """Gather loadings of features on all groups, and correlations of the groups; None if many."""
     if not result.tells_all_pairs:
         return None
-    of = result.scales
-    told = {"correlations": of.correlations, "disattenuated": of.disattenuated}
-    told["loadings"] = of.loadings
-    return {name: [tidy_list(row.round(4), 4) for row in table] for name, table in told.items()}
+    names = ("correlations", "disattenuated", "loadings")
+    tables = {name: getattr(result.scales, name).round(4) for name in names}
+    return {name: [tidy_list(row, 4) for row in table] for name, table in tables.items()}
 
 
 def _levels(result: Result) -> list[Json]:
