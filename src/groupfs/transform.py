@@ -193,10 +193,8 @@ class GroupTransform(SelectorMixin):
             if scores is not None:
                 return scores
         if source is None:
-            X = validate_data(
-                self, X, reset=False, accept_sparse="csr", ensure_all_finite=False, dtype=float
-            )
-            blocks: Iterable[Any] = [X]
+            how = {"accept_sparse": "csr", "ensure_all_finite": False, "dtype": float}
+            blocks: Iterable[Any] = [validate_data(self, X, reset=False, **how)]
         else:
             check_n_features(self, source, reset=False)
             blocks = read_blocks(source)

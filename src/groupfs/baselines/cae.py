@@ -175,10 +175,9 @@ class Autoencoder:
             return torch.as_tensor(values, dtype=dtype, device=device).requires_grad_()
 
         rng = np.random.default_rng([seed, H])
-        self.logits, self.W1, self.W2 = (
-            parameter(rng.standard_normal(shape) * math.sqrt(2 / sum(shape)))
-            for shape in ((K, d), (K, H), (H, d))
-        )
+        shapes = ((K, d), (K, H), (H, d))
+        starts = [rng.standard_normal(shape) * math.sqrt(2 / sum(shape)) for shape in shapes]
+        self.logits, self.W1, self.W2 = map(parameter, starts)
         self.b1, self.b2 = parameter(np.zeros(H)), parameter(np.zeros(d))
 
     def parameters(self) -> list[Tensor]:

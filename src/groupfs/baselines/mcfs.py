@@ -89,9 +89,8 @@ class MCFS(SampleGraphSelector):
         Y = cluster_directions(W, n_vectors)
         n_nonzero = min(self.n_nonzero or self._budget(table), d, N - 1)
         products, targets = ColumnProducts(rows), rows.project(Y)
-        coefficients = np.column_stack(
-            [least_angle_coefficients(products, target, n_nonzero) for target in targets.T]
-        )
+        found = [least_angle_coefficients(products, target, n_nonzero) for target in targets.T]
+        coefficients = np.column_stack(found)
         lengths = np.linalg.norm(Y - Y.mean(0), axis=0)
         lengths[lengths == 0] = 1
         correlations = np.abs(targets) / np.outer(np.sqrt(rows.column_norms), lengths)

@@ -45,8 +45,7 @@ def lung500(rda: bytes) -> Parsed:
     rdata = import_optional(
         "rdata", 'lung.rda is read with the package rdata: install it (the extra "data").'
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about the encoding of plain ASCII names
+    with warnings.catch_warnings(action="ignore"):  # about the encoding of plain ASCII names
         matrix = rdata.read_rda(io.BytesIO(rda))["lung"]
     classes, probes = (list(map(str, matrix.coords[axis].values)) for axis in matrix.dims)
     values = np.asarray(matrix, dtype=np.float64)

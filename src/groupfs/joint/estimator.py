@@ -123,13 +123,11 @@ class JointSelector(GroupSelector):
 
     def _warn_of_trivial_gates(self) -> None:
         """Warn where gates tell no groups apart, or none that are worth it."""
-        n_open = int((self.group_gates_ > OPEN).sum())
+        n_open, gain = int((self.group_gates_ > OPEN).sum()), self.gain_
         if n_open == self.n_groups_:
             told = "All gates are open, so no group is left out"
-        elif n_open and self.gain_ <= 0:
-            told = (
-                f"The open groups have no lower loss than all or none (gain_ is {self.gain_:.2g})"
-            )
+        elif n_open and gain <= 0:
+            told = f"The open groups have no lower loss than all or none (gain_ is {gain:.2g})"
         elif not n_open and (self.n_features_to_select or self.n_groups_to_select):
             told = "All gates are closed, so their order says little"
         else:

@@ -1,6 +1,7 @@
 """Draw what was found: groups as bars, by level or in an image; what the first features explain."""
 
 import textwrap
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -11,8 +12,6 @@ from groupfs.result import ENOUGH, Result
 from groupfs.utils.text import count, shorten, write_p, write_share
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from matplotlib.axes import Axes
 
 #: Tables with more features are drawn on a log scale: what matters happens among the first.
@@ -32,7 +31,7 @@ def plot_groups(
     selector: Any,
     *,
     most: int = 20,
-    wording: "Mapping[str, str] | None" = None,
+    wording: Mapping[str, str] | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
     """Draw Cronbach's alpha of the groups with its interval, sizes, p-values and replication.

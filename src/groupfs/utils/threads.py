@@ -90,16 +90,15 @@ def threads_for(shape: tuple[int, int], own: bool = False) -> Iterator[None]:
     token = _allowed.set(min([wanted, *(library.num_threads for library in blas)]) if own else 1)
     wanted = 1 if own else wanted
     try:
-        with openmp.limit(limits=wanted), _blas_limited_to(wanted, libraries):
+        with openmp.limit(limits=wanted), _blas_limited_to(wanted, blas):
             yield
     finally:
         _allowed.reset(token)
 
 
 @contextmanager
-def _blas_limited_to(n_threads: int, found: ThreadpoolController) -> Iterator[None]:
+def _blas_limited_to(n_threads: int, libraries: list[Any]) -> Iterator[None]:
     """Give BLAS so many threads at most; the last of those inside gives back what there were."""
-    libraries = found.select(user_api="blas").lib_controllers
     with _lock:
         now = [library.num_threads for library in libraries]
         _before.append(now)
