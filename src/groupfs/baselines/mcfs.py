@@ -9,6 +9,7 @@ which only the lasso variant calls for (there the feature leaves), and the produ
 that joined are equal no more.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,11 +117,9 @@ def cluster_directions(
             (N, N), matvec=lambda x: walk @ x - 2 * trivial * (trivial @ x), dtype=np.float64
         )
         effort = {"ncv": LANCZOS_VECTORS, "maxiter": LANCZOS_RESTARTS}
-        try:
+        with suppress(ArpackError):  # the direct way is slow for so many samples, but it ends
             values, vectors = lanczos(operator, n_vectors, **effort)
             return inverse_root[:, None] * vectors[:, np.argsort(-values, kind="stable")]
-        except ArpackError:
-            pass  # the direct way is slow for so many samples, but it ends
     dense: FloatArray = walk if isinstance(walk, np.ndarray) else walk.toarray()
     _, vectors = dense_eigenvectors(dense - 2 * np.outer(trivial, trivial), n_vectors)
     return inverse_root[:, None] * vectors[:, ::-1]

@@ -66,8 +66,7 @@ def _one_by_one(
 
 
 def _all_at_once(walk: Walk, n_vectors: int) -> tuple[FloatArray, FloatArray]:
-    dense = walk if isinstance(walk, np.ndarray) else walk.toarray()
-    return dense_eigenvectors(dense, n_vectors)
+    return dense_eigenvectors(walk if isinstance(walk, np.ndarray) else walk.toarray(), n_vectors)
 
 
 def cluster_features(
@@ -155,8 +154,7 @@ def lowest_distortion(walk: Walk) -> tuple[int, dict[int, float], FloatArray]:
 
     C is from 2 to min(d - 1, 40): E(d) is zero whatever the table.
     """
-    most = max(2, min(walk.shape[0] - 1, MOST_BY_DISTORTION))
-    eigenvectors = leading_eigenvectors(walk, most)
+    eigenvectors = leading_eigenvectors(walk, max(2, min(walk.shape[0] - 1, MOST_BY_DISTORTION)))
     curve, _ = _curve(eigenvectors)
     return min(curve, key=lambda C: curve[C]), curve, eigenvectors
 

@@ -127,8 +127,7 @@ def feature_walk(similarity: Correlations, n_neighbors: int, n_kept: int | None)
         near.append(best.values.numpy())
         nearest.append(best.indices.numpy())
     distances, target = np.concatenate(near), np.concatenate(nearest).ravel()
-    floor = BANDWIDTH_FLOOR * (total / d**2) + TINY
-    bandwidth = np.sqrt(np.maximum(distances[:, K], floor))
+    bandwidth = np.sqrt(np.maximum(distances[:, K], BANDWIDTH_FLOOR * (total / d**2) + TINY))
     source = np.repeat(np.arange(d), distances.shape[1])
     affinity = np.exp(-distances.ravel() / (bandwidth[source] * bandwidth[target]))
     # An explicit diagonal: duplicates of a feature may have crowded it out of its own neighbours.

@@ -90,8 +90,7 @@ def prepare(
         walk=walk_tensor(walk, device, DTYPE),
     )
     gate_start = np.full((len(seeds), n_groups), HALF_OPEN)
-    one = (clusters[:1], seeds[:1], gate_start[:1], np.ones(1))
-    first = GatedModel.start(*one, device, DTYPE)
+    first = GatedModel.start(clusters[:1], seeds[:1], gate_start[:1], np.ones(1), device, DTYPE)
     critical, balanced = calibrate(first, objective, rows, settings.batch_size, seeds[0])
     weight = settings.smoothness_weight
     weight = balanced if isinstance(weight, str) else float(weight)

@@ -39,8 +39,7 @@ def membership(logits: Tensor, gumbel: Tensor | float, temperature: Tensor | flo
 
 def membership_pullback(M: Tensor, grad: Tensor, temperature: Tensor | float) -> Tensor:
     """Turn the gradient on M into that on the logits, log(pi)."""
-    inner = (grad * M).sum(-1, keepdim=True)
-    return (grad - inner).mul_(M).div_(temperature)
+    return (grad - (grad * M).sum(-1, keepdim=True)).mul_(M).div_(temperature)
 
 
 def gates(mu: Tensor, noise: Tensor | float) -> Tensor:

@@ -70,9 +70,8 @@ class Settings(Schedule):
     @classmethod
     def resolve(cls, parameters: dict[str, Any], n_samples: int, n_features: int) -> "Settings":
         """Fill in what is None from the preset and what is "auto" from the size of the table."""
-        preset = PRESETS[parameters["preset"]]
         given = {name: value for name, value in parameters.items() if value is not None}
-        values = {**preset, **given, "verbose": bool(parameters["verbose"])}
+        values = {**PRESETS[given["preset"]], **given, "verbose": bool(given["verbose"])}
         if values["batch_size"] == "auto":
             values["batch_size"] = large_batch(n_samples)
         if values["max_epochs"] == "auto":
@@ -102,7 +101,7 @@ def fewer_than(name: str, value: int, n_samples: int, who: str = "X") -> int:
     return n_samples - 1
 
 
-def large_batch(n_samples: int, size: int = LARGE_BATCH) -> int:
+def large_batch(n_samples: int) -> int:
     """Find the rows of a step: all where they are few, else a like share of them."""
-    n_steps = 1 if n_samples <= 1.25 * size else -(-n_samples // size)
+    n_steps = 1 if n_samples <= 1.25 * LARGE_BATCH else -(-n_samples // LARGE_BATCH)
     return -(-n_samples // n_steps)

@@ -114,8 +114,7 @@ class Adam:
         self.n_steps += 1
         mean_share, square_share = 1 - DECAY**self.n_steps, 1 - SQUARE_DECAY**self.n_steps
         length, root_share = self.rate / mean_share, square_share.sqrt()
-        moments = zip(self.parameters, self.means, self.squares, strict=True)
-        for parameter, mean, square in moments:
+        for parameter, mean, square in zip(self.parameters, self.means, self.squares, strict=True):
             gradient = parameter.grad
             assert gradient is not None
             mean.lerp_(gradient, 1 - DECAY)

@@ -75,10 +75,9 @@ def train_models(
         runs.append(_train_run(problem, sparsities[part], sparsity_weights[part]))
         if runs[-1].histories[0].interrupted:
             break
-    histories = [history for run in runs for history in run.histories]
     over_weights = [own.name for own in fields(Trained) if own.name != "histories"]
     joined = {name: np.hstack([getattr(run, name) for run in runs]) for name in over_weights}
-    return Trained(**joined, histories=histories)
+    return Trained(**joined, histories=[history for run in runs for history in run.histories])
 
 
 @torch.no_grad()
