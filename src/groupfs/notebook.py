@@ -84,9 +84,8 @@ def _nested(result: Result, depth: int = 0, parent: int = -1) -> str:
 
 
 def _row(result: Result, j: int) -> dict[str, str]:
-    groups = result.groups
+    groups, alpha = result.groups, result.scales.alpha[j]
     row = {"rank": str(j + 1), "size": str(groups.sizes[j])}
-    alpha = result.scales.alpha[j]
     row["alpha"] = "" if np.isnan(alpha) else f"{alpha:.2f}"
     if groups.p_adjusted is not None:
         row["adjusted p"] = write_p(groups.p_adjusted[j])

@@ -378,7 +378,6 @@ class Result:
         """Return one row for every feature, group by group, most central feature first."""
         pd = import_optional("pandas", f"to_frame {NEEDS_PANDAS}")
         groups, labels, inside = self.groups, self.groups.labels, self.groups.labels >= 0
-        central = groups.signs * np.abs(groups.centrality)
         names = np.array([*map(groups.label, range(len(groups))), None], dtype=object)
         called, (second, strength) = names[labels].tolist(), self.second
         loadings = self.scales.loadings.T if self.tells_all_pairs else ()
@@ -388,7 +387,7 @@ class Result:
             "group": called if groups.names else pd.array(called, dtype="Int64"),
             "rank": pd.array([rank or None for rank in groups.ranks.tolist()], dtype="Int64"),
             "representative": np.isin(np.arange(len(labels)), groups.representatives),
-            "centrality": np.where(inside, central, np.nan),
+            "centrality": np.where(inside, groups.signs * np.abs(groups.centrality), np.nan),
             "item_rest": self.scales.item_rest,
             **{name: np.append(of, np.nan)[labels] for name, of in self.figures.items()},
             "verdict": self.verdicts,

@@ -113,19 +113,18 @@ class Scales:
         the multiple-group method). That of one alone with its own group is its factor loading.
         """
         structure = self.items["with_scores"] / np.sqrt(self._reliability)
-        if not len(structure):
+        if not structure.size:
             return structure
         for j, (members, of) in enumerate(zip(self.groups.members, self._factors, strict=True)):
             if of is not None:
                 structure[members, j] = of[0] * self.groups.signs[members]
         alike = np.clip(self.disattenuated, -MOST_ALIKE, MOST_ALIKE)
         np.fill_diagonal(alike, 1)
-        lowest = float(np.linalg.eigvalsh(alike)[0]) if len(alike) else 1.0
+        lowest = np.linalg.eigvalsh(alike)[0]
         if lowest < 1 - MOST_ALIKE:  # three that are much alike need not be correlations of any
-            alike = (alike + (1 - MOST_ALIKE - lowest) * np.eye(len(alike))) / (
-                2 - MOST_ALIKE - lowest
-            )
-        return structure @ np.linalg.inv(alike) if len(alike) else structure
+            lifted = alike + (1 - MOST_ALIKE - lowest) * np.eye(len(alike))
+            alike = lifted / (2 - MOST_ALIKE - lowest)
+        return structure @ np.linalg.inv(alike)
 
 
 def alpha_interval(alpha: float, m: int, n: float) -> tuple[float, float]:
@@ -160,8 +159,7 @@ def one_factor(R: FloatArray) -> tuple[FloatArray, FloatArray]:
             break
         curvature = np.square(np.eye(m) - np.outer(vectors[:, -1], vectors[:, -1]))
         step = np.zeros(m)
-        part = np.ix_(free, free)
-        step[free] = np.linalg.lstsq(curvature[part], gradient[free], rcond=None)[0]
+        step[free] = np.linalg.lstsq(curvature[np.ix_(free, free)], gradient[free], rcond=None)[0]
         for halving in range(20):
             tried = np.clip(log_psi - step / 2**halving, lowest, 0)
             found = _scaled(R, tried)

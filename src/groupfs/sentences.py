@@ -66,14 +66,6 @@ LIMITS = {
     "explain": "the first {budget} explain {share}",
     "slider": "the slider is at {budget}",
 }
-#: At which levels groups are, and that another level is about as good.
-LEVELS = (
-    "Groups at {n} levels: {numbers} (halves of the rows agree by {agreed}); shown are {shown}."
-)
-NEAR = (
-    " That on {numbers} is near {line}, the line that decides which level is shown: with other "
-    "rows it might be another."
-)
 #: What a feature is, and where it stands.
 VERDICTS = {
     "member": "In {group}{stability}",
@@ -123,15 +115,18 @@ def levels_sentence(levels: list[Level], shown: int) -> str | None:
     """Name the levels, which is shown, and whether that was a near thing; None if it is one."""
     if len(levels) < 2:
         return None
-    told = LEVELS.format(
-        n=len(levels),
-        numbers=join_words(f"{one.n_groups:,}" for one in levels),
-        agreed=join_words(f"{one.agreement or 0:.2f}" for one in levels),
-        shown=f"{levels[shown].n_groups:,}",
+    numbers = join_words(f"{one.n_groups:,}" for one in levels)
+    agreed = join_words(f"{one.agreement or 0:.2f}" for one in levels)
+    told = (
+        f"Groups at {len(levels)} levels: {numbers} (halves of the rows agree by {agreed}); shown "
+        f"are {levels[shown].n_groups:,}."
     )
     near = [one.n_groups for one in levels if abs((one.agreement or 0) - CLEAR_LEVEL) < NEAR_LINE]
     if near:
-        told += NEAR.format(numbers=join_words(near), line=f"{CLEAR_LEVEL:.2f}")
+        told += (
+            f" That on {join_words(near)} is near {CLEAR_LEVEL:.2f}, the line that decides which "
+            "level is shown: with other rows it might be another."
+        )
     return told
 
 

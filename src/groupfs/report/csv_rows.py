@@ -82,8 +82,7 @@ def scales_table(summary: Json) -> list[Json]:
                 row["wording"] = wording[group["representative"]]
         row |= {} if group["gate"] is None else {"gate": group["gate"]}
         for name, key in (("r", "correlations"), ("r_disattenuated", "disattenuated")):
-            pairs = told[key][j] if told else ()
-            row |= {f"{name}_{k}": r for k, r in enumerate(pairs, start=1)}
+            row |= {f"{name}_{k}": r for k, r in enumerate(told[key][j] if told else (), start=1)}
         rows.append({**row, "smoothness": group["smoothness"]})
     return rows
 

@@ -305,5 +305,4 @@ def _as_python(name: str, value: Any) -> str:
     """Write a parameter as Python; what is too long for a line, by its name."""
     is_plain = isinstance(value, bool | int | float | str | list | tuple | dict)
     text = repr(value if is_plain else str(value))
-    is_generator = name == "random_state" and not is_plain
-    return name if is_generator or len(text) > LONGEST else text
+    return name if (name == "random_state" and not is_plain) or len(text) > LONGEST else text

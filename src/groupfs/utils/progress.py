@@ -43,7 +43,6 @@ def doing(what: str | None = None) -> None:
     if what is not None:
         bar.update(1 if bar.desc else 0)  # the step before is done
         bar.set_description_str(what, refresh=False)
-    elapsed = time.time() - bar.start_t
-    if elapsed > DELAY and time.time() - bar.last_print_t > EVERY:
+    if time.time() - bar.start_t > DELAY and time.time() - bar.last_print_t > EVERY:
         bar.refresh()
         bar.last_print_t = time.time()
