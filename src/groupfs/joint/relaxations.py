@@ -14,8 +14,7 @@ from torch import Tensor
 
 #: 2^64 over the golden ratio, and the two multipliers of SplitMix64, as signed 64-bit integers.
 GOLDEN = 0x9E3779B97F4A7C15 - 2**64
-MIX_1 = 0xBF58476D1CE4E5B9 - 2**64
-MIX_2 = 0x94D049BB133111EB - 2**64
+MIX_1, MIX_2 = 0xBF58476D1CE4E5B9 - 2**64, 0x94D049BB133111EB - 2**64
 #: An odd number that sets the counters of successive steps far apart.
 STRIDE = 0xD1B54A32D192ED03 - 2**64
 

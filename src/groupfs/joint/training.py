@@ -11,12 +11,7 @@ import scipy.special
 import torch
 from numpy.typing import NDArray
 
-from groupfs.discovery.describe_groups import (
-    FEWEST_ROWS,
-    N_SHUFFLES,
-    SCORED_ENTRIES,
-    place_groups,
-)
+from groupfs.discovery.describe_groups import FEWEST_ROWS, N_SHUFFLES, SCORED_ENTRIES, place_groups
 from groupfs.discovery.items import measure_items
 from groupfs.discovery.smoothness import SCORED_ROWS
 from groupfs.groups import OPEN, Groups

@@ -68,8 +68,7 @@ def plot_conditions(
             _write_values(ax, values, image)
         rows = np.flatnonzero(change.found(comparison.alpha)[:n])
         look = {"color": style.ACCENT, "clip_on": False, "zorder": 3}
-        beside = ax.get_yaxis_transform()
-        ax.scatter(np.full(len(rows), 1.03), rows, s=10, transform=beside, **look)
+        ax.scatter(np.full(len(rows), 1.03), rows, 10, transform=ax.get_yaxis_transform(), **look)
         ax.set_title(_title(comparison, change, what, n))
     return ax
 

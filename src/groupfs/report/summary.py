@@ -93,7 +93,7 @@ def summarize(
             )
         labels = labels[rows]
     samples = Z, n_samples, labels, label_name
-    shown = _of_level(selector, result, *samples)
+    shown = _of_level(selector, result, samples)
     summary: Json = {
         "format": FORMAT,
         "version": VERSION,
@@ -113,7 +113,7 @@ def summarize(
     for level in result.levels if len(result.levels) > 1 else []:
         with warnings.catch_warnings(action="ignore"):  # the fit has warned, of the level it shows
             other = selector.at_level(level.n_groups)
-        view = _of_level(other, Result.of(other, feature_names, wording), *samples)
+        view = _of_level(other, Result.of(other, feature_names, wording), samples)
         summary["views"].append(differences(view, summary))
     if conditions is not None:
         summary["conditions"] = figure_data.summarize_conditions(conditions)
@@ -136,18 +136,11 @@ def summarize_check(checked: Any, source: str | None = None) -> Json:
     return {"source": source, "sentence": checked.sentence, "notes": checked.notes, "groups": rows}
 
 
-def _of_level(
-    selector: Any,
-    result: Result,
-    Z: FloatArray,
-    n_samples: int,
-    labels: Any,
-    label_name: str | None,
-) -> Json:
-    """Gather what differs by level."""
+def _of_level(selector: Any, result: Result, samples: tuple[FloatArray, int, Any, Any]) -> Json:
+    """Gather what differs by level; of samples there are some rows, the number, labels and name."""
     from groupfs.report import figure_data
 
-    asked = result.selection.asked
+    asked, (Z, n_samples, labels, label_name) = result.selection.asked, samples
     texts = {text: i for i, text in enumerate(dict.fromkeys(result.reasons + result.places))}
     return {
         "level": result.level,
