@@ -105,8 +105,7 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         4
         """
         check_is_fitted(self)
-        unknown = sorted(changes.keys() - set(self._selection_parameters))
-        if unknown:
+        if unknown := sorted(changes.keys() - set(self._selection_parameters)):
             raise TypeError(
                 f"select() got {', '.join(unknown)}, which the selection does not depend on; it "
                 f"takes {', '.join(self._selection_parameters)}."
@@ -175,8 +174,7 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         # as representatives other features may be selected
         other.__dict__.pop("_selected_by", None)
         asked = [names[places[of]] for of in features]
-        against = [name for name in asked if other.group_signs_[places[name]] < 0]
-        if against:
+        if against := [name for name in asked if other.group_signs_[places[name]] < 0]:
             raise ParameterError(
                 f"{join_names(against)} and another of {join_names(asked)} are in one group and "
                 "run against each other; name one of them.",

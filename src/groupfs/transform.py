@@ -156,8 +156,7 @@ class GroupTransform(SelectorMixin):
     def _with_gaps(self, X: Any, least: float) -> Any:
         """Return the columns of the fit, missing ones as gaps, with a warning that names them."""
         known, there, groups = self.feature_names_in_, set(X.columns), Groups.of(self)
-        absent = [i for i in np.flatnonzero(groups.labels >= 0) if known[i] not in there]
-        if absent:
+        if absent := [i for i in np.flatnonzero(groups.labels >= 0) if known[i] not in there]:
             weights = np.abs(score_weights(groups.members, groups.centrality, groups.signs))
             left = 1 - weights[absent].sum(0)
             lost = [groups.title(int(j)) for j in np.flatnonzero(left < least - ROUNDING)]
@@ -203,7 +202,6 @@ class GroupTransform(SelectorMixin):
 
     def _refuse_infinite(self, block: Any) -> Any:
         """Return a block; refuse infinity, and gaps in sparse rows, where zeros are numbers."""
-        missing = find_missing(block)
-        if missing is not None and (issparse(block) or len(missing.infinite)):
+        if (missing := find_missing(block)) and (issparse(block) or len(missing.infinite)):
             refuse_missing(missing, feature_names(self), type(self).__name__)
         return block

@@ -121,8 +121,7 @@ def _checked(file: File, path: Path, what: str, remedy: str) -> bytes:
         data = _unpacked(packed, path, file.name)
     except (EOFError, OSError, RuntimeError, zipfile.BadZipFile, zlib.error) as reason:
         raise BrokenFileError(f"{what} cannot be unpacked ({reason}); {remedy}.") from reason
-    sha256 = hashlib.sha256(data).hexdigest()
-    if file.sha256 != sha256:
+    if (sha256 := hashlib.sha256(data).hexdigest()) != file.sha256:
         raise BrokenFileError(
             f"{what} is truncated or not the published version: the sha256 of {file.name} begins "
             f"with {sha256[:12]}, expected {file.sha256[:12]}; {remedy}."

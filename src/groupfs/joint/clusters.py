@@ -202,8 +202,7 @@ def choose_n_groups(
     group does. So numbers at which features stand alone (``lone``, how many by C) do not count: of
     clear dips those with two or more; otherwise those with any, unless there is no other.
     """
-    at_gap = _gap(curve, eigenvalues)
-    if at_gap is not None:
+    if (at_gap := _gap(curve, eigenvalues)) is not None:
         return at_gap
     lone = lone or dict.fromkeys(curve, 0)
     usual = min(USUAL_GROUPS, max(2, round(math.sqrt(2 * n_features))), max(curve))
@@ -212,8 +211,7 @@ def choose_n_groups(
     heights = np.array([0.0, *curve.values(), 0.0])  # beyond its ends the curve is zero
     before = dict(zip(curve, heights[:-2] - heights[1:-1], strict=True))
     after = dict(zip(curve, heights[2:] - heights[1:-1], strict=True))
-    dips = {C: min(before[C], after[C]) for C in curve}
-    dips = {C: depth for C, depth in dips.items() if depth > 0}
+    dips = {C: depth for C in curve if (depth := min(before[C], after[C])) > 0}
     clear = {C for C, depth in dips.items() if depth >= curve[C]}
     clear |= {C for C in curve if curve[C] <= nothing and after[C] >= something}
     clear = {C for C in clear if lone[C] <= 1}

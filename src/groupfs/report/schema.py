@@ -60,8 +60,7 @@ def check(summary: Any, what: str) -> None:
             f"{what} has version {summary.get('version')!r:.100}, but this groupfs reads version "
             f"{VERSION}; write it again with groupfs select."
         )
-    missing = [part for part in PARTS.split() if part not in summary]
-    if missing:
+    if missing := [part for part in PARTS.split() if part not in summary]:
         raise ValueError(
             f"{what} lacks {join_names(missing, 8)}; it was cut or changed, so write it again with "
             "groupfs select."

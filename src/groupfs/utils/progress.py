@@ -37,8 +37,7 @@ def progress(n_steps: int, X: Any) -> Iterator[None]:
 
 def doing(what: str | None = None) -> None:
     """Say which step begins; None says that the last one goes on."""
-    bar = _bar.get()
-    if bar is None:
+    if (bar := _bar.get()) is None:
         return
     if what is not None:
         bar.update(1 if bar.desc else 0)  # the step before is done
