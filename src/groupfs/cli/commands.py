@@ -3,9 +3,12 @@
 Whatever takes long to import is imported inside the commands.
 """
 
+import functools
+import inspect
 import io
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,8 +16,7 @@ import typer
 
 from groupfs.cli import options, printing
 from groupfs.cli.errors import CODES_HELP, exit_codes
-from groupfs.cli.options import SelectRequest, takes_request
-from groupfs.utils.text import count
+from groupfs.cli.options import ApplyRequest, ScoresRequest, SelectRequest
 
 app = typer.Typer(
     name="groupfs",
@@ -33,9 +35,17 @@ app = typer.Typer(
 )
 
 
-OutFile = Annotated[Path | None, options.option("--out -o FILE")]
-#: Reads a level of groups, or all of them.
-LEVELS = options.number_or("auto", "broad", "narrow", "all")
+def takes_request(command: Callable[[Any], None]) -> Callable[..., None]:
+    """Have typer read the fields of a request as the options of a command, and end it well."""
+    request = inspect.signature(command).parameters["request"].annotation
+
+    @functools.wraps(command)
+    def from_options(**given: Any) -> None:
+        with exit_codes():
+            command(request(**given))
+
+    from_options.__signature__ = inspect.signature(request)  # type: ignore[attr-defined]
+    return from_options
 
 
 def _show_version(value: bool) -> None:
@@ -86,21 +96,12 @@ def select(request: SelectRequest) -> None:
       groupfs select patients.csv --by treatment
       zcat data.csv.gz | groupfs select - --json --quiet > selection.json
     """
-    with exit_codes():
-        _select_and_print(request)
+    _select_and_print(request)
 
 
 @app.command(epilog=CODES_HELP)
-def apply(
-    model: Annotated[Path, typer.Argument(help="model.skops of groupfs select.")],
-    table: options.Table,
-    keep: options.Keep = None,
-    labels: options.Labels = None,
-    no_header: options.NoHeader = False,
-    out: OutFile = None,
-    force: options.Force = False,
-    quiet: options.Quiet = False,
-) -> None:
+@takes_request
+def apply(request: ApplyRequest) -> None:
     """Select the same columns of another table.
 
     Their values are written as the file has them, but for answers in words and
@@ -113,32 +114,14 @@ def apply(
       groupfs apply groupfs-data/model.skops new.csv > small.csv
       groupfs apply groupfs-data/model.skops new.csv --keep patient -o small.parquet
     """
-    with exit_codes():
-        from groupfs.cli.apply import apply as apply_model
+    from groupfs.cli.apply import apply
 
-        report_progress, note = printing.progress_and_notes(quiet)
-        header = False if no_header else None
-        n_rows, n_columns = apply_model(
-            model, table, out, keep=keep or (), labels=labels, header=header, force=force, note=note
-        )
-        where = f" to {out}" if out else ""
-        report_progress(f"Wrote {n_rows} rows and {count(n_columns, 'column')}{where}")
+    apply(request, *printing.progress_and_notes(request.quiet))
 
 
 @app.command(epilog=CODES_HELP)
-def scores(
-    model: Annotated[Path, typer.Argument(help="model.skops of groupfs select, or its folder.")],
-    table: options.Table,
-    keep: options.Keep = None,
-    level: Annotated[Any, options.option("--level NAME", parser=LEVELS)] = None,
-    direction: options.Direction = None,
-    least: Annotated[float, options.option("--least SHARE", parser=options.read_share)] = 0.5,
-    labels: options.Labels = None,
-    no_header: options.NoHeader = False,
-    out: OutFile = None,
-    force: options.Force = False,
-    quiet: options.Quiet = False,
-) -> None:
+@takes_request
+def scores(request: ScoresRequest) -> None:
     """Score every row of a table on every group: one column a group.
 
     A score is the mean of the standardised answers that a row has, central
@@ -154,16 +137,9 @@ def scores(
       groupfs scores groupfs-survey next_year.csv --labels codebook.csv
       groupfs scores groupfs-survey survey.csv --level all --direction q7
     """
-    with exit_codes():
-        from groupfs.cli.scores import scores as score_rows
+    from groupfs.cli.scores import scores
 
-        report_progress, note = printing.progress_and_notes(quiet)
-        how: dict[str, Any] = {"keep": keep or (), "level": level, "least": least}
-        how |= {"direction": direction or (), "labels": labels, "force": force}
-        header = False if no_header else None
-        n_rows, n_columns = score_rows(model, table, out, header=header, note=note, **how)
-        where = f" to {out}" if out else ""
-        report_progress(f"Wrote {n_rows} rows and {count(n_columns, 'column')}{where}")
+    scores(request, *printing.progress_and_notes(request.quiet))
 
 
 @app.command(epilog=CODES_HELP)

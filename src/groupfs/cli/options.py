@@ -1,7 +1,5 @@
 """The options of the commands: the words that explain them, how they are read, and the request."""
 
-import functools
-import inspect
 import re
 import shlex
 import tomllib
@@ -22,6 +20,8 @@ PARAMETERS |= {name: name for name in ("explain", "keep_unrelated", "device", "m
 PARAMETERS |= {"level": "level", "n_groups_to_select": "from_groups"}
 #: Options that say what columns are.
 OF_COLUMNS = ("columns", "drop", "use", "missing", "order")
+#: Levels of groups that have a name.
+LEVELS = ("auto", "broad", "narrow")
 #: Fields that do not bear on the result.
 UNTOLD = ("table", "device", "force", "json", "quiet")
 
@@ -39,13 +39,6 @@ def read_budget(text: str) -> float:
     return share
 
 
-def read_explain(text: str) -> float:
-    """Read the share that is to be explained."""
-    if (share := _read_share(text)) is None:
-        raise typer.BadParameter(f"{text} is no share above 0 and at most 1, e.g. 0.9 or 90%.")
-    return share
-
-
 def number_or(*words: str) -> Callable[[str], int | str]:
     """Make a function that reads a number of groups, or one of the words."""
 
@@ -59,11 +52,15 @@ def number_or(*words: str) -> Callable[[str], int | str]:
     return read
 
 
-def read_share(text: str | float) -> float:
-    """Read the share of a group that must be there; the default comes as a number."""
-    if (share := _read_share(str(text))) is None:
-        raise typer.BadParameter(f"{text} is no share above 0 and at most 1, e.g. 0.5 or 50%.")
-    return share
+def share_like(example: str) -> Callable[[str | float], float]:
+    """Make a function that reads a share, the example being one; defaults come as numbers."""
+
+    def read(text: str | float) -> float:
+        if (share := _read_share(str(text))) is None:
+            raise typer.BadParameter(f"{text} is no share above 0 and at most 1, e.g. {example}.")
+        return share
+
+    return read
 
 
 def _read_share(text: str) -> float | None:
@@ -92,6 +89,7 @@ Labels = Annotated[Path | None, option("--labels FILE")]
 Direction = Annotated[list[str] | None, option("--direction COLUMN")]
 NoHeader = Annotated[bool, option("--no-header")]
 OutFolder = Annotated[Path | None, option("--out -o FOLDER")]
+OutFile = Annotated[Path | None, option("--out -o FILE")]
 Force = Annotated[bool, option("--force")]
 Json = Annotated[bool, option("--json")]
 Quiet = Annotated[bool, option("--quiet -q")]
@@ -114,11 +112,11 @@ class SelectRequest:
     layer: Annotated[str | None, option("--layer NAME")] = None
     use_raw: Annotated[bool, option("--use-raw")] = False
     no_header: NoHeader = False
-    level: Annotated[Any, option("--level NAME", parser=number_or("auto", "broad", "narrow"))] = (
+    level: Annotated[Any, option("--level NAME", parser=number_or(*LEVELS))] = None
+    budget: Annotated[float | None, option("--budget N", parser=read_budget)] = None
+    explain: Annotated[float | None, option("--explain SHARE", parser=share_like("0.9 or 90%"))] = (
         None
     )
-    budget: Annotated[float | None, option("--budget N", parser=read_budget)] = None
-    explain: Annotated[float | None, option("--explain SHARE", parser=read_explain)] = None
     representatives: Annotated[bool, option("--representatives")] = False
     per_group: Annotated[int | None, option("--per-group N", min=1)] = None
     from_groups: Annotated[Any, option("--from-groups N", parser=number_or("kept"))] = None
@@ -153,16 +151,6 @@ class SelectRequest:
         return {"header": header, "layer": self.layer, "use_raw": self.use_raw}
 
     @property
-    def aside(self) -> list[str]:
-        """Name the columns that are no features."""
-        return [name for name in (self.label, self.by) if name is not None]
-
-    @property
-    def of_columns(self) -> dict[str, Any]:
-        """Return what was said of columns, as ``decide_columns`` takes it."""
-        return {name: getattr(self, name) for name in OF_COLUMNS}
-
-    @property
     def parameters(self) -> dict[str, Any]:
         """Return the parameters of the estimator; what was not asked for is left to it."""
         asked_for = {name: getattr(self, field) for name, field in PARAMETERS.items()}
@@ -174,15 +162,35 @@ class SelectRequest:
         return {name: value for name, value in asked_for.items() if value is not None}
 
 
-def takes_request(command: Callable[[SelectRequest], None]) -> Callable[..., None]:
-    """Have typer read the fields of a request as the options of a command."""
+@dataclass(frozen=True)
+class ApplyRequest:
+    """What ``groupfs apply`` is asked for, field by field as above."""
 
-    @functools.wraps(command)
-    def from_options(**given: Any) -> None:
-        command(SelectRequest(**given))
+    model: Annotated[Path, typer.Argument(help="model.skops of groupfs select.")]
+    table: Table
+    keep: Keep = None
+    labels: Labels = None
+    no_header: NoHeader = False
+    out: OutFile = None
+    force: Force = False
+    quiet: Quiet = False
 
-    from_options.__signature__ = inspect.signature(SelectRequest)  # type: ignore[attr-defined]
-    return from_options
+
+@dataclass(frozen=True)
+class ScoresRequest:
+    """What ``groupfs scores`` is asked for."""
+
+    model: Annotated[Path, typer.Argument(help="model.skops of groupfs select, or its folder.")]
+    table: Table
+    keep: Keep = None
+    level: Annotated[Any, option("--level NAME", parser=number_or(*LEVELS, "all"))] = None
+    direction: Direction = None
+    least: Annotated[float, option("--least SHARE", parser=share_like("0.5 or 50%"))] = 0.5
+    labels: Labels = None
+    no_header: NoHeader = False
+    out: OutFile = None
+    force: Force = False
+    quiet: Quiet = False
 
 
 def command_line(request: SelectRequest, source: str) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from groupfs.cli.errors import translate
-from groupfs.cli.options import SelectRequest
+from groupfs.cli.options import OF_COLUMNS, SelectRequest
 from groupfs.files import FileTable, read_table
 from groupfs.files.codebook import read_codebook
 from groupfs.files.column_values import is_whole, read_codes, to_dates, without_codes
@@ -74,15 +74,16 @@ def prepare(table: FileTable, request: SelectRequest) -> Prepared:
     if condition is not None:
         notes = [f"Set {request.by} aside to compare groups by: it plays no part in the selection."]
     labels, more = _labels(table, request)
-    beside = kept_columns(table, request.keep or ())
+    beside = kept_columns(table, request.keep)
     if request.keep and not request.scores:
         raise ColumnsError(
             f"--keep {request.keep[0]}: columns are carried into scores.csv; add --scores, or use "
             "--drop to leave them out alone."
         )
-    aside = [*request.aside, *beside]
+    aside = [name for name in (request.label, request.by, *beside) if name is not None]
     if table.is_frame:
-        preparation = decide_columns(table.values, label=aside, **request.of_columns)
+        said = {name: getattr(request, name) for name in OF_COLUMNS}
+        preparation = decide_columns(table.values, label=aside, **said)
         X = preparation.apply(table.values)[0]
     else:
         X, preparation = _take_numbers(table, request, aside)
@@ -149,15 +150,14 @@ def _are_classes(numbers: Any) -> bool:
     return n <= FEW_VALUES or whole and n <= most
 
 
-def kept_columns(table: FileTable, keep: Sequence[str]) -> dict[str, Any]:
+def kept_columns(table: FileTable, keep: Sequence[str] | None) -> dict[str, Any]:
     """Return the columns to carry along: names, several (a,b), patterns or ranges (a:c)."""
     others = [] if table.row_metadata is None else list(map(str, table.row_metadata.columns))
-    chosen = matching(keep, [*table.names, *others], "keep")
+    names = [*table.names, *others]
+    chosen = matching(keep, names, "keep")
     # as they were named, and those of a pattern as the file has them
-    named = [name for part in keep for name in part.split(",")]
-    order = [name for name in named if name in chosen]
-    order += [name for name in [*table.names, *others] if name in chosen]
-    columns = {name: find_column(table, name, "--keep") for name in dict.fromkeys(order)}
+    order = dict.fromkeys([*(name for part in keep or () for name in part.split(",")), *names])
+    columns = {name: find_column(table, name, "--keep") for name in order if name in chosen}
     return {  # 3 and not 3.0
         name: of.astype("Int64").array if is_whole(of) else of.to_numpy()
         for name, of in columns.items()

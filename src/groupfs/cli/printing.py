@@ -2,7 +2,6 @@
 
 import json
 import shlex
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from groupfs.cli.result_folder import files_of
+from groupfs.cli.result_folder import Say, files_of
 from groupfs.sentences import ALPHA, REPLICATION, short_forms
 from groupfs.utils.text import count, write_p
 
@@ -31,13 +30,15 @@ class PlainConsole(Console):
         raise BrokenPipeError
 
 
-def progress_and_notes(quiet: bool) -> tuple[Callable[[str], None], Callable[[str], None]]:
-    """Return functions that print a step, and a note on what was done, to stderr."""
+def progress_and_notes(quiet: bool) -> tuple[Say, Say]:
+    """Return functions that print a step, and notes on what was done, to stderr."""
     console = PlainConsole(stderr=True, quiet=quiet)
-    return (
-        lambda text: console.print(text, style="bold", soft_wrap=True),
-        lambda text: console.print(f"- {text}"),
-    )
+
+    def note(*sentences: str) -> None:
+        for sentence in sentences:
+            console.print(f"- {sentence}")
+
+    return lambda text: console.print(text, style="bold", soft_wrap=True), note
 
 
 def print_outcome(

@@ -1,15 +1,19 @@
-"""What is written: the files of a result, all of them or none, and nothing is replaced unasked.
+"""What is written: a table, or all files of a result or none; nothing is replaced unasked.
 
-They are written aside and renamed, so that they appear whole.
+Files are written aside and renamed, so that they appear whole.
 """
 
 import contextlib
 import json
 import os
+import re
+import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from groupfs.utils.text import count
 
 if TYPE_CHECKING:
     from groupfs.files.columns import Preparation
@@ -17,6 +21,17 @@ if TYPE_CHECKING:
 #: What a folder of results holds, and what it holds beside that with --by and --scores.
 FILES = ("selected.csv", "groups.csv", "scales.csv", "result.json", "report.html", "model.skops")
 CONDITIONS, SCORES = "conditions.csv", "scores.csv"
+#: Endings of files that can be written, and the extras that bring what writes some of them.
+ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".xlsx", ".sav")
+EXTRAS = {".xlsx": "excel", ".sav": "spss"}
+#: Names of variables in SPSS: letters it takes, their number, and words that it keeps for itself.
+NO_NAME, LONGEST = re.compile(r"[^A-Za-z0-9_.@#$]"), 64
+RESERVED = {"ALL", "AND", "BY", "EQ", "GE", "GT", "LE", "LT", "NE", "NOT", "OR", "TO", "WITH"}
+#: Rows and columns of a sheet, at most.
+SHEET = 1_048_575, 16_384
+
+#: What takes sentences for people.
+Say: TypeAlias = Callable[..., None]
 
 
 class OutputError(OSError):
@@ -32,6 +47,18 @@ def check_target(target: Path, force: bool, is_folder: bool) -> None:
     there = any(target.iterdir()) if target.is_dir() else os.path.lexists(target)
     if there and not force:
         raise OutputError(f"{target} exists; add --force to replace it, or name another --out.")
+
+
+def check_ending(out: Path | None, force: bool, what: str) -> None:
+    """Refuse, before any work, a file that cannot be written in the end."""
+    if out is None:
+        return
+    check_target(out, force, is_folder=False)
+    if not out.name.lower().endswith(ENDINGS):
+        raise OutputError(
+            f"--out {out}: {what} is written as {', '.join(e[1:] for e in ENDINGS)}; choose one of "
+            "these endings."
+        )
 
 
 def write_results(
@@ -103,6 +130,22 @@ def write_folder(path: Path, write: Callable[[Path], object]) -> None:
             os.replace(file, path / file.name)
 
 
+def write_table(
+    frame: Any, out: Path | None, labels: Mapping[str, str], report_progress: Say, note: Say
+) -> None:
+    """Write a table to a file as its ending says, or as csv to standard output.
+
+    ``labels`` are wordings of columns, which sav files hold; ``note`` takes what had to change.
+    """
+    if out is None:
+        # the bytes that a file would get, whatever the terminal's encoding
+        frame.to_csv(sys.stdout.buffer, index=False)
+    else:
+        write_file(out, lambda aside: _write_as(frame, aside, labels, note))
+    rows, columns = f"{len(frame)} rows", count(len(frame.columns), "column")
+    report_progress(f"Wrote {rows} and {columns}{f' to {out}' if out else ''}")
+
+
 @contextlib.contextmanager
 def _beside(path: Path, parent: Path) -> Iterator[Path]:
     """Make a folder on the same disk, of which nothing is left; errors name ``path``."""
@@ -118,3 +161,56 @@ def _beside(path: Path, parent: Path) -> Iterator[Path]:
             f"{path} cannot be written ({why}); nothing was changed, so make room or choose "
             "another place."
         ) from reason
+
+
+def _write_as(frame: Any, path: Path, labels: Mapping[str, str], note: Say) -> None:
+    """Write a table to a path as its ending says; pandas packs by .gz."""
+    ending = path.suffix.lower()
+    try:
+        if ending == ".parquet":
+            frame.to_parquet(path, index=False)
+        elif ending == ".xlsx":
+            if any(n > most for n, most in zip(frame.shape, SHEET, strict=True)):
+                raise OutputError(
+                    f"{frame.shape[0]} rows and {frame.shape[1]} columns do not fit on a sheet; "
+                    "write csv or parquet."
+                )
+            frame.to_excel(path, index=False)
+        elif ending == ".sav":
+            _write_spss(frame, path, labels, note)
+        else:
+            frame.to_csv(path, index=False, sep="\t" if ending == ".tsv" else ",")
+    except ImportError as reason:
+        raise ImportError(
+            f"Writing {ending[1:]} needs {str(reason.name).partition('.')[0]}; install it with pip "
+            f'install "groupfs[{EXTRAS.get(ending, "cli")}]".'
+        ) from reason
+
+
+def _write_spss(frame: Any, path: Path, labels: Mapping[str, str], note: Say) -> None:
+    """Write variables under names that SPSS takes; what they were called becomes their label."""
+    import pyreadstat
+
+    renamed: dict[str, str] = {}
+    for name in map(str, frame.columns):
+        plain = NO_NAME.sub("_", name)
+        plain = plain if re.match("[A-Za-z]", plain) else f"v_{plain}"
+        plain = f"{plain}_" if plain.upper() in RESERVED else plain[:LONGEST].rstrip(".")
+        taken = {other.lower() for other in renamed.values()}
+        unique, n = plain, 2
+        while unique.lower() in taken:
+            unique, n = f"{plain[: LONGEST - 4]}_{n}", n + 1
+        renamed[name] = unique
+    changed = {new: old for old, new in renamed.items() if new != old}
+    told = {new: labels.get(old) or changed.get(new) for old, new in renamed.items()}
+    frame = frame.set_axis(list(told), axis=1)
+    for name in told:  # SPSS has numbers, dates and text
+        if frame[name].dtype.kind not in "biufM":
+            numbers = frame[name].convert_dtypes()
+            is_text = numbers.dtype.kind not in "biufM"
+            text = numbers.astype(object).map(str, na_action="ignore")
+            frame[name] = text if is_text else numbers.astype(float)
+    pyreadstat.write_sav(frame, str(path), column_labels=told)
+    if changed:
+        first = ", ".join([f"{old} ({new})" for new, old in changed.items()][:8])
+        note(f"SPSS takes other names for {first}{', ...' if len(changed) > 8 else ''}.")

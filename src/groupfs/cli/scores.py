@@ -1,19 +1,15 @@
 """``groupfs scores``: a score for every row on every group of a model."""
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
+from groupfs.cli.apply import open_model, read_other
 from groupfs.cli.errors import translate
-from groupfs.cli.other_table import (
-    check_ending,
-    open_model,
-    read_other,
-    write_table,
-)
+from groupfs.cli.options import ScoresRequest
 from groupfs.cli.prepare import kept_columns
+from groupfs.cli.result_folder import Say, check_ending, write_table
 from groupfs.files import FileTable
 from groupfs.files.columns import ColumnsError, Preparation, no_such_column
 from groupfs.groups import Groups, feature_names
@@ -28,48 +24,32 @@ DEFINITION = (
 )
 
 
-def scores(
-    model: Path,
-    path: str,
-    out: Path | None,
-    *,
-    keep: Sequence[str] = (),
-    level: int | str | None = None,
-    least: float,
-    direction: Sequence[str] = (),
-    labels: Path | None = None,
-    header: bool | None = None,
-    force: bool = False,
-    note: Callable[[str], None],
-) -> tuple[int, int]:
-    """Score the rows of a file, and return the shape of what was written."""
-    check_ending(out, force, "a table of scores")
-    selector, preparation = open_model(model)
-    selector = turned(selector, direction, preparation.names)
-    table = read_other(path, preparation, header, labels)
+def scores(request: ScoresRequest, report_progress: Say, note: Say) -> None:
+    """Score the rows of another file on the groups of a model, and write the scores."""
+    check_ending(request.out, request.force, "a table of scores")
+    selector, preparation = open_model(request.model)
+    selector = turned(selector, request.direction, preparation.names)
+    table = read_other(request, preparation)
     X, said = values_of_model(table, preparation)
-    for sentence in [*table.notes, *said]:
-        note(translate(sentence))
-    frame, told = scores_table(selector, X, level, least, note)
-    for name, values in reversed(kept_columns(table, keep).items()):
+    note(*map(translate, [*table.notes, *said]))
+    frame, told = scores_table(selector, X, request.level, request.least, note)
+    for name, values in reversed(kept_columns(table, request.keep).items()):
         frame.insert(0, name, values)
-    note(DEFINITION.format(least=least))
-    for sentence in write_table(frame, out, preparation.labels | told):
-        note(sentence)
-    return frame.shape
+    note(DEFINITION.format(least=request.least))
+    write_table(frame, request.out, preparation.labels | told, report_progress, note)
 
 
 def values_of_model(table: FileTable, preparation: Preparation) -> tuple[Any, list[str]]:
     """Return the columns of the model that a table has, as the kinds they have in it."""
-    names, given = preparation.names, set(table.names)
-    there = [name for name in names if name in given]
-    if not there or not table.is_frame:  # sparse numbers have no gaps
-        preparation.refuse_missing(table.names, names)
+    import pandas as pd
+
+    given = set(table.names)
+    if not table.is_frame or given.isdisjoint(preparation.names):  # sparse numbers have no gaps
+        preparation.refuse_missing(table.names, preparation.names)
     if not table.is_frame:
-        place = {name: i for i, name in enumerate(table.names)}
-        return table.values[:, [place[name] for name in names]], []
-    known = [column for column in preparation.columns if column.name in given]
-    return replace(preparation, columns=tuple(known)).apply(table.frame(there))
+        return table.values[:, pd.Index(table.names).get_indexer(preparation.names)], []
+    known = tuple(column for column in preparation.columns if column.name in given)
+    return replace(preparation, columns=known).apply(table.values)
 
 
 def turned(selector: Any, direction: Sequence[str] | None, names: Sequence[str]) -> Any:
@@ -84,7 +64,7 @@ def turned(selector: Any, direction: Sequence[str] | None, names: Sequence[str])
 
 
 def scores_table(
-    selector: Any, X: Any, level: int | str | None, least: float, note: Callable[[str], None]
+    selector: Any, X: Any, level: int | str | None, least: float, note: Say
 ) -> tuple[Any, dict[str, str]]:
     """Score rows at one level, or at all side by side, and say what every score is of."""
     import pandas as pd
@@ -100,15 +80,13 @@ def scores_table(
             warnings.simplefilter("always")
             part = of.scores_frame(X, least=least)
         if k == 1:
-            for one in caught:
-                if one.category is ColumnsWarning:
-                    note(translate(str(one.message)))
+            ours = [w for w in caught if w.category is ColumnsWarning]
+            note(*(translate(str(w.message)) for w in ours))
         several, groups = len(shown) > 1, Groups.of(of)
         parts.append(part.add_prefix(f"level{k}_") if several else part)
         for name, j in zip(parts[-1], of.group_kept_.nonzero()[0], strict=True):
-            central = [
-                ("-" if groups.signs[i] < 0 else "") + names[i] for i in groups.by_centrality(j)
-            ]
+            ordered = groups.by_centrality(j)
+            central = ["-" * int(groups.signs[i] < 0) + names[i] for i in ordered]
             labels[name] = f"{groups.title(j).capitalize()}: {join_names(central, 12)}"
         left_out = [groups.title(j) for j in (~of.group_kept_).nonzero()[0]]
         if left_out:

@@ -1,7 +1,6 @@
 """``groupfs select`` and ``groupfs demo``: read, prepare, fit, summarise, write."""
 
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +9,10 @@ import numpy as np
 from groupfs.cli.errors import translate
 from groupfs.cli.options import SelectRequest, command_line
 from groupfs.cli.prepare import prepare, read_file
-from groupfs.cli.result_folder import check_target, write_results
+from groupfs.cli.result_folder import Say, check_target, write_results
 from groupfs.cli.scores import DEFINITION, scores_table, turned
 from groupfs.data.row_scores import LEAST_WEIGHT
 from groupfs.files import FileTable
-
-Say = Callable[[str], None]
 
 
 def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str, Any]:
@@ -32,8 +29,7 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
         table = read_file(request)
         report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
     prepared = prepare(table, request)
-    for sentence in prepared.notes:
-        note(sentence)
+    note(*prepared.notes)
     names = prepared.preparation.names
 
     from groupfs import FeatureGroups, report  # slow, so not before the table is sound
@@ -51,8 +47,7 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     # those of other packages have classes of their own, and are not for users of a command
     ours = (w for w in caught if w.category is UserWarning or "groupfs" in w.category.__module__)
     said = [translate(str(w.message)) for w in ours]
-    for sentence in said:
-        note(sentence)
+    note(*said)
     report_progress("Writing the report")
     told: Any = {"feature_names": names, "labels": prepared.labels, "source": table.source}
     told |= {"label_name": request.label, "conditions": compared}
