@@ -7,22 +7,16 @@ from typing import Any
 import numpy as np
 
 from groupfs.data.columns import MOST_DIFFERENT
+from groupfs.files.surveys import LISTED
 from groupfs.utils.types import FloatArray
 
 #: Name of the index of a sample of rows, which tells which rows of the file they are.
 FILE_ROWS = "rows of the file"
 #: Parts of a name: two in ``sampleId``, one in ``covid``.
 PARTS = re.compile(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+(?![^\W\d_A-Z])|\d+")
-#: What a name of ids ends in, even if they occur again.
-ID_WORDS = {"id", "ids", "uuid", "guid"}
-#: Who has ids, and what has if it is said to have numbers.
-PEOPLE = {"participant", "respondent", "subject", "patient", "proband", "teilnehmer", "vp", "vpn"}
-PEOPLE |= {"participante", "sujeto", "paciente"}
-NUMBERED = PEOPLE | {"person", "case", "record", "row", "sample", "fall", "persona", "caso", "fila"}
-NUMBER_WORDS = {"nr", "no", "number", "num", "nummer", "numero", "número", "code", "name", "names"}
-#: What may count by ones and be no id.
-MEASURED = {"year", "yr", "age", "rank", "day", "week", "month", "hour", "minute", "time", "jahr"}
-MEASURED |= {"alter", "rang", "tag", "woche", "monat", "año", "edad", "rango", "día", "mes", "hora"}
+#: Parts that tell what a column holds, as ``surveys.toml`` lists and explains them, in this order.
+ID_WORDS, PEOPLE, OTHERS, NUMBER_WORDS, MEASURED = map(set, LISTED["ids"].values())
+NUMBERED = PEOPLE | OTHERS
 #: Whole numbers of so many rows that all differ are ids if chance would hardly have it so.
 FEWEST_ROWS, LOG_CHANCE = 20, math.log(1e-6)
 
