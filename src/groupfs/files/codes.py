@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from groupfs.files.column_values import as_number
 from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray
 
@@ -56,10 +57,8 @@ def suspected_codes(
 
 def as_code(word: str) -> float | None:
     """Return a number written as text if it is one of the codes."""
-    try:
-        return number if (number := float(word)) in CODES else None
-    except ValueError:
-        return None
+    number = as_number(word)
+    return number if number in CODES else None
 
 
 def steps_and_codes(values: FloatArray) -> Answers | None:
@@ -138,10 +137,9 @@ def _beside_clear_scale(answers: Mapping[str, Answers]) -> dict[float, list[str]
     for name, (steps, codes) in answers.items():
         outside = [step for step in steps if not low <= step <= high]
         if set(outside) <= CODES | {0.0}:
-            n_rows, usual = sum(steps.values()), np.median(list(steps.values()))
-            many = [
-                s for s in outside if max(FEWEST_ROWS, n_rows / 100) <= steps[s] < RARER * usual
-            ]
+            fewest = max(FEWEST_ROWS, sum(steps.values()) / 100)
+            usual = np.median([*steps.values()])
+            many = [step for step in outside if fewest <= steps[step] < RARER * usual]
             for code in (*codes, *many):
                 beside.setdefault(code, []).append(name)
         else:

@@ -62,10 +62,17 @@ def to_dates(series: Any) -> Any:
 
 def plain_spelling(word: str) -> str:
     """Return one spelling for all of a number or a truth value."""
+    if (number := as_number(word)) is not None:
+        return repr(number)
+    return word.lower() if word.lower() in ("true", "false") else word
+
+
+def as_number(text: str) -> float | None:
+    """Return the number that a text is, None if it is no number."""
     try:
-        return repr(float(word))
+        return float(text)
     except ValueError:
-        return word.lower() if word.lower() in ("true", "false") else word
+        return None
 
 
 def is_numeric(series: Any) -> bool:

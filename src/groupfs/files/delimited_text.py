@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import IO, Any
 
+from groupfs.files.column_values import as_number
 from groupfs.files.file_content import Content, refuse_no_text
 from groupfs.files.file_table import FileTable, TableError, numbered, refuse_duplicates
-from groupfs.files.surveys import ExportHeader, around_answers, read_header
+from groupfs.files.surveys import Header, around_answers, read_header
 from groupfs.utils.errors import ParameterError
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
@@ -39,23 +40,16 @@ class Layout:
     encoding: str
     separator: str
     decimal: str
-    names: list[str]
-    has_header: bool
-    export: ExportHeader | None = None  #: of a survey program, if it has further header rows
-
-    @property
-    def n_header(self) -> int:
-        """How many rows the header has."""
-        return self.export.n_rows if self.export else int(self.has_header)
+    header: Header
 
     @property
     def notes(self) -> list[str]:
         """Sentences on what was found."""
-        notes = [self.export.note] if self.export else []
-        if not self.has_header:
+        notes, names = self.header.notes, self.header.names
+        if not self.header.n_rows:
             notes.append(
                 "The first line was taken for data, not for names, so the columns are called "
-                f"{self.names[0]} to {self.names[-1]}."
+                f"{names[0]} to {names[-1]}."
             )
         if self.separator != ",":
             comma = " and decimals by commas" if self.decimal == "," else ""
@@ -90,15 +84,10 @@ def find_layout(file: IO[bytes], source: str, header: bool | None, n_bytes: int 
     except csv.Error as reason:
         raise TableError(f"{source} cannot be read as csv: {reason}.") from reason
     lines.detach()
-    export = None if header is False else read_header(rows)
-    if export:
-        rows = [export.names, *rows[export.n_rows :]]
-    names, has_header = find_names(rows, header)
-    if has_header:
-        refuse_duplicates(names, source)
-    below = rows[1:] if has_header else rows
-    decimal = "," if separator != "," and _has_decimal_commas(below, separator) else "."
-    return Layout(source, encoding, separator, decimal, names, has_header, export)
+    found = find_header(rows, header)
+    refuse_duplicates(found.names, source)
+    has_commas = separator != "," and _has_decimal_commas(rows[found.n_rows :], separator)
+    return Layout(source, encoding, separator, "," if has_commas else ".", found)
 
 
 def parse(file: IO[bytes], layout: Layout) -> FileTable:
@@ -109,12 +98,13 @@ def parse(file: IO[bytes], layout: Layout) -> FileTable:
     """
     import pandas as pd
 
+    header = layout.header
     with refuse_unparsed(layout):
         frame = pd.read_csv(
             file,
             sep=r"\s+" if layout.separator == " " else layout.separator,
-            header=layout.n_header - 1 if layout.has_header else None,
-            names=layout.names,
+            header=header.n_rows - 1 if header.n_rows else None,
+            names=header.names,
             decimal=layout.decimal,
             encoding=layout.encoding,
             **USUAL,
@@ -123,8 +113,8 @@ def parse(file: IO[bytes], layout: Layout) -> FileTable:
         words = frame.select_dtypes(object).columns
         words = [n for n in words if not any(map(NUMBER_LIST.fullmatch, map(str, frame[n])))]
         frame[words] = frame[words].replace(DECIMAL_COMMA, r"\1.\2", regex=True)
-    table = FileTable(frame, layout.names, layout.source, None, layout.has_header, layout.notes)
-    return replace(table, labels=layout.export.labels) if layout.export else table
+    named = header.n_rows > 0
+    return FileTable(frame, header.names, layout.source, None, named, layout.notes, header.labels)
 
 
 @contextlib.contextmanager
@@ -139,8 +129,8 @@ def refuse_unparsed(layout: Layout) -> Iterator[None]:
             yield
     except pd.errors.ParserWarning as reason:
         raise TableError(
-            f"{layout.source} is not a table: it has {len(layout.names)} names of columns, but "
-            "longer lines below them."
+            f"{layout.source} is not a table: it has {len(layout.header.names)} names of columns, "
+            "but longer lines below them."
         ) from reason
     except (TableError, ParameterError):
         raise
@@ -192,7 +182,7 @@ def _leaves_decimals(lines: list[str], separator: str) -> bool:
         len({len(row) for row in rows}) == 1 < len(rows[0])
         and all(DECIMAL_COMMA.fullmatch(cell) for cell in cells if "," in cell)
         and _has_decimal_commas(below, separator)
-        and (separator != " " or all(_as_number(cell) is not None for cell in cells))
+        and (separator != " " or None not in map(_as_number, cells))
     )
 
 
@@ -207,29 +197,30 @@ def _is_data(cells: list[str]) -> bool:
     """Tell whether a first line is numbers, and not those of columns that are counted."""
     known = [cell for cell in cells if cell == "" or cell not in MISSING_WORDS]
     values = [_as_number(cell) for cell in known]
-    if not known or any(value is None for value in values):
+    if not known or None in values:
         return False
     counted = any(values == list(range(first, first + len(cells))) for first in (0, 1))
     return not (counted and len(cells) > 1)
 
 
 def _as_number(cell: str) -> float | None:
-    try:
-        return float(cell.replace(",", "."))
-    except ValueError:
-        return None
+    return as_number(cell.replace(",", "."))
 
 
-def find_names(rows: list[list[str]], header: bool | None) -> tuple[list[str], bool]:
-    """Return the names of columns, and whether they are those of a header or numbered ones."""
-    if _is_data(rows[0]) if header is None else not header:
-        return numbered(len(rows[0])), False
-    names = [name or f"Unnamed: {index}" for index, name in enumerate(rows[0])]
-    if len(rows) > 1 and all(len(row) == len(names) + 1 for row in rows[1:]):
-        if all(row[-1] == "" for row in rows[1:]):  # a separator at the end of every line
-            return [*names, f"Unnamed: {len(names)}"], True
-        return ["row_name", *names], True  # R leaves the first column of its tables without a name
-    return names, True
+def find_header(rows: list[list[str]], asked: bool | None) -> Header:
+    """Find the header of a table in its first rows, or number the columns where there is none."""
+    export = None if asked is False else read_header(rows)
+    if not export and (_is_data(rows[0]) if asked is None else not asked):
+        return Header(numbered(len(rows[0])), 0)
+    header = export or Header(rows[0], 1)
+    names = [name or f"Unnamed: {index}" for index, name in enumerate(header.names)]
+    below = rows[header.n_rows :]
+    if below and all(len(row) == len(names) + 1 for row in below):
+        if all(row[-1] == "" for row in below):  # a separator at the end of every line
+            names.append(f"Unnamed: {len(names)}")
+        else:  # R leaves the first column of its tables without a name
+            names.insert(0, "row_name")
+    return replace(header, names=names)
 
 
 def _has_decimal_commas(rows: list[list[str]], separator: str) -> bool:

@@ -51,12 +51,13 @@ def read_sample(path: str | Path, header: bool | None = None, max_memory: Any = 
     bound, held, n_rows, room = 1.0, 0, 0, min(SHARE * budget, MOST_BYTES)
     with content.open() as file:
         layout = find_layout(file, content.source, header, n_bytes=2**22)
-        plan_rows(2, len(layout.names), budget, max_memory)  # refuses where hardly a row fits
+        names, n_header = layout.header.names, layout.header.n_rows
+        plan_rows(2, len(names), budget, max_memory)  # refuses where hardly a row fits
         file.seek(0)
         with refuse_unparsed(layout):
             records, number = _records(file, layout), random.Random(0).random
-            head = "".join(islice(records, layout.n_header))
-            is_utf8, per_row = layout.encoding != "cp1252", PER_NUMBER * len(layout.names)
+            head = "".join(islice(records, n_header))
+            is_utf8, per_row = layout.encoding != "cp1252", PER_NUMBER * len(names)
             for n_rows, record in enumerate(records, 1):
                 if is_utf8 and not record.isascii():
                     is_utf8 = not NO_UTF8.search(record)
@@ -71,8 +72,8 @@ def read_sample(path: str | Path, header: bool | None = None, max_memory: Any = 
     if is_utf8:
         layout = replace(layout, encoding="utf-8")
     elif layout.encoding != "cp1252":  # its beginning was UTF-8
-        names = [name.encode().decode("cp1252", "replace") for name in layout.names]
-        layout = replace(layout, encoding="cp1252", names=names)
+        names = [name.encode().decode("cp1252", "replace") for name in names]
+        layout = replace(layout, encoding="cp1252", header=replace(layout.header, names=names))
     text = b"".join([head.encode("utf-8", "surrogateescape"), *[row[2] for row in drawn]])
     table = parse(io.BytesIO(text), layout)
     if len(drawn) < n_rows:
@@ -93,7 +94,7 @@ def _records(file: IO[bytes], layout: Layout) -> Iterator[str]:
     encoding, errors = ("utf-16", "replace") if is_utf16 else ("utf-8-sig", "surrogateescape")
     lines = io.TextIOWrapper(file, encoding, errors, newline="")
     blank = " \r\n" if separator == "\t" else " \t\r\n"
-    most, n_before = len(layout.names), -layout.n_header
+    most, n_before = len(layout.header.names), -layout.header.n_rows
     for number, line in enumerate(lines, 1):
         if '"' in line:  # quoted cells may go on in further lines
             feed, again = tee(chain([line], lines, [""]))

@@ -1,15 +1,13 @@
 """Files with named columns: of Excel (xlsx), SPSS (sav, zsav), parquet and feather."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from groupfs.files.answers import NO_ANSWER, plain_word
-from groupfs.files.delimited_text import MISSING_WORDS, find_names
+from groupfs.files.delimited_text import MISSING_WORDS, find_header
 from groupfs.files.file_content import Content
 from groupfs.files.file_table import FileTable, TableError
-from groupfs.files.surveys import read_header
 from groupfs.utils.text import join_names
 
 #: What feather files begin with, whatever their name ends in.
@@ -37,16 +35,14 @@ def read_excel(content: Content, header: bool | None) -> FileTable:
             f"{content.source} is a workbook without a value; fill a sheet, or name another."
         )
     rows = [["" if pd.isna(v) else str(v).strip() for v in row] for row in cells.head(3).to_numpy()]
-    export = None if header is False else read_header(rows)
-    names, has_header = find_names([export.names if export else rows[0]], header)
-    n_header = export.n_rows if export else int(has_header)
-    frame = cells.iloc[n_header:].reset_index(drop=True).apply(_typed)
-    frame.columns = names
+    found = find_header(rows, header)
+    frame = cells.iloc[found.n_rows :].reset_index(drop=True).apply(_typed)
+    frame.columns = found.names
     others = [title for title, other in sheets.items() if title != largest and other.size]
     them = f"sheet {others[0]} was" if len(others) == 1 else f"{len(others)} other sheets were"
     notes = [f"The table is the sheet {largest}; {them} not read."] if others else []
-    table = FileTable(frame, names, content.source, None, has_header, notes)
-    return replace(table, notes=[*notes, export.note], labels=export.labels) if export else table
+    about: dict[str, Any] = {"notes": notes + found.notes, "labels": found.labels}
+    return FileTable(frame, found.names, content.source, named=found.n_rows > 0, **about)
 
 
 def read_spss(content: Content) -> FileTable:

@@ -7,7 +7,7 @@ import fnmatch
 import re
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
@@ -21,24 +21,25 @@ NO_OPTION = ("", "Response", "Open-Ended Response")
 
 
 @dataclass(frozen=True)
-class ExportHeader:
-    """The header of an export that has more rows than one."""
+class Header:
+    """What stands above the values of a table; one of several rows is that of an export."""
 
-    program: str
-    n_rows: int
-    names: list[str]
-    labels: dict[str, str]  #: wording by column
+    names: list[str]  #: of the columns, their own or numbered
+    n_rows: int  #: 0 of a table whose columns have no names of their own
+    labels: dict[str, str] = field(default_factory=dict)  #: wording by column
+    program: str = ""  #: that wrote the export
 
     @property
-    def note(self) -> str:
-        """Say what was recognised."""
-        return (
+    def notes(self) -> list[str]:
+        """Say what was recognised, if anything was."""
+        sentence = (
             f"Recognised a {self.program} export: its {self.n_rows} header rows are no answers and "
             "give the names and the wording of its columns."
         )
+        return [sentence] if self.program else []
 
 
-def read_header(rows: Sequence[Sequence[str]]) -> ExportHeader | None:
+def read_header(rows: Sequence[Sequence[str]]) -> Header | None:
     """Read the header of Qualtrics or SurveyMonkey from the first rows; None of other tables."""
     if len(rows) < 3:
         return None
@@ -46,14 +47,14 @@ def read_header(rows: Sequence[Sequence[str]]) -> ExportHeader | None:
     second += [""] * (len(first) - len(second))
     if any(third) and all(IMPORT_ID.match(cell) for cell in third if cell):
         texts = {n: text for n, text in zip(first, second, strict=False) if text not in ("", n)}
-        return ExportHeader("Qualtrics", 3, first, texts)
+        return Header(first, 3, texts, "Qualtrics")
     if first[:2] != LISTED["exports"]["SurveyMonkey"]["tells"] or any(second[:2]):
         return None
     names, question = list[str](), ""
     for cell, option in zip(first, second, strict=False):
         question = cell or question  # it stands above the first of its answers
         names.append(question if option in NO_OPTION else f"{question}: {option}")
-    return ExportHeader("SurveyMonkey", 2, names, {})
+    return Header(names, 2, program="SurveyMonkey")
 
 
 def around_answers(names: Sequence[str]) -> tuple[str, list[str]]:
