@@ -46,7 +46,6 @@ def _extras() -> dict[str, list[str]]:
 
 def _told(packages: list[str]) -> str:
     versions = {name: installed_version(name) for name in packages}
-    absent = [name for name, version in versions.items() if version is None]
-    if absent:
+    if absent := [name for name, version in versions.items() if version is None]:
         return f"without {', '.join(absent)}"
     return ", ".join(f"{name} {version}" for name, version in versions.items())

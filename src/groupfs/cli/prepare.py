@@ -95,11 +95,8 @@ def prepare(table: FileTable, request: SelectRequest) -> Prepared:
         )
     if table.n_rows < 2:
         raise ColumnsError(f"{table.source} has only one row; groups show in many.")
-    preparation = replace(preparation, **request.reading)
-    wording = table.labels
-    if request.labels is not None:
-        wording = wording | read_codebook(request.labels, table.names).labels
-    preparation = preparation.with_labels(wording)
+    asked = read_codebook(request.labels, table.names).labels if request.labels else {}
+    preparation = replace(preparation, **request.reading).with_labels(table.labels | asked)
     return Prepared(X, preparation, labels, condition, beside, notes)
 
 

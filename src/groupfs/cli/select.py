@@ -30,7 +30,8 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
         report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
     prepared = prepare(table, request)
     note(*prepared.notes)
-    names = prepared.preparation.names
+    preparation = prepared.preparation
+    names = preparation.names
 
     from groupfs import FeatureGroups, report  # slow, so not before the table is sound
 
@@ -49,11 +50,9 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     said = [translate(str(w.message)) for w in ours]
     note(*said)
     report_progress("Writing the report")
-    told: Any = {"feature_names": names, "labels": prepared.labels, "source": table.source}
-    told |= {"label_name": request.label, "conditions": compared}
-    told["wording"] = prepared.preparation.labels
-    notes = [*prepared.notes, *said]
-    summary = report.summarize(selector, prepared.X, notes=notes, **told)
+    about: Any = {"feature_names": names, "labels": prepared.labels, "label_name": request.label}
+    about |= {"source": table.source, "conditions": compared, "wording": preparation.labels}
+    summary = report.summarize(selector, prepared.X, notes=[*prepared.notes, *said], **about)
     summary["code"] = [command_line(request, table.source)]
     scored = None
     if request.scores:
@@ -61,7 +60,6 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
         scored, _ = scores_table(selector, prepared.X, None, LEAST_WEIGHT, note)
         for name, values in reversed(prepared.beside.items()):
             scored.insert(0, name, values)
-    preparation = prepared.preparation
     write_results(request.folder, request.force, summary, selector, preparation, scored)
     return summary
 
@@ -86,6 +84,5 @@ def two_moons() -> FileTable:
     from groupfs.datasets import load_two_moons
 
     moons = load_two_moons(random_state=0)
-    names = list(moons.feature_names)
-    values = pd.DataFrame(moons.data, columns=names)
-    return FileTable(values, names, "two moons", row_metadata=pd.DataFrame({"moon": moons.target}))
+    values = pd.DataFrame(moons.data, columns=moons.feature_names)
+    return FileTable(values, list(values), "two moons", pd.DataFrame({"moon": moons.target}))

@@ -25,11 +25,8 @@ def _both_ways(word: str, opposite: str) -> Scale:
     """Return the steps from extremely one way to extremely the other."""
 
     def side(of: str) -> list[str]:
-        steps = []
-        for degree in _LISTED["both_ways"]["degrees"]:
-            forms = [form.strip() for d in degree for form in (f"{d} {of}", f"{of} {d}")]
-            steps.append("|".join(dict.fromkeys(forms)))
-        return steps
+        degrees = _LISTED["both_ways"]["degrees"]
+        return ["|".join(f"{d} {of}|{of} {d}" for d in degree) for degree in degrees]
 
     neither = f"neither {word} nor {opposite}|neither {opposite} nor {word}|neither"
     between = f"{neither}|neutral|neutral/undecided|undecided|no opinion"
@@ -66,10 +63,9 @@ def find_steps(scale: Scale, text: Any) -> Any:
     Of answers that begin with their number, the number alone will do, also as 2.0: a file that has
     no other answer there is read as numbers.
     """
-    steps = steps_of(scale)
-    matches = {word: match for word in steps if (match := NUMBERED.fullmatch(word))}
-    known = {plain_spelling(match[1]): steps[word] for word, match in matches.items()}
-    known |= {plain_spelling(word): step for word, step in steps.items()}
+    steps = steps_of(scale).items()
+    known = {plain_spelling(m[1]): step for w, step in steps if (m := NUMBERED.fullmatch(w))}
+    known |= {plain_spelling(word): step for word, step in steps}
     return text.map(lambda word: known.get(plain_spelling(plain_word(word))), na_action="ignore")
 
 
@@ -148,13 +144,12 @@ def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
     words = [tuple(v for v in values if as_code(v) is None) for values in categories.values()]
     unknown = (own for own in words if _wording(set(map(plain_word, own))) is None)
     shared = Counter(own for own in unknown if len(own) > 2)
-    if not shared or max(shared.values()) < FEWEST_SHARING:
-        return []
-    answers, n_columns = shared.most_common(1)[0]
     return [
         f"{n_columns} columns have the same answers ({join_names(answers, 8)}); if these have an "
         "order, order=[WORDS] makes numbers of them: the words from the lowest to the highest, "
         "separated by commas."
+        for answers, n_columns in shared.most_common(1)
+        if n_columns >= FEWEST_SHARING
     ]
 
 

@@ -133,7 +133,6 @@ def _unpacked(file: IO[bytes], source: str) -> IO[bytes]:
 
 def _meant(path: Path) -> str:
     """Write the end of a sentence on a file that is not there, with the one of the closest name."""
-    neighbours = list(path.parent.iterdir()) if path.parent.is_dir() else []
-    stems = {file.stem: file for file in neighbours}  # whole names are close for their endings
+    stems = {file.stem: file for file in path.parent.glob("*")}  # endings alone make names close
     close = difflib.get_close_matches(path.stem, stems, n=1)
     return f"did you mean {stems[close[0]]}?" if close else "check the spelling."

@@ -82,8 +82,7 @@ def read_h5ad(content: Content, layer: str | None, use_raw: bool) -> FileTable:
     again = [new for new, name in zip(names, variables, strict=True) if new != str(name)]
     told = f"Names of variables that occur again were numbered: {join_names(again)}."
     notes = [told] if again else []
-    stored: Any = values.data if sp.issparse(values) else values
-    if layer is None and not use_raw and cells.raw is not None and (stored < 0).any():
+    if layer is None and not use_raw and cells.raw is not None and (values < 0).sum():
         notes.append(
             "Values are negative in part, as scaled ones are; the file also has raw values of "
             f"{cells.raw.shape[1]:,} variables, from before scaling, and use_raw=True selects from "
