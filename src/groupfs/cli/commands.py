@@ -214,5 +214,4 @@ def _select_and_print(request: SelectRequest) -> None:
 
     started = time.perf_counter()
     summary = select(request, *printing.progress_and_notes(request.quiet))
-    seconds, how = time.perf_counter() - started, {"as_json": request.json}
-    printing.print_outcome(summary, request.folder, seconds, **how, has_scores=request.scores)
+    printing.print_outcome(summary, request, time.perf_counter() - started)

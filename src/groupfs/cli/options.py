@@ -52,7 +52,7 @@ def number_or(*words: str) -> Callable[[str], int | str]:
     return read
 
 
-def share_like(example: str) -> Callable[[str | float], float]:
+def a_share(example: str) -> Callable[[str | float], float]:
     """Make a function that reads a share, the example being one; defaults come as numbers."""
 
     def read(text: str | float) -> float:
@@ -114,9 +114,7 @@ class SelectRequest:
     no_header: NoHeader = False
     level: Annotated[Any, option("--level NAME", parser=number_or(*LEVELS))] = None
     budget: Annotated[float | None, option("--budget N", parser=read_budget)] = None
-    explain: Annotated[float | None, option("--explain SHARE", parser=share_like("0.9 or 90%"))] = (
-        None
-    )
+    explain: Annotated[float | None, option("--explain SHARE", parser=a_share("0.9 or 90%"))] = None
     representatives: Annotated[bool, option("--representatives")] = False
     per_group: Annotated[int | None, option("--per-group N", min=1)] = None
     from_groups: Annotated[Any, option("--from-groups N", parser=number_or("kept"))] = None
@@ -185,7 +183,7 @@ class ScoresRequest:
     keep: Keep = None
     level: Annotated[Any, option("--level NAME", parser=number_or(*LEVELS, "all"))] = None
     direction: Direction = None
-    least: Annotated[float, option("--least SHARE", parser=share_like("0.5 or 50%"))] = 0.5
+    least: Annotated[float, option("--least SHARE", parser=a_share("0.5 or 50%"))] = 0.5
     labels: Labels = None
     no_header: NoHeader = False
     out: OutFile = None

@@ -2,13 +2,13 @@
 
 import json
 import shlex
-from pathlib import Path
 from typing import Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from groupfs.cli.options import SelectRequest
 from groupfs.cli.result_folder import Say, files_of
 from groupfs.sentences import ALPHA, REPLICATION, short_forms
 from groupfs.utils.text import count, write_p
@@ -41,12 +41,10 @@ def progress_and_notes(quiet: bool) -> tuple[Say, Say]:
     return lambda text: console.print(text, style="bold", soft_wrap=True), note
 
 
-def print_outcome(
-    summary: dict[str, Any], out: Path, seconds: float, *, as_json: bool, has_scores: bool
-) -> None:
+def print_outcome(summary: dict[str, Any], request: SelectRequest, seconds: float) -> None:
     """Print the groups, the selection and where the results are."""
-    files = files_of(summary, has_scores)
-    if as_json:
+    out, files = request.folder, files_of(summary, request.scores)
+    if request.json:
         record = _record(summary)
         record |= {"out": str(out), "files": files, "seconds": round(seconds, 2)}
         typer.echo(json.dumps(record, allow_nan=False, indent=2))

@@ -124,18 +124,18 @@ def find_scales(columns: Mapping[str, Any], orders: Sequence[Scale]) -> dict[str
     distinct = set(map(frozenset, words.values()))
     used: dict[str, tuple[Scale, frozenset[int]]] = {}
     for name, own in words.items():
-        known = numbered.get(name)
-        if known is None or not _is_scale(known, numbered.values()):
-            known = _wording(own, distinct)
-        if known is not None:
-            used[name] = known, frozenset(steps_of(known)[word] for word in own)
+        found = numbered.get(name)
+        if found is None or not _is_scale(found, numbered.values()):
+            found = _wording(own, distinct)
+        if found is not None:
+            used[name] = found, frozenset(steps_of(found)[word] for word in own)
     frequent, in_file = Counter(used.values()), sorted(set().union(*answers.values()))
     for name, (scale, steps_used) in used.items():
         larger = [s for s in frequent if s[0] == scale and s[1] >= steps_used]
         _, most = max(larger, key=lambda s: (len(s[1]), frequent[s]))
-        # the steps that are used, by the words that the file has for them
-        by_step = {step: [w for w in in_file if steps_of(scale).get(w) == step] for step in most}
-        scales[name] = tuple("|".join(by_step[step]) for step in sorted(most))
+        known = steps_of(scale)  # the steps that are used get the words that the file has for them
+        by_step = ([w for w in in_file if known.get(w) == step] for step in sorted(most))
+        scales[name] = tuple(map("|".join, by_step))
     return scales
 
 
@@ -156,7 +156,7 @@ def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
 def _answers(series: Any) -> Counter[str]:
     """Count the different answers of a column of text; none of one that holds something else."""
     counts: Counter[str] = Counter()
-    if series.dtype.kind not in "biufcmM" and not hasattr(series.dtype, "tz"):
+    if series.dtype.kind not in "biufcmM":
         words = to_text(series).value_counts()
         for word, n_rows in words.items() if len(words) <= MOST_ANSWERS else ():
             counts[plain_word(word)] += int(n_rows)

@@ -182,11 +182,8 @@ def numeric_columns(
     Parameters are those of :func:`decide_columns`, with the names of the columns for the table.
     """
     names, log = [str(name) for name in names], DecisionLog()
-    left_out = _left_out(names, drop, label, columns)
-    decided = [
-        log.ignore(name, left_out[name]) if name in left_out else Column(name, "number")
-        for name in names
-    ]
+    why = _left_out(names, drop, label, columns)
+    decided = [log.ignore(n, why[n]) if n in why else Column(n, "number") for n in names]
     return Preparation(tuple(decided), tuple(log.sentences()))
 
 

@@ -59,8 +59,7 @@ def read_sample(path: str | Path, header: bool | None = None, max_memory: Any = 
             head = "".join(islice(records, n_header))
             is_utf8, per_row = layout.encoding != "cp1252", PER_NUMBER * len(names)
             for n_rows, record in enumerate(records, 1):
-                if is_utf8 and not record.isascii():
-                    is_utf8 = not NO_UTF8.search(record)
+                is_utf8 = is_utf8 and (record.isascii() or not NO_UTF8.search(record))
                 if (drawn_at := number()) < bound:
                     row = record.encode("utf-8", "surrogateescape")
                     drawn.append((drawn_at, n_rows - 1, row, per_row + PER_BYTE * len(row)))
