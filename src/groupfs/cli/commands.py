@@ -96,7 +96,11 @@ def select(request: SelectRequest) -> None:
       groupfs select patients.csv --by treatment
       zcat data.csv.gz | groupfs select - --json --quiet > selection.json
     """
-    _select_and_print(request)
+    from groupfs.cli.select import select
+
+    started = time.perf_counter()
+    summary = select(request, *printing.progress_and_notes(request.quiet))
+    printing.print_outcome(summary, request, time.perf_counter() - started)
 
 
 @app.command(epilog=CODES_HELP)
@@ -191,9 +195,7 @@ def demo(
     Five features copy the first coordinate of the moons, five the second.
     Nothing is set; the groups are found from the table alone.
     """
-    request = SelectRequest(None, label="moon", out=out, force=force, json=json, quiet=quiet)
-    with exit_codes():
-        _select_and_print(request)
+    select(table=None, label="moon", out=out, force=force, json=json, quiet=quiet)
 
 
 @app.command(epilog=CODES_HELP)
@@ -207,11 +209,3 @@ def doctor() -> None:
 
         for name, text in examine():
             typer.echo(f"{name:<18}{text}")
-
-
-def _select_and_print(request: SelectRequest) -> None:
-    from groupfs.cli.select import select
-
-    started = time.perf_counter()
-    summary = select(request, *printing.progress_and_notes(request.quiet))
-    printing.print_outcome(summary, request, time.perf_counter() - started)

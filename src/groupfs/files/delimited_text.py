@@ -15,7 +15,6 @@ from groupfs.files.column_values import as_number
 from groupfs.files.file_content import Content, refuse_no_text
 from groupfs.files.file_table import FileTable, TableError, numbered, refuse_duplicates
 from groupfs.files.surveys import Header, around_answers, read_header
-from groupfs.utils.errors import ParameterError
 
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
 #: Words for a missing value. "None" is not among them: to people it is an answer.
@@ -132,8 +131,6 @@ def refuse_unparsed(layout: Layout) -> Iterator[None]:
             f"{layout.source} is not a table: it has {len(layout.header.names)} names of columns, "
             "but longer lines below them."
         ) from reason
-    except (TableError, ParameterError):
-        raise
     except (ValueError, csv.Error) as reason:  # of pandas too
         why = str(reason).strip().rpartition("C error: ")[2].rstrip(".")
         if not (found := re.search(r"Expected (\d+) fields in line (\d+), saw (\d+)", why)):
