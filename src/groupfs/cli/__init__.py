@@ -1,8 +1,8 @@
 """The ``groupfs`` command.
 
 ``commands`` has the commands and what their help teaches, ``options`` their options; ``select``,
-``apply`` and ``doctor`` do the work, ``result_folder`` writes results, ``printing`` prints them,
-``errors`` turns every error into a sentence and an exit code.
+``other_table`` and ``doctor`` do the work, ``result_folder`` writes results, ``printing`` prints
+them, ``errors`` turns every error into a sentence and an exit code.
 """
 
 try:

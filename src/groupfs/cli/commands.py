@@ -118,7 +118,7 @@ def apply(request: ApplyRequest) -> None:
       groupfs apply groupfs-data/model.skops new.csv > small.csv
       groupfs apply groupfs-data/model.skops new.csv --keep patient -o small.parquet
     """
-    from groupfs.cli.apply import apply
+    from groupfs.cli.other_table import apply
 
     apply(request, *printing.progress_and_notes(request.quiet))
 
@@ -141,7 +141,7 @@ def scores(request: ScoresRequest) -> None:
       groupfs scores groupfs-survey next_year.csv --labels codebook.csv
       groupfs scores groupfs-survey survey.csv --level all --direction q7
     """
-    from groupfs.cli.scores import scores
+    from groupfs.cli.other_table import scores
 
     scores(request, *printing.progress_and_notes(request.quiet))
 

@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from groupfs.cli.options import SelectRequest
 from groupfs.utils.text import count
 
 if TYPE_CHECKING:
     from groupfs.files.columns import Preparation
+    from groupfs.report.schema import Json
 
 #: What a folder of results holds, and what it holds beside that with --by and --scores.
 FILES = ("selected.csv", "groups.csv", "scales.csv", "result.json", "report.html", "model.skops")
@@ -62,12 +64,7 @@ def check_ending(out: Path | None, force: bool, what: str) -> None:
 
 
 def write_results(
-    folder: Path,
-    force: bool,
-    summary: dict[str, Any],
-    selector: Any,
-    preparation: "Preparation",
-    scores: Any = None,
+    request: SelectRequest, summary: "Json", selector: Any, preparation: "Preparation", scores: Any
 ) -> None:
     """Write all files of a result, or none; ``scores`` is a table of them if they are asked for."""
     import pandas as pd
@@ -95,8 +92,9 @@ def write_results(
         (aside / "report.html").write_text(report.render(summary), encoding="utf-8")
         persistence.save(selector, aside / "model.skops", preparation=preparation)
 
-    check_target(folder, force, is_folder=True)  # something may have come in the meantime
-    write_folder(folder, write)
+    # something may have come in the meantime
+    check_target(request.folder, request.force, is_folder=True)
+    write_folder(request.folder, write)
 
 
 def files_of(summary: dict[str, Any], has_scores: bool) -> list[str]:

@@ -8,9 +8,9 @@ import numpy as np
 
 from groupfs.cli.errors import translate
 from groupfs.cli.options import SelectRequest, command_line
+from groupfs.cli.other_table import DEFINITION, scores_table, turned
 from groupfs.cli.prepare import prepare, read_file
 from groupfs.cli.result_folder import Say, check_target, write_results
-from groupfs.cli.scores import DEFINITION, scores_table, turned
 from groupfs.data.row_scores import LEAST_WEIGHT
 from groupfs.files import FileTable
 
@@ -60,7 +60,7 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
         scored, _ = scores_table(selector, prepared.X, None, LEAST_WEIGHT, note)
         for name, values in reversed(prepared.beside.items()):
             scored.insert(0, name, values)
-    write_results(request.folder, request.force, summary, selector, preparation, scored)
+    write_results(request, summary, selector, preparation, scored)
     return summary
 
 
