@@ -155,12 +155,11 @@ def read_other(request: ApplyRequest | ScoresRequest, preparation: Preparation) 
 
 def _values(table: FileTable, preparation: Preparation) -> tuple[Any, list[str]]:
     """Return the columns of the model that a table has, as the kinds they have in it."""
-    import pandas as pd
-
     given = set(table.names)
     if not table.is_frame or given.isdisjoint(preparation.names):  # sparse numbers have no gaps
         preparation.refuse_missing(table.names, preparation.names)
     if not table.is_frame:
-        return table.values[:, pd.Index(table.names).get_indexer(preparation.names)], []
+        place = {name: i for i, name in enumerate(table.names)}
+        return table.values[:, [place[name] for name in preparation.names]], []
     known = tuple(column for column in preparation.columns if column.name in given)
     return replace(preparation, columns=known).apply(table.values)
