@@ -12,7 +12,8 @@ from importlib import resources
 from typing import Any
 
 from groupfs.files.codes import MOST_STEPS, as_code
-from groupfs.files.column_values import ColumnsError, plain_spelling, to_text
+from groupfs.files.column_values import plain_spelling, to_text
+from groupfs.files.file_table import ColumnsError
 from groupfs.utils.text import count, join_names
 
 #: Steps from the lowest to the highest: a word each, or several separated by ``|``.

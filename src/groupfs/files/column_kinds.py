@@ -8,14 +8,8 @@ import numpy as np
 
 from groupfs.data.columns import MOST_DIFFERENT, MOST_LEVELS
 from groupfs.files.answers import Scale, find_steps, plain_word
-from groupfs.files.column_values import (
-    ColumnsError,
-    is_numeric,
-    plain_spelling,
-    to_dates,
-    to_numbers,
-    to_text,
-)
+from groupfs.files.column_values import is_numeric, plain_spelling, to_dates, to_numbers, to_text
+from groupfs.files.file_table import ColumnsError
 from groupfs.files.ids import is_id, is_named_id
 from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray

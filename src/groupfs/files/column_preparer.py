@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from groupfs.files.columns import ColumnsError, Preparation, decide_columns
-from groupfs.files.file_table import repeated_names
+from groupfs.files.columns import Preparation, decide_columns
+from groupfs.files.file_table import ColumnsError, repeated_names
 from groupfs.utils.text import count, join_names
 from groupfs.utils.warn import ColumnsWarning, warn
 

@@ -6,18 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.utils.errors import ParameterError
+from groupfs.files.file_table import ColumnsError
 from groupfs.utils.types import FloatArray
 
 #: Dates as text, with or without the time of day.
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?")
-
-
-class ColumnsError(ParameterError):
-    """Columns that cannot be used as asked; the message is one sentence for people."""
-
-    def __init__(self, message: str, parameter: str = "frame") -> None:
-        super().__init__(message, parameter)
 
 
 def is_whole(series: Any) -> bool:

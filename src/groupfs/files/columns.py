@@ -15,13 +15,8 @@ from typing import Any, TypeAlias
 from groupfs.files.answers import find_scales, read_orders, unordered_answers
 from groupfs.files.codes import suspected_codes
 from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
-from groupfs.files.column_values import (
-    ColumnsError,
-    is_whole,
-    read_codes,
-    to_numbers,
-    without_codes,
-)
+from groupfs.files.column_values import is_whole, read_codes, to_numbers, without_codes
+from groupfs.files.file_table import ColumnsError
 from groupfs.files.surveys import around_answers, unfinished
 from groupfs.utils.text import join_names
 

@@ -1,10 +1,11 @@
-"""What reading a file gives, and the error that says in one sentence why it gave nothing."""
+"""What reading a file gives, and the errors that say in one sentence why it is of no use."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from groupfs.utils.errors import ParameterError
 from groupfs.utils.text import count, join_names, one_line
 
 
@@ -13,6 +14,13 @@ class TableError(ValueError):
 
     def __init__(self, sentence: str) -> None:
         super().__init__(one_line(sentence))
+
+
+class ColumnsError(ParameterError):
+    """Columns that cannot be used as asked; the message is one sentence for people."""
+
+    def __init__(self, message: str, parameter: str = "frame") -> None:
+        super().__init__(message, parameter)
 
 
 @dataclass(frozen=True)
