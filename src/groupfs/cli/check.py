@@ -2,45 +2,34 @@
 
 import json
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from groupfs.cli.errors import translate
-from groupfs.cli.other_table import open_model, read_other
-from groupfs.cli.result_folder import check_target, write_folder
-from groupfs.cli.scores import values_of_model
-
-Say = Callable[[str], None]
+from groupfs.cli.options import CheckRequest
+from groupfs.cli.other_table import open_model, read_other, values_of_model
+from groupfs.cli.result_folder import Say, check_target, write_folder
 
 
-def check(
-    model: Path,
-    path: str,
-    out: Path | None,
-    *,
-    labels: Path | None = None,
-    header: bool | None = None,
-    force: bool = False,
-    note: Say,
-) -> Any:
+def check(request: CheckRequest, report_progress: Say, note: Say) -> Any:
     """Compare the groups of a model with the rows of a file; write tables and page to a folder.
 
     The page is the report of the folder that the model is in, with a section on these rows.
     """
+    out = request.out
     if out is not None:
-        check_target(out, force, is_folder=True)
-    selector, preparation = open_model(model)
-    table = read_other(path, preparation, header, labels)
+        check_target(out, request.force, is_folder=True)
+    selector, preparation = open_model(request.model)
+    table = read_other(request, preparation)
     X, said = values_of_model(table, preparation)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         checked = selector.check(X)
     ours = [str(one.message) for one in caught if "groupfs" in one.category.__module__]
-    for sentence in [*table.notes, *said, *ours]:
-        note(translate(sentence))
+    note(*map(translate, [*table.notes, *said, *ours]))
     if out is not None:
-        write_folder(out, lambda aside: _write(aside, checked, model, table.source, note))
+        write_folder(out, lambda aside: _write(aside, checked, request.model, table.source, note))
+        report_progress(f"Written: {out}/")
     return checked
 
 

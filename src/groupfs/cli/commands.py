@@ -16,7 +16,7 @@ import typer
 
 from groupfs.cli import options, printing
 from groupfs.cli.errors import CODES_HELP, exit_codes
-from groupfs.cli.options import ApplyRequest, ScoresRequest, SelectRequest
+from groupfs.cli.options import ApplyRequest, CheckRequest, ScoresRequest, SelectRequest
 
 app = typer.Typer(
     name="groupfs",
@@ -147,15 +147,8 @@ def scores(request: ScoresRequest) -> None:
 
 
 @app.command(epilog=CODES_HELP)
-def check(
-    model: Annotated[Path, typer.Argument(help="model.skops of groupfs select, or its folder.")],
-    table: options.Table,
-    labels: options.Labels = None,
-    no_header: options.NoHeader = False,
-    out: Annotated[Path | None, options.option("-o --out FOLDER")] = None,
-    force: options.Force = False,
-    quiet: options.Quiet = False,
-) -> None:
+@takes_request
+def check(request: CheckRequest) -> None:
     """Check whether the groups hold in another table: other people, next year.
 
     Every group is preserved (its columns go together about as much, in the
@@ -171,16 +164,9 @@ def check(
       groupfs check groupfs-survey next_year.csv
       groupfs check groupfs-survey next_year.csv --labels codebook.csv -o checked
     """
-    with exit_codes():
-        from groupfs.cli.check import check as check_groups
+    from groupfs.cli.check import check
 
-        report_progress, note = printing.progress_and_notes(quiet)
-        header = False if no_header else None
-        how: dict[str, Any] = {"labels": labels, "header": header, "force": force, "note": note}
-        checked = check_groups(model, table, out, **how)
-        printing.print_check(checked)
-        if out is not None:
-            report_progress(f"Written: {out}/")
+    printing.print_check(check(request, *printing.progress_and_notes(request.quiet)))
 
 
 @app.command(epilog=CODES_HELP)

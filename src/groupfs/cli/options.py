@@ -191,6 +191,19 @@ class ScoresRequest:
     quiet: Quiet = False
 
 
+@dataclass(frozen=True)
+class CheckRequest:
+    """What ``groupfs check`` is asked for."""
+
+    model: Annotated[Path, typer.Argument(help="model.skops of groupfs select, or its folder.")]
+    table: Table
+    labels: Labels = None
+    no_header: NoHeader = False
+    out: Annotated[Path | None, option("-o --out FOLDER")] = None
+    force: Force = False
+    quiet: Quiet = False
+
+
 def command_line(request: SelectRequest, source: str) -> str:
     """Write the command that selects the same from the same file, or from the two moons."""
     if request.table is None:

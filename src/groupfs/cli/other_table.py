@@ -10,7 +10,7 @@ import numpy as np
 
 from groupfs import persistence
 from groupfs.cli.errors import translate
-from groupfs.cli.options import ApplyRequest, ScoresRequest
+from groupfs.cli.options import ApplyRequest, CheckRequest, ScoresRequest
 from groupfs.cli.prepare import kept_columns
 from groupfs.cli.result_folder import Say, check_ending, write_table
 from groupfs.files import FileTable, read_table
@@ -134,7 +134,9 @@ def open_model(path: Path) -> tuple[Any, Preparation]:
     return selector, preparation
 
 
-def read_other(request: ApplyRequest | ScoresRequest, preparation: Preparation) -> FileTable:
+def read_other(
+    request: ApplyRequest | CheckRequest | ScoresRequest, preparation: Preparation
+) -> FileTable:
     """Read another table as the first one was read, renamed by a codebook if there is one."""
     how: dict[str, Any] = {"header": False if request.no_header else preparation.header}
     if find_content(request.table).format == "h5ad":  # another file may be csv
@@ -153,7 +155,7 @@ def read_other(request: ApplyRequest | ScoresRequest, preparation: Preparation) 
     return table
 
 
-def _values(table: FileTable, preparation: Preparation) -> tuple[Any, list[str]]:
+def values_of_model(table: FileTable, preparation: Preparation) -> tuple[Any, list[str]]:
     """Return the columns of the model that a table has, as the kinds they have in it."""
     given = set(table.names)
     if not table.is_frame or given.isdisjoint(preparation.names):  # sparse numbers have no gaps

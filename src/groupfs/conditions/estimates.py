@@ -110,16 +110,19 @@ class GroupChanges:
         return pd.DataFrame(columns).infer_objects()
 
 
-def change_from(values: FloatArray) -> Change:
+def change_from(values: FloatArray, worth: FloatArray | None = None) -> Change:
     """Compare the first arrangement with the others, (P + 1, K, C); NaN where nothing is known.
 
-    Conditions in which a group has no value are left out, and it takes two that have one.
+    Conditions in which a group has no value are left out, and it takes two that have one. Values
+    count by the root of the samples they are ``worth``: a condition with more gaps varies more.
     """
     known = ~np.isnan(values[0])
     counts = np.maximum((~np.isnan(values)).sum(0), 1)
     off = values - np.nansum(values, 0) / counts
     spread = np.sqrt(np.nansum(np.square(off), 0) / counts)
     z = np.divide(off, spread, out=np.zeros_like(off), where=known & (spread > NO_SPREAD))
+    if worth is not None:
+        z *= np.sqrt(worth / np.maximum(worth.mean(0), 1e-300))
     T = np.nansum(np.square(z), 1) / np.maximum(known.sum(0), 1)
     p_values = (T[0] * (1 - SAME) <= T).mean(0)  # the first is as large as itself: the "+ 1"
     p_values[known.sum(0) < 2] = np.nan

@@ -62,8 +62,10 @@ def measure(
     counts = draw_counts(units, strata, n_bootstrap, rng)
 
     means = partial(weighted.weighted_means, samples.scores)
+    scored = partial(weighted.n_scored, samples.scores)
     r, r_again = np.full((K, C), np.nan), np.full((len(counts), K, C), np.nan)
     r_moved = np.full((len(taken), len(tested), C), np.nan)
+    worth = np.ones(r_moved.shape)
     for j in range(C):
         columns = weighted.columns_of_group(samples.turned(j), weights, without_level)
         if columns is None:
@@ -71,6 +73,7 @@ def measure(
         r[:, j] = columns.cohesion(weights)
         r_again[..., j] = repeated(columns.cohesion, weights, counts, resampled)
         r_moved[..., j] = repeated(columns.cohesion, weights[tested], taken, rearranged)
+        worth[..., j] = repeated(columns.n_samples, weights[tested], taken, rearranged)
     n_units = weighted.effective_samples(np.stack([np.bincount(units, row) for row in weights]))
     again = repeated(means, weights, counts, resampled)
     return {
@@ -79,8 +82,10 @@ def measure(
         "sizes": groups.sizes.tolist(),
         "mean": interval(means(weights), again, confidence, n_units),
         "cohesion": correlation_interval(r, r_again, confidence, n_units),
-        "mean_change": change_from(repeated(means, weights[tested], taken, rearranged)),
-        "cohesion_change": change_from(r_moved),
+        "mean_change": change_from(
+            *(repeated(of, weights[tested], taken, rearranged) for of in (means, scored))
+        ),
+        "cohesion_change": change_from(r_moved, worth),
         "confidence": confidence,
         "alpha": alpha,
         "blocks": "none" if samples.blocks is None else "whole" if exchange.whole else "within",

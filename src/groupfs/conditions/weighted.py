@@ -61,6 +61,12 @@ class GroupColumns:
         sums = [self.correlations(weights[part]).sum((1, 2)) for part in parts]
         return (np.concatenate(sums) - m) / (m * (m - 1))
 
+    def n_samples(self, weights: FloatArray) -> FloatArray:
+        """Count the samples that weights are worth to a pair, on average over pairs, (Q,)."""
+        m = self.Z.shape[1]
+        others = ~np.eye(m, self._both.shape[1] // m, dtype=bool).ravel()
+        return np.asarray(_worth(weights, self._both)[:, others].mean(1))
+
     def correlations(self, weights: FloatArray) -> FloatArray:
         """Correlate the columns for every set of weights, (Q, n) to (Q, m, m)."""
         Q, m = len(weights), self.Z.shape[1]
@@ -106,6 +112,11 @@ def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:
     total = weights @ (~np.isnan(scores)).astype(float)
     mean = weights @ np.nan_to_num(scores) / np.maximum(total, 1e-300)
     return np.where(total > 0, mean, np.nan)
+
+
+def n_scored(scores: FloatArray, weights: FloatArray) -> FloatArray:
+    """Count the samples with a score that weights are worth, (n, C) and (Q, n) to (Q, C)."""
+    return _worth(weights, (~np.isnan(scores)).astype(float))
 
 
 def effective_samples(weights: FloatArray) -> FloatArray:
