@@ -5,13 +5,14 @@ Axes: C groups, K conditions, G places along the number, n samples.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from groupfs.conditions import inputs
-from groupfs.conditions.estimates import GroupChanges
+from groupfs.conditions.estimates import Change, Estimate, GroupChanges
+from groupfs.conditions.invariance import FeaturesOf, features_within, remarks, turned_groups
 from groupfs.conditions.measure import measure
 from groupfs.conditions.weighted import (
     effective_samples,
@@ -20,6 +21,10 @@ from groupfs.conditions.weighted import (
     standardized_within,
 )
 from groupfs.utils.types import FloatArray
+from groupfs.utils.warn import warn
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Places at which curves are drawn, between these quantiles of the number: beyond lie few samples.
 N_PLACES, ENDS = 25, (0.05, 0.95)
@@ -36,7 +41,72 @@ class Comparison(GroupChanges):
     """C groups in rank order within K conditions, and which change; made by :func:`compare`."""
 
     conditions: list[Any]  #: (K,)
+    pairs: list[tuple[int, int]]  #: of conditions
+    mean_difference: Estimate  #: of the two conditions of each pair, (C, pairs)
+    cohesion_difference: Estimate
+    features: list[FeaturesOf | None]  #: of each group in every condition; None of fewer than three
+    related: list[tuple[int, int]]  #: pairs of groups, of the first 20
+    relation: Estimate | None = (
+        None  #: correlation of the scores of each pair of groups, (pairs, K)
+    )
+    relation_change: Change | None = None
+    remarks: list[str]  #: what looks like reversed scoring, as sentences
     _along = ("condition", "conditions")
+
+    def differences_frame(self) -> "pd.DataFrame":
+        """Return a row per group and pair of conditions: how far the first is above the second."""
+        import pandas as pd
+
+        rows = []
+        for j, group in enumerate(self.groups):
+            for p, (k, other) in enumerate(self.pairs):
+                names = self.conditions[k], self.conditions[other]
+                row = {"group": group, "representative": self.representatives[j]}
+                row |= dict(zip(("condition", "other"), names, strict=True))
+                for name in ("mean", "cohesion"):
+                    of: Estimate = getattr(self, f"{name}_difference")
+                    row |= {name: of.value[j, p], f"{name}_low": of.low[j, p]}
+                    row[f"{name}_high"] = of.high[j, p]
+                rows.append(row)
+        return pd.DataFrame(rows)
+
+    def features_frame(self) -> "pd.DataFrame":
+        """Return a row per feature of a group and condition: what differs beyond the group.
+
+        ``state`` is "holds", "lost" or "reversed" beside the other conditions, ``item_rest`` the
+        correlation with the sum of the others that hold, ``mean`` that of the feature in
+        deviations, ``beyond`` what of it is not the group's, and ``is_off`` whether that is more
+        than chance.
+        """
+        import pandas as pd
+
+        rows = []
+        for group, of in zip(self.groups, self.features, strict=True):
+            if of is None:
+                continue
+            for i, name in enumerate(of.names):
+                for k, condition in enumerate(self.conditions):
+                    row = {"group": group, "feature": name, "condition": condition}
+                    row["state"] = str(of.states[k][i])
+                    figures = ("item_rest", "mean", "beyond", "is_off")
+                    rows.append(row | {what: getattr(of, what)[k, i] for what in figures})
+        return pd.DataFrame(rows)
+
+    def relations_frame(self) -> "pd.DataFrame":
+        """Return a row per pair of groups and condition: the correlation of their scores."""
+        import pandas as pd
+
+        if self.relation is None or self.relation_change is None:
+            return pd.DataFrame()
+        changes, rows = self.relation_change.found(self.alpha), []
+        for p, (i, j) in enumerate(self.related):
+            for k, condition in enumerate(self.conditions):
+                of, change = self.relation, self.relation_change
+                row = {"group": self.groups[i], "other": self.groups[j], "condition": condition}
+                row |= {"r": of.value[p, k], "r_low": of.low[p, k], "r_high": of.high[p, k]}
+                row |= {"p_value": change.p_values[p], "q_value": change.q_values[p]}
+                rows.append(row | {"changes": changes[p]})
+        return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +165,9 @@ def compare(
     Returns
     -------
     Comparison
-        Tables by ``to_frame()`` and ``changes_frame()``.
+        Tables by ``to_frame()`` and ``changes_frame()``, ``differences_frame()`` of two conditions
+        each, ``features_frame()`` and ``relations_frame()``. ``remarks`` are warned of: features
+        or groups that look scored the other way round in a condition.
 
     Notes
     -----
@@ -123,9 +195,19 @@ def compare(
     settings = (confidence, alpha, n_permutations, n_bootstrap, random_state)
     without_level = partial(standardized_within, codes=codes)
     measured = measure(samples, weights, every, without_level, codes, settings)
-    return Comparison(
-        name=inputs.name_of(conditions), conditions=levels, n_samples=np.bincount(codes), **measured
-    )
+    groups, n = samples.groups, np.bincount(codes)
+    features = [features_within(samples, j, weights, without_level) for j in range(len(groups))]
+    turned = []
+    if "relation" in measured:
+        off = measured["mean_change"].z[: len(groups)]
+        turned = turned_groups(measured["relation"].value.T, measured["related"], n, off)
+    titles = [groups.title(j) for j in range(len(groups))]
+    name = inputs.name_of(conditions)
+    said = remarks(name, levels, titles, features, turned)
+    for sentence in said:
+        warn(sentence)
+    named: Any = {"name": name, "conditions": levels, "n_samples": n}
+    return Comparison(**named, **measured, features=features, remarks=said)
 
 
 def curves(

@@ -16,6 +16,7 @@ Resamples are of whole blocks, too.
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ USUAL, PER_GROUP = 999, 40
 FEWEST_ARRANGEMENTS = 3
 #: Blocks of which each has a condition (a time, say) of its own, from which chance can be told.
 FEWEST_BLOCKS = 4
+#: Groups whose relations are compared, at most.
+MOST_RELATED = 20
 #: Confidence, alpha, permutations, resamples and random state, as :func:`compare` takes them.
 Settings = tuple[float, float, int | None, int, int | np.random.RandomState | None]
 
@@ -49,7 +52,8 @@ def measure(
     """Measure all groups; return the fields that comparisons and curves have in common.
 
     Samples count in each condition by ``weights`` (K, n); changes are looked for in those that are
-    ``tested`` (k,), and ``strata`` (n,), conditions, are resampled each on its own.
+    ``tested`` (k,), and ``strata`` (n,), conditions, are resampled each on its own, and also
+    compared two at a time, and by how the groups are related there.
     """
     confidence, alpha, n_permutations, n_bootstrap, random_state = settings
     check_share("confidence", confidence)
@@ -76,7 +80,22 @@ def measure(
         worth[..., j] = repeated(columns.n_samples, weights[tested], taken, rearranged)
     n_units = weighted.effective_samples(np.stack([np.bincount(units, row) for row in weights]))
     again = repeated(means, weights, counts, resampled)
+    found: dict[str, Any] = {}
+    if strata is not None:
+        pairs = list(combinations(range(K), 2))
+        one, other = np.array(pairs).T
+        how = confidence, np.minimum(n_units[one], n_units[other])
+        value = means(weights)
+        found["pairs"] = pairs
+        found["mean_difference"] = interval(
+            value[one] - value[other], again[:, one] - again[:, other], *how
+        )
+        found["cohesion_difference"] = interval(
+            r[one] - r[other], r_again[:, one] - r_again[:, other], *how
+        )
+        found |= _relations(samples, weights, without_level, counts, taken, confidence, n_units)
     return {
+        **found,
         "groups": [groups.label(j) for j in range(C)],
         "representatives": [samples.names[i] for i in groups.representatives],
         "sizes": groups.sizes.tolist(),
@@ -90,6 +109,28 @@ def measure(
         "alpha": alpha,
         "blocks": "none" if samples.blocks is None else "whole" if exchange.whole else "within",
     }
+
+
+def _relations(
+    samples: Samples,
+    weights: FloatArray,
+    without_level: weighted.Function,
+    counts: FloatArray,
+    taken: IntArray,
+    confidence: float,
+    n_units: FloatArray,
+) -> dict[str, Any]:
+    """Correlate the scores of the first groups, two at a time, in every condition."""
+    C = min(len(samples.groups), MOST_RELATED)
+    found: dict[str, Any] = {"related": list(combinations(range(C), 2))}
+    if C < 2:
+        return found
+    scores = weighted.GroupColumns(without_level(samples.scores[:, :C]))
+    again = repeated(scores.pairs, weights, counts, resampled)
+    moved = repeated(scores.pairs, weights, taken, rearranged)
+    worth = repeated(scores.n_samples, weights, taken, rearranged)
+    found["relation"] = correlation_interval(scores.pairs(weights), again, confidence, n_units)
+    return found | {"relation_change": change_from(moved, worth[..., None])}
 
 
 def repeated(

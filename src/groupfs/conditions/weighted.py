@@ -41,11 +41,17 @@ N_LEVELS = 50
 class GroupColumns:
     """Columns Z (n, m) of a group, turned to agree, whose weighted correlations are asked for.
 
-    ``excluded`` (m, m) says which correlations count as none.
+    ``excluded`` (m, m) says which correlations count as none, ``places`` (m,) which columns they
+    were.
     """
 
-    def __init__(self, Z: FloatArray, excluded: BoolArray) -> None:
-        self.Z, self.excluded = Z, excluded
+    def __init__(
+        self, Z: FloatArray, excluded: BoolArray | None = None, places: IntArray | None = None
+    ) -> None:
+        m = Z.shape[1]
+        self.Z = Z
+        self.excluded = np.zeros((m, m), dtype=bool) if excluded is None else excluded
+        self.places = np.arange(m) if places is None else places
         present, values = (~np.isnan(Z)).astype(float), np.nan_to_num(Z)
         # without gaps, sums over the samples of a pair are the same for all pairs
         other = present[:, :1] if present.all() else present
@@ -54,12 +60,16 @@ class GroupColumns:
         # each pair twice: to write half of a matrix into the other takes longer
         self._products = _pairs(values, values)
 
-    def cohesion(self, weights: FloatArray) -> FloatArray:
-        """Average the correlations of pairs for every set of weights, (Q, n) to (Q,)."""
+    def pairs(self, weights: FloatArray) -> FloatArray:
+        """Correlate pairs of columns for every set of weights, (Q, n) to (Q, m (m - 1) / 2)."""
         n, m = self.Z.shape
         parts = gen_batches(len(weights), max(1, AT_ONCE // max(n, m * m)))
-        sums = [self.correlations(weights[part]).sum((1, 2)) for part in parts]
-        return (np.concatenate(sums) - m) / (m * (m - 1))
+        upper = np.triu_indices(m, 1)
+        return np.concatenate([self.correlations(weights[part])[:, *upper] for part in parts])
+
+    def cohesion(self, weights: FloatArray) -> FloatArray:
+        """Average the correlations of pairs for every set of weights, (Q, n) to (Q,)."""
+        return np.asarray(self.pairs(weights).mean(1))
 
     def n_samples(self, weights: FloatArray) -> FloatArray:
         """Count the samples that weights are worth to a pair, on average over pairs, (Q,)."""
@@ -104,7 +114,7 @@ def columns_of_group(
         return None
     Z, few = Z[:, known], few[np.ix_(known, known)]
     basis = make_basis(list(Z.T[:, :, None]), "correlation")
-    return GroupColumns(without_level(Z), few | exclusive_pairs(basis, 0, m))
+    return GroupColumns(without_level(Z), few | exclusive_pairs(basis, 0, m), np.flatnonzero(known))
 
 
 def weighted_means(scores: FloatArray, weights: FloatArray) -> FloatArray:

@@ -114,9 +114,8 @@ def measure(then: FloatArray, n_then: float, Z: FloatArray, rng: np.random.Gener
     Both are turned so that reversed features agree with their group, the most central first.
     """
     R, n = pairwise_correlations(Z)
-    now, before = loadings_of(R), loadings_of(then)
-    now = now if now @ before >= 0 else -now
-    states, rest = _states(then, n_then, R, n, now)
+    before = loadings_of(then)
+    states, rest, now = compare_features(then, n_then, R, n)
     turn = np.where([of is State.REVERSED for of in states], -1.0, 1.0)
     lost = np.array([of is State.LOST for of in states])
     R, same = R * turn[:, None] * turn, congruence(before, now * turn)
@@ -146,10 +145,15 @@ def measure(then: FloatArray, n_then: float, Z: FloatArray, rng: np.random.Gener
     )
 
 
-def _states(
-    then: FloatArray, n_then: float, R: FloatArray, n: float, now: FloatArray
-) -> tuple[list[State], FloatArray]:
-    """Say what became of every feature, and correlate it with the others that hold, (m,)."""
+def compare_features(
+    then: FloatArray, n_then: float, R: FloatArray, n: float
+) -> tuple[list[State], FloatArray, FloatArray]:
+    """Say what became of every feature, (m,).
+
+    Returns also their correlations with the others that hold, and their loadings, (m,) each.
+    """
+    now = loadings_of(R)
+    now = now if now @ loadings_of(then) >= 0 else -now
     m = len(R)
     turn, among = np.where(now < 0, -1.0, 1.0), np.ones(m, dtype=bool)
     before = with_rest(then, np.ones(m), among)
@@ -166,7 +170,7 @@ def _states(
     is_reversed = (turn < 0) & ~lost
     is_reversed &= np.arctanh(np.clip(rest, -0.99, 0.99)) < -FEATURE_ERRORS / np.sqrt(max(n - 3, 1))
     kinds = np.where(is_reversed, State.REVERSED, np.where(lost, State.LOST, State.HOLDS))
-    return [State(kind) for kind in kinds.tolist()], rest
+    return [State(kind) for kind in kinds.tolist()], rest, now
 
 
 def _verdict(

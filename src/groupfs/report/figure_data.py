@@ -37,6 +37,8 @@ MOST_FEATURES, MOST_SCORES = 200, 120_000
 MOST_CLASSES = 28
 #: Names of classes with which k-means is compared, at most.
 MOST_COMPARED = 100
+#: Features and relations that differ between conditions, told of on the page, at most.
+MOST_DIFFERENT = 40
 
 
 def stops(result: Result) -> list[int]:
@@ -138,8 +140,15 @@ def summarize_conditions(compared: Any) -> Json:
             record[f"{name}_p_value"] = tidy(change.p_values[j], 4)
             record[f"{name}_q_value"] = tidy(change.q_values[j], 4)
             record[f"{name}_changes"] = bool(change.found(compared.alpha)[j])
+        if not is_number and len(compared.pairs) == 1:
+            for name in ("mean", "cohesion"):
+                of = getattr(compared, f"{name}_difference")
+                ends = (of.value[j, 0], of.low[j, 0], of.high[j, 0])
+                record[f"{name}_difference"] = tidy_list(ends, 4)
         groups.append(record)
+    between: Json = {} if is_number else _between_conditions(compared)
     return {
+        **between,
         "name": compared.name,
         "is_number": is_number,
         "conditions": conditions,
@@ -150,6 +159,24 @@ def summarize_conditions(compared: Any) -> Json:
         "sentence": _changes_sentence(compared.name, groups, compared.alpha),
         "groups": groups,
     }
+
+
+def _between_conditions(compared: Any) -> Json:
+    """Gather what differs beside the groups themselves: features, and relations of groups."""
+    features, relations = compared.features_frame(), compared.relations_frame()
+    if len(features):
+        features = features[features["is_off"] | (features["state"] != "holds")]
+    if len(relations):
+        relations = relations[relations["changes"]]
+    told = {"features": features[:MOST_DIFFERENT], "relations": relations[:MOST_DIFFERENT]}
+    rows = {
+        name: [
+            {key: tidy(x, 4) if isinstance(x, float) else x for key, x in row.items()}
+            for row in frame.astype({"condition": str} if len(frame) else {}).to_dict("records")
+        ]
+        for name, frame in told.items()
+    }
+    return {"remarks": compared.remarks, **rows}
 
 
 def _changes_sentence(name: str, groups: Sequence[Json], alpha: float) -> str:
