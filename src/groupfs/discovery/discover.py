@@ -49,6 +49,25 @@ class Discovery:
         return found[np.argsort(self.relatedness.p_values[found], kind="stable")]
 
 
+@dataclass(frozen=True)
+class Divided:
+    """A table's related features, and the tree of groups that they are divided into."""
+
+    table: Table  #: of the related features
+    distinct: IntArray  #: of them, those that are no duplicates, which were divided
+    graph: FeatureGraph  #: of the distinct ones
+    root: Node
+    cuts: list[Cut]  #: levels, broadest first
+
+    def place(self, values: Any) -> Any:
+        """Give values of distinct features to all, duplicates that of the first, (d,)."""
+        twins = self.table.twins
+        found = np.full(len(twins), -1, dtype=values.dtype)
+        found[self.distinct] = values
+        _, first = np.unique(twins, return_index=True)
+        return found[first[twins]]
+
+
 def discover(
     table: Table, options: Options, seed: int, known_labels: IntArray | None = None
 ) -> Discovery:
@@ -62,42 +81,49 @@ def discover(
         groups, order = describe(division, options, seed, {})
         return Discovery([groups], [_level(groups, None, None, order)], 0, order=order)
     doing("Comparing features with chance")
-    relatedness = _relatedness(table, options)
+    relatedness = measure_related(table, options)
     options = replace(options, keep_unrelated=relatedness is None)
-    strength = table.similarity.strength() if relatedness is None else relatedness.strength
     chance = relatedness.chance if relatedness else ChanceTables.of(table.similarity, CHANCE_SEED)
-    if relatedness is not None:
-        related = np.flatnonzero(relatedness.related)
-        if len(related) < 2:
-            return no_groups(table, relatedness)
-        table, strength = table.restricted(related), strength[related]
-    n_chosen = table.similarity.shape[1]
-    # duplicates go where the first of them goes
-    distinct = np.sort(np.unique(table.twins, return_index=True)[1])
-    distinct = distinct if len(distinct) >= 2 * FEWEST else np.arange(n_chosen)
-    doing("Comparing halves of the rows")
-    graph = connect_features(
-        table.similarity.restricted(distinct), options.signed, strength[distinct]
-    )
-    doing("Dividing features into groups")
-    cuts = _levels(table.restricted(distinct), graph, options)
-    if not cuts:
-        return no_groups(table, relatedness)
+    divided = divide_table(table, relatedness, options)
+    if divided is None:
+        return Discovery([Groups.none(len(table.names))], [], 0, relatedness)
+    table, graph = divided.table, divided.graph
     doing("Describing groups")
-    by_chance = chance_cohesion(chance, n_chosen, None, options.signed)
+    by_chance = chance_cohesion(chance, len(table.columns), None, options.signed)
     found: list[Groups] = []
     levels: list[Level] = []
     smooth: dict[bytes, float] = {}
-    for cut in cuts:
-        labels = _place(cut.labels, distinct, table.twins)
+    for cut in divided.cuts:
+        labels = divided.place(cut.labels)
         again, stability = cut.again if graph.has_halves else (None, None)
-        stability = None if stability is None else _place(stability, distinct, table.twins)
+        stability = None if stability is None else divided.place(stability)
         parts = (table, labels, cut.n_groups, by_chance, again, stability, graph.dealt)
         groups, order = describe(Division(*parts), options, seed, smooth)
         has_agreement = graph.has_halves and options.n_groups == "auto"
         levels.append(_level(groups, levels[-1:], cut if has_agreement else None, order))
         found.append(groups)
-    return Discovery(found, levels, default_level(cuts), relatedness)
+    return Discovery(found, levels, default_level(divided.cuts), relatedness)
+
+
+def divide_table(table: Table, relatedness: Relatedness | None, options: Options) -> Divided | None:
+    """Divide the related features of a table, or all, into a tree of groups; None without any."""
+    if relatedness is None:
+        strength = table.similarity.strength()
+    else:
+        related = np.flatnonzero(relatedness.related)
+        if len(related) < 2:
+            return None
+        table, strength = table.restricted(related), relatedness.strength[related]
+    # duplicates go where the first of them goes
+    distinct = np.sort(np.unique(table.twins, return_index=True)[1])
+    distinct = distinct if len(distinct) >= 2 * FEWEST else np.arange(len(strength))
+    doing("Comparing halves of the rows")
+    graph = connect_features(
+        table.similarity.restricted(distinct), options.signed, strength[distinct]
+    )
+    doing("Dividing features into groups")
+    cuts, root = _levels(table.restricted(distinct), graph, options)
+    return None if root is None else Divided(table, distinct, graph, root, cuts)
 
 
 def _level(groups: Groups, broader: list[Level] | None, cut: Cut | None, order: IntArray) -> Level:
@@ -110,27 +136,28 @@ def _level(groups: Groups, broader: list[Level] | None, cut: Cut | None, order: 
     return Level(groups.labels, len(first), cut.agreement, parent, split)
 
 
-def _levels(table: Table, graph: FeatureGraph, options: Options) -> list[Cut]:
+def _levels(table: Table, graph: FeatureGraph, options: Options) -> tuple[list[Cut], Node | None]:
     """Grow the tree by few halves, leave features out, and grow it again on those that stay.
 
-    Returns its levels, or one level of as many groups as were asked for; none if no group is left.
+    Returns its levels, or one level of as many groups as were asked for, and the tree; none if no
+    group is left.
     """
     d = graph.n_features
     members, grown = np.arange(d), Grown()
     levels = levels_of(grow_tree(graph, members, grown=grown, roughly=True), d, broader=False)
     stay = np.flatnonzero(_settled(table, graph, levels[-1], options) >= 0)
     if not len(stay):
-        return []
+        return [], None
     if options.n_groups != "auto" and len(stay) < int(options.n_groups):
         stay = members
     root = grow_tree(graph, stay, grown=grown)
     if options.n_groups != "auto":
-        return [_cut(graph, root, int(options.n_groups))]
+        return [_cut(graph, root, int(options.n_groups))], root
     levels = levels_of(root, d)
     narrow = levels[-1]
     settled = _settled(table, graph, narrow, options)
     levels = [level.moved(narrow.labels, settled) for level in levels]
-    return levels if (settled >= 0).any() else []
+    return (levels, root) if (settled >= 0).any() else ([], None)
 
 
 def _settled(table: Table, graph: FeatureGraph, level: Cut, options: Options) -> IntArray:
@@ -151,20 +178,7 @@ def _cut(graph: FeatureGraph, root: Node, n_groups: int) -> Cut:
     return Cut.of(*cut_tree(root, n_groups), 1.0, graph.n_features)
 
 
-def _place(values: Any, distinct: IntArray, twins: IntArray) -> Any:
-    """Give values of distinct features to all of them, duplicates that of the first, (d,)."""
-    found = np.full(len(twins), -1, dtype=values.dtype)
-    found[distinct] = values
-    _, first = np.unique(twins, return_index=True)
-    return found[first[twins]]
-
-
-def no_groups(table: Table, relatedness: Relatedness | None) -> Discovery:
-    """Describe a table in which no feature is related to another."""
-    return Discovery([Groups.none(len(table.names))], [], 0, relatedness)
-
-
-def _relatedness(table: Table, options: Options) -> Relatedness | None:
+def measure_related(table: Table, options: Options) -> Relatedness | None:
     """Measure which features are related to others; None where all features shall take part."""
     if options.keep_unrelated:
         return None

@@ -133,15 +133,19 @@ class FeatureGraph:
 
 
 def connect_features(
-    similarity: Similarity, signed: bool, strength: FloatArray | None = None, halved: bool = True
+    similarity: Similarity,
+    signed: bool,
+    strength: FloatArray | None = None,
+    halved: bool = True,
+    rows: IntArray | None = None,
 ) -> FeatureGraph:
     """Connect the features of a table; with ``signed`` only those that go the same way.
 
     ``strength`` says how far each feature goes with others, (d,). Without ``halved``, or with too
-    few rows, there are no halves.
+    few rows, there are no halves. With ``rows``, in the order of a dealing, halves are theirs.
     """
     N, d = similarity.shape
-    compared = similarity.compared if halved and d > WIDE else None
+    compared = similarity.compared if halved and d > WIDE and rows is None else None
     if compared is not None:
         least = chance_line(d, compared.n_rows)
         all_ties = _ties(compared.r.copy(), compared.n_rows, least, signed)
@@ -150,7 +154,7 @@ def connect_features(
     halves: list[HalvedBlocks] = []
     n_rows, dealt = np.array([float(N)]), None
     if halved and N >= FEWEST_HALVED:
-        dealt, halves = _halves(similarity, strength)
+        dealt, halves = _halves(similarity, strength, rows)
         n_halves = 2 * pairs_of_halves(d) * len(halves)
         n_rows = np.append(n_rows, np.full(n_halves, len(dealt) / 2))
     least = chance_line(d, n_rows) if d > WIDE else np.zeros(len(n_rows))
@@ -237,11 +241,13 @@ def _pairs(keys: IntArray, d: int) -> IntArray:
 
 
 def _halves(
-    similarity: Similarity, strength: FloatArray | None
+    similarity: Similarity, strength: FloatArray | None, rows_given: IntArray | None
 ) -> tuple[IntArray, list[HalvedBlocks]]:
     """Deal the rows, at most so many as are affordable, and make halves of every dealing."""
     held = similarity.in_memory()
     N, d = held.shape
+    if rows_given is not None:
+        return rows_given, [held.halved_blocks(rows_given, pairs_of_halves(d))]
     strength = held.strength() if strength is None else strength
     rank = np.argsort(np.argsort(-strength, kind="stable"))
     some = np.flatnonzero(rank < 2 * DEALING_FEATURES)

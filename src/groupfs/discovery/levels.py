@@ -43,6 +43,7 @@ class Cut:
     agreement: float
     parents: list[Node]  #: the node each group is a part of; itself where it is the root
     is_joined: bool = False  #: whether its groups are unions of the tree's broadest
+    depth: int = 0  #: of the tree, from 0 for the root's parts
 
     @property
     def n_groups(self) -> int:
@@ -83,12 +84,12 @@ def levels_of(root: Node, d: int, broader: bool = True) -> list[Cut]:
 
     With ``broader`` what its broadest groups are joined to comes before them.
     """
-    found = _depths(root, d)
+    found = depths_of(root, d)
     if not root.parts:  # one group, in which there is nothing to agree on but its members
         return [replace(found[0], agreement=float(found[0].again[0][0]))]
     if any(abs(level.agreement - CLEAR_LEVEL) < NEAR_LINE for level in found):
         root.look_at_all()
-        found = _depths(root, d)
+        found = depths_of(root, d)
     best = max(level.agreement for level in found)
     if broader and (joined := join_groups(root)):
         groups = [part.features for part in joined.parts]
@@ -105,7 +106,8 @@ def levels_of(root: Node, d: int, broader: bool = True) -> list[Cut]:
     return kept[::-1]
 
 
-def _depths(root: Node, d: int) -> list[Cut]:
+def depths_of(root: Node, d: int) -> list[Cut]:
+    """List the depths of a tree, broadest first, with how far halves agree on each."""
     found: list[Cut] = []
     front = [(root, root, 1.0)]  # node, its parent, agreement down to it
     while True:
@@ -116,7 +118,7 @@ def _depths(root: Node, d: int) -> list[Cut]:
         ]
         mean = sum(len(node.features) * agreed for node, _, agreed in front) / len(root.features)
         groups, parents = [node.features for node, _, _ in front], [node for _, node, _ in front]
-        found.append(Cut.of(groups, parents, mean, d))
+        found.append(replace(Cut.of(groups, parents, mean, d), depth=len(found)))
         if not any(node.parts for node, _, _ in front):
             return found
 
