@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from groupfs.data.basis import SimilarityFunction
     from groupfs.data.table import Table
     from groupfs.discovery.describe_groups import Options
+    from groupfs.preservation.rows_needed import RowsNeeded
 
 #: What ``similarity`` and ``metric`` may be called, and what a graph of the samples may be.
 SIMILARITIES = StrOptions({"correlation", "rank", "distance"})
@@ -326,6 +328,48 @@ class FeatureGroups(GroupSelector):
         other._show(self._find_level(level))
         other._select()
         return other
+
+    def rows_needed(self, X: Any) -> "RowsNeeded":
+        """Say how replication of the groups grows with the rows, and what more would show.
+
+        Halves of a quarter, of half, and of all of the rows are compared; curves through them tell
+        what twice as many would show, and how many rows it takes until a group is found again by
+        .75 and by .9, and until halves agree on a level by .7.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The table of the fit, or of a pilot study with the same columns; of other rows the
+            groups are those of X, and have the number of the fit where they are the same.
+
+        Returns
+        -------
+        RowsNeeded
+            Prints as a table; ``to_frame()`` has a row for each group of every level,
+            ``levels_frame()`` one for each level, ``sentences`` say it in words.
+
+        Examples
+        --------
+        >>> from groupfs import FeatureGroups
+        >>> from groupfs.datasets import load_two_moons
+        >>> X = load_two_moons(200, random_state=0).data
+        >>> grown = FeatureGroups(random_state=0).fit(X).rows_needed(X)
+        >>> grown.to_frame()["group"].tolist()
+        [1, 2]
+        """
+        from groupfs.preservation.rows_needed import rows_needed
+
+        check_is_fitted(self)
+        if self.groups is not None or self.n_groups != "auto":
+            raise ParameterError(
+                "rows_needed speaks of groups that halves of the rows agree on; fit with n_groups="
+                '"auto" and without groups.',
+                "n_groups",
+            )
+        with progress(5, X):
+            doing("Reading the table")
+            table, options = clone(self)._open(X)
+            return rows_needed(self, table, options)
 
     def _find_level(self, level: int | str) -> int:
         """Return the place of a level in ``levels_``."""

@@ -102,6 +102,7 @@ class SelectRequest:
     table: Annotated[str | None, TABLE]  #: the file, or None for the two moons
     label: Annotated[str | None, option("--label COLUMN")] = None
     by: Annotated[str | None, option("--by COLUMN")] = None
+    rows_needed: Annotated[bool, option("--rows-needed")] = False
     columns: Annotated[list[str] | None, option("--columns COLUMN")] = None
     drop: Annotated[list[str] | None, option("--drop COLUMN")] = None
     use: Annotated[list[str] | None, option("--use COLUMN")] = None

@@ -68,6 +68,8 @@ def print_outcome(summary: dict[str, Any], request: SelectRequest, seconds: floa
         )
     if conditions := summary.get("conditions"):
         console.print(conditions["sentence"])
+    for sentence in summary.get("growth", {}).get("sentences", []):
+        console.print(sentence)
     lines = [f"\nWritten in {seconds:.0f} s: {out}/", f"  {', '.join(files)}"]
     lines.append(f"Open {out / 'report.html'} in a browser.")
     if summary["selection"]["n_features"]:

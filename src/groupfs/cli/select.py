@@ -1,7 +1,6 @@
 """``groupfs select`` and ``groupfs demo``: read, prepare, fit, summarise, write."""
 
 import warnings
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -36,7 +35,7 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     from groupfs import FeatureGroups, report  # slow, so not before the table is sound
 
     report_progress(f"Looking for groups among {len(names)} features")
-    compared = None
+    compared = growth = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         selector = FeatureGroups(**request.parameters).fit(prepared.X)
@@ -44,14 +43,18 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
         selector = turned(selector, request.direction, names)
         if prepared.condition is not None:
             report_progress(f"Comparing groups by {request.by}")
-            compared = _compare_by(selector, prepared.X, names, prepared.condition)
+            compared = _compare_by(selector, prepared.X, prepared.condition)
+        if request.rows_needed and selector.n_groups_:
+            report_progress("Comparing halves of fewer rows")
+            growth = selector.rows_needed(prepared.X)
     # those of other packages have classes of their own, and are not for users of a command
     ours = (w for w in caught if w.category is UserWarning or "groupfs" in w.category.__module__)
     said = [translate(str(w.message)) for w in ours]
     note(*said)
     report_progress("Writing the report")
     about: Any = {"feature_names": names, "labels": prepared.labels, "label_name": request.label}
-    about |= {"source": table.source, "conditions": compared, "wording": preparation.labels}
+    about |= {"source": table.source, "wording": preparation.labels}
+    about |= {"conditions": compared, "growth": growth}
     summary = report.summarize(selector, prepared.X, notes=[*prepared.notes, *said], **about)
     summary["code"] = [command_line(request, table.source)]
     scored = None
@@ -64,7 +67,7 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     return summary
 
 
-def _compare_by(selector: Any, X: Any, names: list[str], column: Any) -> Any:
+def _compare_by(selector: Any, X: Any, column: Any) -> Any:
     """Compare the groups of a fit by a column; return what was found, None without groups."""
     from groupfs.conditions import compare, curves
     from groupfs.conditions.inputs import is_number
@@ -72,9 +75,7 @@ def _compare_by(selector: Any, X: Any, names: list[str], column: Any) -> Any:
     if not selector.n_groups_:
         warnings.warn(f"There are no groups to compare by {column.name}.", stacklevel=2)
         return None
-    compared = (curves if is_number(column) else compare)(selector, X, column)
-    # a sparse table has no names of its own
-    return replace(compared, representatives=[names[i] for i in selector.representatives_])
+    return (curves if is_number(column) else compare)(selector, X, column)
 
 
 def two_moons() -> FileTable:

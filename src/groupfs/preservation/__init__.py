@@ -2,5 +2,6 @@
 
 from groupfs.preservation.check import GroupCheck, Preservation, check_groups
 from groupfs.preservation.measure import Measured, State
+from groupfs.preservation.rows_needed import RowsNeeded
 
-__all__ = ["GroupCheck", "Measured", "Preservation", "State", "check_groups"]
+__all__ = ["GroupCheck", "Measured", "Preservation", "RowsNeeded", "State", "check_groups"]

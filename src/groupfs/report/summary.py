@@ -40,6 +40,7 @@ def summarize(
     labels: ArrayLike | None = None,
     label_name: str | None = None,
     conditions: Any = None,
+    growth: Any = None,
     source: str | None = None,
     notes: Sequence[str] = (),
     wording: Mapping[str, str] | None = None,
@@ -59,6 +60,8 @@ def summarize(
         Name of the labels.
     conditions : Comparison, Curves or None
         What :func:`groupfs.conditions.compare` or :func:`groupfs.conditions.curves` has found.
+    growth : RowsNeeded or None
+        What ``selector.rows_needed`` has found.
     source : str or None
         Name of the file the table came from.
     notes : sequence of str
@@ -117,7 +120,21 @@ def summarize(
         summary["views"].append(differences(view, summary))
     if conditions is not None:
         summary["conditions"] = figure_data.summarize_conditions(conditions)
+    if growth is not None:
+        frames = {"levels": growth.levels_frame(), "groups": growth.to_frame()}
+        summary["growth"] = {
+            "n_rows": growth.n_rows,
+            "sentences": growth.sentences,
+            **{
+                name: [_finite(row) for row in of.to_dict("records")] for name, of in frames.items()
+            },
+        }
     return summary
+
+
+def _finite(row: Json) -> Json:
+    """Round the numbers of a row; infinite ones are null."""
+    return {name: tidy(x, 4) if isinstance(x, float) else x for name, x in row.items()}
 
 
 def summarize_check(checked: Any, source: str | None = None) -> Json:
@@ -127,8 +144,7 @@ def summarize_check(checked: Any, source: str | None = None) -> Json:
     """
     rows = []
     for of in checked.groups:
-        row = of.to_row()
-        row |= {name: tidy(value, 4) for name, value in row.items() if isinstance(value, float)}
+        row = _finite(of.to_row())
         figures = () if of.now is None else (of.now.loadings_before, of.now.loadings)
         points = [[round(float(x), 3) for x in figure] for figure in figures]
         states = [] if of.now is None else [str(state) for state in of.now.states]
