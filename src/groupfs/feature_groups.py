@@ -5,7 +5,7 @@ What a fit needs is imported inside its methods: estimators are made at once.
 
 import copy
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,12 +15,15 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from groupfs.data.blocks import read_blocks, without_blocks
 from groupfs.data.checks import refuse_n_groups
 from groupfs.data.known_groups import known_labels, refuse_ambiguous_members
 from groupfs.data.learned_columns import learn_levels
-from groupfs.groups import Groups
+from groupfs.groups import Groups, feature_names
+from groupfs.result import Result
 from groupfs.selection.select import refuse_conflicts, refuse_too_many
 from groupfs.selector import GroupSelector, derive_seeds
+from groupfs.sentences import Why
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.progress import doing, progress
 from groupfs.utils.sklearn_compat import (
@@ -34,6 +37,8 @@ from groupfs.utils.sklearn_compat import (
     validate_parameter_constraints,
 )
 from groupfs.utils.text import join_words
+from groupfs.utils.types import IntArray
+from groupfs.utils.warn import SelectionWarning, warn
 
 if TYPE_CHECKING:
     from groupfs.data.basis import SimilarityFunction
@@ -200,6 +205,10 @@ class FeatureGroups(GroupSelector):
         As ``explained_``, in rows that the regressions have not seen: every row by the others. With
         few rows that is far less. Ends where there are no more rows than features. None for
         similarities that are not correlations.
+    blocks_ : list of str or None
+        What the blocks of rows are called that ``fit`` was given.
+    group_block_cohesion_ : ndarray of shape (n_groups_, n_blocks) or None
+        Mean correlation of each group's features in each of them, NaN where it has few rows.
     n_features_in_ : int
         Number of columns of X.
     feature_names_in_ : ndarray of str
@@ -250,7 +259,7 @@ class FeatureGroups(GroupSelector):
     _selection_parameters += ["n_per_group", "output", "alpha"]
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, blocks: ArrayLike | None = None) -> Self:
         """Find the groups of the columns of X, and select features.
 
         Parameters
@@ -264,17 +273,30 @@ class FeatureGroups(GroupSelector):
             their blocks are.
         y : ignored
             Labels are never looked at.
+        blocks : array-like of shape (n_samples,) or None, default=None
+            What rows come from, such as cohorts, batches or schools: groups are those that these
+            have in common. Differences of blocks in means are taken out of columns of numbers, of
+            each half of the rows every block has its share, and of the groups that are found those
+            are kept that also hold in more than half of the blocks with 20 rows or more: whose mean
+            correlation there is beyond chance (3.1 standard deviations), and at least half of that
+            over blocks. A warning names those that do not. X must be in memory.
         """
         with progress(6, X):
-            return self._fit(X)
+            return self._fit(X, blocks)
 
-    def _fit(self, X: Any) -> Self:
+    def _fit(self, X: Any, blocks: ArrayLike | None) -> Self:
         from groupfs.discovery.discover import discover
         from groupfs.discovery.smoothness import feature_smoothness
         from groupfs.utils.threads import threads_for
 
         doing("Reading the table")
+        self.blocks_: list[str] | None = None
+        codes: IntArray | None = None
+        if blocks is not None:
+            codes, self.blocks_ = read_blocks(blocks, X.shape[0] if hasattr(X, "shape") else len(X))
+            X = without_blocks(X, codes)
         table, options = self._open(X)
+        options = replace(options, blocks=codes)
         labels, names = (None, []) if self.groups is None else self._known(X, table)
         seed = derive_seeds(check_random_state(self.random_state), 1)[0]
         with threads_for(table.rows.shape, own=True):
@@ -302,7 +324,20 @@ class FeatureGroups(GroupSelector):
             ]
             self._show(chosen)
             self._select()
+        if told := self._block_remarks():
+            warn(" ".join(told), SelectionWarning)
         return self
+
+    def _block_remarks(self) -> list[str]:
+        """Name groups that would be kept if they held in more blocks of rows."""
+        if self.blocks_ is None or not self.n_groups_:
+            return []
+        result, names = Result.of(self), feature_names(self)
+        return [
+            f"Group {j + 1} ({names[self.representatives_[j]]}) holds in "
+            f"{result.in_blocks_words(j)} only, and is not kept."
+            for j in np.flatnonzero(result.selection.group_why == Why.IN_FEW_BLOCKS).tolist()
+        ]
 
     def at_level(self, level: int | str) -> Self:
         """Return a fitted copy that speaks of another level of groups, without another fit.
@@ -395,6 +430,7 @@ class FeatureGroups(GroupSelector):
         self._set_groups(groups)
         self.group_pvalues_, self.group_replication_ = groups.p_values, groups.replication
         self._group_replicates, self._is_between = groups.replicates, groups.between
+        self.group_block_cohesion_, self._in_blocks = groups.within_blocks, groups.in_blocks
         self.feature_stability_, self.second_group_ = groups.stability, groups.second
         self.second_strength_ = groups.second_strength
         if hasattr(self, "_level_categories"):

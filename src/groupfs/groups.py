@@ -67,6 +67,8 @@ class Groups:
     second: IntArray | None = None  #: the other group a feature goes with most, or -1, (d,)
     second_strength: FloatArray | None = None  #: abs(r) with the score of that group, (d,)
     between: BoolArray | None = None  #: whether a feature is as much of both groups, (d,)
+    within_blocks: FloatArray | None = None  #: mean correlation in blocks of rows, (C, B)
+    in_blocks: BoolArray | None = None  #: whether the group holds there, (C, B)
     items: Items | None = None  #: what was measured of the features as items of scales
     names: list[str] | None = None  #: those the user has given
     gates: FloatArray | None = None  #: of the joint method, (C,)
@@ -89,6 +91,8 @@ class Groups:
             second=getattr(selector, "second_group_", None),
             second_strength=getattr(selector, "second_strength_", None),
             between=getattr(selector, "_is_between", None),
+            within_blocks=getattr(selector, "group_block_cohesion_", None),
+            in_blocks=getattr(selector, "_in_blocks", None),
             items=getattr(selector, "_items", None),
             names=[str(name) for name in given] if given else None,
             gates=getattr(selector, "group_gates_", None),
@@ -113,6 +117,12 @@ class Groups:
     def p_adjusted(self) -> FloatArray | None:
         """P-values adjusted for the number of groups, (C,)."""
         return None if self.p_values is None else adjust_p_values(self.p_values)
+
+    @cached_property
+    def n_blocks(self) -> tuple[IntArray, int]:
+        """In how many blocks each group holds, (C,), of how many that were looked at."""
+        assert self.in_blocks is not None and self.within_blocks is not None  # who asks has blocks
+        return self.in_blocks.sum(1), int((~np.isnan(self.within_blocks)).any(0).sum())
 
     def stand_out(self, alpha: float) -> BoolArray | None:
         """Find the groups that cohere beyond chance, (C,); None where that was not tested."""

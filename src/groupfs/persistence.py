@@ -10,7 +10,7 @@ from groupfs.files.columns import Preparation
 from groupfs.utils.packages import import_optional
 from groupfs.utils.text import join_names, one_line
 
-FORMAT, VERSION = "groupfs-model", 9
+FORMAT, VERSION = "groupfs-model", 10
 NEEDS_SKOPS = 'Model files need skops; install it with pip install "groupfs[io]".'
 #: Names in ``groupfs`` of the estimators that a model may be.
 SELECTORS = ("FeatureGroups", "GroupFS", "GroupFSPath")

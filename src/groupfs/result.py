@@ -7,7 +7,7 @@ order of their gates). Numpy alone; pandas for the frames.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -63,6 +63,7 @@ class Result:
     duplicate_of: IntArray | None = None  #: first column that each equals, -1 for none, (d,)
     n_values: FloatArray | None = None  #: rows that have a value of each feature, (d,)
     wording: list[str | None] | None = None  #: what the features say, such as questions, (d,)
+    blocks: list[str] = field(default_factory=list)  #: of rows, as the user calls them, (B,)
 
     @classmethod
     def of(
@@ -96,6 +97,7 @@ class Result:
             levels=getattr(selector, "levels_", []),
             duplicate_of=getattr(selector, "duplicate_of_", None),
             n_values=getattr(selector, "_n_values", None),
+            blocks=getattr(selector, "blocks_", None) or [],
         )
 
     @property
@@ -314,10 +316,20 @@ class Result:
                 "n": f"{self.n_selected_of[j]:,}",
                 "size": count(int(groups.sizes[j]), "feature"),
                 "representative": self.names[groups.representatives[j]],
+                "in_blocks": self.in_blocks_words(j),
             }
             for j in range(len(groups))
         ]
         return [every | facts for facts in of_groups] + [every]
+
+    def in_blocks_words(self, group: int) -> str:
+        """Say in how many blocks of rows a group holds: ``1 of 4 blocks (first)``."""
+        groups = self.groups
+        if groups.in_blocks is None:
+            return ""
+        n_holds, n_blocks = groups.n_blocks
+        named = join_names(np.array(self.blocks)[groups.in_blocks[group]])
+        return f"{n_holds[group]} of {n_blocks} blocks" + (f" ({named})" if named else "")
 
     @cached_property
     def reasons(self) -> list[str]:
@@ -407,6 +419,15 @@ class Result:
         order = np.lexsort((groups.ranks, np.where(inside, labels, len(groups))))
         return pd.DataFrame(columns).iloc[order].reset_index(drop=True)
 
+    @property
+    def _block_columns(self) -> dict[str, Any]:
+        """Tell of every group in how many blocks of rows it holds, and in which it does not."""
+        if self.groups.in_blocks is None:
+            return {}
+        looked_at = ~np.isnan(cast(FloatArray, self.groups.within_blocks))
+        absent = [np.array(self.blocks)[of] for of in looked_at & ~self.groups.in_blocks]
+        return {"n_blocks": self.groups.n_blocks[0], "not_in": [", ".join(of) for of in absent]}
+
     def groups_frame(self) -> "pandas.DataFrame":
         """Return one row for every group, largest first."""
         pd, groups = import_optional("pandas", f"groups_frame {NEEDS_PANDAS}"), self.groups
@@ -422,6 +443,7 @@ class Result:
             "selected": self.n_selected_of,
             **self.scale_figures,
             **self.figures,
+            **self._block_columns,
             "why": self.group_reasons,
             **({} if groups.gates is None else {"gate": groups.gates}),
             **{f"{name}_{j + 1}": r for name, of in pairs.items() for j, r in enumerate(of)},

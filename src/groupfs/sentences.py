@@ -50,6 +50,7 @@ class Why(IntEnum):
     NOT_NEEDED = 19, "not among the {n} of {size} that keep its score; {why}"
     # of a group
     IN_SOME_ROWS = 20, "holds together in some of the rows only{replication}"
+    IN_FEW_BLOCKS = 21, "holds in {in_blocks} only"
 
 
 REASONS = [why.words for why in Why]

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from groupfs.anndata import plot_correlations, select_groups
-from groupfs.anndata.batches import center_within
+from groupfs.data.blocks import centered_within
 from groupfs.utils.warn import SelectionWarning
 from tests.support.cells import make
 
@@ -52,7 +52,9 @@ def test_a_batch_effect_makes_no_group(selected):
 
 def test_a_group_of_one_batch_alone_is_found_but_not_kept():
     adata = batched(only_one=True)
-    with pytest.warns(SelectionWarning, match=r"holds in 1 of 2 batches only, and is not kept"):
+    with pytest.warns(
+        SelectionWarning, match=r"holds in 1 of 2 blocks \(first\) only, and is not kept"
+    ):
         select_groups(adata, batch_key="batch", **ALL_OF_KEPT)
     assert genes_of(adata) == set(range(8))
     groups = adata.uns["groupfs"]["groups"]
@@ -64,7 +66,7 @@ def test_a_group_of_one_batch_alone_is_found_but_not_kept():
 
 def test_centering_leaves_gaps_and_takes_batches_of_one():
     X = np.array([[1.0, 2.0], [3.0, np.nan], [10.0, 4.0]])
-    centered = center_within(X, np.array([0, 0, 1]))
+    centered = centered_within(X, np.array([0, 0, 1]))
     np.testing.assert_array_equal(centered, [[-1, 0], [1, np.nan], [0, 0]])
     X = np.repeat([[0.1], [0.7]], 30, axis=0) * np.ones(3)  # what differs between batches alone
-    assert not center_within(X, np.repeat([0, 1], 30)).any()
+    assert not centered_within(X, np.repeat([0, 1], 30)).any()

@@ -73,8 +73,8 @@ def test_layer_is_used_in_place_of_the_matrix(selected):
         ({"metric": "connectivities"}, "metric='connectivities' is neither .* has distances"),
         ({"metric": "distances"}, "holds distances"),
         ({"batch_key": "donor"}, "batch_key='donor' is not a column of adata.obs; it has cell"),
-        ({"batch_key": "some"}, "is missing for 1 of 150 cells"),
-        ({"batch_key": "cell"}, "has 150 values, none with 20 cells or more"),
+        ({"batch_key": "some"}, "is missing for 1 of 150 rows"),
+        ({"batch_key": "cell"}, "has 150 values, none with 20 rows or more"),
     ],
 )
 def test_what_is_not_there_is_refused_with_what_there_is(settings, message):

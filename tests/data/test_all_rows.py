@@ -74,7 +74,7 @@ def test_products_of_columns_are_given_back_before_the_next_are_made(rng, monkey
         return tensor.untyped_storage().data_ptr(), tensor.untyped_storage().nbytes()
 
     def watched(tensor, shape, **options):
-        if np.ndim(shape) == 1 and shape[0] == all_rows.N_BLOCKS:
+        if np.ndim(shape) == 1 and shape[0] == all_rows.N_ROW_BLOCKS:
             held = [memory(own) for own in gc.get_objects() if type(own) is torch.Tensor]
             assert not set(made) & set(held)
             made.append(memory(found := zeros(tensor, shape, **options)))

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.stats import rankdata
 
 from groupfs import FeatureGroups
-from groupfs.data.halves import block_of_rows, first_halves
+from groupfs.data.halves import first_halves, row_blocks
 from groupfs.data.open_table import open_table
 from tests.support.sliced import SMALL_PLAN, Sliced, open_streamed
 
@@ -136,7 +136,7 @@ def test_every_similarity_has_halves_and_coordinates(table, X):
     halves = similarity.in_memory().halved_blocks(rows, 4).correlations(1, D)
     assert halves.shape == (8, D - 1, D)
     np.testing.assert_allclose(halves.mean(0), r[1:], atol=0.2)
-    blocks = block_of_rows(len(rows))
+    blocks = row_blocks(len(rows))
     first = (
         similarity.in_memory().sampled(10**9, rng).rows.resampled(rows[first_halves(4)[2][blocks]])
     )

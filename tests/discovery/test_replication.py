@@ -1,6 +1,6 @@
 import numpy as np
 
-from groupfs.data.halves import block_of_rows
+from groupfs.data.halves import row_blocks
 from groupfs.discovery.describe_groups import holds_in_blocks
 
 
@@ -24,5 +24,5 @@ def test_a_few_rows_make_no_group(rng):
             Z[:, 5:] = rng.standard_normal((2000, 5))
             Z[:n_far, 5:] += 20
         Z = ((Z - Z.mean(0)) / Z.std(0))[rng.permutation(2000)]
-        found = holds_in_blocks(Z, block_of_rows(2000), groups, 2)
+        found = holds_in_blocks(Z, row_blocks(2000), groups, 2)
         assert found.tolist() == [True, holds]

@@ -8,12 +8,12 @@ from sklearn.metrics import adjusted_rand_score
 
 from groupfs import FeatureGroups
 from groupfs.data.halves import (
-    N_BLOCKS,
+    N_ROW_BLOCKS,
     WIDE,
     BlockSums,
-    block_of_rows,
     deal_rows,
     first_halves,
+    row_blocks,
 )
 from groupfs.discovery import feature_graph
 from groupfs.discovery.divide import agreement
@@ -43,11 +43,11 @@ def levels_in(X, signed=False):
 def test_halves_made_of_blocks_are_halves_of_the_rows(n_rows, rng):
     X = rng.standard_normal((n_rows, 6)) + 3
     X[:, 4] += 2 * X[:, 1]
-    blocks, halves = block_of_rows(n_rows), first_halves(31)
+    blocks, halves = row_blocks(n_rows), first_halves(31)
     found = BlockSums(X, 31).correlations(1, 4)
-    sizes = np.bincount(blocks, minlength=N_BLOCKS)
+    sizes = np.bincount(blocks, minlength=N_ROW_BLOCKS)
     assert sizes.max() - sizes.min() <= 1
-    assert (halves.sum(1) == N_BLOCKS // 2).all() and len(np.unique(halves, axis=0)) == 31
+    assert (halves.sum(1) == N_ROW_BLOCKS // 2).all() and len(np.unique(halves, axis=0)) == 31
     for pair, first in enumerate(halves):
         for side, half in enumerate((first, ~first)):
             expected = np.corrcoef(X[half[blocks]].T)[1:4]
@@ -78,14 +78,14 @@ def test_wide_tables_have_the_edges_that_blocks_of_all_pairs_give(signed, rng, m
 def test_a_column_that_hardly_varies_in_a_half_goes_with_nothing_there(rng):
     X = rng.standard_normal((320, 3))
     X[:, 0] = 0
-    X[block_of_rows(320) == 5, 0] = 1
+    X[row_blocks(320) == 5, 0] = 1
     r = BlockSums(X, 8).correlations(0, 3)
     without = ~first_halves(8)[:, 5]
     assert not r[::2][without][:, 0].any() and (np.abs(r) <= 1).all()
 
 
 def blocks_of(dealt):
-    return block_of_rows(len(dealt))[np.argsort(dealt)]
+    return row_blocks(len(dealt))[np.argsort(dealt)]
 
 
 def test_rows_are_dealt_by_what_they_are_and_not_by_their_places(rng):
@@ -102,7 +102,7 @@ def test_rows_are_dealt_by_what_they_are_and_not_by_their_places(rng):
 
 def test_equal_rows_are_spread_over_the_blocks(rng):
     Z = np.repeat([[0.0], [1.0]], 320, axis=0)
-    ones = Z[deal_rows(Z, np.zeros(640))[0], 0].reshape(N_BLOCKS, -1).mean(1)
+    ones = Z[deal_rows(Z, np.zeros(640))[0], 0].reshape(N_ROW_BLOCKS, -1).mean(1)
     assert ones.min() > 0.1 and ones.max() < 0.9
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from groupfs.anndata.batches import center_within, keep_what_holds, read_batches
+from groupfs.anndata.batches import cohesion_frame, read_batches, without_batches
 from groupfs.anndata.gene_sets import assign_genes, read_gene_sets
 from groupfs.anndata.matrix import (
     check_expression,
@@ -152,7 +152,7 @@ def select_groups(
     X, names = matrix.columns(columns), [matrix.genes[i] for i in columns]
     if check_values:
         check_expression(X, names, matrix.name, adata)
-    X = X if batches is None else center_within(X, batches[0])
+    X = X if batches is None else without_batches(X, batches)
     varies = varying_genes(X, names)
     report_constant(varies, names, "left out of every group")
     notes: list[str] = []
@@ -162,13 +162,14 @@ def select_groups(
         inside, labels, remarks = assign_genes(sets, X, columns, varies, signed)
         X, columns = take_columns(X, inside), columns[inside]
         notes, settings["groups"] = absent + remarks, labels
-    selector = _fit(adata, X, [matrix.genes[i] for i in columns], random_state, settings)
+    genes = [matrix.genes[i] for i in columns]
+    selector = _fit(adata, X, genes, random_state, settings, batches)
     result: dict[str, Any] = {}
-    if batches is not None:
-        result["batches"], remarks = keep_what_holds(X, *batches, selector)
-        notes += remarks
+    if batches is not None and selector.n_groups_:
+        result["batches"] = cohesion_frame(selector)
     if notes:
         warn(" ".join(notes), SelectionWarning)
+    if notes := notes + selector._block_remarks():  # of blocks the fit has warned
         result["notes"] = np.array(notes, dtype=object)
     places = {"layer": layer, "use_raw": use_raw, "mask_var": mask_var, "batch_key": batch_key}
     result["params"] = storable({**places, **selector.get_params(deep=False)})
@@ -213,7 +214,7 @@ def _mask(adata: Any, genes: list[str], mask_var: str | ArrayLike | None) -> Boo
 
 
 def _fit(
-    adata: Any, X: Any, genes: list[str], random_state: Any, settings: dict[str, Any]
+    adata: Any, X: Any, genes: list[str], random_state: Any, settings: dict[str, Any], batches: Any
 ) -> FeatureGroups:
     metric = settings.get("metric", "euclidean")
     selector = FeatureGroups(
@@ -221,7 +222,7 @@ def _fit(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantColumnsWarning)  # does not know the genes' names
-        selector.fit(X)
+        selector.fit(X, blocks=batches)
     selector.metric = metric  # by its name: the graph itself is in adata already
     selector.feature_names_in_ = np.array(genes, dtype=object)
     return selector

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from groupfs.anndata.batches import center_within, read_batches
+from groupfs.anndata.batches import read_batches, without_batches
 from groupfs.anndata.matrix import blocks_of, find_expression
 from groupfs.data.row_scores import score_blocks, score_weights
 from groupfs.feature_groups import FeatureGroups
@@ -156,7 +156,7 @@ def fitted_table(adata: Any, fitted: FeatureGroups, key: str) -> Any:
             "before cells are left out, or run select_groups again."
         )
     X, batch_key = gene_values(adata, fitted, key), adata.uns[key]["params"].get("batch_key")
-    return X if batch_key is None else center_within(X, read_batches(adata, batch_key)[0])
+    return X if batch_key is None else without_batches(X, read_batches(adata, batch_key))
 
 
 def gene_values(adata: Any, fitted: FeatureGroups, key: str) -> Any:

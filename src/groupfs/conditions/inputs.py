@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from groupfs.data.blocks import as_objects, read_categories
 from groupfs.data.open_table import read_rows
 from groupfs.data.row_scores import score_rows, score_weights
 from groupfs.groups import Groups, feature_names
@@ -112,26 +113,9 @@ def read_conditions(
     return renumbered, [levels[k] for k in kept]
 
 
-def read_categories(values: ArrayLike) -> tuple[IntArray, list[Any], BoolArray]:
-    """Number the categories of the samples, (n,); return them in order, and which are missing.
-
-    Categories of pandas keep their order, others are sorted.
-    """
-    given, missing = _as_objects(values)
-    categories = getattr(getattr(values, "cat", values), "categories", None)
-    present = set(given[~missing].tolist())
-    try:
-        levels = sorted(present) if categories is None else [c for c in categories if c in present]
-    except TypeError:  # of several types
-        levels = sorted(present, key=str)
-    number, codes = {level: k for k, level in enumerate(levels)}, np.full(len(given), -1)
-    codes[~missing] = [number[value] for value in given[~missing]]
-    return codes, levels, missing
-
-
 def read_numbers(values: ArrayLike) -> tuple[FloatArray, BoolArray]:
     """Read a number per sample, (n,), and which are missing."""
-    given, missing = _as_objects(values)
+    given, missing = as_objects(values)
     numbers = np.zeros(len(given))
     try:
         numbers[~missing] = given[~missing].astype(float)
@@ -168,12 +152,3 @@ def name_of(values: Any) -> str:
     """Return the name of a Series, or a word that fits any."""
     name = getattr(values, "name", None)
     return "condition" if name is None else str(name)
-
-
-def _as_objects(values: Any) -> tuple[Any, BoolArray]:
-    """Return values as Python objects, (n,), and which are missing: None, NaN, NA."""
-    given = np.empty(len(values), dtype=object)
-    given[:] = values.tolist() if hasattr(values, "tolist") else list(values)
-    if hasattr(values, "isna"):  # of pandas, where NA is neither equal nor unequal to itself
-        return given, np.asarray(values.isna(), dtype=bool)
-    return given, np.array([v is None or v != v for v in given], dtype=bool)

@@ -22,6 +22,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from groupfs.data.basis import exclusive_pairs, make_basis
+from groupfs.data.blocks import centered_within
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: From columns to columns without the level of conditions, or from sets of weights to numbers.
@@ -143,19 +144,6 @@ def _worth(weights: FloatArray, present: FloatArray) -> FloatArray:
     """Count the samples that weights are worth among those present, (Q, n) and (n, p) to (Q, p)."""
     squares = np.maximum(np.square(weights) @ present, 1e-300)
     return np.asarray(np.square(weights @ present) / squares)
-
-
-def centered_within(Z: FloatArray, codes: IntArray) -> FloatArray:
-    """Subtract from every column its mean within each condition, (n, m); equal values become 0."""
-    centered = np.array(Z, dtype=np.float64)
-    for code in np.unique(codes):
-        inside = np.flatnonzero(codes == code)
-        values = centered[inside]
-        mean = np.nansum(values, axis=0) / np.maximum((~np.isnan(values)).sum(axis=0), 1)
-        lowest, highest = np.fmin.reduce(values), np.fmax.reduce(values)
-        # the mean of equal values is rounded, and what is left of them would look like a column
-        centered[inside] = values - np.where(lowest == highest, lowest, mean)
-    return centered
 
 
 def standardized_within(Z: FloatArray, codes: IntArray) -> FloatArray:

@@ -28,7 +28,7 @@ from groupfs.utils.threads import spans
 from groupfs.utils.types import FloatArray, IntArray
 
 #: Blocks of rows that so many pairs of halves tell apart.
-N_BLOCKS = 2 * WIDE_PAIRS
+N_ROW_BLOCKS = 2 * WIDE_PAIRS
 #: Neighbours of a column.
 NEIGHBORS = 20
 #: Shares of the free memory for rows that stay, for a batch in double precision, for products, and
@@ -73,7 +73,7 @@ class DeviceRows:
     def __init__(self, source: Source, device: Any) -> None:
         self.torch, self.source, self.device = import_torch("device"), source, device
         most = int(BATCH_SHARE * self.free_bytes()) // (8 * source.shape[1])
-        self.n_rows = min(BATCH_ROWS, max(N_BLOCKS, most))
+        self.n_rows = min(BATCH_ROWS, max(N_ROW_BLOCKS, most))
         self._kept: list[Batch] | None = None
 
     def free_bytes(self) -> int:
@@ -231,14 +231,14 @@ class BlocksOfRows:
         place[units.columns] = np.arange(d)
         used = (units.columns, place, units.mean, units.scale)
         self.units = Units(*(torch.as_tensor(own, device=on_device) for own in used))
-        first = first_halves(WIDE_PAIRS)[:, :N_BLOCKS]
-        halves = np.stack([first, ~first], 1).reshape(-1, N_BLOCKS)
-        marked = np.concatenate([np.ones((1, N_BLOCKS)), halves])
+        first = first_halves(WIDE_PAIRS)[:, :N_ROW_BLOCKS]
+        halves = np.stack([first, ~first], 1).reshape(-1, N_ROW_BLOCKS)
+        marked = np.concatenate([np.ones((1, N_ROW_BLOCKS)), halves])
         self.marked = torch.as_tensor(marked, device=on_device)  # (H, 16)
-        self.counts = self.marked.new_zeros(N_BLOCKS)
+        self.counts = self.marked.new_zeros(N_ROW_BLOCKS)
         for batch in rows:
             slots, per_block = self._slots(batch)
-            self.counts += torch.bincount(slots // per_block, minlength=N_BLOCKS)
+            self.counts += torch.bincount(slots // per_block, minlength=N_ROW_BLOCKS)
         self.n_rows = self.marked @ self.counts
         self.line = torch.as_tensor(chance_line(d, as_array(self.n_rows)), device=on_device)
 
@@ -246,15 +246,15 @@ class BlocksOfRows:
         """Correlate columns with all, (H, c, d), from the first of c on; in single precision."""
         torch, d = self.torch, len(self.units.columns)
         free, marked = self.rows.free_bytes(), self.marked.float()
-        step = int(PRODUCTS_SHARE * free) // (4 * d * N_BLOCKS)
+        step = int(PRODUCTS_SHARE * free) // (4 * d * N_ROW_BLOCKS)
         at_once = min(AT_ONCE, int(LOOKED_AT_SHARE * free) // PER_CORRELATION)
         for start, stop in spans(d, max(step, 1)):
-            sums, squares = self.marked.new_zeros((2, N_BLOCKS, d))
-            products = marked.new_zeros((N_BLOCKS, stop - start, d))
+            sums, squares = self.marked.new_zeros((2, N_ROW_BLOCKS, d))
+            products = marked.new_zeros((N_ROW_BLOCKS, stop - start, d))
             for batch in self.rows:
                 slots, per_block = self._slots(batch)
-                Z = batch.filled(self.units, torch.float32, slots, N_BLOCKS * per_block)
-                for k, own in enumerate(Z.view(N_BLOCKS, per_block, d)):
+                Z = batch.filled(self.units, torch.float32, slots, N_ROW_BLOCKS * per_block)
+                for k, own in enumerate(Z.view(N_ROW_BLOCKS, per_block, d)):
                     self._add_products(products[k], own, start)
                     sums[k] += own.sum(0, dtype=torch.float64)
                     squares[k] += own.square().sum(0, dtype=torch.float64)
@@ -262,7 +262,7 @@ class BlocksOfRows:
             _mirror(products)
             mean, inverse = (own.float() for own in self._moments(sums, squares))
             for a, b in spans(stop - start, max(1, at_once // (len(marked) * d))):
-                part, some = slice(start + a, start + b), products[:, a:b].reshape(N_BLOCKS, -1)
+                part, some = slice(start + a, start + b), products[:, a:b].reshape(N_ROW_BLOCKS, -1)
                 r = (marked @ some).view(-1, b - a, d)
                 r /= self.n_rows.float()[:, None, None]
                 r -= mean[:, part, None] * mean[:, None]
@@ -291,9 +291,9 @@ class BlocksOfRows:
 
     def _slots(self, batch: Batch) -> tuple[Any, int]:
         """Deal the rows of a batch to slots, as many of every block."""
-        per_block = -(-batch.shape[0] // N_BLOCKS)
+        per_block = -(-batch.shape[0] // N_ROW_BLOCKS)
         dealt = np.random.default_rng(batch.number).permutation(batch.shape[0])
-        slots = dealt % N_BLOCKS * per_block + dealt // N_BLOCKS
+        slots = dealt % N_ROW_BLOCKS * per_block + dealt // N_ROW_BLOCKS
         return self.torch.as_tensor(slots, device=self.rows.device), per_block
 
     def _moments(self, sums: Any, squares: Any) -> tuple[Any, Any]:

@@ -18,9 +18,9 @@ from groupfs.utils.threads import in_threads, spans
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 #: Blocks of rows.
-N_BLOCKS = 32
+N_ROW_BLOCKS = 32
 #: Pairs of halves that one dealing of the rows gives, all different.
-MOST_PAIRS = N_BLOCKS - 1
+MOST_PAIRS = N_ROW_BLOCKS - 1
 #: Features above which tables are wide: neighbours alone are compared in halves of the rows.
 WIDE = 1500
 #: Pairs of halves of wide tables, where one pair says as much as many of a narrow one; and features
@@ -65,14 +65,14 @@ def _scrambled(numbers: NDArray[Any]) -> NDArray[np.uint64]:
     return x ^ (x >> np.uint64(31))
 
 
-def block_of_rows(n_rows: int) -> IntArray:
+def row_blocks(n_rows: int) -> IntArray:
     """Number the blocks of rows that were dealt, (n,); their sizes differ by one row at most."""
-    return np.arange(n_rows) * N_BLOCKS // max(n_rows, 1)
+    return np.arange(n_rows) * N_ROW_BLOCKS // max(n_rows, 1)
 
 
 def first_halves(n_pairs: int) -> BoolArray:
     """Say which blocks make the first half of every pair, (S, 32); the others make the second."""
-    return scipy.linalg.hadamard(N_BLOCKS)[1 : n_pairs + 1] > 0
+    return scipy.linalg.hadamard(N_ROW_BLOCKS)[1 : n_pairs + 1] > 0
 
 
 def pairs_of_halves(n_features: int) -> int:
@@ -96,11 +96,11 @@ class BlockSums:
     """
 
     def __init__(self, X: FloatArray, n_pairs: int) -> None:
-        self.X, self.edges = X, np.searchsorted(block_of_rows(len(X)), np.arange(N_BLOCKS + 1))
+        self.X, self.edges = X, np.searchsorted(row_blocks(len(X)), np.arange(N_ROW_BLOCKS + 1))
         first = first_halves(n_pairs)
         self.first = first.astype(X.dtype)
         # the second half of every pair follows its first
-        self.halves = np.stack([first, ~first], 1).reshape(-1, N_BLOCKS).astype(X.dtype)
+        self.halves = np.stack([first, ~first], 1).reshape(-1, N_ROW_BLOCKS).astype(X.dtype)
         self.counts = np.maximum(self.halves @ np.diff(self.edges), 1)
         sums = np.array([part.sum(0, dtype=np.float64) for part in self._parts()])
         squares = np.array([np.square(part).sum(0, dtype=np.float64) for part in self._parts()])
@@ -116,14 +116,14 @@ class BlockSums:
     def correlations(self, start: int, stop: int) -> FloatArray:
         """Correlate columns start..stop with all in every half, (2 S, b, m)."""
         m, S, b = self.X.shape[1], len(self.first), stop - start
-        products = np.empty((N_BLOCKS, b, m), dtype=self.X.dtype)
+        products = np.empty((N_ROW_BLOCKS, b, m), dtype=self.X.dtype)
 
         def multiply(part: FloatArray, out: FloatArray) -> None:
             np.matmul(part[:, start:stop].T, part, out=out)
 
         list(in_threads(multiply, zip(self._parts(), products, strict=True)))
         r: FloatArray = np.empty((2 * S, b, m), dtype=self.X.dtype)
-        r[::2] = (self.first @ products.reshape(N_BLOCKS, -1)).reshape(S, b, m)
+        r[::2] = (self.first @ products.reshape(N_ROW_BLOCKS, -1)).reshape(S, b, m)
         np.subtract(products.sum(0), r[::2], out=r[1::2])
         for h, own in enumerate(r):
             own *= self.inverse[h, start:stop, None] / self.counts[h]

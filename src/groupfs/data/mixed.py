@@ -27,7 +27,7 @@ from groupfs.data.basis import (
 from groupfs.data.coordinates import DEFAULT, Coordinates, Limits
 from groupfs.data.correlations import Correlations
 from groupfs.data.dense import DenseRows
-from groupfs.data.halves import N_BLOCKS, WIDE, BlockSums, block_of_rows, first_halves
+from groupfs.data.halves import N_ROW_BLOCKS, WIDE, BlockSums, first_halves, row_blocks
 from groupfs.data.mixed_similarity import canonical_of, column_correlations, similarities
 from groupfs.data.similarity import MATRIX_FEATURES, ComparedColumns, Similarity
 from groupfs.data.standardize import (
@@ -288,13 +288,13 @@ class HalvedBasis:
     """Features of any kinds, rows as they were dealt, that are compared in halves of them."""
 
     def __init__(self, basis: FeatureBasis, n_pairs: int) -> None:
-        self.basis, self.blocks = basis, block_of_rows(len(basis.E))
+        self.basis, self.blocks = basis, row_blocks(len(basis.E))
         self.halves = [half for pair in first_halves(n_pairs) for half in (pair, ~pair)]
 
     def correlations(self, start: int, stop: int) -> FloatArray:
         """Compare features start..stop with all in every half, (2 S, b, m)."""
         if self.basis.similarity in ("correlation", "rank"):
-            rows = (self.basis.rows(np.flatnonzero(self.blocks == k)) for k in range(N_BLOCKS))
+            rows = (self.basis.rows(np.flatnonzero(self.blocks == k)) for k in range(N_ROW_BLOCKS))
             add = PairSums.of_blocks([PairSums(block, start, stop) for block in rows])
             return np.stack([canonical_of(add(half)) for half in self.halves])
         parts = [self.basis.rows(np.flatnonzero(half[self.blocks])) for half in self.halves]

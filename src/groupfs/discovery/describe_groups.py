@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from groupfs.data.halves import N_BLOCKS, block_of_rows
+from groupfs.data.halves import N_ROW_BLOCKS, row_blocks
 from groupfs.data.table import Table
 from groupfs.discovery.chance import group_p_values
 from groupfs.discovery.items import measure_items
@@ -16,6 +16,7 @@ from groupfs.discovery.members import group_components
 from groupfs.discovery.places import find_places
 from groupfs.discovery.sample_graph import SampleGraph
 from groupfs.discovery.smoothness import N_NEIGHBORS, smoothness_beyond_chance
+from groupfs.discovery.within_blocks import cohesion_within
 from groupfs.groups import LEAST_FOUND, Groups
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
@@ -35,6 +36,7 @@ class Options:
     metric: str | SampleGraph = "euclidean"  #: of the samples; their graph where it is known
     keep_unrelated: bool = False
     n_neighbors: int = N_NEIGHBORS  #: K, fewer than the samples
+    blocks: IntArray | None = None  #: block of every row, such as a cohort, (n,)
 
 
 @dataclass(frozen=True)
@@ -74,15 +76,23 @@ def describe(
     placed = place_groups(table, ranked, components.centrality, components.signs, smoothness[order])
     rank, columns, n_features = _ranks(order, C), division.table.columns, len(table.names)
     signs = placed.signs[columns]
-    rows, blocks = _some_rows(division, signs)
+    rows, index = _some_rows(division, signs, every=options.blocks is not None)
+    blocks = row_blocks(len(index))
     Z = np.nan_to_num(rows)
     places = find_places(Z, division.labels, signs, C)
     replication, again = division.found_again, None
     if replication is not None and division.dealt is not None:
         again = replication >= LEAST_FOUND
         again &= holds_in_blocks(Z[:, inside] * signs[inside], blocks, labels, C)
+    within_blocks = in_blocks = None
+    if options.blocks is not None:
+        turned = np.nan_to_num(rows) * signs
+        members = [np.flatnonzero(division.labels == j) for j in order]
+        within_blocks, in_blocks = cohesion_within(turned, members, options.blocks[index])
     described = replace(
         placed,
+        within_blocks=within_blocks,
+        in_blocks=in_blocks,
         items=measure_items(rows, placed, columns),
         p_values=p_values[order],
         replication=None if replication is None else replication[order],
@@ -111,12 +121,12 @@ def _placed(values: Any, columns: IntArray, n_features: int, missing: Any) -> An
     return found
 
 
-def _some_rows(division: Division, signs: IntArray) -> tuple[FloatArray, IntArray]:
-    """Return rows of numbers as they were dealt, NaN in gaps, (n, d), and the block of each."""
+def _some_rows(division: Division, signs: IntArray, every: bool) -> tuple[FloatArray, IntArray]:
+    """Return rows of numbers as they were dealt, NaN in gaps, (n, d), and which they are."""
     rows, d = division.table.rows.in_memory(), len(signs)
     index = np.arange(rows.shape[0]) if division.dealt is None else division.dealt
-    index = index[: max(FEWEST_ROWS, SCORED_ENTRIES // d)]
-    return rows.feature_values(index, division.labels, signs), block_of_rows(len(index))
+    index = index if every else index[: max(FEWEST_ROWS, SCORED_ENTRIES // d)]
+    return rows.feature_values(index, division.labels, signs), index
 
 
 def rank_groups(cohesion: FloatArray, groups: list[IntArray], columns: IntArray) -> IntArray:
@@ -159,8 +169,8 @@ def holds_in_blocks(Z: FloatArray, blocks: IntArray, labels: IntArray, n_groups:
     member = np.eye(n_groups)[labels]
     sizes = np.maximum(member.sum(0), 2)
     common = np.square(Z @ member) - np.square(Z) @ member
-    counts = np.bincount(blocks, minlength=N_BLOCKS)[:, None]
-    sums = np.array([common[blocks == k].sum(0) for k in range(N_BLOCKS)])
+    counts = np.bincount(blocks, minlength=N_ROW_BLOCKS)[:, None]
+    sums = np.array([common[blocks == k].sum(0) for k in range(N_ROW_BLOCKS)])
     means = (sums / np.maximum(counts, 1))[counts[:, 0] > 0] / (sizes * (sizes - 1))
     error = means.std(0, ddof=1) / np.sqrt(len(means))
     return means.mean(0) >= BLOCK_ERRORS * error

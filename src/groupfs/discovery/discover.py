@@ -118,9 +118,8 @@ def divide_table(table: Table, relatedness: Relatedness | None, options: Options
     distinct = np.sort(np.unique(table.twins, return_index=True)[1])
     distinct = distinct if len(distinct) >= 2 * FEWEST else np.arange(len(strength))
     doing("Comparing halves of the rows")
-    graph = connect_features(
-        table.similarity.restricted(distinct), options.signed, strength[distinct]
-    )
+    of_distinct = table.similarity.restricted(distinct)
+    graph = connect_features(of_distinct, options.signed, strength[distinct], blocks=options.blocks)
     doing("Dividing features into groups")
     cuts, root = _levels(table.restricted(distinct), graph, options)
     return None if root is None else Divided(table, distinct, graph, root, cuts)

@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from groupfs.data.blocks import spread_blocks
 from groupfs.data.halves import (
     ALL_PAIRS,
-    N_BLOCKS,
+    N_ROW_BLOCKS,
     WIDE,
     BlockSums,
     chance_line,
@@ -138,11 +139,13 @@ def connect_features(
     strength: FloatArray | None = None,
     halved: bool = True,
     rows: IntArray | None = None,
+    blocks: IntArray | None = None,
 ) -> FeatureGraph:
     """Connect the features of a table; with ``signed`` only those that go the same way.
 
     ``strength`` says how far each feature goes with others, (d,). Without ``halved``, or with too
-    few rows, there are no halves. With ``rows``, in the order of a dealing, halves are theirs.
+    few rows, there are no halves. With ``rows``, in the order of a dealing, halves are theirs;
+    of ``blocks`` of rows (n,) that are known each half has its share.
     """
     N, d = similarity.shape
     compared = similarity.compared if halved and d > WIDE and rows is None else None
@@ -154,7 +157,7 @@ def connect_features(
     halves: list[HalvedBlocks] = []
     n_rows, dealt = np.array([float(N)]), None
     if halved and N >= FEWEST_HALVED:
-        dealt, halves = _halves(similarity, strength, rows)
+        dealt, halves = _halves(similarity, strength, rows, blocks)
         n_halves = 2 * pairs_of_halves(d) * len(halves)
         n_rows = np.append(n_rows, np.full(n_halves, len(dealt) / 2))
     least = chance_line(d, n_rows) if d > WIDE else np.zeros(len(n_rows))
@@ -163,7 +166,7 @@ def connect_features(
         return FeatureGraph(d, edges, _ties(r, n_rows, least, signed), n_rows, dealt)
     keys, weights, line = [], [], np.maximum(least, 1 / np.sqrt(n_rows))
     size = max(
-        1, similarity.measured.block_entries // (SMALL_BLOCKS * d * (len(n_rows) + N_BLOCKS))
+        1, similarity.measured.block_entries // (SMALL_BLOCKS * d * (len(n_rows) + N_ROW_BLOCKS))
     )
     for start in range(0, d, size):
         stop = min(d, start + size)
@@ -241,7 +244,10 @@ def _pairs(keys: IntArray, d: int) -> IntArray:
 
 
 def _halves(
-    similarity: Similarity, strength: FloatArray | None, rows_given: IntArray | None
+    similarity: Similarity,
+    strength: FloatArray | None,
+    rows_given: IntArray | None,
+    blocks: IntArray | None,
 ) -> tuple[IntArray, list[HalvedBlocks]]:
     """Deal the rows, at most so many as are affordable, and make halves of every dealing."""
     held = similarity.in_memory()
@@ -258,6 +264,8 @@ def _halves(
     n_dealings = min(DEALT_FEATURES // d, MOST_DEALINGS) if d <= ALL_PAIRS else 1
     n_rows = max(FEWEST_ROWS, HALVED_BLOCKS * held.measured.block_entries // (n_dealings * d))
     dealt = deal_rows(Z, tied, n_dealings, n_rows)
+    if blocks is not None:
+        dealt = [spread_blocks(rows, blocks) for rows in dealt]
     return dealt[0], [held.halved_blocks(rows, pairs_of_halves(d)) for rows in dealt]
 
 

@@ -146,6 +146,10 @@ def keep_groups(
     doubt = np.where(significant, Why.NOT_REPLICATED, Why.NOT_BEYOND_CHANCE)
     if found.replication is not None:
         doubt[significant & (found.replication >= LEAST_FOUND)] = Why.IN_SOME_ROWS
+    if found.in_blocks is not None:
+        n_holds, n_blocks = found.n_blocks
+        in_few = kept & (2 * n_holds <= n_blocks)
+        kept, doubt[in_few] = kept & ~in_few, Why.IN_FEW_BLOCKS
     note = NOT_FOUND_AGAIN if significant.any() else NONE_STANDS_OUT
     return kept, np.where(kept, Why.BEYOND_CHANCE, doubt), None if kept.any() else note
 
