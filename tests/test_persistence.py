@@ -125,7 +125,7 @@ def test_a_part_that_would_run_code_is_refused_and_not_run(
     ("wrong", "says"),
     [
         ({"format": "other"}, "not a model that groupfs wrote"),
-        ({"version": 6}, "version 6, but this groupfs reads version 9; fit it again"),
+        ({"version": 6}, "version 6, but this groupfs reads version 10; fit it again"),
         ({"selector": FeatureGroups()}, "not fitted"),
         ({"selector": StandardScaler()}, "StandardScaler is no .*GroupFSPath"),
         ({"columns": "{}"}, "broken or not a model"),
