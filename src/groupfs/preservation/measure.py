@@ -34,9 +34,8 @@ WEAKER, GONE = 0.75, 0.25
 #: p-value of cohesion above which a group is gone, and congruence below which its pattern is not
 #: that of the fit (.85 and more is called fair similarity).
 STILL_THERE, SAME_PATTERN = 0.01, 0.85
-#: Standard errors beyond which a group, and one of its features, has changed: of 100 features that
-#: hold one has by chance.
-GROUP_ERRORS, FEATURE_ERRORS = 1.645, 2.33
+#: Standard errors beyond which a group or a feature has changed, as one of 100 that hold does.
+ERRORS = 2.33
 #: Share of the correlation with the rest of its group that a feature that holds has, at least.
 LEAST_REST = 0.5
 
@@ -163,12 +162,12 @@ def compare_features(
         share = np.abs(rest[among]) / np.maximum(before[among], 0.05)
         expected = before * min(float(np.median(share)), 1.0)
         off = np.arctanh(np.clip(expected, 0, 0.99)) - np.arctanh(np.clip(rest * turn, -0.99, 0.99))
-        lost = (rest * turn < LEAST_REST * expected) & (off > FEATURE_ERRORS * error)
+        lost = (rest * turn < LEAST_REST * expected) & (off > ERRORS * error)
         if (~lost).sum() < 2 or (lost == ~among).all():
             break
         among = ~lost
     is_reversed = (turn < 0) & ~lost
-    is_reversed &= np.arctanh(np.clip(rest, -0.99, 0.99)) < -FEATURE_ERRORS / np.sqrt(max(n - 3, 1))
+    is_reversed &= np.arctanh(np.clip(rest, -0.99, 0.99)) < -ERRORS / np.sqrt(max(n - 3, 1))
     kinds = np.where(is_reversed, State.REVERSED, np.where(lost, State.LOST, State.HOLDS))
     return [State(kind) for kind in kinds.tolist()], rest, now
 
@@ -178,13 +177,13 @@ def _verdict(
 ) -> State:
     before, now, m = mean_correlation(then), mean_correlation(R), len(R)
     error = standard_error(max(now, 0.0), m, n)
-    most = now + GROUP_ERRORS * error
+    most = now + ERRORS * error
     if p > STILL_THERE:  # where rows are few, a group that holds may not stand out either
         return State.GONE if most < WEAKER * before else State.UNKNOWN
     if most < GONE * before:
         return State.GONE
     of_both = np.hypot(error, standard_error(before, m, n_then))
-    if (now < WEAKER * before and before - now > GROUP_ERRORS * of_both) or same < SAME_PATTERN:
+    if (now < WEAKER * before and before - now > ERRORS * of_both) or same < SAME_PATTERN:
         return State.WEAKER
     return State.PRESERVED
 
