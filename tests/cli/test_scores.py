@@ -103,11 +103,12 @@ def test_a_file_of_next_year_is_scored_by_what_is_there(survey, tmp_path):
     folder, _ = survey
     new = answers(50, seed=9).rename(columns={"b2": "mood_2"}).drop(columns=["a4"])
     new[new.columns[::-1]].assign(extra=1).to_csv(tmp_path / "new.csv", index=False)
-    book = pd.DataFrame({"name": ["mood_2"], "old_name": ["b2"]})
+    book = pd.DataFrame({"this year": ["mood_2", "b1"], "last year": ["b2", "b1"]})
     book.to_csv(tmp_path / "book.csv", index=False)
     done = run("scores", folder / "out", tmp_path / "new.csv", "--labels", tmp_path / "book.csv")
     assert done.exit_code == 0, done.output
     assert "the table lacks 1 column of the groups (a4)" in words(done.stderr)
+    assert "took 1 column by name (this year)" in words(done.stderr)
     whole = answers(50, seed=9).assign(a4=np.nan)
     whole.to_csv(tmp_path / "whole.csv", index=False)
     expected = run("scores", folder / "out", tmp_path / "whole.csv", "-q").stdout

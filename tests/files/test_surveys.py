@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from groupfs.files import ColumnPreparer, TableError, read_table
-from groupfs.files.codebook import Codebook, read_codebook
+from groupfs.files.codebook import read_renamed, read_wording
 from groupfs.files.columns import Preparation, decide_columns
 from groupfs.files.large_text import read_sample
 
@@ -153,33 +153,52 @@ def test_a_preparer_leaves_out_what_an_export_adds():
 
 
 @pytest.mark.parametrize(
-    ("text", "labels", "renamed"),
+    ("text", "labels"),
     [
-        ("name,wording\nq1,Calm\nq2,Tense\nq9,Other\n", {"q1": "Calm", "q2": "Tense"}, {}),
-        ("q1;Calm, or so\nq2;Tense\n", {"q1": "Calm, or so", "q2": "Tense"}, {}),
-        ("no,text,item\n1,Calm,q1\n2,Tense,q2\n", {"q1": "Calm", "q2": "Tense"}, {}),
-        (
-            "Variable / Field Name,Form Name,Field Type,Field Label\nq1,f,radio,Calm\nq2,f,text,\n",
-            {"q1": "Calm"},
-            {},
-        ),
-        (
-            "column,label,old_name\nq1,Calm,a1\nq2,Tense,\n",
-            {"q1": "Calm", "q2": "Tense"},
-            {"q1": "a1"},
-        ),
-        ("name,new name\na1,q1\nq2,\n", {}, {"q1": "a1"}),
-        ("name,label,new name\nq1,Calm,z1\n", {"q1": "Calm"}, {}),  # read beside this year's file
+        ("name,wording\nq1,Calm\nq2,Tense\nq9,Other\n", {"q1": "Calm", "q2": "Tense"}),
+        ("q1;Calm, or so\nq2;Tense\n", {"q1": "Calm, or so", "q2": "Tense"}),
+        ("no,text,item\n1,Calm,q1\n2,Tense,q2\n", {"q1": "Calm", "q2": "Tense"}),
+        ("form,says,in file\nf,Calm or so,q1\nf,,q2\n", {"q1": "Calm or so"}),
+        ("Variable / Field Name,Form Name,Field Label\nq1,f,Calm\nq2,form two,\n", {"q1": "Calm"}),
+        ("column,label,old_name\nq1,Calm,a1\nq2,Tense,\n", {"q1": "Calm", "q2": "Tense"}),
+        ("name,label,new name\nq1,Calm,z1\n", {"q1": "Calm"}),  # read beside this year's file
+        ("in 2025,in 2024,says\nz1,q1,Calm\nq2,q2,Tense\n", {"q1": "Calm", "q2": "Tense"}),
     ],
 )
-def test_codebooks_give_wording_and_former_names(text, labels, renamed, tmp_path):
+def test_codebooks_give_the_wording_of_columns_whatever_their_headings(text, labels, tmp_path):
     (tmp_path / "c.csv").write_text(text)
-    assert read_codebook(tmp_path / "c.csv", ["q1", "q2", "x"]) == Codebook(labels, renamed)
+    found, told = read_wording(tmp_path / "c.csv", ["q1", "q2", "x"])
+    assert found == labels and f"of {len(labels)} of 3 columns by name" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "renamed"),
+    [
+        ("column,label,old_name\nq1,Calm,a1\nq2,Tense,\n", {"q1": "a1"}),
+        ("name,new name\na1,q1\nq2,\n", {"q1": "a1"}),
+        ("in 2025,in 2024,says\nq1,a1,Calm\nq2,q2,Tense\n", {"q1": "a1"}),
+        ("in 2025,in 2024,says\na1,q1,Calm\nq2,q2,Tense\n", {"q1": "a1"}),  # the other way
+        ("old name,new name\nq1,q2\nq2,x\nx,q1\n", {"q2": "q1", "x": "q2", "q1": "x"}),
+        ("name,old name\nq1,x\nq2,a1\n", {"q2": "a1"}),  # the table has an x of its own
+    ],
+)
+def test_columns_of_another_name_are_found_by_the_names_on_either_side(text, renamed, tmp_path):
+    (tmp_path / "c.csv").write_text(text)
+    found, told = read_renamed(tmp_path / "c.csv", ["q1", "q2", "x"], ["a1", "q1", "q2", "x"])
+    assert found == renamed
+    assert all(f"{new} for {old}" in told for new, old in renamed.items())
+
+
+def test_a_codebook_that_renames_nothing_that_is_lacking_says_so(tmp_path):
+    (tmp_path / "c.csv").write_text("name,label\nq1,Calm\n")
+    renamed, told = read_renamed(tmp_path / "c.csv", ["q1"], ["q1", "a1"])
+    assert not renamed and "renames no column, and the table lacks a1 of the model" in told
+    assert read_renamed(tmp_path / "c.csv", ["q1"], ["q1"]) == ({}, "")
 
 
 def test_a_codebook_may_be_a_sheet(tmp_path):
     write(tmp_path / "c.xlsx", [["Field Name", "Field Label"], ["q1", "Calm"]])
-    assert read_codebook(tmp_path / "c.xlsx", ["q1"]).labels == {"q1": "Calm"}
+    assert read_wording(tmp_path / "c.xlsx", ["q1"])[0] == {"q1": "Calm"}
 
 
 @pytest.mark.parametrize(
@@ -192,4 +211,4 @@ def test_a_codebook_may_be_a_sheet(tmp_path):
 def test_what_is_no_codebook_is_refused_in_a_sentence(text, says, tmp_path):
     (tmp_path / "c.csv").write_text(text)
     with pytest.raises(TableError, match=says):
-        read_codebook(tmp_path / "c.csv", ["q1", "q2"])
+        read_wording(tmp_path / "c.csv", ["q1", "q2"])

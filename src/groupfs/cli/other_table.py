@@ -14,7 +14,7 @@ from groupfs.cli.options import ApplyRequest, CheckRequest, ScoresRequest
 from groupfs.cli.prepare import kept_columns
 from groupfs.cli.result_folder import Say, check_ending, write_table
 from groupfs.files import FileTable, read_table
-from groupfs.files.codebook import read_codebook
+from groupfs.files.codebook import read_renamed
 from groupfs.files.columns import ColumnsError, Preparation, no_such_column, numeric_columns
 from groupfs.files.file_content import find_content
 from groupfs.files.file_table import numbered
@@ -148,11 +148,13 @@ def read_other(
             f"{table.source} has {len(table.names)} columns without names, but the model was made "
             f"from {expected}, so their places do not tell which is which."
         )
-    renamed = read_codebook(request.labels, table.names).renamed if request.labels else {}
-    if renamed and table.is_frame:
-        names = [renamed.get(name, name) for name in table.names]
-        table = replace(table, names=names, values=table.values.set_axis(names, axis=1))
-    return table
+    if request.labels is None:
+        return table
+    known = [column.name for column in preparation.columns]
+    renamed, told = read_renamed(request.labels, table.names, known)
+    names = [renamed.get(name, name) for name in table.names]
+    values = table.values.set_axis(names, axis=1) if table.is_frame else table.values
+    return replace(table, names=names, values=values, notes=[*table.notes, *[told] * bool(told)])
 
 
 def values_of_model(table: FileTable, preparation: Preparation) -> tuple[Any, list[str]]:

@@ -7,7 +7,7 @@ from typing import Any
 from groupfs.cli.errors import translate
 from groupfs.cli.options import OF_COLUMNS, SelectRequest
 from groupfs.files import FileTable, read_table
-from groupfs.files.codebook import read_codebook
+from groupfs.files.codebook import read_wording
 from groupfs.files.column_values import is_whole, read_codes, to_dates, without_codes
 from groupfs.files.columns import (
     ColumnsError,
@@ -95,7 +95,10 @@ def prepare(table: FileTable, request: SelectRequest) -> Prepared:
         )
     if table.n_rows < 2:
         raise ColumnsError(f"{table.source} has only one row; groups show in many.")
-    asked = read_codebook(request.labels, table.names).labels if request.labels else {}
+    asked: dict[str, str] = {}
+    if request.labels is not None:
+        asked, told = read_wording(request.labels, table.names)
+        notes.append(told)
     preparation = replace(preparation, **request.reading).with_labels(table.labels | asked)
     return Prepared(X, preparation, labels, condition, beside, notes)
 
