@@ -36,7 +36,7 @@ def test_every_decision_on_columns_is_stored_and_goes_to_stderr(selected):
     notes = summary_of(out)["table"]["notes"]
     printed = " ".join(result.stderr.split())
     assert len(notes) == 3 and all(note in printed for note in notes)
-    for word in ("(--use NAME keeps one): person_id", "sex (2 values), job (3 values)"):
+    for word in ("taken for ids: person_id", "sex (2 values), job (3 values)"):
         assert any(word in note for note in notes)
     assert any("Set outcome aside" in note for note in notes)
 

@@ -1,12 +1,16 @@
 """Answers in words with an order, and codes for no answer: known, given and suspected."""
 
+import ast
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
 
+from groupfs.cli.errors import translate
 from groupfs.files.codes import steps_and_codes
 from groupfs.files.column_values import read_codes
-from groupfs.files.columns import ColumnsError, decide_columns
+from groupfs.files.columns import ColumnsError, Preparation, decide_columns
 
 AGREEMENT = ["Strongly disagree", "disagree", "Neutral ", "AGREE", "strongly  agree"]
 
@@ -220,3 +224,54 @@ def test_codes_are_found_as_numbers_and_as_text_and_in_other_files():
         table, notes = preparation.apply(other)
         assert table.isna().all(axis=1).tolist() == [False, False, True, False] and notes == []
     assert "No column holds 77" in decide_columns(frame, missing=77).notes[-1]
+
+
+SOME = [
+    {"a1:a3": 9},
+    {"a1": "9", ("a2", "a3"): [9]},
+    [{"a*": 9}, 99],
+    ["a1:a3=9", "99"],
+    ["a1,a2=9", "a3=9", 77, 99],
+]
+
+
+@pytest.mark.parametrize("missing", SOME)
+def test_codes_of_some_columns_are_answers_in_others(missing):
+    frame = pd.DataFrame({"a1": [1, 9], "a2": [9, 2], "a3": [9, 3], "b": [9, 10], "c=d": [9, 3]})
+    preparation = decide_columns(frame, missing=missing)
+    assert Preparation.from_dict(preparation.to_dict()) == preparation
+    for prepared in (preparation.apply(frame)[0], preparation.as_selected(frame)[0]):
+        assert prepared.isna().sum().tolist() == [1, 1, 1, 0, 0]
+    assert decide_columns(frame, missing="c=d=9").apply(frame)[0].isna().sum().sum() == 1
+
+
+def test_words_with_a_sign_are_codes_and_wrong_names_are_told():
+    frame = pd.DataFrame({"a": ["1 = yes", "9 = none", "1 = yes", "2 = no"], "b": [1, 9, 2, 9]})
+    preparation = decide_columns(frame, missing="9 = none")
+    assert preparation.apply(frame)[0]["a"].isna().tolist() == [False, True, False, False]
+    assert not any("No column" in note for note in preparation.notes)
+    told = decide_columns(frame, missing=["bb=9", 9]).notes[-1]
+    assert "No column holds bb=9" in told and "by names of the table" in told
+    with pytest.raises(ColumnsError, match="missing='bb': there is no column"):
+        decide_columns(frame, missing={"bb": 9})
+
+
+def test_a_code_that_is_an_answer_elsewhere_is_proposed_for_its_columns(rng):
+    steps = {f"a{i}": scattered(rng, rng.integers(1, 6, 300), 9) for i in range(1, 5)}
+    wide = {f"s{i}": scattered(rng, rng.integers(0, 11, 300), 99) for i in range(1, 4)}
+    for names, runs in (("a1 a2 a3 a4", "a1:a4"), ("a2 a1 a4 a3", "a2:a3")):
+        frame = {name: steps[name] for name in names.split()} | wide
+        told = noted(frame)[0]
+        assert f"missing=['{runs}=9', '99'] takes them for gaps, where other columns have 9" in told
+        assert f"--missing {runs}=9 --missing 99 takes" in translate(told)
+    assert "missing=[9] takes it for gaps." in noted(steps)[0]
+    odd = {"a1": steps["a1"], "s1": wide["s1"], "a,2": steps["a2"], "a 3": steps["a3"]}
+    settings = re.search(r"missing=(\[.*?\])", noted(odd)[0])[1]
+    frame = pd.DataFrame(odd)
+    missing = decide_columns(frame, missing=ast.literal_eval(settings)).apply(frame)[0].isna()
+    of_some = frame.columns.isin(["a1", "a,2", "a 3"])
+    assert (missing == ((frame == 99) | (frame == 9) & of_some)).all(None)
+
+
+def scattered(rng, values, code):
+    return np.where(rng.random(len(values)) < 0.05, code, values)

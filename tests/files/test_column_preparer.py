@@ -52,13 +52,39 @@ def test_a_frame_of_polars_is_prepared_as_one_of_pandas_and_stays_one(frame):
 
 
 def test_what_is_left_out_is_warned_of_in_a_sentence(frame):
-    says = r"Left out 2 columns: ids \(person_id\), dates \(day\); use=\[NAME\] keeps one"
+    says = r"Left out 2 columns: ids \(person_id\), dates \(day\)\.$"
     with pytest.warns(ColumnsWarning, match=says) as caught:
         ColumnPreparer(missing=99).fit(frame)
     assert len(caught) == 1 and caught[0].filename == __file__
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ColumnPreparer(missing=99, drop="person_id, day").fit(frame)
+
+
+def test_only_what_can_be_used_is_said_to_be_kept_by_use():
+    n = np.arange(300)
+    texts = {"one": "same", "remark": [f"text {i}" for i in n], "few": [f"k{i}" for i in n % 80]}
+    frame = pd.DataFrame({"day": "2024-05-01", **texts, "q": n % 5, "few": texts["few"]})[:150]
+    with pytest.warns(ColumnsWarning, match=r"; use=\[NAME\] keeps few\.") as caught:
+        preparer = ColumnPreparer().fit(frame)
+    assert len(caught) == 1 and not any("keeps" in note for note in preparer.notes_ if "id" in note)
+    for name, is_kept in {"day": False, "one": False, "remark": False, "few": True}.items():
+        try:
+            kept = name in decide_columns(frame, use=[name]).names
+        except ColumnsError:
+            kept = False
+        assert kept == is_kept
+
+
+def test_words_that_fit_has_taken_for_gaps_are_nothing_new():
+    words = ["often", "never", "don't know", "sometimes"] * 25
+    frame = pd.DataFrame({"n": [str(i % 7) for i in range(99)] + ["?"], "w": words})
+    preparer = ColumnPreparer(order="never,sometimes,often").fit(frame)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert preparer.transform(frame).isna().sum().tolist() == [1, 25]
+    with pytest.warns(ColumnsWarning, match=r"not seen before .* n \(1\)\.$"):
+        preparer.transform(frame.assign(n=frame["n"].replace("0", "?").where(frame.index > 0, "!")))
 
 
 def test_new_values_become_gaps_with_a_warning(frame):

@@ -156,6 +156,23 @@ TABLES = {
         "",
         {},
     ),
+    "-999 among measurements": (
+        pd.DataFrame(RNG.normal([4, 20, 900], [1, 8, 400], (300, 3)))
+        .add_prefix("s")
+        .pipe(scattered, 0.05, -999, ["s0", "s1", "s2"]),
+        "",
+        {"-999": ["s0", "s1"]},
+    ),
+    "99999 and -9 among counts": (
+        scattered(
+            scattered(pd.DataFrame(RNG.poisson(3, (300, 4))).add_prefix("n"), 0.03, 99999, ["n0"]),
+            0.03,
+            -99,
+            ["n0", "n2"],
+        ),
+        "",
+        {"-99": ["n0", "n2"], "99999": ["n0"]},
+    ),
     "pictures": (
         pd.DataFrame(
             (RNG.beta(0.2, 2, (150, 200)) * RNG.uniform(0, 1, 200) * 255).astype(int)

@@ -6,6 +6,7 @@ Only light modules are imported here, so that ``groupfs --help`` is quick.
 import contextlib
 import os
 import re
+import shlex
 import signal
 import sys
 import warnings
@@ -56,14 +57,17 @@ def translate(sentence: str) -> str:
     >>> translate('n_groups=9 but X has 3 features, so choose n_groups <= 2 or "auto".')
     '--groups 9 but the table has 3 features, so choose --groups <= 2, or leave it out.'
     """
-    sentence = _SETTING.sub(lambda m: _as_option(m[1], m[2].strip("[]'\"")), sentence)
+    sentence = _SETTING.sub(lambda m: _as_option(m[1], m[2]), sentence)
     sentence = _NAME.sub(lambda m: OPTIONS[m[0]], sentence)
     sentence = _TABLE.sub("the table", sentence).replace(' or "auto".', ", or leave it out.")
     return " ".join(sentence.split())
 
 
 def _as_option(parameter: str, value: str) -> str:
-    is_flag = value == "True"
+    texts = re.findall(r"""(['"])(.*?)\1""", value)
+    if value.startswith("[") and texts:  # an option each
+        return " ".join(f"{OPTIONS[parameter]} {shlex.quote(text)}" for _, text in texts)
+    value, is_flag = value.strip("[]'\""), value == "True"
     value = "kept" if value == "significant" else value
     return OPTIONS[parameter] if is_flag else f"{OPTIONS[parameter]} {value}"
 

@@ -8,11 +8,12 @@ from groupfs.cli.errors import translate
 from groupfs.cli.options import OF_COLUMNS, SelectRequest
 from groupfs.files import FileTable, read_table
 from groupfs.files.codebook import read_wording
-from groupfs.files.column_values import is_whole, read_codes, to_dates, without_codes
+from groupfs.files.column_values import is_whole, to_dates, without_codes
 from groupfs.files.columns import (
     ColumnsError,
     Preparation,
     decide_columns,
+    find_codes,
     matching,
     no_such_column,
     numeric_columns,
@@ -54,7 +55,7 @@ def find_condition(table: FileTable, name: str | None, missing: Any) -> Any:
         return None
     from groupfs.conditions.inputs import FEWEST_SAMPLES, dates_as_days, is_number
 
-    column = without_codes(find_column(table, name, "--by"), read_codes(missing))
+    column = _without_codes(table, name, "--by", missing)
     if (dates := to_dates(column)) is not None:
         column = dates_as_days(dates)
     counts = column.value_counts()
@@ -126,7 +127,7 @@ def _labels(table: FileTable, request: SelectRequest) -> tuple[Any, list[str]]:
         others = [] if table.row_metadata is None else list(table.row_metadata.columns)
         hint = f"--label can report agreement with what else the file holds: {join_names(others)}."
         return None, [hint] if others else []
-    series = without_codes(find_column(table, label, "--label"), read_codes(request.missing))
+    series = _without_codes(table, label, "--label", request.missing)
     note = f"Set {label} aside as the label: it plays no part in the selection."
     n_classes = series.nunique()
     if n_classes < 2:
@@ -162,6 +163,11 @@ def kept_columns(table: FileTable, keep: Sequence[str] | None) -> dict[str, Any]
         name: of.astype("Int64").array if is_whole(of) else of.to_numpy()
         for name, of in columns.items()
     }
+
+
+def _without_codes(table: FileTable, name: str, option: str, missing: Any) -> Any:
+    every, some = find_codes(missing, table.names)
+    return without_codes(find_column(table, name, option), (*every, *some.get(name, ())))
 
 
 def find_column(table: FileTable, name: str, option: str) -> Any:

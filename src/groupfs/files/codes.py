@@ -7,7 +7,7 @@ from typing import TypeAlias
 import numpy as np
 
 from groupfs.files.column_values import as_number
-from groupfs.utils.text import count, join_names
+from groupfs.utils.text import count, join_names, join_words
 from groupfs.utils.types import FloatArray
 
 #: Numbers that questionnaires use for no answer, and how many of them a question has, at most.
@@ -25,14 +25,23 @@ SHARED_IF_LONG = 0.001
 #: but fewer by this share than the usual step, or it is one.
 FEWEST_CLEAR, CLEAR, SECOND, FEWEST_ROWS, RARER = 5, 0.5, 1 / 3, 3, 2 / 3
 
+#: Numbers that stand for gaps among measurements: long ones, and negative ones of all lengths; in
+#: so many rows, and among so many other values, at least.
+SENTINELS = {float("9" * n) for n in range(3, 8)} | {-float("9" * n) for n in range(1, 8)}
+FEWEST_GAPS, FEWEST_VALUES = 2, 3
+
 #: The steps of a column of answers, with how many rows have each, and codes far from them.
 Answers: TypeAlias = tuple[dict[float, int], list[float]]
 
 
 def suspected_codes(
-    columns: Mapping[str, FloatArray], categories: Mapping[str, Sequence[str]]
+    columns: Mapping[str, FloatArray], categories: Mapping[str, Sequence[str]], names: Sequence[str]
 ) -> list[str]:
-    """Name numbers that may stand for no answer in columns of numbers and among words."""
+    """Name numbers that may stand for no answer in columns of numbers and among words.
+
+    Those that are values of other columns are to be gaps in these alone; ``names`` are those of all
+    columns of the table.
+    """
     found = _among_numbers(columns)
     words = {name: codes for name, values in categories.items() if (codes := _among_words(values))}
     times = Counter(code for codes in words.values() for code in codes)
@@ -42,17 +51,42 @@ def suspected_codes(
                 found.setdefault(code, []).append(name)
     if not found:
         return []
-    shared = {f"{code:g}": found[code] for code in sorted(found)}
+    place = {name: i for i, name in enumerate(names)}
+    found = {code: sorted(found[code], key=place.__getitem__) for code in sorted(found)}
+    shared = {f"{code:g}": of for code, of in found.items()}
     where = "; ".join(
         f"{code} in {count(len(names), 'column')} ({join_names(names)})"
         for code, names in shared.items()
     )
     they, them = ("They", "them") if len(shared) > 1 else ("It", "it")
+    given, elsewhere = list[str](), list[str]()
+    for code, of in found.items():
+        others = (values for name, values in columns.items() if name not in of)
+        spelled = (v for name, values in categories.items() if name not in of for v in values)
+        if any((x == code).any() for x in others) or code in map(as_number, spelled):
+            given += [f"{part}={code:g}" for part in _in_short(of, place)]
+            elsewhere.append(f"{code:g}")
+        else:
+            given.append(f"{code:g}")
+    settings = f"{given}" if elsewhere else f"[{','.join(shared)}]"
     return [
-        f"Found a number apart from the other answers: {where}. {they} may stand for no answer: "
-        f"missing=[{','.join(shared)}] takes {them} for gaps"
+        f"Found a number apart from the other values: {where}. {they} may stand for no answer: "
+        f"missing={settings} takes {them} for gaps"
+        f"{f', where other columns have {join_words(elsewhere)} as a value' if elsewhere else ''}"
         f"{', and the words beside for answers in their order' if words else ''}."
     ]
+
+
+def _in_short(columns: Sequence[str], place: Mapping[str, int]) -> list[str]:
+    """Write columns by their places as ``a1:b5,c2``; one by one where a name has a comma."""
+    runs = list[list[str]]()
+    for name in columns:
+        if runs and place[name] == place[runs[-1][-1]] + 1:
+            runs[-1].append(name)
+        else:
+            runs.append([name])
+    parts = [of[0] if len(of) == 1 else f"{of[0]}:{of[-1]}" for of in runs]
+    return parts if "," in "".join(parts) else [",".join(parts)]
 
 
 def as_code(word: str) -> float | None:
@@ -93,17 +127,18 @@ def steps_and_codes(values: FloatArray) -> Answers | None:
 
 
 def _among_numbers(columns: Mapping[str, FloatArray]) -> dict[float, list[str]]:
-    """Find the codes that enough columns have.
+    """Find the codes that enough columns of answers have, and those far from measurements.
 
     Short ones must not be steps of as many columns: of -3 to 3, some may lack -3. Nor may as many
     columns have another number as far off: counts do. Where most whole numbers are no answers, but
     counts or pixels, there are none, and long ones must be shared.
     """
-    answers, n_counts = dict[str, Answers](), 0
+    answers, far, n_counts = dict[str, Answers](), list[tuple[float, str]](), 0
     for name, values in columns.items():
         if own := steps_and_codes(values):
             answers[name] = own
         else:
+            far += [(code, name) for code in _far_from_others(values)]
             n_counts += not (values[:100][np.isfinite(values[:100])] % 1).any()
     times = Counter(step for steps, _ in answers.values() for step in steps)
     some, are_answers = max(FEWEST_COLUMNS, SHARED * len(answers)), len(answers) >= n_counts
@@ -119,7 +154,23 @@ def _among_numbers(columns: Mapping[str, FloatArray]) -> dict[float, list[str]]:
             is_shared = are_answers and len(names) >= max(some, as_many + 1)
         if is_shared:
             found[code] = names
+    for code, name in far:
+        found.setdefault(code, []).append(name)
     return found
+
+
+def _far_from_others(values: FloatArray) -> list[float]:
+    """Find sentinels that are beyond all other numbers by more than the range of these."""
+    values = values[np.isfinite(values)]
+    if not len(values) or {values.min(), values.max()}.isdisjoint(SENTINELS):
+        return []
+    is_code = np.isin(values, [*SENTINELS])
+    codes, times = np.unique(values[is_code], return_counts=True)
+    if len(others := np.unique(values[~is_code])) < FEWEST_VALUES:
+        return []
+    low, high = others[[0, -1]]
+    is_far = np.maximum(low - codes, codes - high) > high - low
+    return codes[is_far & (times >= FEWEST_GAPS)].tolist()
 
 
 def _beside_clear_scale(answers: Mapping[str, Answers]) -> dict[float, list[str]]:

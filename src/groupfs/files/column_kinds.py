@@ -1,6 +1,6 @@
 """One column of a file: its kind, decided from its name and values, and its values as that kind."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -23,8 +23,8 @@ SENTENCES = {
     "dropped": "Left out {}, as asked",
     "not_asked": "Left out {} not asked for",
     "about": "Left out {} that {detail} writes beside the answers (use=[NAME] keeps one)",
-    "id": "Ignored {} taken for ids (use=[NAME] keeps one)",
-    "text": "Ignored {} of text with too many different values (use=[NAME] keeps one)",
+    "id": "Ignored {} taken for ids{detail}",
+    "text": "Ignored {} of text with too many different values{detail}",
     "date": "Ignored {} of dates (days since the first, as numbers, can be used)",
     "object": "Ignored {} with neither numbers nor text",
     "empty": "Ignored {} without any value",
@@ -40,6 +40,10 @@ SENTENCES = {
 }
 
 
+#: What is said of ids and text that can be used all the same.
+KEPT = " (use=[NAME] keeps one)"
+
+
 @dataclass(frozen=True)
 class Column:
     """The kind of one column of a file."""
@@ -48,6 +52,7 @@ class Column:
     kind: str  #: "number", "answers", "category", "ordered" or "ignored"
     values: tuple[str, ...] = ()  #: of a category in alphabetical order, else in their own
     why: str = ""  #: of an ignored column
+    gaps: tuple[str, ...] = ()  #: words that are no such number or answer
 
 
 class DecisionLog:
@@ -121,10 +126,13 @@ def decide(
     share = finite.sum() / len(present)
     if share < 1 and (share < MOSTLY_NUMBERS or len(np.unique(numbers[finite])) <= 2):
         return _category(name, text, use, log)
-    if share < 1:
-        odd = text[text.notna() & ~finite]
-        log.add("mixed", f"{name} ({len(odd)} x {join_names(sorted(set(odd)), 2)})")
-    return _number(name, numbers, series.index, use, log)
+    column = _number(name, numbers, series.index, use, log)
+    if share == 1:
+        return column
+    odd = text[text.notna() & ~finite]
+    words = tuple(sorted(set(odd)))
+    log.add("mixed", f"{name} ({len(odd)} x {join_names(words, 2)})")
+    return replace(column, gaps=words)
 
 
 def convert(column: Column, series: Any) -> tuple[Any, int]:
@@ -147,13 +155,13 @@ def convert(column: Column, series: Any) -> tuple[Any, int]:
         dtype = pd.CategoricalDtype(list(column.values), ordered=column.kind == "ordered")
         converted = text.astype(dtype)
     lost = to_text(series[converted.isna() & series.notna()])  # or blank before
-    return converted, lost.count()
+    return converted, int(lost.notna().sum() - lost.isin(column.gaps).sum())
 
 
 def _number(name: str, numbers: FloatArray, rows: Any, use: bool, log: DecisionLog) -> Column:
     missing = np.isnan(numbers)
     if not use and is_id(name, numbers[~missing], rows[~missing]):
-        return log.ignore(name, "id")
+        return log.ignore(name, "id", KEPT)
     log.add_count("gaps", name, missing.sum())
     return Column(name, "number")
 
@@ -165,7 +173,7 @@ def _answers(name: str, text: Any, scale: Scale, log: DecisionLog) -> Column:
     words = join_names(sorted(set(map(plain_word, outside))), 3)
     log.add_count("no_step", name, len(outside), words)
     log.add_count("gaps", name, int(text.isna().sum()) + len(outside))
-    return Column(name, "answers", scale)
+    return Column(name, "answers", scale, gaps=tuple(sorted(set(outside))))
 
 
 def _category(name: str, text: Any, use: bool, log: DecisionLog) -> Column:
@@ -173,12 +181,13 @@ def _category(name: str, text: Any, use: bool, log: DecisionLog) -> Column:
     n_values, n_present = len(values), text.count()
     if n_values == 1:
         return log.ignore(name, "one_value")
+    too_many = n_values > MOST_LEVELS or MOST_DIFFERENT < n_values == n_present
     if not use and n_values > 2:
         if n_values == n_present or is_named_id(name, n_values):
-            return log.ignore(name, "id")
+            return log.ignore(name, "id", "" if too_many else KEPT)
         if n_values > min(max(MOST_DIFFERENT, n_present / 2), MOST_LEVELS):
-            return log.ignore(name, "text")
-    if n_values > MOST_LEVELS or MOST_DIFFERENT < n_values == n_present:
+            return log.ignore(name, "text", "" if too_many else KEPT)
+    if too_many:
         raise ColumnsError(
             f"use={name!r}: {n_values} different values in {n_present} rows are no category; cut "
             f"them down to at most {MOST_LEVELS} that occur again, or leave the column out.",

@@ -1,5 +1,6 @@
 """ColumnPreparer: what the command line does to the columns of a file, for pipelines."""
 
+import contextlib
 from typing import Any, Self
 
 import numpy as np
@@ -31,8 +32,9 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
         columns to leave out.
     use : str, list of str or None, default=None
         Names or patterns of columns to use although they look like ids or free text.
-    missing : value, list of values or None, default=None
+    missing : value, dict, list of these or None, default=None
         Numbers and words that stand for no answer, such as 99; they become gaps in every column.
+        ``{"a1:b5": 9}``, or ``"a1:b5=9"``, is of some columns: names, patterns or ranges.
     order : str, list of str, list of lists or None, default=None
         Answers in words from the lowest to the highest, such as ``"low,middle,high"``; a list of
         such texts gives the orders of several scales. Common English, German and Spanish ones are
@@ -99,7 +101,7 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
         self.notes_ = list(self.preparation_.notes)
         if not self.preparation_.names:
             raise ColumnsError(f"X has no usable column: {' '.join(self.notes_)}", "X")
-        for sentence in (*_left_out(self.preparation_), *self.preparation_.advice):
+        for sentence in (*_left_out(self.preparation_, frame), *self.preparation_.advice):
             warn(sentence, ColumnsWarning)
         self.feature_names_in_ = np.array(frame.columns, dtype=object)
         self.n_features_in_ = frame.shape[1]
@@ -127,17 +129,21 @@ class ColumnPreparer(TransformerMixin, BaseEstimator):
         return np.array(self.preparation_.names, dtype=object)
 
 
-def _left_out(preparation: Preparation) -> list[str]:
-    """Say what was left out without being asked to, if anything was."""
+def _left_out(preparation: Preparation, frame: Any) -> list[str]:
+    """Say what was left out without being asked to, if anything was, and what can be used."""
     names: dict[str, list[str]] = {}
-    for column in preparation.columns:
-        if column.why in WHY:
-            names.setdefault(WHY[column.why], []).append(column.name)
+    usable = list[str]()
+    for name, why in [(c.name, WHY[c.why]) for c in preparation.columns if c.why in WHY]:
+        names.setdefault(why, []).append(name)
+        with contextlib.suppress(ColumnsError):
+            if decide_columns(frame[[name]], use=[name]).names:
+                usable.append(name)
     if not names:
         return []
     n_columns = count(sum(map(len, names.values())), "column")
     which = ", ".join(f"{why} ({join_names(own, 8)})" for why, own in names.items())
-    return [f"Left out {n_columns}: {which}; use=[NAME] keeps one, but no dates."]
+    keeps = f"; use=[NAME] keeps {join_names(usable, 8)}" if usable else ""
+    return [f"Left out {n_columns}: {which}{keeps}."]
 
 
 def _is_polars(X: Any) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from groupfs.files.answers import find_scales, read_orders, unordered_answers
 from groupfs.files.codes import suspected_codes
 from groupfs.files.column_kinds import Column, DecisionLog, convert, decide
-from groupfs.files.column_values import is_whole, read_codes, to_numbers, without_codes
+from groupfs.files.column_values import is_whole, read_codes, to_numbers, to_text, without_codes
 from groupfs.files.file_table import ColumnsError
 from groupfs.files.surveys import around_answers, unfinished
 from groupfs.utils.text import join_names
@@ -24,6 +24,10 @@ __all__ = ["Column", "ColumnsError", "Preparation", "decide_columns", "matching"
 __all__ += ["numeric_columns"]
 
 Patterns: TypeAlias = str | Sequence[str] | None
+#: Said of codes that are held nowhere and may have been meant for some columns.
+BEFORE_SIGN = (
+    "; codes of some columns are given on their own, e.g. 'q1:q5=9', by names of the table"
+)
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Preparation:
     advice: tuple[str, ...] = ()  #: those of the notes that ask to look at something
     header: bool | None = None  #: whether the file began with names, see ``read_table``
     missing: tuple[str, ...] = ()  #: values that stand for no answer
+    missing_in: dict[str, tuple[str, ...]] = field(default_factory=dict)  #: in some columns alone
     layer: str | None = None  #: of an h5ad file, see ``read_table``
     use_raw: bool = False  #: of an h5ad file, see ``read_table``
     labels: dict[str, str] = field(default_factory=dict)  #: wording of columns, where it is known
@@ -66,8 +71,7 @@ class Preparation:
         converted, log = {}, DecisionLog()
         for column in self.columns:
             if column.kind != "ignored":
-                values = without_codes(frame[column.name], self.missing)
-                converted[column.name], n_unknown = convert(column, values)
+                converted[column.name], n_unknown = convert(column, self._gaps(frame[column.name]))
                 log.add_count("unknown", column.name, n_unknown)
         return pd.DataFrame(converted, index=frame.index), log.sentences()
 
@@ -78,10 +82,13 @@ class Preparation:
         """
         answers = [c for c in self.columns if c.kind == "answers" and c.name in frame]
         steps, notes = replace(self, columns=tuple(answers)).apply(frame)
-        selected = frame.apply(without_codes, codes=self.missing).assign(**steps)
+        selected = frame.apply(self._gaps).assign(**steps)
         changed = [n for n in frame if is_whole(frame[n]) or not selected[n].equals(frame[n])]
         selected[changed] = selected[changed].convert_dtypes()  # 3 rather than 3.0
         return selected, notes
+
+    def _gaps(self, series: Any) -> Any:
+        return without_codes(series, (*self.missing, *self.missing_in.get(series.name, ())))
 
     def refuse_missing(self, names: Iterable[str], needed: Sequence[str]) -> None:
         """Raise an error that names the columns that are needed but not among ``names``."""
@@ -99,9 +106,14 @@ class Preparation:
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Preparation":
         """Read what :meth:`to_dict` has written."""
-        columns = [Column(**{**c, "values": tuple(c["values"])}) for c in stored["columns"]]
+        lists = ("values", "gaps")
+        columns = [
+            Column(**{**c, **{key: tuple(c.get(key, ())) for key in lists}})
+            for c in stored["columns"]
+        ]
         texts = {key: tuple(stored.get(key, ())) for key in ("notes", "advice", "missing")}
-        return cls(**{**stored, **texts, "columns": tuple(columns)})
+        some = {name: tuple(codes) for name, codes in stored.get("missing_in", {}).items()}
+        return cls(**{**stored, **texts, "columns": tuple(columns), "missing_in": some})
 
 
 def decide_columns(
@@ -146,8 +158,9 @@ def decide_columns(
     used, (program, about) = matching(use, names, "use"), around_answers(names)
     left_out = dict.fromkeys(set(about) - used, "about")
     left_out |= _left_out(names, drop, label, columns, use)
-    codes = read_codes(missing)
-    answers = {name: without_codes(frame[name], codes) for name in names if name not in left_out}
+    every, some = find_codes(missing, names)
+    codes = {name: (*every, *some.get(name, ())) for name in names if name not in left_out}
+    answers = {name: without_codes(frame[name], own) for name, own in codes.items()}
     scales = find_scales(answers, read_orders(order))
     log, decided = DecisionLog(), list[Column]()
     for name in names:
@@ -158,15 +171,48 @@ def decide_columns(
         decided.append(decide(name, answers[name], name in used, log, scales.get(name)))
         if decided[-1].kind != "ignored":
             n_missing = int(answers[name].isna().sum() - frame[name].isna().sum())
-            log.add_count("missing", name, n_missing, join_names(codes))
+            log.add_count("missing", name, n_missing, join_names(codes[name]))
     categories = {c.name: c.values for c in decided if c.kind == "category"}
     numbers = {c.name: to_numbers(answers[c.name]) for c in decided if c.kind == "number"}
-    advice = [*unordered_answers(categories), *suspected_codes(numbers, categories)]
+    advice = [*unordered_answers(categories), *suspected_codes(numbers, categories, names)]
     advice += unfinished(frame, program)
-    if codes and not any(decision == "missing" for decision, _ in log.columns):
-        advice.append(f"No column holds {join_names(codes)}, so nothing was taken for gaps.")
+    unheld = list(dict.fromkeys((*every, *(code for own in some.values() for code in own))))
+    if any(decision == "missing" for decision, _ in log.columns):  # = may be of a wrong name
+        texts = [to_text(frame[name]).str.casefold() for name in answers if "=" in "".join(every)]
+        unheld = [
+            c for c in every if "=" in c and not any((t == c.casefold()).any() for t in texts)
+        ]
+    if unheld:
+        advice.append(
+            f"No column holds {join_names(unheld)}, so nothing was taken for gaps"
+            f"{BEFORE_SIGN if '=' in ''.join(unheld) else ''}."
+        )
     notes = (*log.sentences(), *advice)
-    return Preparation(tuple(decided), notes, tuple(advice), missing=codes)
+    return Preparation(tuple(decided), notes, tuple(advice), missing=every, missing_in=some)
+
+
+def find_codes(
+    missing: Any, names: Sequence[str]
+) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Read codes for no answer: those of every column, and those of some by their names.
+
+    ``{"a1:b5": 9}`` and ``"a1:b5=9"`` are of some columns; a value may have an = of its own.
+    """
+    is_one = isinstance(missing, str | Mapping) or not isinstance(missing, Iterable)
+    every, some = list[Any](), dict[str, tuple[str, ...]]()
+    for given in [missing] if is_one else missing:
+        pairs = given.items() if isinstance(given, Mapping) else [str(given).rpartition("=")[::2]]
+        for patterns, values in pairs:
+            try:
+                of = matching(patterns, names, "missing")
+            except ColumnsError:
+                if isinstance(given, Mapping):
+                    raise
+                of = set()
+            for name in of:
+                some[name] = (*some.get(name, ()), *read_codes(values))
+            every += [] if of or given is None else [given]
+    return read_codes(every), some
 
 
 def numeric_columns(
