@@ -71,6 +71,16 @@ def test_rows_are_scored_by_the_columns_that_are_there(selector, people):
     assert scores.notna().mean().min() > 0.9
 
 
+def test_rows_without_the_column_of_categories_are_scored_by_the_others(people):
+    levels = np.array(["low", "middle", "high"])
+    words = people.assign(a5=levels[people["a5"].fillna(3).astype(int).clip(2, 4) - 2])
+    fitted = FeatureGroups(random_state=0).fit(words)
+    with pytest.warns(ColumnsWarning, match="lacks 1 column .*a5"):
+        scores = fitted.scores_frame(people.drop(columns="a5"))
+    expected = fitted.scores_frame(words.assign(a5=pd.Categorical([None] * 600, levels)))
+    pd.testing.assert_frame_equal(scores, expected)
+
+
 def test_a_group_that_is_nearly_gone_has_no_scores_and_is_named(selector, people):
     with pytest.warns(ColumnsWarning, match="less than 50% is left of group 2"):
         scores = selector.scores_frame(people.drop(columns=["b1", "b2", "b3"]))

@@ -168,7 +168,8 @@ class GroupTransform(SelectorMixin):
                 f"that are there{told}.",
                 ColumnsWarning,
             )
-        return X.reindex(columns=known)
+        levels = [known[i] for i in self._learned_columns["levels"] if known[i] not in there]
+        return X.reindex(columns=known).astype(dict.fromkeys(levels, "category"))  # not floats
 
     def _score(self, X: Any, least: float = LEAST_WEIGHT) -> FloatArray:
         groups = Groups.of(self)

@@ -58,17 +58,25 @@ def test_the_column_is_set_aside_and_a_file_says_how_every_group_is_in_its_condi
 
 def test_numbers_are_followed_and_the_label_may_be_the_same_column(frame, tmp_path):
     columns = ("--label", "hours", "--drop", "outcome")
-    result = select_by(frame, "hours", tmp_path, *columns, "--json", "-q")
+    result = select_by(frame, "hours", tmp_path, *columns, "--json")
+    assert "followed as a number" not in " ".join(result.stderr.split())
     assert json.loads(result.stdout)["conditions"]["is_number"]
     v = rows_of(tmp_path / "out", "v")
     assert len(v) == 25 and v["mean_changes"].all()
     assert abs(np.corrcoef(v["condition"], v["mean"])[0, 1]) > 0.95
 
 
+def test_many_kinds_that_are_written_as_numbers_are_said_to_be_followed(frame, tmp_path):
+    result = select_by(frame.assign(species=np.arange(90) % 12), "species", tmp_path)
+    said = "species has 12 values and is followed as a number, as time would be; write them as"
+    assert said in " ".join(result.stderr.split())
+
+
 def test_dates_are_followed_as_days(frame, tmp_path):
     days = pd.Timestamp("2021-03-01") + pd.to_timedelta(4 * frame["hours"], unit="D")
     dated = frame.drop(columns=["outcome", "hours"]).assign(when=days.dt.strftime("%Y-%m-%d"))
-    result = select_by(dated, "when", tmp_path, "--json", "-q")
+    result = select_by(dated, "when", tmp_path, "--json")
+    assert "followed as a number" not in " ".join(result.stderr.split())
     assert json.loads(result.stdout)["conditions"]["name"] == "when (days since 2021-03-01)"
     assert rows_of(tmp_path / "out", "v")["condition"].between(0, 36).all()
 

@@ -1,6 +1,7 @@
 """Scores of people: beside a selection, of another file, kept with ids, turned, as csv to sav."""
 
 import io
+import re
 
 import numpy as np
 import pandas as pd
@@ -97,6 +98,36 @@ def test_a_direction_turns_one_score_and_says_so_in_its_name(survey):
     np.testing.assert_allclose(turned.iloc[:, place], -scores.iloc[:, place])
     assert turned.columns[1 - place] == scores.columns[1 - place]
     assert turned.columns[place] != scores.columns[place]
+
+
+def test_rows_without_a_score_are_counted_and_named_by_what_tells_them_apart(survey):
+    folder, result = survey
+    scores = pd.read_csv(folder / "out/scores.csv")
+    gaps = scores.iloc[:, 2:].isna()
+    assert gaps.any(axis=None)
+    first = scores["id"][gaps.any(axis=1)].head(2).str.cat(sep=", ")
+    n_scores, n_rows = gaps.sum().sum(), gaps.any(axis=1).sum()
+    said = words(result.stderr)
+    verb = "score is" if n_scores == 1 else "scores are"
+    assert re.search(rf"{n_scores} {verb} missing in {n_rows} rows? \({first}", said)
+    done = run("scores", folder / "out", folder / "survey.csv", "--keep", "age")
+    row = gaps.index[gaps.any(axis=1)][0] + 1
+    assert f"(row {row}" in words(done.stderr)
+
+
+def test_a_column_that_is_called_like_a_score_is_refused(survey, tmp_path):
+    folder, _ = survey
+    scores = pd.read_csv(folder / "out/scores.csv")
+    answers().assign(**{scores.columns[2]: 1}).to_csv(tmp_path / "again.csv", index=False)
+    keep = ("--keep", f"id,{scores.columns[2]}")
+    says = f"--keep {scores.columns[2]}: scores are called so; rename the column"
+    for command in (
+        ("scores", folder / "out", tmp_path / "again.csv", *keep),
+        ("select", tmp_path / "again.csv", "--scores", *keep, "-o", tmp_path / "out"),
+    ):
+        done = run(*command)
+        assert done.exit_code == 4 and says in words(done.stderr), done.output
+        assert "Looking for groups" not in done.stderr
 
 
 def test_a_file_of_next_year_is_scored_by_what_is_there(survey, tmp_path):

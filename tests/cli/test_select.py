@@ -225,3 +225,15 @@ def test_a_table_without_groups_ends_well_with_a_sentence_and_all_files(tmp_path
     assert (out / "selected.csv").read_text() == ",".join(SELECTED_COLUMNS) + "\n"
     applied = run("apply", out, table, "-q")
     assert applied.exit_code == 4 and "selects no feature" in applied.stderr
+
+
+def test_lists_of_members_that_are_cut_are_said_to_be_whole_elsewhere(tmp_path):
+    rng = np.random.default_rng(0)
+    common = rng.standard_normal((100, 1)) + rng.standard_normal((100, 12))
+    told = []
+    for name in ("short", "a_name_that_takes_room_"):
+        pd.DataFrame(common).add_prefix(name).to_csv(tmp_path / "t.csv", index=False)
+        result = run("select", tmp_path / "t.csv", "-o", tmp_path / name)
+        told.append("groups.csv has all members." in result.stdout)
+        assert told[-1] == (result.stdout.count("…") > 0)
+    assert told[-1]

@@ -7,7 +7,7 @@ import pytest
 from matplotlib.colors import to_rgba
 from sklearn.exceptions import NotFittedError
 
-from groupfs import FeatureGroups, GroupFSPath
+from groupfs import FeatureGroups, GroupFS, GroupFSPath
 from groupfs.plotting import (
     CYCLE,
     KEPT,
@@ -128,6 +128,14 @@ def test_levels_stand_side_by_side_and_groups_beside_their_parts(nested):
     assert len(named) == 2 and all("x" in text for text in named)
     other = plot_levels(nested.at_level("broad"))
     assert other.get_xticklabels()[0].get_weight() == "bold" != first.get_weight()
+
+
+@pytest.mark.filterwarnings("ignore:All gates")
+def test_groups_of_an_estimator_without_levels_have_no_agreement(mixed):
+    table = mixed[1].drop(columns="same")
+    selector = GroupFS(n_groups=2, max_epochs=3, random_state=0).fit(table)
+    (head,) = plot_levels(selector).get_xticklabels()
+    assert head.get_text() == "2 groups"
 
 
 def test_many_features_are_drawn_on_a_log_scale(selector):

@@ -62,7 +62,7 @@ def test_the_page_says_what_was_found(mixed):
         (
             {"n_features_to_select": 1},
             "2 groups found, both kept",
-            "1 of 15 features is selected, as asked.",
+            "1 of 15 features is selected, as asked; 1 of 2 kept groups has none of them (group ",
         ),
         (
             {"n_features_to_select": 12},
@@ -121,6 +121,27 @@ def test_the_first_groups_are_named_with_what_is_known_of_the_very_first(summary
     )
     again = f"{first['replication']:.2f}"
     assert f"adjusted p < 0.001, replication {again}, 5 features), then group 2 around" in which
+
+
+def test_features_that_may_be_in_another_group_are_named_the_least_stable_first(mixed):
+    selector, X = copy.copy(mixed[0]), mixed[1]
+    stability, second, between = np.ones(15), np.full(15, -1), np.zeros(15, dtype=bool)
+    stability[[0, 1, 6, 10]] = 0.74, 0.125, 0.5, 0.1  # the last one is in no group
+    own = selector.group_labels_[1]
+    second[[1, 7]], between[[1, 7]] = (1 - own, own), True
+    selector.feature_stability_, selector.second_group_ = stability, second
+    selector.second_strength_, selector._is_between = np.full(15, 0.4), between
+    u, v = own + 1, 2 - own
+    summary = summarize(selector, X)
+    told = f"Not sure of their group: u1 ({u} or {v}), v1 ({v}), u0 ({u}), v2 ({v} or {u})."
+    assert told in summary["how_sure"] and told in summary["sentences"]
+    assert summary["features"]["stability"][1] == 0.125
+    (kept,) = re.findall("Not sure.*", " ".join(one_group(selector, X)))
+    assert ("u0" in kept) == (u == 1) == ("v1" not in kept)
+
+
+def one_group(selector, X):
+    return summarize(changed(selector, n_groups_to_select=1), X)["how_sure"]
 
 
 def test_levels_are_told_at_the_head_of_their_tree_and_not_once_more(nested):

@@ -48,7 +48,6 @@ def request(n_features=None, n_groups=None, output="features", alpha=0.01, **mor
         (found(), request(n_features=4, is_default=True), [1, 2, 4], [1, 1, 0]),
         (found(), request(n_per_group=1), [1, 4], [1, 1, 0]),
         (found(), request(n_per_group=1, n_features=3), [1, 4, 6], [1, 1, 0]),
-        (found(), request(n_per_group=1, n_features=1), [1], [1, 1, 0]),
         # gates decide where there are any
         (found(gates=(1, 0, 1)), request(), [0, 1, 2, 5, 6, 7, 8], [1, 0, 1]),
         # as published, groups are not cut
@@ -72,6 +71,7 @@ def test_a_budget_of_representatives_says_of_features_where_it_goes():
     selection = select(found(), ORDER, request(n_per_group=1, n_features=1))
     first = [Why.REPRESENTED, Why.REPRESENTS, Why.REPRESENTED]
     others = 2 * [Why.OUT_OF_BUDGET] + 4 * [Why.AS_GROUP]
+    assert selection.features.tolist() == [1] and selection.groups.tolist() == [1, 1, 0]
     assert selection.why.tolist() == [*first, *others, Why.IN_NO_GROUP]
     assert selection.group_why[1] == Why.BEYOND_CHANCE
 
@@ -89,6 +89,11 @@ def test_a_budget_of_representatives_says_of_features_where_it_goes():
         ),
         (found(p_values=(1.0, 1.0, 1.0)), request(n_groups="significant"), "stands out"),
         (found(), request(n_groups=1, n_features=7), "n_features_to_select=7, but .* only 3"),
+        (
+            found(),
+            request(n_per_group=1, n_features=1),
+            r"1 leaves 1 of the 2 kept groups without a feature \(group 2\)",
+        ),
     ],
 )
 def test_rules_that_had_to_be_relaxed_are_noted(groups, wanted, note):

@@ -11,7 +11,7 @@ import numpy as np
 from groupfs import persistence
 from groupfs.cli.errors import translate
 from groupfs.cli.options import ApplyRequest, CheckRequest, ScoresRequest
-from groupfs.cli.prepare import kept_columns
+from groupfs.cli.prepare import LIKE_A_SCORE, kept_columns
 from groupfs.cli.result_folder import Say, check_ending, write_table
 from groupfs.files import FileTable, read_table
 from groupfs.files.codebook import read_renamed
@@ -72,10 +72,26 @@ def scores(request: ScoresRequest, report_progress: Say, note: Say) -> None:
     X, said = values_of_model(table, preparation)
     note(*map(translate, [*table.notes, *said]))
     frame, told = scores_table(selector, X, request.level, request.least, note)
-    for name, values in reversed(kept_columns(table, request.keep).items()):
-        frame.insert(0, name, values)
     note(DEFINITION.format(least=request.least))
+    frame = beside_scores(kept_columns(table, request.keep), frame, note)
     write_table(frame, request.out, preparation.labels | told, report_progress, note)
+
+
+def beside_scores(kept: dict[str, Any], scores: Any, note: Say) -> Any:
+    """Put the columns that are kept before the scores, and say in which rows scores are missing."""
+    import pandas as pd
+
+    if twice := [name for name in kept if name in scores]:
+        raise ColumnsError(f"--keep {twice[0]}: {LIKE_A_SCORE}")
+    gaps = scores.isna().to_numpy()
+    n_gaps, rows = int(gaps.sum()), np.flatnonzero(gaps.any(axis=1))
+    if n_gaps:
+        ids = [pd.Series(of) for of in kept.values()]
+        told = next((of[rows] for of in ids if of.is_unique), [f"row {i + 1}" for i in rows])
+        missing = f"{count(n_gaps, 'score')} {'is' if n_gaps == 1 else 'are'} missing"
+        where = f"{count(len(rows), 'row')} ({join_names(told, 8)})"
+        note(f"{missing} in {where}: too little of the group is there.")
+    return pd.concat([pd.DataFrame(kept, index=scores.index), scores], axis=1)
 
 
 def turned(selector: Any, direction: Sequence[str] | None, names: Sequence[str]) -> Any:

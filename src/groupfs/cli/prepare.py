@@ -1,5 +1,6 @@
 """From a file to a table for the estimator: label and condition set aside, columns given a kind."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +22,8 @@ from groupfs.files.columns import (
 from groupfs.files.large_text import is_too_large, read_sample
 from groupfs.utils.text import count, join_names
 
+#: Said of a column to keep that has the name of a score.
+LIKE_A_SCORE = "scores are called so; rename the column in the table."
 #: So few values of a label are classes, whatever they are.
 FEW_VALUES = 10
 #: More are classes if they are whole and occur so often each: so many at most, or, where they count
@@ -71,9 +74,17 @@ def find_condition(table: FileTable, name: str | None, missing: Any) -> Any:
 
 def prepare(table: FileTable, request: SelectRequest) -> Prepared:
     """Set label and condition aside before anything else, then give every column its kind."""
+    from groupfs.conditions.inputs import is_number
+
     condition, notes = find_condition(table, request.by, request.missing), []
     if condition is not None:
         notes = [f"Set {request.by} aside to compare groups by: it plays no part in the selection."]
+        whole = is_number(condition) and bool((condition.dropna() % 1 == 0).all())
+        if whole and condition.name == request.by:  # days since a date have a name of their own
+            notes.append(
+                f"{request.by} has {condition.nunique()} values and is followed as a number, as "
+                "time would be; write them as words to compare kinds."
+            )
     labels, more = _labels(table, request)
     beside = kept_columns(table, request.keep)
     if request.keep and not request.scores:
@@ -94,6 +105,9 @@ def prepare(table: FileTable, request: SelectRequest) -> Prepared:
             f"{table.source} has {count(len(preparation.names), 'usable column')} left, and a "
             f"choice needs at least 2{': ' if notes else '.'}{' '.join(notes)}"
         )
+    for name in beside:
+        if re.match(r"group\d+_", name) and name.partition("_")[2] in preparation.names:
+            raise ColumnsError(f"--keep {name}: {LIKE_A_SCORE}")
     if table.n_rows < 2:
         raise ColumnsError(f"{table.source} has only one row; groups show in many.")
     asked: dict[str, str] = {}

@@ -152,6 +152,8 @@ def _print_groups(console: Console, summary: dict[str, Any]) -> None:
         style = "bold" if group["kept"] else "dim"
         table.add_row(*_figures(group).values(), first, style=style)
     console.print("", table, sep="\n")
+    if any("…" in segment.text for line in console.render_lines(table) for segment in line):
+        console.print("…: more features than there is room for; groups.csv has all members.")
     if groups[MOST_GROUPS:]:
         console.print(f"... and {count(len(groups[MOST_GROUPS:]), 'more group')} in groups.csv")
     if any(signs[index] < 0 for group in groups[:MOST_GROUPS] for index in group["features"]):

@@ -7,7 +7,7 @@ import numpy as np
 
 from groupfs.cli.errors import translate
 from groupfs.cli.options import SelectRequest, command_line
-from groupfs.cli.other_table import DEFINITION, scores_table, turned
+from groupfs.cli.other_table import DEFINITION, beside_scores, scores_table, turned
 from groupfs.cli.prepare import prepare, read_file
 from groupfs.cli.result_folder import Say, check_target, write_results
 from groupfs.data.row_scores import LEAST_WEIGHT
@@ -61,8 +61,7 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     if request.scores:
         note(DEFINITION.format(least=LEAST_WEIGHT))
         scored, _ = scores_table(selector, prepared.X, None, LEAST_WEIGHT, note)
-        for name, values in reversed(prepared.beside.items()):
-            scored.insert(0, name, values)
+        scored = beside_scores(prepared.beside, scored, note)
     write_results(request, summary, selector, preparation, scored)
     return summary
 

@@ -104,7 +104,7 @@ def plot_levels(selector: Any, *, ax: "Axes | None" = None) -> "Axes":
     if not n_groups:
         return style.note("The table shows no groups", ax)
     unknown = np.full(n_groups, np.nan)
-    levels = result.levels or [Level(groups.labels, n_groups, np.nan, groups.sizes, unknown)]
+    levels = result.levels or [Level(groups.labels, n_groups, None, groups.sizes, unknown)]
     order = np.lexsort([one.labels for one in levels[::-1]])
     order = order[levels[0].labels[order] >= 0]
     n_narrow, inside = max(one.n_groups for one in levels), int((groups.labels >= 0).sum())

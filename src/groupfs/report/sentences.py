@@ -4,8 +4,10 @@ import numpy as np
 
 from groupfs.result import Result
 from groupfs.sentences import p_words
-from groupfs.utils.text import count, write_share
+from groupfs.utils.text import count, join_names, write_share
 
+#: Stability below which psychologists look again at a feature.
+STABLE = 0.75
 #: Replication of a group that is found again as a whole rather than in part, and else what is said.
 MOSTLY, PARTLY = 0.5, ", though some only in part (replication from {least:.2f})"
 
@@ -38,7 +40,13 @@ def selected_sentence(result: Result) -> str:
                 enough = f"{asked.n_features:,} that explain {write_share(asked.explain)}"
                 return f"{text}: those of the {enough} of the variance that are in a kept group."
         outside = int((result.support & (result.groups.labels < 0)).sum())
-        return f"{text}, {spent}{f', {outside:,} of them in no group' if outside else ''}."
+        text += f", {spent}{f', {outside:,} of them in no group' if outside else ''}"
+        without = np.flatnonzero(result.kept & (result.n_selected_of == 0)).tolist()
+        if not without or asked.explain is not None:
+            return f"{text}."
+        which = join_names([result.groups.title(j) for j in without], 4)
+        verb = "has" if len(without) == 1 else "have"
+        return f"{text}; {len(without):,} of {n_kept:,} kept groups {verb} none of them ({which})."
     if n_selected == n_features:
         return f"All {count(n_features, 'feature')} {verb} selected."
     groups = "group" if n_kept == 1 else "groups"
@@ -61,7 +69,8 @@ def sentences(result: Result, n_samples: int) -> list[str]:
 
 def how_sure(result: Result) -> list[str]:
     """Write how far to trust the groups, and what is in none of them."""
-    text = [_beyond_chance(result), _agreement(result), result.in_no_group_sentence]
+    text = [_beyond_chance(result), _agreement(result), _not_sure(result)]
+    text.append(result.in_no_group_sentence)
     return [sentence for sentence in text if sentence]
 
 
@@ -125,6 +134,19 @@ def _agreement(result: Result) -> str | None:
     if len(result.levels) != 1 or (by := result.levels[0].agreement) is None:
         return None
     return f"Halves of the rows agree on these groups by {by:.2f} (1 at most, 0 by chance)."
+
+
+def _not_sure(result: Result) -> str | None:
+    """Name the features of kept groups that may as well be in another, the least stable first."""
+    labels, (second, _), stability = result.groups.labels, result.second, result.stability
+    between = np.array(result.verdicts) == "between two"
+    unsure = (between | (stability < STABLE)) & np.append(result.kept, False)[labels]
+    told = list[str]()
+    for i in sorted(np.flatnonzero(unsure).tolist(), key=lambda i: stability[i]):
+        groups = [labels[i], second[i]] if between[i] else [labels[i]]
+        which = " or ".join(str(result.groups.label(j)) for j in groups)
+        told.append(f"{result.names[i]} ({which})")
+    return f"Not sure of their group: {join_names(told)}." if told else None
 
 
 def _some(n: int, of: int) -> str:

@@ -12,7 +12,7 @@ from groupfs.groups import LEAST_FOUND, OPEN, Groups, Request, Selection
 from groupfs.selection.short_form import short_form
 from groupfs.sentences import Why
 from groupfs.utils.errors import ParameterError
-from groupfs.utils.text import SAME_SHARE
+from groupfs.utils.text import SAME_SHARE, join_names
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
 NOTHING_TO_EXPLAIN = (
@@ -22,6 +22,10 @@ NOTHING_TO_EXPLAIN = (
 BEYOND_GROUPS = (
     "n_features_to_select={n}, but only {inside} features are in groups, so {outside} from no "
     "group are selected as well; choose at most {inside} to leave these out."
+)
+WITHOUT_ANY = (
+    "n_features_to_select={n} leaves {without} of the {kept} kept groups without a feature "
+    "({which}); choose at least {kept} to have one of each."
 )
 NO_SCORES = (
     'No group is kept, so output="scores" gives no column; use output="features" for a budget.'
@@ -86,6 +90,11 @@ def select(found: Groups, order: IntArray, asked: Request) -> Selection:
                 f"n_features_to_select={budget}, but the groups to select from give only "
                 f"{len(chosen)} features."
             )
+        without = np.setdiff1d(ranked[groups], labels[chosen])
+        if asked.n_per_group is not None and len(without):
+            which = join_names([found.title(j) for j in without], 4)
+            facts = {"without": len(without), "kept": int(groups.sum()), "which": which}
+            notes.append(WITHOUT_ANY.format(n=budget, **facts))
         outside = int((labels[chosen] < 0).sum())
         if not len(found) and len(chosen):
             notes.append(NOTHING_TO_EXPLAIN)

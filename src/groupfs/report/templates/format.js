@@ -16,6 +16,9 @@ function evenly(number) {
   return half ? 2 * Math.round(number / 2) : Math.round(number);
 }
 
+// Two digits, of which halves go to the even one: those of eighths.
+const twoDigits = (number) => ((8 * number) % 2 === 1 ? evenly(100 * number) / 100 : number).toFixed(2);
+
 // A share in whole per cent: 100 % is all, and 0 % is none.
 function writeSteps(steps) {
   const percent = evenly((100 * steps) / STEPS);

@@ -70,7 +70,7 @@ function standingOf(i) {
     group: j === null ? "" : groups[j].title,
     stability: stable === null ? "" : filled(STABILITY, { share: writeShare(stable) }),
     second: second === null ? "" : groups[second].title,
-    strength: (features.second_strength[i] || 0).toFixed(2),
+    strength: twoDigits(features.second_strength[i] || 0),
     twin: DATA.twins[i],
     n: DATA.few_values[i],
     p: features.relatedness_p_adjusted[i] === null ? "" : ` (adjusted p ${pWords(i)})`,
