@@ -88,11 +88,11 @@ def cases(device: str, folder: Path) -> dict[str, Callable[[], tuple[Any, ...]]]
         "known_groups": lambda: (plain(groups=known), X),
         "known_pairs": lambda: (plain(groups=pairs | {"a": [4], "b": [5]}), few[:, :6]),
         "known_singles": lambda: (plain(groups=list(range(6))), few[:, 4:10]),
-        "representatives": lambda: (plain(output="representatives"), awkward_frame(few)),
+        "representatives": lambda: (plain(n_per_group=1), awkward_frame(few)),
         "sparse": lambda: (plain(n_groups_to_select="significant"), sparse),
         # rows held at a time are rounded to powers of two; these amounts lie well between them
         "streamed": lambda: streamed(116_000_000, (40_000, 300, 12)),
-        "streamed_wide": lambda: streamed(65_000_000, (1200, 3000, 60), n_groups=60),
+        "streamed_wide": lambda: streamed(132_000_000, (1200, 3000, 60), n_groups=60),
         "wide": lambda: (plain(), planted(200, 10_000, 40)),
         **{f"joint_{seed}": partial(drawn, seed) for seed in range(10)},
         "joint_heart": lambda: (joint(), heart[0]),

@@ -67,6 +67,7 @@ READ = {
 SAID = {
     "t.xlsx": "The table is the sheet answers; sheet notes was not read.",
     "t.sav": "Took values that are labelled No answer for gaps (how many): q5 (1).",
+    "t.zsav": "Took user-missing values of SPSS for gaps in 1 column (how many): q3 (1).",
 }
 
 

@@ -143,8 +143,12 @@ P_VALUES = [0, 0.00099, 0.001, 0.0312, 0.05, 0.4, 0.999, 1]
 
 @pytest.mark.parametrize(
     ("name", "python", "values"),
-    [("writeShare", write_share, SHARES), ("writeP", write_p, P_VALUES)],
+    [
+        ("writeShare", write_share, SHARES),
+        ("writeP", write_p, P_VALUES),
+        ("twoDigits", "{:.2f}".format, [*SHARES, 0.375, 0.615, 0.625, 0.875]),
+    ],
 )
-def test_the_page_writes_shares_and_p_values_as_python_does(browser, name, python, values):
+def test_the_page_writes_numbers_as_python_does(browser, name, python, values):
     script = (TEMPLATES / "format.js").read_text() + f"return arguments[0].map({name});"
     assert browser.execute_script(script, values) == [python(value) for value in values]

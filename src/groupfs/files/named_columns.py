@@ -8,7 +8,7 @@ from groupfs.files.answers import NO_ANSWER, plain_word
 from groupfs.files.delimited_text import MISSING_WORDS, find_header
 from groupfs.files.file_content import Content
 from groupfs.files.file_table import FileTable, TableError
-from groupfs.utils.text import join_names
+from groupfs.utils.text import count, join_names
 
 #: What feather files begin with, whatever their name ends in.
 FEATHER = (b"ARRO", b"FEA1")
@@ -54,6 +54,14 @@ def read_spss(content: Content) -> FileTable:
 
     with content.on_disk() as path:
         frame, meta = pyreadstat.read_sav(str(path), dates_as_pandas_datetime=True)
+        every = pyreadstat.read_sav(str(path), metadataonly=True, user_missing=True)[1]
+        coded = list(every.missing_ranges)
+        kept = pyreadstat.read_sav(str(path), usecols=coded, user_missing=True)[0] if coded else {}
+    gaps = {name: kept[name].notna().sum() - frame[name].notna().sum() for name in coded}
+    of, notes = [f"{name} ({n})" for name, n in gaps.items() if n], list[str]()
+    if of:
+        where = f"{count(len(of), 'column')} (how many): {join_names(of, 12)}"
+        notes.append(f"Took user-missing values of SPSS for gaps in {where}.")
     said: dict[str, str] = {}
     for name, labels in meta.variable_value_labels.items():
         column = frame[name]
@@ -66,13 +74,14 @@ def read_spss(content: Content) -> FileTable:
         nominal = meta.variable_measure.get(name) == "nominal" and column.dtype.kind in "iuf"
         if nominal and len(present) > 2 and present <= set(labels):
             frame[name] = column.map(labels).astype("category")
-    told = (
-        f"Took values that are labelled {join_names(sorted(set(said.values())), 3)} for gaps "
-        f"(how many): {join_names(said, 12)}."
-    )
+    if said:
+        notes.append(
+            f"Took values that are labelled {join_names(sorted(set(said.values())), 3)} for gaps "
+            f"(how many): {join_names(said, 12)}."
+        )
     names = [str(name) for name in frame.columns]
     wording = {name: text for name, text in meta.column_names_to_labels.items() if text}
-    return FileTable(frame, names, content.source, notes=[told] if said else [], labels=wording)
+    return FileTable(frame, names, content.source, notes=notes, labels=wording)
 
 
 def read_frame(content: Content) -> FileTable:
