@@ -64,7 +64,7 @@ class Groups:
     replication: FloatArray | None = None  #: mean Jaccard index with the best match in halves, (C,)
     replicates: BoolArray | None = None  #: whether that is enough, (C,)
     stability: FloatArray | None = None  #: share of halves that put a feature into its group, (d,)
-    second: IntArray | None = None  #: the other group a feature goes with most, or -1, (d,)
+    second: IntArray | None = None  #: the group a feature loads on most beside its own, or -1, (d,)
     second_strength: FloatArray | None = None  #: abs(r) with the score of that group, (d,)
     between: BoolArray | None = None  #: whether a feature is as much of both groups, (d,)
     within_blocks: FloatArray | None = None  #: mean correlation in blocks of rows, (C, B)

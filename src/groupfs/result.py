@@ -229,7 +229,7 @@ class Result:
 
     @property
     def second(self) -> tuple[IntArray, FloatArray]:
-        """Return the other group a feature goes with most, or -1, and how strongly, (d,) each."""
+        """Return the group a feature loads on most beside its own, or -1, and abs(r), (d,) each."""
         group, strength = self.groups.second, self.groups.second_strength
         if group is None or strength is None:
             return np.full(len(self.names), -1), np.full(len(self.names), np.nan)

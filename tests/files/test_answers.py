@@ -262,7 +262,7 @@ def test_a_code_that_is_an_answer_elsewhere_is_proposed_for_its_columns(rng):
     for names, runs in (("a1 a2 a3 a4", "a1:a4"), ("a2 a1 a4 a3", "a2:a3")):
         frame = {name: steps[name] for name in names.split()} | wide
         told = noted(frame)[0]
-        assert f"missing=['{runs}=9', '99'] takes them for gaps, where other columns have 9" in told
+        assert f"missing=['{runs}=9', '99'] takes them for gaps; other columns have 9" in told
         assert f"--missing {runs}=9 --missing 99 takes" in translate(told)
     assert "missing=[9] takes it for gaps." in noted(steps)[0]
     odd = {"a1": steps["a1"], "s1": wide["s1"], "a,2": steps["a2"], "a 3": steps["a3"]}

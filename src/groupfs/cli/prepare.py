@@ -52,15 +52,24 @@ def read_file(request: SelectRequest) -> FileTable:
     return read_sample(path, request.reading["header"], request.max_memory)
 
 
-def find_condition(table: FileTable, name: str | None, missing: Any) -> Any:
-    """Return the column that groups are compared by, or None; refuse one that tells nothing."""
+def find_condition(table: FileTable, name: str | None, missing: Any) -> tuple[Any, list[str]]:
+    """Return the column that groups are compared by, or None, and what to say of it.
+
+    One that tells nothing is refused.
+    """
     if name is None:
-        return None
+        return None, []
     from groupfs.conditions.inputs import FEWEST_SAMPLES, dates_as_days, is_number
 
     column = _without_codes(table, name, "--by", missing)
+    notes = [f"Set {name} aside to compare groups by: it plays no part in the selection."]
     if (dates := to_dates(column)) is not None:
         column = dates_as_days(dates)
+    elif is_number(column) and (column.dropna() % 1 == 0).all():
+        notes.append(
+            f"{name} has {column.nunique()} values and is followed as a number, as time would be; "
+            "write them as words to compare kinds."
+        )
     counts = column.value_counts()
     n_frequent = int((counts >= FEWEST_SAMPLES).sum())
     if n_frequent < 2 and not is_number(column):
@@ -69,22 +78,12 @@ def find_condition(table: FileTable, name: str | None, missing: Any) -> Any:
             "times or more; groups are compared between two such values, or along a column of "
             "numbers or dates."
         )
-    return column
+    return column, notes
 
 
 def prepare(table: FileTable, request: SelectRequest) -> Prepared:
     """Set label and condition aside before anything else, then give every column its kind."""
-    from groupfs.conditions.inputs import is_number
-
-    condition, notes = find_condition(table, request.by, request.missing), []
-    if condition is not None:
-        notes = [f"Set {request.by} aside to compare groups by: it plays no part in the selection."]
-        whole = is_number(condition) and bool((condition.dropna() % 1 == 0).all())
-        if whole and condition.name == request.by:  # days since a date have a name of their own
-            notes.append(
-                f"{request.by} has {condition.nunique()} values and is followed as a number, as "
-                "time would be; write them as words to compare kinds."
-            )
+    condition, notes = find_condition(table, request.by, request.missing)
     labels, more = _labels(table, request)
     beside = kept_columns(table, request.keep)
     if request.keep and not request.scores:

@@ -77,10 +77,11 @@ def read_renamed(
         return hits[now][0] + hits[before][1], headed
 
     now, before = max(permutations(cells, 2), key=fit)
-    renamed = dict[str, str]()
+    first = dict[str, str]()
     for new, old in zip(cells[now], cells[before], strict=True):
-        if new in given and old in wanted and new != old and old not in renamed.values():
-            renamed[str(new)] = str(old)
+        if new in given and old in wanted and new != old:
+            first.setdefault(str(old), str(new))
+    renamed = {new: old for old, new in first.items()}
     # a name stays with the column that has it, unless that one is renamed itself
     while held := [new for new, old in renamed.items() if old in given - renamed.keys()]:
         renamed = {new: old for new, old in renamed.items() if new not in held}

@@ -1,4 +1,4 @@
-"""Numbers among answers that may stand for no answer, such as 99 beside 1 to 5 or "yes"."""
+"""Numbers that may stand for no answer, such as 99 beside 1 to 5 or "yes", and -999 far below."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -61,8 +61,8 @@ def suspected_codes(
     they, them = ("They", "them") if len(shared) > 1 else ("It", "it")
     given, elsewhere = list[str](), list[str]()
     for code, of in found.items():
-        others = (values for name, values in columns.items() if name not in of)
-        spelled = (v for name, values in categories.items() if name not in of for v in values)
+        others = (columns[name] for name in columns.keys() - of)
+        spelled = (value for name in categories.keys() - of for value in categories[name])
         if any((x == code).any() for x in others) or code in map(as_number, spelled):
             given += [f"{part}={code:g}" for part in _in_short(of, place)]
             elsewhere.append(f"{code:g}")
@@ -72,8 +72,8 @@ def suspected_codes(
     return [
         f"Found a number apart from the other values: {where}. {they} may stand for no answer: "
         f"missing={settings} takes {them} for gaps"
-        f"{f', where other columns have {join_words(elsewhere)} as a value' if elsewhere else ''}"
-        f"{', and the words beside for answers in their order' if words else ''}."
+        f"{', and the words beside for answers in their order' if words else ''}"
+        f"{f'; other columns have {join_words(elsewhere)} as a value' if elsewhere else ''}."
     ]
 
 

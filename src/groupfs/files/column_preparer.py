@@ -15,6 +15,7 @@ from groupfs.utils.warn import ColumnsWarning, warn
 
 #: What columns are that are left out without being asked for.
 WHY = {"id": "ids", "text": "free text", "date": "dates", "object": "objects"}
+USABLE = ("ids", "free text", "about the survey")  # some of these can be used all the same
 WHY |= {"empty": "empty", "one_value": "one value only", "about": "about the survey"}
 
 
@@ -136,7 +137,7 @@ def _left_out(preparation: Preparation, frame: Any) -> list[str]:
     for name, why in [(c.name, WHY[c.why]) for c in preparation.columns if c.why in WHY]:
         names.setdefault(why, []).append(name)
         with contextlib.suppress(ColumnsError):
-            if decide_columns(frame[[name]], use=[name]).names:
+            if why in USABLE and decide_columns(frame[[name]], use=[name]).names:
                 usable.append(name)
     if not names:
         return []

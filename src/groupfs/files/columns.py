@@ -6,6 +6,7 @@ column that is used is one feature under its own name; nothing is filled in here
 for by names, patterns such as ``*_mut`` and ranges such as ``age:smoke``.
 """
 
+import contextlib
 import difflib
 import fnmatch
 from collections.abc import Iterable, Mapping, Sequence
@@ -200,18 +201,16 @@ def find_codes(
     """
     is_one = isinstance(missing, str | Mapping) or not isinstance(missing, Iterable)
     every, some = list[Any](), dict[str, tuple[str, ...]]()
-    for given in [missing] if is_one else missing:
-        pairs = given.items() if isinstance(given, Mapping) else [str(given).rpartition("=")[::2]]
-        for patterns, values in pairs:
-            try:
-                of = matching(patterns, names, "missing")
-            except ColumnsError:
-                if isinstance(given, Mapping):
-                    raise
-                of = set()
-            for name in of:
-                some[name] = (*some.get(name, ()), *read_codes(values))
-            every += [] if of or given is None else [given]
+    for given in [] if missing is None else [missing] if is_one else missing:
+        pairs = dict(given) if isinstance(given, Mapping) else {}
+        patterns, sign, values = str(given).rpartition("=")
+        if sign and not isinstance(given, Mapping):
+            with contextlib.suppress(ColumnsError):
+                pairs = {patterns: values} if matching(patterns, names, "missing") else {}
+        for of, codes in pairs.items():
+            for name in matching(of, names, "missing"):
+                some[name] = (*some.get(name, ()), *read_codes(codes))
+        every += [] if isinstance(given, Mapping) or pairs else [given]
     return read_codes(every), some
 
 
