@@ -122,3 +122,11 @@ def test_the_page_tells_remarks_features_and_relations():
     assert "unlike elsewhere: this looks like reversed scoring" in page
     assert "Features that differ beyond their group" in page
     assert {row["feature"] for row in summary["conditions"]["features"]} >= {"b1", "b4"}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_group_that_holds_in_one_condition_alone_is_not_called_reversed(seed):
+    X, day = table(seed=seed)
+    rng = np.random.default_rng(seed)
+    X.loc[day != "one", [f"c{i}" for i in range(6)]] = rng.standard_normal((300, 6))
+    assert compare(known(X), X, day, **QUICK).remarks == []

@@ -166,7 +166,8 @@ def compare_features(
         if (~lost).sum() < 2 or (lost == ~among).all():
             break
         among = ~lost
-    is_reversed = (turn < 0) & ~lost
+    # what went with its group by no more than chance cannot be reversed
+    is_reversed = (turn < 0) & ~lost & (before > ERRORS / np.sqrt(max(n_then - 3, 1)))
     is_reversed &= np.arctanh(np.clip(rest, -0.99, 0.99)) < -ERRORS / np.sqrt(max(n - 3, 1))
     kinds = np.where(is_reversed, State.REVERSED, np.where(lost, State.LOST, State.HOLDS))
     return [State(kind) for kind in kinds.tolist()], rest, now
