@@ -38,6 +38,8 @@ STILL_THERE, SAME_PATTERN = 0.01, 0.85
 ERRORS = 2.33
 #: Share of the correlation with the rest of its group that a feature that holds has, at least.
 LEAST_REST = 0.5
+#: The same of a feature that is reversed, and of its group; chance turns some where none holds.
+AS_MUCH = 0.7
 
 
 class State(StrEnum):
@@ -166,8 +168,9 @@ def compare_features(
         if (~lost).sum() < 2 or (lost == ~among).all():
             break
         among = ~lost
-    # what went with its group by no more than chance cannot be reversed
+    # what is scored the other way round still goes with its group as much, and did so before
     is_reversed = (turn < 0) & ~lost & (before > ERRORS / np.sqrt(max(n_then - 3, 1)))
+    is_reversed &= (np.abs(rest) >= AS_MUCH * before) & (np.median(share) >= AS_MUCH)
     is_reversed &= np.arctanh(np.clip(rest, -0.99, 0.99)) < -ERRORS / np.sqrt(max(n - 3, 1))
     kinds = np.where(is_reversed, State.REVERSED, np.where(lost, State.LOST, State.HOLDS))
     return [State(kind) for kind in kinds.tolist()], rest, now
