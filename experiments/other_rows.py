@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -36,11 +37,8 @@ def told(title: str, fit: Any, other: Any, show: bool = False) -> None:
 
 
 def main() -> None:
-    rng = np.random.default_rng(0)
     for name in KNOWN:
-        X = pd.DataFrame(known_groups(name)[0]).add_prefix("item")
-        order = rng.permutation(len(X))
-        told(f"{name}, halves", X.iloc[order[::2]], X.iloc[order[1::2]])
+        halves(name)
     schools = pd.DataFrame(known_groups("holzinger")[0]).add_prefix("test")
     told("holzinger, by school", schools[:156], schools[156:])  # the second school comes last
     students = pd.read_csv(folder() / "student-mat.csv", sep=";")
@@ -54,6 +52,18 @@ def main() -> None:
     else:
         print("\nbfi by sex and age: no bfi.csv in the folder")
     cells()
+
+
+def halves(name: str, n_draws: int = 20) -> None:
+    """Fit one half of a table and check the other, several times."""
+    X, verdicts = pd.DataFrame(known_groups(name)[0]).add_prefix("item"), Counter[str]()
+    for seed in range(n_draws):
+        order = np.random.default_rng(seed).permutation(len(X))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            selector = FeatureGroups(random_state=0).fit(X.iloc[order[::2]])
+            verdicts.update(selector.check(X.iloc[order[1::2]]).to_frame()["verdict"])
+    print(f"{name}, {n_draws} halvings: " + ", ".join(f"{n} {of}" for of, n in verdicts.items()))
 
 
 def cells() -> None:
