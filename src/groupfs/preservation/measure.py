@@ -22,7 +22,7 @@ import numpy as np
 from groupfs.data.standardize import unit_columns
 from groupfs.discovery.chance import exceedance
 from groupfs.discovery.items import pairwise_correlations
-from groupfs.discovery.members import first_component
+from groupfs.discovery.members import beyond_edge, first_component
 from groupfs.utils.types import BoolArray, FloatArray
 
 #: Features of a group that are looked at, the most central ones, and those chance is told by.
@@ -38,8 +38,8 @@ STILL_THERE, SAME_PATTERN = 0.01, 0.85
 ERRORS = 2.33
 #: Share of the correlation with the rest of its group that a feature that holds has, at least.
 LEAST_REST = 0.5
-#: The same of a feature that is reversed, and of its group; chance turns some where none holds.
-AS_MUCH = 0.7
+#: How far the first eigenvalue of a group in which features are reversed is beyond that of chance.
+BEYOND_CHANCE = 1.5
 
 
 class State(StrEnum):
@@ -170,7 +170,8 @@ def compare_features(
         among = ~lost
     # what is scored the other way round still goes with its group as much, and did so before
     is_reversed = (turn < 0) & ~lost & (before > ERRORS / np.sqrt(max(n_then - 3, 1)))
-    is_reversed &= (np.abs(rest) >= AS_MUCH * before) & (np.median(share) >= AS_MUCH)
+    is_reversed &= np.abs(rest) >= LEAST_REST * before
+    is_reversed &= beyond_edge(first_component(R)[0], m, int(max(n, 2))) > BEYOND_CHANCE
     is_reversed &= np.arctanh(np.clip(rest, -0.99, 0.99)) < -ERRORS / np.sqrt(max(n - 3, 1))
     kinds = np.where(is_reversed, State.REVERSED, np.where(lost, State.LOST, State.HOLDS))
     return [State(kind) for kind in kinds.tolist()], rest, now
