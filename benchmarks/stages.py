@@ -16,7 +16,7 @@ from benchmarks.machine import now
 #: Stages by the functions they take, in the module that calls them or that a fit imports them from.
 STAGES = {
     "groupfs.data.open_table.open_table": "open",
-    "groupfs.discovery.discover._relatedness": "chance",
+    "groupfs.discovery.discover.measure_related": "chance",
     "groupfs.discovery.discover.chance_cohesion": "chance",
     "groupfs.discovery.discover.connect_features": "graph",
     "groupfs.discovery.discover._levels": "tree",

@@ -49,6 +49,7 @@ CAUTIONS = (
     r"The selectors had not decided after \d+ epochs",
     r"n_features_to_select=\d+, but the groups to select from give only",
     r"n_features_to_select=\d+, but only \d+ features are in groups",
+    r"n_features_to_select=\d+ leaves \d+ of the \d+ kept groups without a feature",
     r"X has \d+ rows, but only \d+ different ones",
 )
 
@@ -209,7 +210,8 @@ def check_groups(selector, at_all, surely):
     elif asked[0] is None and not usual:
         np.testing.assert_array_equal(support, kept)
     elif asked[0] is not None and asked[1] is None:
-        assert support.sum() == selector.n_features_to_select
+        n_more = support.sum() - selector.n_features_to_select
+        assert n_more == 0 or (n_more > 0 and getattr(selector, "preset", None) == "paper")
 
 
 def check_ranking(selector, at_all, surely):
