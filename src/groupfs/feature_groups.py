@@ -364,7 +364,7 @@ class FeatureGroups(GroupSelector):
         other._select()
         return other
 
-    def rows_needed(self, X: Any) -> "RowsNeeded":
+    def rows_needed(self, X: Any, *, blocks: ArrayLike | None = None) -> "RowsNeeded":
         """Say how replication of the groups grows with the rows, and what more would show.
 
         Halves of a quarter, of half, and of all of the rows are compared; curves through them tell
@@ -376,6 +376,8 @@ class FeatureGroups(GroupSelector):
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             The table of the fit, or of a pilot study with the same columns; of other rows the
             groups are those of X, and have the number of the fit where they are the same.
+        blocks : array-like of shape (n_samples,) or None, default=None
+            What rows come from, as in ``fit``.
 
         Returns
         -------
@@ -392,7 +394,7 @@ class FeatureGroups(GroupSelector):
         >>> grown.to_frame()["group"].tolist()
         [1, 2]
         """
-        from groupfs.preservation.rows_needed import rows_needed
+        from groupfs.preservation.rows_needed import columns_of_fit, rows_needed
 
         check_is_fitted(self)
         if self.groups is not None or self.n_groups != "auto":
@@ -401,10 +403,18 @@ class FeatureGroups(GroupSelector):
                 '"auto" and without groups.',
                 "n_groups",
             )
+        if (blocks is None) != (self.blocks_ is None):
+            given = "was not given" if blocks is None else "was given"
+            raise ParameterError(f"blocks {given}, unlike in the fit; give it to both.", "blocks")
+        X = columns_of_fit(self, X)
         with progress(5, X):
             doing("Reading the table")
+            codes = None
+            if blocks is not None:
+                codes, _ = read_blocks(blocks, X.shape[0])
+                X = without_blocks(X, codes)
             table, options = clone(self)._open(X)
-            return rows_needed(self, table, options)
+            return rows_needed(self, table, replace(options, blocks=codes))
 
     def _find_level(self, level: int | str) -> int:
         """Return the place of a level in ``levels_``."""

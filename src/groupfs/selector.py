@@ -198,7 +198,8 @@ class GroupSelector(DeclaredParameters, GroupTransform, NotebookRepr):
         ----------
         X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
             Other rows, 20 or more; of more than 5,000 as many are looked at, picked at random. A
-            DataFrame may have its columns in another order, others beside, and lack some.
+            DataFrame with names of text may have its columns in another order, others beside, and
+            lack some.
 
         Returns
         -------

@@ -130,3 +130,17 @@ def test_a_group_that_holds_in_one_condition_alone_is_not_called_reversed(seed):
     rng = np.random.default_rng(seed)
     X.loc[day != "one", [f"c{i}" for i in range(6)]] = rng.standard_normal((300, 6))
     assert compare(known(X), X, day, **QUICK).remarks == []
+
+
+@pytest.mark.parametrize("sizes", [(200, 100), (150, 150)])
+@pytest.mark.parametrize("seed", range(4))
+def test_of_two_conditions_the_one_that_was_turned_after_the_fit_is_named(sizes, seed):
+    X, day = table(sizes[0], seed)
+    X, day = X[day != "three"], day[day != "three"]
+    rows = np.r_[0 : sizes[0], sizes[0] : sizes[0] + sizes[1]]
+    X, day = X.iloc[rows].reset_index(drop=True), day.iloc[rows].reset_index(drop=True)
+    selector = known(X)
+    X.loc[day == "two", ["b1", "b4"]] *= -1
+    with pytest.warns(UserWarning, match="reversed scoring"):
+        (said,) = compare(selector, X, day, **QUICK).remarks
+    assert said.startswith("Where day is two, b") and "b1" in said and "b4" in said

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 
 from groupfs import FeatureGroups
 from groupfs.data.blocks import spread_blocks, without_blocks
+from groupfs.discovery.within_blocks import cohesion_within
 from groupfs.utils.errors import ParameterError
 from groupfs.utils.warn import SelectionWarning
 
@@ -130,9 +131,38 @@ def test_every_level_is_marked(fitted):
         (lambda X, c: (X, pd.Series(c).where(np.arange(600) > 3)), "missing for 4 of 600 rows"),
         (lambda X, c: (X, np.arange(600) // 10), "60 values, none with 20 rows or more"),
         (lambda X, c: (X.assign(word="x"), c), "other kinds"),
+        (lambda X, c: (X, c[:, None]), "of type ndarray; give a list"),
+        (lambda X, c: (X, 3), "of type int; give a list"),
     ],
 )
 def test_blocks_that_cannot_be_are_one_sentence(change, says):
     X, blocks = change(*cohorts())
     with pytest.raises(ParameterError, match=says):
         FeatureGroups(random_state=0).fit(X, blocks=blocks)
+
+
+def test_gaps_in_one_block_do_not_lower_its_cohesion():
+    X, cohort = cohorts()
+    gone = (np.random.default_rng(0).random(X.shape) < 0.6) & (cohort == "two")[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelectionWarning)
+        selector = FeatureGroups(random_state=0).fit(X.mask(gone), blocks=cohort)
+    assert letters(selector) == {"a", "b"}
+    two = selector.group_block_cohesion_[selector.group_kept_, selector.blocks_.index("two")]
+    assert (two > 0.35).all()
+
+
+def test_blocks_that_fell_out_of_a_sample_of_rows_keep_their_place(rng):
+    mean_r, holds = cohesion_within(
+        rng.standard_normal((60, 4)), [np.arange(4)], np.zeros(60, int), 3
+    )
+    assert mean_r.shape == holds.shape == (1, 3) and np.isnan(mean_r[0, 1:]).all()
+
+
+def test_frames_with_missing_values_of_pandas_are_numbers():
+    X, cohort = cohorts()
+    X.iloc[::7, 0] = np.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelectionWarning)
+        selector = FeatureGroups(random_state=0).fit(X.convert_dtypes(), blocks=cohort)
+    assert letters(selector) == {"a", "b"}

@@ -155,3 +155,46 @@ def test_figure_names_groups_and_features(fitted, other):
     texts = [text.get_text() for text in ax.texts]
     assert len(texts) == 3 and all("preserved" in text for text in texts)
     assert {label.get_text() for label in ax.get_yticklabels()} == set(NAMES)
+
+
+def test_two_sets_that_never_went_together_are_not_called_reversed():
+    rng = np.random.default_rng(0)
+    known = {"both": NAMES[:12], "own": NAMES[12:]}
+    for _ in range(8):
+        X, Y = (scales(300, rng) for _ in range(2))
+        for table in (X, Y):  # two unrelated scales in one group
+            table[NAMES[6:12]] = scales(300, rng)[NAMES[6:12]].to_numpy()
+        checked = FeatureGroups(groups=known, random_state=0).fit(X).check(Y)
+        assert "reversed" not in set(checked.features_frame()["state"])
+
+
+def test_columns_with_hardly_any_values_are_left_out_and_named(fitted, other):
+    other.loc[5:, "b2"] = np.nan
+    checked = fitted.check(other)
+    assert row_of(checked, "b")["missing"] == "b2" and row_of(checked, "b")["lost"] == ""
+    assert any("in too few rows of X" in note and "b2" in note for note in checked.notes)
+
+
+def test_lists_and_frames_of_dask_are_read_and_repeated_names_refused(fitted, other):
+    dd = pytest.importorskip("dask.dataframe")
+    expected = fitted.check(other).to_frame()
+    pd.testing.assert_frame_equal(
+        fitted.check(dd.from_pandas(other, npartitions=2)).to_frame(), expected
+    )
+    plain = FeatureGroups(random_state=0).fit(scales(500, np.random.default_rng(0)).to_numpy())
+    assert plain.check(other.to_numpy().tolist()).to_frame()["verdict"].eq("preserved").all()
+    with pytest.raises(ValueError, match="names of columns more than once: a0"):
+        fitted.check(pd.concat([other, other[["a0"]]], axis=1))
+
+
+def test_random_sets_are_drawn_from_numbers_outside_groups_of_mixed_frames_too():
+    rng = np.random.default_rng(0)
+
+    def table(n):
+        X = scales(n, rng)[NAMES[:6]].assign(
+            **{f"noise{i}": rng.standard_normal(n) for i in range(20)}
+        )
+        return X.assign(sex=pd.Categorical(rng.choice(["f", "m", "d"], n)))
+
+    frame = FeatureGroups(random_state=0).fit(table(400)).check(table(300)).to_frame()
+    assert frame["p_random"].iloc[0] < 0.05

@@ -113,3 +113,23 @@ def test_the_report_has_a_section(grown):
     selector, X, found = grown
     page = render(summarize(selector, X, growth=found))
     assert "Would more rows help?" in page and "twice as many" in page
+
+
+def test_columns_are_found_by_name_and_others_beside_change_nothing(grown):
+    selector, X, found = grown
+    expected = found.to_frame()
+    other = X[X.columns[::-1]].assign(more=X["a0"])
+    pd.testing.assert_frame_equal(selector.rows_needed(other).to_frame(), expected)
+    with pytest.raises(ValueError, match="X lacks 1 column of the fit: a0"):
+        selector.rows_needed(X.drop(columns="a0"))
+
+
+def test_blocks_of_the_fit_are_taken_out_here_too():
+    X = scales(240, 0.7)
+    cohort = np.repeat(["one", "two"], 120)
+    X.loc[cohort == "two", ["a0", "b0", "c0"]] += 3
+    selector = FeatureGroups(random_state=0).fit(X, blocks=cohort)
+    told = selector.rows_needed(X, blocks=cohort).to_frame()
+    assert sorted(told["group"]) == [1, 2, 3, 4]
+    with pytest.raises(ValueError, match="blocks was not given, unlike in the fit"):
+        selector.rows_needed(X)

@@ -12,6 +12,7 @@ from groupfs.cli.prepare import prepare, read_file
 from groupfs.cli.result_folder import Say, check_target, write_results
 from groupfs.data.row_scores import LEAST_WEIGHT
 from groupfs.files import FileTable
+from groupfs.utils.errors import ParameterError
 
 
 def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str, Any]:
@@ -27,6 +28,11 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
         report_progress(f"Reading {name}")
         table = read_file(request)
         report_progress(f"Read {table.n_rows} rows and {len(table.names)} columns")
+    if request.rows_needed and request.groups:
+        raise ParameterError(
+            "--rows-needed speaks of groups that halves of the rows agree on; leave --groups out.",
+            "n_groups",
+        )
     prepared = prepare(table, request)
     note(*prepared.notes)
     preparation = prepared.preparation

@@ -4,9 +4,11 @@ Axes: C groups, K conditions (or places along a number), P arrangements, B resam
 
 **Change.** With :math:`x_k` the value in condition k and :math:`\mu_k, \sigma_k` its mean and
 spread over arrangements in which samples have exchanged their conditions,
-:math:`T = \frac1K \sum_k ((x_k - \mu_k) / \sigma_k)^2`, and p is the share of arrangements with a T
-as large, the given one counted. Chance alone decides :math:`\mu_k`, so unequal numbers of samples
-and blocks with levels of their own are allowed for.
+:math:`T = \frac1K \sum_k (n_k / \bar n_k) ((x_k - \mu_k) / \sigma_k)^2`, with the samples
+:math:`n_k` that k is worth in an arrangement and their mean :math:`\bar n_k`. p is the share of
+arrangements with a T as large, the given one counted. Chance alone decides :math:`\mu_k`, so
+unequal numbers of samples and blocks with levels of their own are allowed for, and by :math:`n_k`
+unequal gaps.
 """
 
 from dataclasses import dataclass

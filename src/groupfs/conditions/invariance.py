@@ -17,7 +17,13 @@ import numpy as np
 
 from groupfs.conditions.inputs import Samples
 from groupfs.conditions.weighted import Function, columns_of_group
-from groupfs.preservation.measure import State, compare_features, loadings_of, mean_correlation
+from groupfs.preservation.measure import (
+    ERRORS,
+    State,
+    compare_features,
+    loadings_of,
+    mean_correlation,
+)
 from groupfs.utils.text import join_names, join_words
 from groupfs.utils.types import BoolArray, FloatArray
 
@@ -58,10 +64,11 @@ def features_within(
     Z, others = Z[:, columns.places], weights.sum(0) - weights
     n, n_others = columns.n_samples(weights), columns.n_samples(others)
     inside, outside = columns.correlations(weights), columns.correlations(others)
-    # of a feature that runs the other way in most conditions the sign of the fit is that of few
+    # of a feature that runs the other way in most rows the sign of the fit is that of few
     loadings = np.array([loadings_of(R) for R in inside])
     loadings *= np.where((loadings @ loadings_of(outside.mean(0)) < 0), -1, 1)[:, None]
-    turn = np.where(np.median(loadings, axis=0) < 0, -1.0, 1.0)
+    mostly = np.average(loadings, axis=0, weights=n)
+    turn = np.where(mostly < -ERRORS / np.sqrt(n.sum()), -1.0, 1.0)
     inside, outside = (R * turn[:, None] * turn for R in (inside, outside))
     found = [
         compare_features(then, n_then, R, n_of)[:2]

@@ -48,13 +48,18 @@ def read_blocks(
     blocks: ArrayLike, n_rows: int, called: str = "blocks"
 ) -> tuple[IntArray, list[str]]:
     """Return the block of every row from 0, (n,), and what the blocks are called."""
+    if getattr(blocks, "ndim", 1) != 1 or not np.iterable(blocks) or isinstance(blocks, str):
+        raise ParameterError(
+            f"{called} is of type {type(blocks).__name__}; give a list with one entry a row.",
+            "blocks",
+        )
     codes, levels, missing = read_categories(blocks)
     n_missing, wrong = int(missing.sum()), ""
     if len(codes) != n_rows:
         wrong = f"has {len(codes)} entries but X has {n_rows} rows; give one for each row"
     elif n_missing:
         wrong = f"is missing for {n_missing} of {n_rows} rows; fill it in, or leave these rows out"
-    elif np.bincount(codes).max() < FEWEST_OF_BLOCK:
+    elif np.bincount(codes).max(initial=0) < FEWEST_OF_BLOCK:
         wrong = (
             f"has {len(levels)} values, none with {FEWEST_OF_BLOCK} rows or more, and groups "
             "cannot be looked at in fewer; give larger blocks"
@@ -69,7 +74,8 @@ def without_blocks(X: Any, codes: IntArray) -> Any:
 
     Every column keeps its own mean, and a frame its names.
     """
-    if has_kinds(X):
+    is_numeric = hasattr(X, "iloc") and all(dtype.kind in "biuf" for dtype in X.dtypes)
+    if has_kinds(X) and not is_numeric:
         raise ParameterError(
             "blocks take differences in means out of columns of numbers, and X has columns of "
             "other kinds; turn these into numbers, or leave them out.",
@@ -80,8 +86,14 @@ def without_blocks(X: Any, codes: IntArray) -> Any:
             "blocks need X in memory, and it is read from elsewhere; give an array, e.g. X[:].",
             "blocks",
         )
-    values = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
-    found = centered_within(values, codes) + np.nanmean(values, axis=0)
+    if is_numeric:  # of pandas, where a gap may be NA
+        values = X.to_numpy(dtype=np.float64, na_value=np.nan)
+    else:
+        values = np.asarray(X.toarray() if sp.issparse(X) else X, dtype=np.float64)
+    if np.isinf(values).any():
+        return X  # which fit refuses
+    n = np.maximum((~np.isnan(values)).sum(0), 1)
+    found = centered_within(values, codes) + np.nansum(values, axis=0) / n
     if not hasattr(X, "columns"):
         return found
     naming = "columns" if hasattr(X, "iloc") else "schema"  # of pandas, of polars

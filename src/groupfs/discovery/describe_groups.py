@@ -86,9 +86,10 @@ def describe(
         again &= holds_in_blocks(Z[:, inside] * signs[inside], blocks, labels, C)
     within_blocks = in_blocks = None
     if options.blocks is not None:
-        turned = np.nan_to_num(rows) * signs
         members = [np.flatnonzero(division.labels == j) for j in order]
-        within_blocks, in_blocks = cohesion_within(turned, members, options.blocks[index])
+        n_blocks = int(options.blocks.max()) + 1
+        own = options.blocks[index]
+        within_blocks, in_blocks = cohesion_within(rows * signs, members, own, n_blocks)
     described = replace(
         placed,
         within_blocks=within_blocks,

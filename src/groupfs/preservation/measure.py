@@ -173,6 +173,11 @@ def compare_features(
     is_reversed &= np.abs(rest) >= LEAST_REST * before
     is_reversed &= beyond_edge(first_component(R)[0], m, int(max(n, 2))) > BEYOND_CHANCE
     is_reversed &= np.arctanh(np.clip(rest, -0.99, 0.99)) < -ERRORS / np.sqrt(max(n - 3, 1))
+    others = ~is_reversed & ~lost
+    if is_reversed.any() and others.any():  # two sets that were unrelated have no sign
+        to_then, to_now = then[:, others].mean(1), R[:, others].mean(1)
+        is_reversed &= to_then > ERRORS / np.sqrt(max(n_then - 3, 1))
+        is_reversed &= -to_now >= LEAST_REST * to_then
     kinds = np.where(is_reversed, State.REVERSED, np.where(lost, State.LOST, State.HOLDS))
     return [State(kind) for kind in kinds.tolist()], rest, now
 

@@ -29,16 +29,18 @@ class OtherRows:
 
     Z: FloatArray  #: standardised in these rows, NaN in gaps and missing columns, (n, d)
     n_rows: int  #: of the table, of which some may have been picked
-    missing: BoolArray  #: columns that are not there, (d,)
-    constant: BoolArray  #: columns that are the same in every row, (d,)
     notes: list[str] = field(default_factory=list)  #: what was noticed, as sentences
 
 
 def read_other_rows(selector: Any, X: Any) -> OtherRows:
     """Read the columns of a fit from another table; a frame may have others, or lack some."""
     names, missing = feature_names(selector), np.zeros(selector.n_features_in_, dtype=bool)
+    X = X if hasattr(X, "shape") else np.asarray(X)
     if hasattr(X, "columns") and hasattr(selector, "feature_names_in_"):
+        X = X.compute() if hasattr(X, "compute") else X  # of dask
         X = X if hasattr(X, "reindex") else X.to_pandas()
+        if twice := sorted({str(name) for name in X.columns[X.columns.duplicated()]}):
+            raise ValueError(f"X has names of columns more than once: {join_names(twice)}; rename.")
         missing = ~np.isin(names, [str(name) for name in X.columns])
         if missing.all():
             raise ValueError(
@@ -53,14 +55,16 @@ def read_other_rows(selector: Any, X: Any) -> OtherRows:
             f"{FEWEST_HALVED}; give more."
         )
     Z, mean, spread = _in_units_of_the_fit(selector, X, missing)
-    constant = ~missing & ~(spread > NO_SPREAD)
-    varies = ~(constant | missing)
+    few = ~missing & ((~np.isnan(Z)).sum(0) < FEWEST_HALVED)
+    constant = ~missing & ~few & ~(spread > NO_SPREAD)
+    varies = ~(constant | missing | few)
     in_groups = selector.group_labels_ >= 0
     ratio = np.where(varies & (spread > 0), spread, 1)
     far = (np.abs(mean) > FAR_MEAN) | (np.maximum(ratio, 1 / ratio) > FAR_SPREAD)
     notes = []
     for which, words in (
         (missing, "{what} of the groups {are} not in X: {names}."),
+        (few, "{what} of the groups {are} in too few rows of X and left out: {names}."),
         (constant, "{what} of the groups {are} the same in every row of X and left out: {names}."),
         (far & varies, "{what} of the groups {are} far in X from the rows of the fit, in mean or "
          "spread (other units, or codes?): {names}. Correlations do not mind, but scores do."),
@@ -72,7 +76,7 @@ def read_other_rows(selector: Any, X: Any) -> OtherRows:
     Z[:, ~varies] = np.nan
     Z[:, varies] -= np.nanmean(Z[:, varies], axis=0)
     Z[:, varies] /= np.nanstd(Z[:, varies], axis=0)
-    return OtherRows(Z, n_rows, missing, constant, notes)
+    return OtherRows(Z, n_rows, notes)
 
 
 def _in_units_of_the_fit(
@@ -89,10 +93,13 @@ def _in_units_of_the_fit(
         unit = np.where(learned.spread > 0, learned.spread, 1)
         return Z, (table.means - learned.mean) / unit, table.deviations / unit
     some = X.sample(most, random_state=0) if len(X) > most else X
-    used = np.flatnonzero((selector.group_labels_ >= 0) & ~missing)
+    known = (np.array(getattr(selector, "feature_kinds_", "number")) == "number") & (
+        learned.spread > 0
+    )
+    used = np.flatnonzero(((selector.group_labels_ >= 0) | known) & ~missing)
     Z = np.full((len(some), selector.n_features_in_), np.nan)
     Z[:, used] = learned.standardized(some, used)
     mean, spread = np.zeros((2, len(missing)))
-    known = ~np.isnan(Z).all(axis=0)
-    mean[known], spread[known] = np.nanmean(Z[:, known], axis=0), np.nanstd(Z[:, known], axis=0)
+    there = ~np.isnan(Z).all(axis=0)
+    mean[there], spread[there] = np.nanmean(Z[:, there], axis=0), np.nanstd(Z[:, there], axis=0)
     return Z, mean, spread

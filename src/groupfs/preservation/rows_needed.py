@@ -9,7 +9,7 @@ from groupfs.discovery.describe_groups import Options
 from groupfs.discovery.discover import divide_table, measure_related
 from groupfs.discovery.growth import Curves, measure_growth
 from groupfs.groups import CLEAR_LEVEL, FEWEST_HALVED, Groups, feature_names
-from groupfs.utils.text import count
+from groupfs.utils.text import count, join_names
 from groupfs.utils.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -56,7 +56,8 @@ class RowsNeeded:
             for j, told in enumerate(zip(*named, strict=True)):
                 row = dict(zip(("group", "representative", "size"), told, strict=True))
                 rows.append({"level": n, **row, **{key: of[j] for key, of in figures.items()}})
-        return pd.DataFrame(rows)
+        called = pd.Series([row["group"] for row in rows], dtype=object)  # numbers stay whole
+        return pd.DataFrame(rows).assign(group=called)
 
     def levels_frame(self) -> "pandas.DataFrame":
         """Return one row for each level: agreement of halves by rows, and rows until it is clear.
@@ -126,6 +127,24 @@ def _figures(curves: Curves, name: str, targets: tuple[float, ...]) -> dict[str,
         of = _foreseen(curves, target)
         found |= dict(zip((key, f"{key}_low", f"{key}_high"), of, strict=True))
     return found
+
+
+def columns_of_fit(selector: Any, X: Any) -> Any:
+    """Return a table with the columns of a fit in their order; refuse one that lacks some."""
+    names = feature_names(selector)
+    if hasattr(X, "columns") and hasattr(selector, "feature_names_in_"):
+        if absent := [name for name in names if name not in set(X.columns)]:
+            raise ValueError(
+                f"X lacks {count(len(absent), 'column')} of the fit: {join_names(absent)}; give a "
+                "table that has them all."
+            )
+        return X[names]
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if X.shape[1] != len(names):
+        raise ValueError(
+            f"X has {X.shape[1]} columns, and the selector was fitted on {len(names)}; give these."
+        )
+    return X
 
 
 def rows_needed(selector: Any, table: "Table", options: Options) -> RowsNeeded:
