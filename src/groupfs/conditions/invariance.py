@@ -64,11 +64,13 @@ def features_within(
     Z, others = Z[:, columns.places], weights.sum(0) - weights
     n, n_others = columns.n_samples(weights), columns.n_samples(others)
     inside, outside = columns.correlations(weights), columns.correlations(others)
-    # of a feature that runs the other way in most rows the sign of the fit is that of few
+    # where a feature runs the other way in most conditions, or of two in most rows, few have given
+    # it the sign of the fit
     loadings = np.array([loadings_of(R) for R in inside])
     loadings *= np.where((loadings @ loadings_of(outside.mean(0)) < 0), -1, 1)[:, None]
-    mostly = np.average(loadings, axis=0, weights=n)
-    turn = np.where(mostly < -ERRORS / np.sqrt(n.sum()), -1.0, 1.0)
+    several = len(n) > 2
+    mostly = np.median(loadings, 0) if several else np.average(loadings, axis=0, weights=n)
+    turn = np.where(mostly < (0 if several else -ERRORS / np.sqrt(n.sum())), -1.0, 1.0)
     inside, outside = (R * turn[:, None] * turn for R in (inside, outside))
     found = [
         compare_features(then, n_then, R, n_of)[:2]

@@ -176,8 +176,7 @@ def compare_features(
     others = ~is_reversed & ~lost
     if is_reversed.any() and others.any():  # two sets that were unrelated have no sign
         to_then, to_now = then[:, others].mean(1), R[:, others].mean(1)
-        is_reversed &= to_then > ERRORS / np.sqrt(max(n_then - 3, 1))
-        is_reversed &= -to_now >= LEAST_REST * to_then
+        is_reversed &= (to_then > ERRORS / np.sqrt(max(n_then - 3, 1))) & (to_now < 0)
     kinds = np.where(is_reversed, State.REVERSED, np.where(lost, State.LOST, State.HOLDS))
     return [State(kind) for kind in kinds.tolist()], rest, now
 
