@@ -93,6 +93,7 @@ def test_missing_and_constant_columns_are_named_and_the_rest_is_said(fitted, oth
         (lambda X: X.rename(columns=str.upper), "none of the 18 columns"),
         (lambda X: X.head(15), "15 rows, and groups cannot be checked in fewer than 20"),
         (lambda X: X.assign(b0=np.inf), "b0"),
+        (lambda X: None, "no table of rows and columns"),
         (lambda X: X.to_numpy()[:, :5], "5 features, but the selector was fitted on 18"),
     ],
 )

@@ -36,6 +36,8 @@ def read_other_rows(selector: Any, X: Any) -> OtherRows:
     """Read the columns of a fit from another table; a frame may have others, or lack some."""
     names, missing = feature_names(selector), np.zeros(selector.n_features_in_, dtype=bool)
     X = X if hasattr(X, "shape") else np.asarray(X)
+    if len(X.shape) != 2:
+        raise ValueError(f"X is no table of rows and columns, its shape is {X.shape}; give one.")
     if hasattr(X, "columns") and hasattr(selector, "feature_names_in_"):
         X = X.compute() if hasattr(X, "compute") else X  # of dask
         X = X if hasattr(X, "reindex") else X.to_pandas()
