@@ -1,6 +1,4 @@
 import copy
-import os
-import shutil
 
 import numpy as np
 import pandas as pd
@@ -8,6 +6,7 @@ import pytest
 
 from groupfs import FeatureGroups, GroupFS
 from groupfs.report import render, summarize, summarize_check
+from tests.support.browser import chromium
 from tests.support.report_tables import (
     HOSTILE,
     fitted,
@@ -18,8 +17,6 @@ from tests.support.report_tables import (
     noise_table,
 )
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-DRIVER = shutil.which("chromedriver")
 #: Paper of A4 less the margins browsers leave, in css pixels.
 PAPER, PHONE, DESK = 718, 390, 1200
 QUESTION = "How often in the last four weeks did you feel that there was too much to be done?"
@@ -137,25 +134,8 @@ def folder(tmp_path_factory, moons, genes, mixed, nested, joint, nothing, budget
 
 @pytest.fixture(scope="package")
 def browser(tmp_path_factory):
-    """The system's Chromium, offline; no browser is ever downloaded."""
-    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
-    from selenium.common.exceptions import WebDriverException
-    from selenium.webdriver.chrome.service import Service
-
-    if CHROMIUM is None or DRIVER is None:
-        pytest.skip("no chromium with chromedriver on this machine")
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    flags = ["headless=new", "disable-dev-shm-usage", "host-resolver-rules=MAP * ~NOTFOUND"]
-    flags += ["no-sandbox"] if os.geteuid() == 0 else []  # the sandbox refuses to run as root
-    for flag in (*flags, f"user-data-dir={tmp_path_factory.mktemp('profile')}"):
-        options.add_argument(f"--{flag}")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    try:
-        driver = webdriver.Chrome(options=options, service=Service(DRIVER))
-    except WebDriverException as reason:
-        pytest.skip(f"chromium does not start here: {str(reason).splitlines()[0]}")
-    driver.execute_cdp_cmd("Network.enable", {})
+    """The system's Chromium, offline."""
+    driver = chromium(tmp_path_factory.mktemp("profile"))
     offline = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
     driver.execute_cdp_cmd("Network.emulateNetworkConditions", offline)
     yield driver

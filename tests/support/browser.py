@@ -1,6 +1,38 @@
-"""Read and handle a page in the browser of the tests."""
+"""Start the browser of the tests, and read and handle a page in it."""
 
+import os
+import shutil
 import time
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+
+
+def chromium(profile):
+    """Start the system's Chromium, which reaches this machine alone; none is ever downloaded."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="selenium is not installed")
+    from selenium.common.exceptions import WebDriverException
+    from selenium.webdriver.chrome.service import Service
+
+    if CHROMIUM is None or DRIVER is None:
+        pytest.skip("no chromium with chromedriver on this machine")
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    flags = ["headless=new", "disable-dev-shm-usage", "no-first-run"]
+    flags += ["disable-background-networking"]
+    flags += ["host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
+    flags += ["no-sandbox"] if os.geteuid() == 0 else []  # the sandbox refuses to run as root
+    for flag in (*flags, f"user-data-dir={profile}"):
+        options.add_argument(f"--{flag}")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    try:
+        driver = webdriver.Chrome(options=options, service=Service(DRIVER))
+    except WebDriverException as reason:
+        pytest.skip(f"chromium does not start here: {str(reason).splitlines()[0]}")
+    driver.execute_cdp_cmd("Network.enable", {})
+    return driver
 
 
 def put(browser, control, value, event="input"):

@@ -16,7 +16,13 @@ import typer
 
 from groupfs.cli import options, printing
 from groupfs.cli.errors import CODES_HELP, exit_codes
-from groupfs.cli.options import ApplyRequest, CheckRequest, ScoresRequest, SelectRequest
+from groupfs.cli.options import (
+    ApplyRequest,
+    CheckRequest,
+    PageRequest,
+    ScoresRequest,
+    SelectRequest,
+)
 
 app = typer.Typer(
     name="groupfs",
@@ -29,7 +35,8 @@ app = typer.Typer(
         "[bold]Start here[/bold]\n"
         "  groupfs demo                two moons, to see what comes out\n"
         "  groupfs select data.csv     your own table: groups, selection, report\n"
-        "  groupfs select --help       all that can be set, with examples"
+        "  groupfs select --help       all that can be set, with examples\n"
+        "  groupfs app                 a page in the browser in place of commands"
     ),
     epilog=CODES_HELP,
 )
@@ -167,6 +174,21 @@ def check(request: CheckRequest) -> None:
     from groupfs.cli.check import check
 
     printing.print_check(check(request, *printing.progress_and_notes(request.quiet)))
+
+
+@app.command(name="app", epilog=CODES_HELP)
+@takes_request
+def open_page(request: PageRequest) -> None:
+    """Open a page in the browser that needs no commands.
+
+    Drop a file, see what its columns were taken for, look for groups, and take
+    away the report, scores and a short form. Nothing leaves this machine, and
+    nothing is kept when the page is closed. Without a browser here, the address
+    is printed.
+    """
+    from groupfs.cli.page.server import serve
+
+    serve(request, typer.echo)
 
 
 @app.command(epilog=CODES_HELP)

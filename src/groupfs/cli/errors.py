@@ -92,7 +92,7 @@ def exit_codes() -> Iterator[None]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # the reader of our output has seen enough
             raise typer.Exit(Code.PIPE_CLOSED) from None
-        _exit(*_sentence_and_code(error))
+        _exit(*sentence_and_code(error))
     finally:
         signal.signal(signal.SIGTERM, terminate)
 
@@ -113,7 +113,7 @@ def _exit(sentence: str, code: Code) -> None:
     raise typer.Exit(int(code))
 
 
-def _sentence_and_code(error: Exception) -> tuple[str, Code]:
+def sentence_and_code(error: Exception) -> tuple[str, Code]:
     from groupfs.files import TableError
     from groupfs.persistence import ModelError
     from groupfs.utils.errors import ParameterError

@@ -23,7 +23,7 @@ OF_COLUMNS = ("columns", "drop", "use", "missing", "order")
 #: Levels of groups that have a name.
 LEVELS = ("auto", "broad", "narrow")
 #: Fields that do not bear on the result.
-UNTOLD = ("table", "device", "force", "json", "quiet")
+UNTOLD = ("model", "table", "device", "force", "json", "quiet")
 
 SimilarityName = StrEnum("SimilarityName", ["CORRELATION", "RANK", "DISTANCE"])
 
@@ -205,11 +205,20 @@ class CheckRequest:
     quiet: Quiet = False
 
 
-def command_line(request: SelectRequest, source: str) -> str:
-    """Write the command that selects the same from the same file, or from the two moons."""
+@dataclass(frozen=True)
+class PageRequest:
+    """What ``groupfs app`` is asked for."""
+
+    port: Annotated[int, option("--port N", min=0, max=65535)] = 0
+
+
+def command_line(request: Any, source: str) -> str:
+    """Write the command that does the same to the same file, or to the two moons."""
     if request.table is None:
         return shlex.join(["groupfs", "demo", "--out", str(request.folder)])
-    words = ["groupfs", "select", "-" if request.table == "-" else source]
+    words = ["groupfs", type(request).__name__.removesuffix("Request").lower()]
+    words += [str(request.model)] if hasattr(request, "model") else []
+    words.append("-" if request.table == "-" else source)
     for field in fields(request):
         value = getattr(request, field.name)
         if field.name in UNTOLD or value == field.default:

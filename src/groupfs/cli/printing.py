@@ -43,7 +43,8 @@ def progress_and_notes(quiet: bool) -> tuple[Say, Say]:
 
 def print_outcome(summary: dict[str, Any], request: SelectRequest, seconds: float) -> None:
     """Print the groups, the selection and where the results are."""
-    out, files = request.folder, files_of(summary, request.scores)
+    has_scores = request.scores and any(group["kept"] for group in summary["groups"])
+    out, files = request.folder, files_of(summary, has_scores)
     if request.json:
         record = _record(summary)
         record |= {"out": str(out), "files": files, "seconds": round(seconds, 2)}

@@ -64,7 +64,9 @@ def select(request: SelectRequest, report_progress: Say, note: Say) -> dict[str,
     summary = report.summarize(selector, prepared.X, notes=[*prepared.notes, *said], **about)
     summary["code"] = [command_line(request, table.source)]
     scored = None
-    if request.scores:
+    if request.scores and not selector.group_kept_.any():
+        note("No group is kept, so there is nothing to score.")
+    elif request.scores:
         note(DEFINITION.format(least=LEAST_WEIGHT))
         scored, _ = scores_table(selector, prepared.X, None, LEAST_WEIGHT, note)
         scored = beside_scores(prepared.beside, scored, note)

@@ -140,17 +140,23 @@ def find_scales(columns: Mapping[str, Any], orders: Sequence[Scale]) -> dict[str
     return scales
 
 
-def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
-    """Ask for the order of answers that several columns share, given the values of categories."""
+def shared_answers(categories: Mapping[str, Sequence[str]]) -> tuple[tuple[str, ...], int]:
+    """Return answers of no known order that most columns share, and how many columns do."""
     words = [tuple(v for v in values if as_code(v) is None) for values in categories.values()]
     unknown = (own for own in words if _wording(set(map(plain_word, own))) is None)
     shared = Counter(own for own in unknown if len(own) > 2)
+    return max(shared.items(), key=lambda s: s[1], default=((), 0))
+
+
+def unordered_answers(categories: Mapping[str, Sequence[str]]) -> list[str]:
+    """Ask for the order of answers that several columns share, given the values of categories."""
+    answers, n_columns = shared_answers(categories)
+    if n_columns < FEWEST_SHARING:
+        return []
     return [
         f"{n_columns} columns have the same answers ({join_names(answers, 8)}); if these have an "
         "order, order=[WORDS] makes numbers of them: the words from the lowest to the highest, "
         "separated by commas."
-        for answers, n_columns in shared.most_common(1)
-        if n_columns >= FEWEST_SHARING
     ]
 
 

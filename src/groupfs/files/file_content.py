@@ -109,7 +109,8 @@ def refuse_no_text(beginning: bytes, source: str) -> None:
         raise TableError(
             f"{source} is not csv: by its first bytes it seems to be {what or 'binary data'}; "
             "tables are read from csv, tsv, txt, data, xlsx, sav, parquet, feather, npy, npz, mat "
-            "and h5ad files with these endings, so rename it, or save it as one of them."
+            "and h5ad files with these endings, so save it as one of them in the program that "
+            "wrote it, or rename it if it is one."
         )
 
 

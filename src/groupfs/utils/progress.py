@@ -1,8 +1,8 @@
-"""Show on a terminal what is being done, where it takes more than two seconds."""
+"""Show on a terminal what is being done, where it takes more than two seconds, or tell a page."""
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -15,13 +15,25 @@ DELAY, EVERY = 2.0, 0.2
 FEW_FEATURES, FEW_NUMBERS = 150, 2**18
 #: The bar of the fit that is under way in this thread.
 _bar: ContextVar[Any] = ContextVar("bar", default=None)
+#: Takes the steps in place of a bar.
+_listener: ContextVar[Callable[[str], object] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Callable[[str], object]) -> Iterator[None]:
+    """Have a function called with every step that begins, in place of a bar."""
+    token = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
 
 
 @contextmanager
 def progress(n_steps: int, X: Any) -> Iterator[None]:
     """Show a bar of so many steps for work on a table, if it is large and there is a terminal."""
     is_small = isinstance(X, np.ndarray) and X.size <= FEW_NUMBERS and X.shape[-1] <= FEW_FEATURES
-    if is_small or not getattr(sys.stderr, "isatty", bool)():
+    if is_small or _listener.get() or not getattr(sys.stderr, "isatty", bool)():
         yield
         return
     from tqdm import tqdm
@@ -37,6 +49,8 @@ def progress(n_steps: int, X: Any) -> Iterator[None]:
 
 def doing(what: str | None = None) -> None:
     """Say which step begins; None says that the last one goes on."""
+    if what is not None and (listener := _listener.get()):
+        listener(what)
     if (bar := _bar.get()) is None:
         return
     if what is not None:
