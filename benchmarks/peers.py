@@ -1,18 +1,19 @@
-"""Seconds and accuracy of groupings and selections of genes, beside other packages; a picture.
+"""Seconds and accuracy of groupings and selections of genes, beside other packages; two pictures.
 
 ``python -m benchmarks.peers --peers ENV/bin/python`` simulates counts of genes in cells
 (``benchmarks.simulated_cells``) and runs every method once, in a process of its own with one thread
-each. It prints a table, writes out/peers.json and draws docs/images/accuracy_seconds.png; ``--draw
-FILE`` only draws what a run has written. Peers run in the given interpreter, which needs
-scikit-learn, skfeature-chappers and hotspotsc. What takes more than ``--limit`` seconds is ended.
+each. It prints a table, writes out/peers.json and draws docs/images/accuracy_seconds_groups.png and
+_selection.png; ``--draw FILE`` only draws what a run has written. Peers run in the given
+interpreter, which needs scikit-learn, skfeature-chappers, fastcan, hotspotsc and cnmf. What takes
+more than ``--limit`` seconds is ended.
 
 All get the same log-normalised table, no labels, and a small table to warm up. Seconds are those of
 the fit, without imports and reading.
 
-- Groupings: adjusted Rand index over the genes of modules, each gene in no group being alone; and
-  how many of the unrelated genes are put into groups. Ward (FeatureAgglomeration) and factors
-  (FactorAnalysis, varimax, largest absolute loading) are told the true number of modules; GroupFS
-  and Hotspot are not.
+- Groupings: adjusted Rand index over all genes, unrelated ones being a group and genes in no group
+  another; and over the genes of modules alone. Ward, spectral clustering and cNMF (20 runs of NMF,
+  a gene goes to the programme of its largest score) are told the true number of modules. Factors
+  are as many as parallel analysis counts; EGA, Leiden, Hotspot and ours find the number.
 - Selections: accuracy of the nearest neighbour among the cell types with the first 100 genes,
   standardised, 5 folds. Those of Hotspot have the highest autocorrelation.
 """
@@ -32,7 +33,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.decomposition import PCA, FactorAnalysis
+from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -41,7 +43,7 @@ from sklearn.preprocessing import StandardScaler, scale
 # groupfs is imported where it is used: the interpreter of the peers does not have it.
 
 ROOT = Path(__file__).resolve().parents[1]
-PICTURE = ROOT / "docs" / "images" / "accuracy_seconds.png"
+PICTURES = ROOT / "docs" / "images"
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 #: Genes that are selected.
 BUDGET = 100
@@ -60,15 +62,62 @@ def with_groupfs(X: NDArray, n_modules: int) -> Found:
     return {"labels": selector.group_labels_, "selected": selected}
 
 
-def with_ward(X: NDArray, n_modules: int) -> Found:
-    from benchmarks import group_competitors
+def grouping(name: str) -> Callable[[NDArray, int], Found]:
+    """Return a method of ``group_competitors`` or ``networks`` by its name there."""
 
-    return {"labels": group_competitors.with_ward(X, n_modules, 0).labels}
+    def group(X: NDArray, n_modules: int) -> Found:
+        from benchmarks import group_competitors, networks
+
+        method = getattr(group_competitors, name, None) or getattr(networks, name)
+        varied = X.std(axis=0) > 0
+        labels = np.full(X.shape[1], -1)
+        labels[varied] = method(X[:, varied], n_modules, 0).labels
+        return {"labels": labels}
+
+    return group
 
 
-def with_factors(X: NDArray, n_modules: int) -> Found:
-    model = FactorAnalysis(n_modules, rotation="varimax", random_state=0).fit(scale(X))
-    return {"labels": np.abs(model.components_).argmax(axis=0)}
+def baseline(name: str) -> Callable[[NDArray, int], Found]:
+    """Return a selector of ``groupfs.baselines`` by its name."""
+
+    def select(X: NDArray, n_modules: int) -> Found:
+        from groupfs import baselines
+
+        selector = getattr(baselines, name)(min(BUDGET, X.shape[1]), device="cpu", random_state=0)
+        return {"selected": selector.fit(X).get_support(indices=True)}
+
+    return select
+
+
+def with_fastcan(X: NDArray, n_modules: int) -> Found:
+    """Select without labels, as its manual does: the components are what is to be explained."""
+    from fastcan import FastCan
+
+    Z = scale(X)
+    n_components = min(BUDGET, *Z.shape)
+    target = PCA(n_components, random_state=0).fit_transform(Z)
+    model = FastCan(min(BUDGET, Z.shape[1]), verbose=0).fit(Z, target)
+    return {"selected": model.indices_}
+
+
+def with_cnmf(X: NDArray, n_modules: int) -> Found:
+    import pandas as pd
+    from cnmf import cNMF
+
+    genes, cells = [f"g{i}" for i in range(X.shape[1])], [f"c{i}" for i in range(len(X))]
+    with tempfile.TemporaryDirectory() as folder:
+        counts = pd.DataFrame(np.expm1(X), cells, genes)
+        counts = counts.loc[:, counts.sum() > 0]
+        counts.to_csv(file := str(Path(folder, "counts.tsv")), sep="\t")
+        model = cNMF(output_dir=folder, name="run")
+        n_genes = min(2000, counts.shape[1])
+        model.prepare(file, components=[n_modules], n_iter=20, seed=0, num_highvar_genes=n_genes)
+        model.factorize(worker_i=0, total_workers=1)
+        model.combine()
+        model.consensus(k=n_modules, density_threshold=2.0, show_clustering=False)
+        scores = model.load_results(K=n_modules, density_threshold=2.0)[2]
+    labels = pd.Series(scores.to_numpy().argmax(axis=1), scores.index)
+    return {"labels": labels.reindex(genes).fillna(-1).astype(int).to_numpy()}
 
 
 def with_laplacian_score(X: NDArray, n_modules: int) -> Found:
@@ -114,15 +163,25 @@ def cosine_graph(Z: NDArray) -> Any:
 
 
 #: Those that need no other interpreter come first.
-METHODS: dict[str, Callable[[NDArray, int], Found]] = {
-    "GroupFS": with_groupfs,
-    "Ward": with_ward,
-    "factors": with_factors,
+OURS: dict[str, Callable[[NDArray, int], Found]] = {
+    "FeatureGroups": with_groupfs,
+    "Ward": grouping("with_ward"),
+    "spectral": grouping("with_spectral"),
+    "factors": grouping("with_factors"),
+    "Leiden": grouping("with_leiden"),
+    "EGA": grouping("with_ega"),
+    "CAE": baseline("ConcreteAutoencoderSelector"),
+    "DUFS": baseline("DUFS"),
+}
+#: Those that select; ours and Hotspot do both.
+SELECTIONS = ("CAE", "DUFS", "Laplacian score", "MCFS", "fastcan")
+METHODS = OURS | {
     "Laplacian score": with_laplacian_score,
     "MCFS": with_mcfs,
+    "fastcan": with_fastcan,
     "Hotspot": with_hotspot,
+    "cNMF": with_cnmf,
 }
-OURS = ("GroupFS", "Ward", "factors")
 
 
 def work(name: str, file: str) -> None:
@@ -166,7 +225,8 @@ def judge(result: Found, cells: Any) -> Found:
     if "labels" in result:
         labels = np.array(result["labels"])
         related = cells.modules >= 0
-        record["ari"] = rand_index(cells.modules[related], labels[related])
+        record["ari"] = float(adjusted_rand_score(cells.modules, labels))
+        record["ari_of_modules"] = rand_index(cells.modules[related], labels[related])
         record["groups"] = len(np.unique(labels[labels >= 0]))
         record["unrelated"] = int((labels[~related] >= 0).sum())
     if "selected" in result:
@@ -190,6 +250,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     N, d = cells.X.shape
     report: dict[str, Any] = {"cells": N, "genes": d, "modules": options.modules}
     report |= {"unrelated": int((cells.modules < 0).sum()), "machine": machine()}
+    report["limit"] = options.limit
     print(", ".join(f"{key} {value}" for key, value in report.items()) + "; one thread each")
     random = np.random.default_rng(0).choice(d, min(BUDGET, d), replace=False)
     records = report["methods"] = {"all genes": {"accuracy": accuracy(cells, np.arange(d))}}
@@ -207,31 +268,39 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
     return report
 
 
-def draw(report: dict[str, Any], path: Path) -> None:
+def draw(report: dict[str, Any], folder: Path) -> None:
     """Draw accuracy over seconds, of groups and of selections, every point with its name."""
     from matplotlib.figure import Figure
 
     from groupfs.plotting.style import COLUMN_WIDTH, DROPPED, KEPT
 
-    figure = Figure(figsize=(2 * COLUMN_WIDTH, 2.9), layout="constrained")
-    titles = {"ari": "Groups: adjusted Rand index", "accuracy": "Selection: 1-nn, 100 genes"}
-    for ax, (score, title) in zip(figure.subplots(1, 2), titles.items(), strict=True):
+    size = f"{report['cells']:,} cells, {report['genes']:,} genes"
+    titles = {"groups": ("ari", "Groups: adjusted Rand index, all genes")}
+    titles["selection"] = ("accuracy", "Selection: nearest neighbour with 100 genes")
+    for kind, (score, title) in titles.items():
+        figure = Figure(figsize=(1.35 * COLUMN_WIDTH, 3.2), layout="constrained")
+        ax = figure.subplots()
+        late = [n for n, of in report["methods"].items() if "more than" in of.get("reason", "")]
+        late = [name for name in late if (name in SELECTIONS) == (kind == "selection")]
         for name, record in report["methods"].items():
             if score not in record:
                 continue
             if "seconds" not in record:  # all genes and random ones take none
                 ax.axhline(record[score], color="0.75", lw=0.6, ls="--", zorder=0)
-                ax.text(0, record[score], name, transform=ax.get_yaxis_transform(), fontsize=6)
+                ax.text(0.01, record[score], name, transform=ax.get_yaxis_transform(), fontsize=7)
                 continue
-            color = KEPT if name == "GroupFS" else DROPPED
+            color = KEPT if name == "FeatureGroups" else DROPPED
             point = (record["seconds"], record[score])
             ax.plot(*point, "o", ms=5, color=color)
-            ax.annotate(name, point, (5, 3), textcoords="offset points", fontsize=7)
-        ax.set(xscale="log", title=title, xlabel="seconds of one core", ylim=(0, 1.02))
-        ax.margins(x=0.25)
+            ax.annotate(name, point, (5, 3), textcoords="offset points", fontsize=8)
+        more = f"; not within {report['limit']:.0f} s: {', '.join(late)}" if late else ""
+        ax.set(xscale="log", xlabel=f"seconds of one core ({size}{more})", ylim=(-0.02, 1.02))
+        ax.set_title(title, loc="left", fontsize=9)
+        ax.xaxis.label.set_size(8)
+        ax.margins(x=0.2)
         ax.spines[["top", "right"]].set_visible(False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=200)
+        folder.mkdir(parents=True, exist_ok=True)
+        figure.savefig(folder / f"accuracy_seconds_{kind}.png", dpi=200)
 
 
 def main() -> None:
@@ -243,14 +312,14 @@ def main() -> None:
     parser.add_argument("--modules", type=int, default=20)
     parser.add_argument("--limit", type=float, default=600, help="seconds of a method")
     parser.add_argument("--out", type=Path, default=Path("out", "peers.json"))
-    parser.add_argument("--picture", type=Path, default=PICTURE)
+    parser.add_argument("--pictures", type=Path, default=PICTURES)
     parser.add_argument("--draw", type=Path, metavar="FILE", help="only draw what a run wrote")
     parser.add_argument("--work", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.work:
         return work(*options.work)
     report = json.loads(options.draw.read_text()) if options.draw else measure(options)
-    draw(report, options.picture)
+    draw(report, options.pictures)
 
 
 if __name__ == "__main__":

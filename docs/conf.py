@@ -63,7 +63,7 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"start": [], "performance": [], "reproducing": [], "auto_gallery/*": []}
+html_sidebars = {"start": [], "performance": [], "results": [], "auto_gallery/*": []}
 
 sphinx_gallery_conf = {
     "examples_dirs": "gallery",

@@ -1,4 +1,4 @@
-"""Draw the picture of the page on conditions.
+"""Draw the picture of the page on other rows and conditions.
 
 Run ``python docs/guide/draw_conditions.py FOLDER``; FOLDER holds
 ``single-cell/10x_pbmc68k_reduced.h5ad`` (the cells that scanpy ships). Patients are

@@ -1,4 +1,4 @@
-"""Draw the pictures of the pages on kinds of columns and on similarities.
+"""Draw the pictures of the page on columns of all kinds.
 
 ``python -m docs.guide.draw_kinds`` writes them to docs/images. The students' table is looked for as
 in the benchmarks: GROUPFS_DATA, or ../shared/data beside the project.

@@ -1,4 +1,4 @@
-"""Take the pictures of the page on the report, and measure its pages.
+"""Take the pictures of the report, and measure its pages.
 
 Run ``python docs/guide/draw_report.py FOLDER OUT``; FOLDER holds ``known-groups/bfi.npz`` (X and
 names: the 25 items of the data set bfi of the R package psychTools, gaps filled by medians),
@@ -23,7 +23,7 @@ from typing import Any
 import anndata
 import numpy as np
 import pandas as pd
-from PIL import Image, ImageOps
+from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
@@ -45,10 +45,7 @@ LOOKS = {
 SHOWN = {
     "report-light": ("bfi", "light", "header", "#groups", 1400),
     "report-dark": ("bfi", "dark", "header", "#groups", 1400),
-    "report-phone": ("cells", "phone", "header", "#groups", 1100),
     "report-map": ("cells", "light", "#correlations", "#samples", 2000),
-    "report-print": ("student", "print", "header", "#sure", 2000),
-    "report-many": ("many", "light", "header", "#groups", 900),
 }
 #: Moves the slider to 60 places, three times each; the quickest is what the page takes, the rest
 #: what other processes do.
@@ -143,9 +140,7 @@ def take_shown(browser: Any, first: str, last: str, most: int) -> Image.Image:
     box = "const box = (part) => document.querySelector(part).getBoundingClientRect();"
     ends = f"return [box({first!r}).top, box({last!r}).bottom + 24];"
     top, bottom = browser.execute_script(box + ends)
-    picture = take(browser, top, min(bottom - top, most))
-    on_paper = browser.execute_script("return matchMedia('print').matches")
-    return ImageOps.expand(picture, 32, "white") if on_paper else picture
+    return take(browser, top, min(bottom - top, most))
 
 
 def measure(browser: Any, page: Path) -> None:

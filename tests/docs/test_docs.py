@@ -242,5 +242,5 @@ def test_pages_ask_nothing_of_anyone_and_formulas_are_drawn_without_a_script(sit
     elsewhere = re.compile(r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=\"(?:\w+:)?//")
     for page in site.rglob("*.html"):
         assert not elsewhere.search(page.read_text()), page
-    page = (site / "guide/method.html").read_text()
+    page = (site / "guide/paper.html").read_text()
     assert page.count("<math") > 20 and "mathjax" not in page.lower()

@@ -44,9 +44,8 @@ def number_or(*words: str) -> Callable[[str], int | str]:
 
     def read(text: str) -> int | str:
         if text not in words and not re.fullmatch(r"[1-9]\d{0,8}", text):
-            raise typer.BadParameter(
-                f"{text} is no number of groups, e.g. 5, nor {' or '.join(words)}."
-            )
+            others = f", nor {' or '.join(words)}" if words else ""
+            raise typer.BadParameter(f"{text} is no number of groups, e.g. 5{others}.")
         return text if text in words else int(text)
 
     return read

@@ -108,6 +108,14 @@ def test_from_a_file_to_scores_and_a_short_form(start, page, survey):
     assert not [entry for entry in start.get_log("browser") if entry["level"] == "SEVERE"]
 
 
+def test_what_is_made_has_its_name_whatever_the_letters(start, survey, tmp_path):
+    path = tmp_path / "für alle.csv"
+    path.write_bytes(survey.read_bytes())
+    find_groups(start, path)
+    one(start, "a[href$='columns.csv']").click()
+    assert until(lambda: (start.downloads / "groupfs-für alle-columns.csv").exists())
+
+
 def test_a_file_that_is_dropped_is_read(start, survey):
     script = """
         const data = new DataTransfer();

@@ -1,16 +1,23 @@
 """The page by what is sent to it: who gets in, what comes out, and what is said of the rest."""
 
+import asyncio
 import http.client
 import json
 import re
 import shlex
 import shutil
+import time
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from groupfs.cli.options import SelectRequest
 from groupfs.cli.page import routes
+from groupfs.cli.page.form import Form, Refused
+from groupfs.cli.page.state import LONGEST, Run, Sheet, State, safe_name, store
+from groupfs.cli.page.tasks import Task
 from tests.cli.page.conftest import said
 from tests.support.command import run_process
 
@@ -148,7 +155,8 @@ def test_codes_are_taken_as_proposed(page, tmp_path):
     answers = np.where(rng.random(answers.shape) < 0.7, answers, rng.integers(1, 6, answers.shape))
     answers[rng.random(answers.shape) < 0.05] = 99
     path = tmp_path / "codes.csv"
-    pd.DataFrame(answers, columns=[f"q{i}" for i in range(8)]).to_csv(path, index=False)
+    names = ["how's it", *(f"q{i}" for i in range(7))]  # a quote that none follows
+    pd.DataFrame(answers, columns=names).to_csv(path, index=False)
     at = page.drop(path)
     html = page.get(at)[1].decode()
     code = re.search(r'name="code" value="([^"]*)"', html)[1]
@@ -215,12 +223,14 @@ def test_an_upload_that_breaks_off_is_not_kept(page):
     for _ in range(50):
         if {*page.folder.iterdir()} == before and page.get("/")[0] == 200:
             return
+        time.sleep(0.1)
     raise AssertionError([*page.folder.iterdir()])
 
 
 def test_too_large_a_form_is_refused(page, opened, monkeypatch):
     monkeypatch.setattr(routes, "LARGEST_FORM", 1000)
-    assert page.post(opened, drop="x" * 2000)[0] == 413
+    status, html, _ = page.post(opened, drop="x" * 2000)
+    assert status == 413 and said(html).startswith("More is filled in")
 
 
 @pytest.mark.parametrize(
@@ -277,18 +287,126 @@ def test_two_files_are_open_side_by_side(page, survey):
     assert page.get(f"{runs[0]}/groups.csv")[1] == page.get(f"{runs[1]}/groups.csv")[1]
 
 
-def test_a_page_that_nobody_looks_at_closes(page, monkeypatch):
-    import asyncio
-
+def test_a_page_that_nobody_looks_at_closes_but_not_on_what_runs(tmp_path, monkeypatch):
     closed = []
-    own = routes.Page(routes.State(page.folder), lambda: closed.append(True))
-
-    async def wait():
-        async with own.while_open(None):
-            await asyncio.sleep(0.1)
-
-    asyncio.run(wait())
+    own = routes.Page(State(tmp_path), lambda: closed.append(True))
+    asyncio.run(own.watch())
     assert not closed
-    monkeypatch.setattr(routes, "UNSEEN", 0.0)
-    asyncio.run(wait())
+    sheet, asked = Sheet(tmp_path, "a.csv"), SelectRequest("a.csv")
+    run = Run(action="select", request=asked, folder=tmp_path, sheet=sheet, form=Form())
+    own.state.runs[run.number], own.state.seen = run, -1e9
+    asyncio.run(own.watch())
+    run.state = "done"  # and somebody may come back for it
+    asyncio.run(own.watch())
+    assert not closed
+    monkeypatch.setattr(routes, "UNSEEN", -1.0)
+    asyncio.run(own.watch())
     assert closed
+
+
+def test_a_codebook_that_is_refused_leaves_the_one_before_and_the_table(page, survey):
+    at = page.drop(survey.read_bytes(), "book.csv")
+    book = b"name;question\n" + b"".join(b"u%d;How is part %d of u?\n" % (i, i) for i in range(4))
+    assert page.drop(book, "book.csv", f"{at}/codebook") == at
+    assert "is no codebook" in page.drop(b"a;b\nc;d\n", "book.csv", f"{at}/codebook")
+    assert page.post(at)[0] == 303
+    assert "How is part 3 of u?" in page.get(at)[1].decode()
+    kept = {path.name for path in (page.folder / at.rpartition("/")[2]).iterdir()}
+    assert kept == {"book.csv", "new-book.csv"}
+
+
+def test_the_command_names_the_codebook_as_it_was_dropped(page, survey):
+    at = page.drop(survey)
+    assert page.drop(b"name;question\nu0;How are you?\n", "words.csv", f"{at}/codebook") == at
+    run, ended = page.find(at)
+    assert ended == "done" and "--labels words.csv" in page.get(run)[1].decode()
+
+
+def test_a_long_name_in_other_letters_is_shortened(page, survey):
+    at = page.drop(survey.read_bytes(), "調査" * 100 + ".csv")
+    run, ended = page.find(at)
+    assert ended == "done"
+    assert page.get(f"{run}/columns.csv")[0] == 200
+
+
+def test_what_a_name_is_shortened_to_is_no_option():
+    assert safe_name("a" + "-" * 20 + "b" * (LONGEST - 10)) == "b" * (LONGEST - 10)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is full")
+def test_an_upload_to_a_full_disk_is_read_to_its_end():
+    left = [b"x" * 1_000_000] * 5
+
+    async def chunks():
+        while left:
+            yield left.pop()
+
+    with pytest.raises(Refused, match=r"could not be kept \(no space left on device\)"):
+        asyncio.run(store(chunks(), Path("/dev/full")))
+    assert not left  # browsers hear no answer before
+
+
+@pytest.mark.parametrize("name", ["", "x", "x.csv.gz/../y"])
+def test_whatever_a_file_is_called_it_gets_a_name(name):
+    assert safe_name(name) in ("table", "x", "y")
+
+
+def test_a_process_that_cannot_be_started_is_told_of(tmp_path, monkeypatch):
+    def start(self):
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr("multiprocessing.context.SpawnProcess.start", start)
+    task = Task(action="look", request=SelectRequest("a.csv"), folder=tmp_path)
+    asyncio.run(task.follow())
+    assert task.state == "failed" and "memory ran out" in task.error
+
+
+def test_many_commands_run_side_by_side(tmp_path, monkeypatch):
+    """One more must not wait for those before: a file is looked at while groups are looked for."""
+    started, over = [], []
+
+    def poll(self, timeout=0.0):
+        if over:
+            raise EOFError
+        return False
+
+    process = "multiprocessing.context.SpawnProcess"
+    monkeypatch.setattr(f"{process}.start", lambda self: started.append(self))
+    monkeypatch.setattr(f"{process}.terminate", lambda self: None)
+    monkeypatch.setattr("multiprocessing.connection.Connection.poll", poll)
+
+    async def follow_all():
+        asked = [Task(action="look", request=None, folder=tmp_path) for _ in range(50)]
+        under_way = [asyncio.create_task(task.follow()) for task in asked]
+        await asyncio.sleep(0.5)
+        n_started = len(started)
+        over.append(True)
+        await asyncio.gather(*under_way, return_exceptions=True)
+        return n_started
+
+    assert asyncio.run(follow_all()) == 50
+
+
+def test_a_table_that_is_made_of_an_unfinished_run_is_not_there(page, opened):
+    run, ended = page.find(opened, columns="u0")
+    assert ended == "failed" and page.get(f"{run}/scores.xlsx")[0] == 404
+
+
+def test_what_is_done_stays_done_when_it_is_stopped_late(tmp_path, monkeypatch):
+    said = [("done", {"headline": "2 groups found"})]
+    process, connection = "multiprocessing.context.SpawnProcess", "multiprocessing.connection"
+    for name in ("start", "terminate"):
+        monkeypatch.setattr(f"{process}.{name}", lambda self: None)
+    monkeypatch.setattr(f"{connection}.Connection.poll", lambda self: bool(said))
+    monkeypatch.setattr(f"{connection}.Connection.recv", lambda self: said.pop())
+
+    async def stop_late():
+        sheet = Sheet(tmp_path, "a.csv")
+        run = State(tmp_path).start(sheet, Form())
+        await asyncio.sleep(0.2)
+        run.cancel()
+        await asyncio.wait([run.following])
+        return run
+
+    run = asyncio.run(stop_late())
+    assert run.state == "done" and run.result["headline"] == "2 groups found"

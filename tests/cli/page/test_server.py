@@ -16,7 +16,7 @@ from tests.cli.page.conftest import Page
 from tests.support.command import COMMAND, ENVIRONMENT, run, run_process
 
 #: Runs one after another; RUNS=20 takes two minutes.
-N_RUNS = int(os.environ.get("RUNS", 6))
+N_RUNS = int(os.environ.get("RUNS", 4))
 
 
 class Opened:
@@ -111,7 +111,7 @@ def test_memory_stays_flat_over_many_runs(opened, survey):
         run, ended = opened.page.find(at)
         assert ended == "done" and opened.page.get(f"{run}/scores.csv")[0] == 200
         sizes.append(opened.family.memory_info().rss)
-    assert sizes[-1] < sizes[2] + 5e6
+    assert sizes[-1] < sizes[1] + 5e6
     opened.remember()
     assert len(opened.children) <= 2  # the one that sweeps, and Python's own
 
@@ -140,5 +140,5 @@ def test_what_is_filled_in_is_a_command():
         "groupfs select survey.csv --by sex --drop age --drop job --use name --missing 99 "
         "--missing q1:q5=9 --keep id --level broad --per-group 3 --direction q7 --signed --scores"
     )
-    with pytest.raises(Refused, match="x is no number of groups"):
+    with pytest.raises(Refused, match="^x is no number of groups, e.g. 5[.]$"):
         Form({"select": "each", "per_group": "x"}).request("survey.csv")

@@ -42,17 +42,15 @@ class Form:
     def request(self, table: str, roles: Sequence[str] = tuple(ROLES)) -> SelectRequest:
         """Return what ``groupfs select`` would be asked for, of the roles those named alone."""
         lines = {name: self.texts.get(name, "").splitlines() for name in LISTS}
-        given: dict[str, Any] = {
-            name: [*filter(None, map(str.strip, lines[name]))] for name in LISTS
-        }
+        given: dict[str, Any] = {n: [*filter(None, map(str.strip, of))] for n, of in lines.items()}
         for role in roles:
-            named = [name for name, of in self.roles.items() if of == role]
-            is_one = role in ("by", "label")
-            if is_one and len(named) > 1:
-                both = f"{named[0]} and {named[1]} are both there to “{ROLES[role]}”"
+            given[role] = given.get(role, []) + [n for n, of in self.roles.items() if of == role]
+        for role in {"by", "label"}.intersection(roles):
+            if len(names := given.pop(role)) > 1:
+                both = f"{names[0]} and {names[1]} are both there to “{ROLES[role]}”"
                 raise Refused(f"{both}; choose one of them.")
-            given[role] = "".join(named) if is_one else [*given.get(role, []), *named]
-        given |= {name: True for name in BOXES if self.texts.get(name)}
+            given[role] = "".join(names)
+        given |= {name: bool(self.texts.get(name)) for name in BOXES}
         selected, level = self.texts.get("select"), self.texts.get("level")
         try:
             given["level"] = level and number_or(*LEVELS)(level)

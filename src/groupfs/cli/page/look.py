@@ -1,6 +1,7 @@
 """What the columns of a file were taken for, to be seen and corrected before anything is fitted."""
 
 import contextlib
+import re
 import shlex
 from typing import Any
 
@@ -14,6 +15,8 @@ from groupfs.files.ids import is_named_id
 
 #: Columns that are shown one by one, values that each shows, how long, from so many rows.
 MOST_COLUMNS, MOST_VALUES, LONGEST, LOOKED_AT = 400, 6, 24, 2000
+#: A code for no answer that a remark proposes; names in the remark may have quotes, too.
+CODE = re.compile(r"""--missing ((?:'[^']*'|"[^"]*"|[^\s'"])+)""")
 
 
 def look(request: SelectRequest) -> dict[str, Any]:
@@ -33,12 +36,12 @@ def look(request: SelectRequest) -> dict[str, Any]:
     shown = preparation.columns[:MOST_COLUMNS]
     values, columns = table.frame([of.name for of in shown]), list[dict[str, Any]]()
     for of in shown:
-        columns.append(_row(of.name, values[of.name]) | {"kind": of.kind, "why": of.why})
-        columns[-1] |= {"steps": [step.partition("|")[0] for step in of.values]}
+        columns.append(_row(of.name, values[of.name], of.kind, of.why))
+        columns[-1]["steps"] = [step.partition("|")[0] for step in of.values]
         columns[-1]["n_gaps"] = gaps.get(of.name, columns[-1]["n_gaps"])
     if table.row_metadata is not None:  # such as that of cells
-        said = {"kind": "ignored", "why": "beside"}
-        columns += [_row(str(n), of) | said for n, of in table.row_metadata.items()]
+        beside = table.row_metadata.items()
+        columns += [_row(str(name), of, "ignored", "beside") for name, of in beside]
     categories = {of.name: of.values for of in preparation.columns if of.kind == "category"}
     words, n_sharing = shared_answers(categories)
     return {
@@ -49,31 +52,29 @@ def look(request: SelectRequest) -> dict[str, Any]:
         "columns": [of | {"wording": wording.get(of["name"], "")} for of in columns],
         "words": words if n_sharing >= FEWEST_SHARING else (),
         "notes": [*map(translate, notes)],
-        "advice": [(text, _codes(text)) for text in map(translate, preparation.advice)],
+        "advice": [
+            (text, shlex.split(" ".join(CODE.findall(text))))
+            for text in map(translate, preparation.advice)
+        ],
     }
 
 
-def _row(name: str, values: Any) -> dict[str, Any]:
+def _row(name: str, values: Any, kind: str, why: str) -> dict[str, Any]:
     present = values.dropna()
     seen = [f"{v:g}" if isinstance(v, float) else str(v) for v in present.head(LOOKED_AT)]
     seen = list(dict.fromkeys(seen))
-    is_short = max(map(len, seen), default=0) <= LONGEST
-    differ = is_short and len(seen) == min(len(present), LOOKED_AT) > MOST_VALUES
+    differ = len(seen) == min(len(present), LOOKED_AT) > MOST_VALUES
+    differ = differ and not any("." in text or len(text) > LONGEST for text in seen)
     with contextlib.suppress(ValueError):  # numbers in their order
         seen = sorted(seen, key=float) if len(seen) <= MOST_VALUES else seen
     first = [text if len(text) <= LONGEST else f"{text[:LONGEST]}…" for text in seen[:MOST_VALUES]]
+    is_id = why in ("id", "about") and (differ or is_named_id(name, len(present)))
     return {
         "name": name,
+        "kind": kind,
+        "why": why,
         "seen": ", ".join([*first, *["..."] * (len(seen) > MOST_VALUES)]),
         "n_gaps": len(values) - len(present),
-        "all_differ": differ and not any("." in text for text in seen),
-        "is_named_id": is_named_id(name, len(present)),
+        "all_differ": differ,
+        "is_id": is_id,
     }
-
-
-def _codes(sentence: str) -> list[str]:
-    """Return the codes for no answer that a remark proposes."""
-    with contextlib.suppress(ValueError):
-        words = shlex.split(sentence)
-        return [after for word, after in zip(words, words[1:], strict=False) if word == "--missing"]
-    return []

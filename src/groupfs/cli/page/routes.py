@@ -5,9 +5,8 @@ names from a list; no name from outside is ever a path.
 """
 
 import asyncio
-import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,17 +24,15 @@ from starlette.types import ASGIApp
 
 from groupfs import __version__
 from groupfs.cli.page.form import ROLES, Refused, in_order
-from groupfs.cli.page.state import LARGEST, TOO_LARGE, Run, Sheet, State
+from groupfs.cli.page.state import LARGEST, MADE, TOO_LARGE, Run, Sheet, State
 from groupfs.cli.result_folder import CONDITIONS, FILES, SCORES
 from groupfs.report.render import TEMPLATES as OF_REPORT
 
 TEMPLATES = Path(__file__).parent / "templates"
 #: Bytes of a form, at most; seconds after which the page closes if no browser has it open.
 LARGEST_FORM, UNSEEN = 5_000_000, 1800.0
-#: What groupfs select writes.
-WRITTEN = (*FILES, CONDITIONS, SCORES)
-#: Tables that are made when they are asked for, and their endings.
-MADE, ENDINGS = ("scores", "columns"), {"csv": "csv", "xlsx": "Excel", "sav": "SPSS"}
+#: What groupfs select writes, and the endings of tables that are made when they are asked for.
+WRITTEN, ENDINGS = (*FILES, CONDITIONS, SCORES), {"csv": "csv", "xlsx": "Excel", "sav": "SPSS"}
 #: Nothing comes from elsewhere; the report brings a stricter policy of its own.
 POLICY = "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
 POLICY += "img-src data:; frame-src 'self'; form-action 'self'; base-uri 'none'"
@@ -48,7 +45,7 @@ class Page:
         self.state, self.close, self.root = state, close, f"/{state.token}"
         loader = jinja2.FileSystemLoader(TEMPLATES)
         self.templates = jinja2.Environment(loader=loader, autoescape=True, trim_blocks=True)
-        told = {"version": __version__, "largest": LARGEST, "too_large": TOO_LARGE}
+        told = {"version": __version__, "largest": LARGEST, "too_large": TOO_LARGE, "to": self.to}
         self.templates.globals |= told | {"root": self.root, "roles": ROLES, "endings": ENDINGS}
 
     def app(self) -> ASGIApp:
@@ -72,9 +69,15 @@ class Page:
         app = Starlette(
             routes=[Mount(self.root, routes=routes)],  # nothing answers without the token
             exception_handlers=dict.fromkeys((HTTPException, Refused, Exception), self.refuse),
-            lifespan=self.while_open,
         )
         return TrustedHostMiddleware(app, ["127.0.0.1", "localhost"], www_redirect=False)
+
+    async def watch(self) -> None:
+        """Close the page when nothing runs and no browser has had it open for long."""
+        if any(run.state == "running" for run in self.state.runs.values()):
+            self.state.seen = time.monotonic()  # and what it finds can be fetched for a while
+        elif time.monotonic() - self.state.seen > UNSEEN:
+            self.close()
 
     def show(self, name: str, status: int = 200, **parts: Any) -> Response:
         """Render a page."""
@@ -83,7 +86,8 @@ class Page:
 
     def to(self, one: Sheet | Run) -> str:
         """Return the address of a file or a run."""
-        return f"{self.root}/{'run' if isinstance(one, Run) else 'file'}/{one.number}"
+        of = f"run/{one.number}" if isinstance(one, Run) else f"file/{one.folder.name}"
+        return f"{self.root}/{of}"
 
     async def start(self, _: Request) -> Response:
         return self.show("start", sheets=self.state.sheets.values(), runs=self.state.runs.values())
@@ -105,12 +109,11 @@ class Page:
     async def filled_in(self, request: Request) -> Response:
         """Look at the columns as they are wanted now, and find groups if that is asked for."""
         sheet, given = found(self.state.sheets, request), await fields(request)
-        given["missing"] = f"{given.get('missing', '')}\n{given.pop('code', '')}".strip()
-        words = sheet.look["words"]
+        words, columns = sheet.look["words"], sheet.look["columns"]
         order = in_order(words, [given.pop(f"step-{i}", "") for i in range(len(words))])
-        given["order"] = f"{given.get('order', '')}\n{order}".strip()
-        places = {f"role-{i}": of["name"] for i, of in enumerate(sheet.look["columns"])}
-        roles = {name: given.pop(place, "") for place, name in places.items()}
+        for name, more in (("missing", given.pop("code", "")), ("order", order)):
+            given[name] = f"{given.get(name, '')}\n{more}".strip()
+        roles = {of["name"]: given.pop(f"role-{i}", "") for i, of in enumerate(columns)}
         roles = {name: role for name, role in roles.items() if role in ROLES}
         form = replace(sheet.form, texts=given, roles=roles)
         try:
@@ -142,9 +145,9 @@ class Page:
         run, name = found(self.state.runs, request), request.path_params["name"]
         kind, _, ending = name.partition(".")
         path = run.folder / run.request.folder / name
-        if name not in WRITTEN and kind in MADE and ending in ENDINGS:
+        if run.state == "done" and name not in WRITTEN and kind in MADE and ending in ENDINGS:
             path = await self.state.make(run, kind, ending)
-        elif name not in WRITTEN or not path.is_file():
+        elif run.state != "done" or name not in WRITTEN or not path.is_file():
             raise HTTPException(404)
         is_shown = name == "report.html" and "save" not in request.query_params
         return FileResponse(path, filename=None if is_shown else f"{run.request.folder}-{name}")
@@ -159,28 +162,10 @@ class Page:
 
     async def refuse(self, request: Request, reason: Exception) -> Response:
         """Say in one sentence what cannot be had."""
-        if not request.url.path.startswith(f"{self.root}/"):
+        if not request.scope["path"].startswith(f"{self.root}/"):
             return Response("This page is open to those who have its address.\n", 403)
-        sentence = f"Something unexpected happened ({type(reason).__name__}: {reason})."
-        if isinstance(reason, HTTPException):
-            sentence = "There is nothing at this address; it may be of a page that was closed."
-        sentence = str(reason) if isinstance(reason, Refused) else sentence
-        return self.show("error", getattr(reason, "status_code", 422), sentence=sentence)
-
-    @contextlib.asynccontextmanager
-    async def while_open(self, _: Starlette) -> AsyncIterator[None]:
-        """Close the page when no browser has had it open for long, and cancel what still runs."""
-
-        async def watch() -> None:
-            while self.state.running or time.monotonic() - self.state.seen < UNSEEN:
-                await asyncio.sleep(1)
-            self.close()
-
-        watching = asyncio.create_task(watch())
-        yield
-        watching.cancel()
-        for task in self.state.running:
-            task.cancel()
+        status, kind = getattr(reason, "status_code", 422), type(reason).__name__
+        return self.show("error", status, kind=kind, reason=reason)
 
 
 def found(among: dict[str, Any], request: Request) -> Any:

@@ -14,6 +14,7 @@ from groupfs.cli.options import PageRequest
 from groupfs.utils.errors import ParameterError
 
 HOST = "127.0.0.1"
+STAYS = "All stays on this machine; Ctrl-C here, or Close on the page, ends it and removes all."
 #: Nothing is kept in a browser, told to others, or shown within their pages.
 HEADERS = [("Cache-Control", "no-store"), ("Referrer-Policy", "no-referrer")]
 HEADERS += [("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "SAMEORIGIN")]
@@ -41,13 +42,12 @@ def serve(request: PageRequest, say: Callable[[str], object]) -> None:
     try:
         state = State(Path(folder))
         page = Page(state, lambda: setattr(server, "should_exit", True))
-        quiet: Any = {"log_level": "critical", "server_header": False, "headers": HEADERS}
-        server = uvicorn.Server(uvicorn.Config(page.app(), timeout_graceful_shutdown=1, **quiet))
+        how: Any = {"log_level": "critical", "server_header": False, "headers": HEADERS}
+        how |= {"timeout_graceful_shutdown": 1, "callback_notify": page.watch}
+        server = uvicorn.Server(uvicorn.Config(page.app(), **how))
         address = f"http://{HOST}:{listening.getsockname()[1]}/{state.token}/"
         say(f"The page is open at {address}")
-        say(
-            "All stays on this machine; Ctrl-C here, or Close on the page, ends it and removes all."
-        )
+        say(STAYS)
         # on Linux without a screen there may be browsers of text
         if not sys.platform.startswith("linux") or {"DISPLAY", "WAYLAND_DISPLAY"} & {*os.environ}:
             webbrowser.open(address)

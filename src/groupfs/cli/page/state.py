@@ -18,10 +18,12 @@ from groupfs.cli.page.tasks import Task
 LARGEST = 500_000_000
 TOO_LARGE = f"{{}} has {{:,.0f}} MB, and this page takes {LARGEST / 1e6:.0f} at most; leave out "
 TOO_LARGE += "rows or columns, or have somebody run groupfs select on it."
-#: Letters of a name that could lead elsewhere or be an option, and how long it may be.
-UNSAFE, LONGEST = re.compile(r'^.*[/\\]|[\x00-\x1f\x7f:*?"<>|]|^[-.\s]+|[.\s]+$', re.S), 120
+#: Letters of a name that could lead elsewhere or be an option, and how many bytes are left of it.
+UNSAFE, LONGEST = re.compile(r'^.*[/\\]|[\x00-\x1f\x7f:*?"<>|]|^[-.\s]+|[.\s]+$', re.S), 150
 #: Steps of a fit if nothing else is asked for; with more the bar waits at its end.
 USUAL_STEPS = 10
+#: Tables that are made of a result when they are asked for.
+MADE: dict[str, Any] = {"scores": ScoresRequest, "columns": ApplyRequest}
 
 
 @dataclass
@@ -33,10 +35,6 @@ class Sheet:
     look: dict[str, Any] = field(default_factory=dict)
     form: Form = Form()
     n_runs: int = 0
-
-    @property
-    def number(self) -> str:
-        return self.folder.name
 
 
 @dataclass(eq=False, kw_only=True)
@@ -55,57 +53,53 @@ class Run(Task):
         share = min(len(self.steps) / USUAL_STEPS, 0.95)
         return {"state": self.state, "step": [*self.steps, "Starting"][-1], "share": share}
 
+    def cancel(self) -> None:
+        """End it; what is unfinished is taken back."""
+        if self.following and not self.following.cancelling():
+            self.following.cancel()
+
     def to_make(self, kind: str, ending: str) -> Task:
         """Return the command that makes a table of the scores, or of the selected columns."""
-        found, table, keep = self.request.folder, self.sheet.name, self.request.keep
+        found = self.request.folder
         out = Path(f"{found}-{kind}.{ending}")
-        if kind == "scores":
-            request: Any = ScoresRequest(found, table, keep=keep, out=out)
-            return Task(action="scores", request=request, folder=self.folder)
-        request = ApplyRequest(found / "model.skops", table, keep=keep, out=out)
-        return Task(action="apply", request=request, folder=self.folder)
+        request = MADE[kind](found, self.sheet.name, keep=self.request.keep, out=out)
+        return Task(action=kind, request=request, folder=self.folder)
 
     @property
     def commands(self) -> list[str]:
         """Write what the command line would have been, for this and for other tables."""
-        made = [self.to_make(*of) for of in (("scores", "xlsx"), ("columns", "csv"))]
-        return [command_line(task.request, self.sheet.name) for task in (self, *made)]
+        tasks = [self, self.to_make("scores", "xlsx"), self.to_make("columns", "csv")]
+        return [command_line(task.request, self.sheet.name) for task in tasks]
 
 
 class State:
     """All of it; ``folder`` is removed when the page is closed."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.token = folder, secrets.token_urlsafe(24)
+        self.folder, self.token, self.seen = folder, secrets.token_urlsafe(24), time.monotonic()
         self.sheets, self.runs = dict[str, Sheet](), dict[str, Run]()
-        self.seen, self.made = time.monotonic(), set[Task]()
-
-    @property
-    def running(self) -> list[Task]:
-        """What is under way."""
-        return [task for task in (*self.made, *self.runs.values()) if task.state == "running"]
 
     async def take(
         self, name: str, chunks: AsyncIterator[bytes], sheet: Sheet | None = None
     ) -> Sheet:
-        """Take a file in, or a codebook for one, and look at its columns."""
-        if sheet is not None:
-            codebook = Path(f"codebook-{safe_name(name)}")
-            await store(chunks, sheet.folder / codebook)
-            await self.look(sheet, replace(sheet.form, codebook=codebook))
-            return sheet
-        sheet = Sheet(self.folder / secrets.token_hex(6), safe_name(name))
-        sheet.folder.mkdir()
+        """Take a file in, or a codebook for one, and look at its columns; or keep nothing of it."""
+        name, is_new = safe_name(name), sheet is None
+        sheet = sheet or Sheet(self.folder / secrets.token_hex(6), name)
+        while (path := sheet.folder / name).exists():  # runs may still read what was there
+            name = f"new-{name}"
         try:
-            await store(chunks, sheet.folder / sheet.name)
-            await self.look(sheet, Form())
+            await store(chunks, path)
+            form = Form() if is_new else replace(sheet.form, codebook=Path(name))
+            await self.look(sheet, form)
         except BaseException:
-            shutil.rmtree(sheet.folder, ignore_errors=True)
+            path.unlink(missing_ok=True)
+            if is_new:
+                shutil.rmtree(sheet.folder, ignore_errors=True)
             raise
-        aside = [of for of in sheet.look["columns"] if of["why"] in ("id", "about")]
-        ids = [of["name"] for of in aside if of["all_differ"] or of["is_named_id"]]
-        sheet.form = Form(roles=dict.fromkeys(ids, "keep"))
-        self.sheets[sheet.number] = sheet
+        if is_new:
+            ids = [of["name"] for of in sheet.look["columns"] if of["is_id"]]
+            sheet.form = Form(roles=dict.fromkeys(ids, "keep"))
+            self.sheets[sheet.folder.name] = sheet
         return sheet
 
     async def look(self, sheet: Sheet, form: Form) -> None:
@@ -135,34 +129,33 @@ class State:
 
     async def do(self, task: Task) -> Any:
         """Wait for what a command gives."""
-        self.made.add(task)
-        try:
-            await task.follow()
-        finally:
-            self.made.discard(task)
+        await task.follow()
         if task.state != "done":
-            raise Refused(task.error or "Cancelled.")
+            raise Refused(task.error)
         return task.result
 
 
 def safe_name(name: str) -> str:
-    """Return the name of a file without what could lead elsewhere."""
-    return UNSAFE.sub("", UNSAFE.sub("", name))[-LONGEST:] or "table"
+    """Return the end of a file's name without what could lead elsewhere."""
+    name = name.encode()[-LONGEST:].decode(errors="ignore")
+    return UNSAFE.sub("", UNSAFE.sub("", name)) or "table"
 
 
 async def store(chunks: AsyncIterator[bytes], path: Path) -> None:
-    """Write an upload to a path; what is too large is read to its end, and not kept."""
+    """Write an upload to a path; what is refused is read to its end, or a browser hears nothing."""
     size = 0
     try:
+        path.parent.mkdir(exist_ok=True)
         with path.open("wb") as file:
             async for chunk in chunks:
                 size += len(chunk)
                 if size <= LARGEST:
                     file.write(chunk)
     except OSError as reason:
+        async for _ in chunks:
+            pass
         why = (reason.strerror or str(reason)).lower()
-        raise Refused(
-            f"{path.name} could not be kept ({why}); make room and try again."
-        ) from reason
+        sentence = f"{path.name} could not be kept ({why}); make room and try again."
+        raise Refused(sentence) from reason
     if size > LARGEST:
         raise Refused(TOO_LARGE.format(path.name, size / 1e6))

@@ -7,24 +7,25 @@ import os
 import signal
 import tempfile
 import threading
-import time
 import warnings
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-#: Seconds that a cancelled command has to take back what is unfinished.
-PATIENCE = 5.0
+#: Seconds that a cancelled command has to take back what is unfinished, and between two looks.
+PATIENCE, EVERY = 5.0, 0.05
 #: What is said of a process that did not say itself how it ended.
 KILLED = "The work was ended from outside, most often because memory ran out; try fewer rows."
+#: What the page shows of the summary of a result.
+SHOWN = ("headline", "level", "levels_sentence", "selection")
 
 
 @dataclass(eq=False, kw_only=True)
 class Task:
     """One command on one file: what is asked for, how far it is, and what came out."""
 
-    action: str  #: look, select, scores or apply
+    action: str  #: look, select, or the table to make: scores or columns
     request: Any
     folder: Path  #: where the file is, and where results go
     state: str = "running"  #: in the end done, failed or cancelled
@@ -34,82 +35,77 @@ class Task:
     error: str = ""
 
     async def follow(self) -> None:
-        """Run the command to its end."""
-        await asyncio.to_thread(self._follow)
-
-    def cancel(self) -> None:
-        """End the command; it takes back what is unfinished."""
-        if self.state == "running":
-            self.state = "cancelled"
-
-    def _follow(self) -> None:
+        """Run the command to its end; where this is cancelled, so is the command."""
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe(duplex=False)
         asked_for = (self.action, self.request, self.folder, theirs)
         process = context.Process(target=_work, args=asked_for)
-        process.start()
-        theirs.close()
-        kind, content, waits_until = "failed", KILLED, float("inf")
-        with ours, contextlib.suppress(EOFError, OSError):
-            while time.monotonic() < waits_until:
-                if self.state == "cancelled" and waits_until == float("inf"):
-                    process.terminate()
-                    waits_until = time.monotonic() + PATIENCE
-                if not ours.poll(0.1):
-                    continue
-                said = ours.recv()
-                self.steps += said.get("step", [])
-                self.notes += said.get("notes", [])
-                kind, content = said.get("end", (kind, content))
-        process.join(PATIENCE)
-        process.kill()
-        process.join()
-        process.close()
-        if self.state == "running":
-            self.state = kind
-            self.result, self.error = (content, "") if kind == "done" else (None, content)
+        state, content = "failed", KILLED
+        try:
+            with ours, contextlib.suppress(EOFError, OSError):  # nobody is there, or could be
+                with theirs:
+                    process.start()
+                while True:
+                    while not ours.poll():
+                        await asyncio.sleep(EVERY)
+                    kind, said = ours.recv()
+                    if kind in ("steps", "notes"):
+                        getattr(self, kind).extend(said)
+                    else:
+                        state, content = kind, said
+        except asyncio.CancelledError:
+            process.terminate()
+            if state != "done":  # what it has written is there
+                state, content = "cancelled", ""
+            raise
+        finally:
+            if process.pid is not None:
+                await asyncio.to_thread(process.join, PATIENCE)
+                process.kill()
+                process.join()
+                process.close()
+            self.result, self.error = (content, "") if state == "done" else (None, content)
+            self.state = state
 
 
 def _work(action: str, request: Any, folder: Path, pipe: Connection) -> None:
     """Do what is asked for in this process, and tell of it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    threading.Thread(target=_end_with_server, daemon=True).start()
-    from groupfs.cli.errors import sentence_and_code
-    from groupfs.utils.progress import listening
+    with contextlib.suppress(KeyboardInterrupt, BrokenPipeError):  # nobody waits for more
+        threading.Thread(target=_end_with_server, daemon=True).start()
+        os.chdir(folder)
+        tempfile.tempdir = str(folder)  # all is removed with it
+        from groupfs.cli.errors import sentence_and_code
 
-    os.chdir(folder)
-    tempfile.tempdir = str(folder)  # all is removed with it
-    with warnings.catch_warnings(), listening(lambda step: pipe.send({"step": [step]})):
-        warnings.simplefilter("ignore")
         try:
-            pipe.send({"end": ("done", _act(action, request, pipe))})
+            pipe.send(("done", _act(action, request, pipe)))
         except Exception as error:
-            pipe.send({"end": ("failed", sentence_and_code(error)[0])})
-        except KeyboardInterrupt:
-            pass  # nobody waits for more
+            pipe.send(("failed", sentence_and_code(error)[0]))
 
 
 def _act(action: str, request: Any, pipe: Connection) -> Any:
     from groupfs.cli import other_table
     from groupfs.cli.page.look import look
     from groupfs.cli.select import select
+    from groupfs.utils.progress import listening
 
-    if action == "look":
-        return look(request)
+    def step(*steps: str) -> None:
+        pipe.send(("steps", steps))
 
-    def step(text: str) -> None:
-        pipe.send({"step": [text]})
+    def note(*notes: str) -> None:
+        pipe.send(("notes", notes))
 
-    def note(*sentences: str) -> None:
-        pipe.send({"notes": sentences})
-
-    if action != "select":
-        act = other_table.scores if action == "scores" else other_table.apply
-        return act(request, step, note)
-    summary = select(request, step, note)
+    with warnings.catch_warnings(), listening(step):
+        warnings.simplefilter("ignore")
+        if action == "look":
+            return look(request)
+        if action != "select":
+            make = other_table.scores if action == "scores" else other_table.apply
+            return make(request, step, note)
+        summary = select(request, step, note)
     return {
-        **{name: summary[name] for name in ("headline", "level", "levels_sentence", "selection")},
+        **{name: summary[name] for name in SHOWN},
         **{name: summary["table"][name] for name in ("n_samples", "n_features")},
         "levels": [one["n_groups"] for one in summary["levels"]],
         "has_scores": any(group["kept"] for group in summary["groups"]),

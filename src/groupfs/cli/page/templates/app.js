@@ -86,10 +86,9 @@ for (const link of document.querySelectorAll("a[data-made]")) {
     try {
       const answer = await fetch(link.href);
       if (!answer.ok) return location.assign(link.href);
-      const name = /filename="?([^"]+)"?/.exec(answer.headers.get("content-disposition"));
       const saved = document.createElement("a");
       saved.href = URL.createObjectURL(await answer.blob());
-      saved.download = name ? name[1] : "table";
+      saved.download = link.download;
       saved.click();
       status.textContent = `Saved as ${saved.download}`;
     } catch { gone(); }
