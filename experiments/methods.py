@@ -82,7 +82,8 @@ def select_and_judge(
     for budget, selected in zip(budgets, at_budgets(selector, budgets), strict=True):
         by_clusters = None if scenario is None else judge_clusters(Z, y, selected)
         scores = by_clusters or judge(Z, y, selected).as_dict()
-        rows.append({"budget": budget, "n_selected": len(selected), **scores, **facts})
+        stored = {"features": " ".join(map(str, selected))} if method == "FeatureGroups" else {}
+        rows.append({"budget": budget, "n_selected": len(selected), **scores, **facts, **stored})
     return rows
 
 

@@ -490,7 +490,8 @@ class FeatureGroups(GroupSelector):
         refuse_conflicts(self.get_params(deep=False))
         refuse_too_many(self.n_features_to_select, n_features)
         self.feature_kinds_ = np.array(table.kinds or ["number"] * len(table.names))
-        return table, Options(self.n_groups, self.signed, metric, self.keep_unrelated)
+        options = Options(self.n_groups, self.signed, metric, self.keep_unrelated)
+        return table, replace(options, by_products=self.similarity in ("correlation", "rank"))
 
     def _known(self, X: Any, table: "Table") -> tuple[Any, list[Any]]:
         """Return labels and names of groups that are known beforehand."""

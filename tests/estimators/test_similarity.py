@@ -33,6 +33,17 @@ def test_the_right_similarity_finds_what_correlation_misses(shape, finds, misses
     assert index(shape, misses) < 0.8
 
 
+def test_groups_of_bent_relations_are_kept(rng):
+    hidden = rng.standard_normal((2, 300))
+    X = rng.standard_normal((300, 12))
+    X[:, :8] = (
+        0.1 * X[:, :8] + np.concatenate([[a, a**2, np.abs(a), np.cos(2 * a)] for a in hidden]).T
+    )
+    selector = FeatureGroups(similarity="distance", **QUICK).fit(X)
+    assert sorted(of.tolist() for of in selector.groups_) == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert selector.group_kept_.all()
+
+
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("similarity", ["rank", "distance"])
 def test_noise_has_no_groups_by_any(similarity):

@@ -36,6 +36,7 @@ class Options:
     metric: str | SampleGraph = "euclidean"  #: of the samples; their graph where it is known
     keep_unrelated: bool = False
     n_neighbors: int = N_NEIGHBORS  #: K, fewer than the samples
+    by_products: bool = True  #: whether features of a group go together in sums of products
     blocks: IntArray | None = None  #: block of every row, such as a cohort, (n,)
 
 
@@ -83,7 +84,8 @@ def describe(
     replication, again = division.found_again, None
     if replication is not None and division.dealt is not None:
         again = replication >= LEAST_FOUND
-        again &= holds_in_blocks(Z[:, inside] * signs[inside], blocks, labels, C)
+        if options.by_products:  # bent relations have no mean correlation to hold
+            again &= holds_in_blocks(Z[:, inside] * signs[inside], blocks, labels, C)
     within_blocks = in_blocks = None
     if options.blocks is not None:
         members = [np.flatnonzero(division.labels == j) for j in order]
