@@ -37,7 +37,7 @@ from groupfs.utils.sklearn_compat import (
     validate_parameter_constraints,
 )
 from groupfs.utils.text import join_words
-from groupfs.utils.types import IntArray
+from groupfs.utils.types import FloatArray, IntArray
 from groupfs.utils.warn import SelectionWarning, warn
 
 if TYPE_CHECKING:
@@ -415,6 +415,39 @@ class FeatureGroups(GroupSelector):
                 X = without_blocks(X, codes)
             table, options = clone(self)._open(X)
             return rows_needed(self, table, replace(options, blocks=codes))
+
+    def shared_structure(self, X: ArrayLike) -> FloatArray:
+        """Measure how far every group tells of the samples what the other groups tell.
+
+        A group's features are looked at on the graph of the samples that the features of the other
+        groups make. Groups that tell the same clusters or order of samples come high, a shift of a
+        few columns alone, such as a batch or light on pictures, about 0. It ranks groups and does
+        not say which to drop: groups that are independent of each other are about 0, too.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or DataFrame of shape (n_samples, n_features)
+            The table of the fit, or one with the same columns.
+
+        Returns
+        -------
+        ndarray of shape (n_groups_,)
+            Smoothness beyond that of a column that knows nothing of the graph, in deviations.
+        """
+        from groupfs.discovery.shared_structure import shared_structure
+        from groupfs.preservation.rows_needed import columns_of_fit
+
+        check_is_fitted(self)
+        table, options = clone(self)._open(columns_of_fit(self, X))
+        if not isinstance(options.metric, str):
+            raise ParameterError(
+                "with a graph as metric groups are not compared by their own; group_smoothness_ "
+                "says how smooth each is on it.",
+                "metric",
+            )
+        seed = derive_seeds(check_random_state(self.random_state), 1)[0]
+        labels, how = self.group_labels_[table.columns], (options.n_neighbors, options.metric)
+        return shared_structure(table.rows, labels, self.n_groups_, *how, seed)
 
     def _find_level(self, level: int | str) -> int:
         """Return the place of a level in ``levels_``."""
