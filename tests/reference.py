@@ -214,9 +214,14 @@ def explained_share(X, weights, chosen):
 
 
 def explained_order(X, weights, candidates, n_picks):
-    """Choose, again and again, the candidate with the largest share explained."""
-    chosen = []
+    """Choose, again and again, the candidate with the largest share explained.
+
+    When .95 is explained, all that have a weight count alike from then on.
+    """
+    chosen, weights = [], np.asarray(weights, dtype=np.float64)
     for _ in range(n_picks):
+        if chosen and explained_share(X, weights, chosen) >= 0.95:
+            weights = (weights > 0).astype(np.float64)
         shares = {
             s: explained_share(X, weights, [*chosen, s]) for s in candidates if s not in chosen
         }

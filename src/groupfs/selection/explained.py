@@ -70,14 +70,16 @@ class ExplainedVariance:
                 found[alike.features[some]] = alike.gains(some, self._least_left)
         return found
 
-    def pick(self, candidates: IntArray, n_picks: int) -> tuple[IntArray, FloatArray]:
-        """Choose candidates until nothing is left to explain, and say what each adds, (c,) each."""
+    def pick(
+        self, candidates: IntArray, n_picks: int, may_miss: float = LEAST_MISSING
+    ) -> tuple[IntArray, FloatArray]:
+        """Choose candidates until no more is missing, and say what each adds, (c,) each."""
         allowed = np.zeros(len(self.sizes), dtype=bool)
         allowed[candidates] = True
         chosen: list[int] = []
         gains: list[float] = []
         worth = np.zeros(len(self.sizes))
-        while len(chosen) < n_picks and self.missing() > LEAST_MISSING:
+        while len(chosen) < n_picks and self.missing() > may_miss:
             doing()
             if len(candidates) <= FEW_FEATURES or len(chosen) % PICKS == 0:
                 worth = self._gains_of(allowed)

@@ -3,7 +3,8 @@ r"""Order all features so that the first k say most of what the related ones say
 Axes: N samples, d features, T of them that count, p columns, m coordinates.
 
 Features are chosen by what they explain of the related ones, smooth ones counting more (module
-``explained``); when all is explained, by coverage: each counts by its nearest chosen one. Features
+``explained``). From 95 % on all related ones count alike, as smooth ones have had their say; when
+all is explained, features are chosen by coverage: each counts by its nearest chosen one. Features
 in groups come first, then other related ones, then the rest. One order serves every budget: each is
 a beginning of it.
 
@@ -15,7 +16,7 @@ similarity.
 """
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -30,6 +31,8 @@ from groupfs.selection.held_out import explained_held_out
 from groupfs.utils.threads import in_threads, spans
 from groupfs.utils.types import BoolArray, FloatArray, IntArray
 
+#: Share of the weighted variance that may be missing when all features begin to count alike.
+MAY_MISS = 0.05
 #: Multiplications of exact products of features chosen by a sketch, and features at least.
 MULTIPLICATIONS, FEWEST_EXACT = 2e11, 16
 #: Features that count: of more, so many at random stand for all.
@@ -84,17 +87,20 @@ def order_features(
     found = similarity.coordinates(limits)
     weights = weights / found.n_duplicates
     weights = weights / weights.sum()
-    state = None  # similarities other than correlation know no residuals
+    alike = np.where(weights > 0, 1 / found.n_duplicates, 0.0)
+    both = (weights, alike / alike.sum())
+    states = None  # similarities other than correlation know no residuals
     if found.F is not None:
-        each = np.repeat(weights / found.sizes, found.sizes)
-        state = ExplainedVariance(found.F, weighted_targets(found.F, each), found.sizes)
-    order, gains = _greedy(state, Coverage.of(found, weights), stages, limits.most_picks)
-    if state is None and found.squared is not None:
+        each = [np.repeat(w / found.sizes, found.sizes) for w in both]
+        states = _states(found.F, found.F, each, found.sizes)
+    coverage = Coverage.of(found, weights if states is None else both[1])
+    order, gains = _greedy(states, coverage, stages, limits.most_picks)
+    if states is None and found.squared is not None:
         reached = np.maximum.accumulate(found.squared[order], axis=0) @ weights
         gains = np.diff(reached, prepend=0.0)
     if found.is_sketch and found.F is not None:
         gains = _beyond_chance(gains, len(found.F))
-        order, gains = _ranked_exactly(similarity, weights, order, gains, stages, limits)
+        order, gains = _ranked_exactly(similarity, both, order, gains, stages, limits)
     # directions that rounding hides may be missing in the sum
     explained = np.minimum(np.cumsum(np.append(gains, np.zeros(len(last)))) / gains.sum(), 1.0)
     explained[len(order) - 1 :] = 1.0
@@ -180,24 +186,56 @@ class Coverage:
         return np.array([*picked, *others], dtype=np.int64)
 
 
+def _states(
+    F: FloatArray, targets: FloatArray, weights: Sequence[FloatArray], sizes: IntArray
+) -> list[ExplainedVariance]:
+    """Make the states of a choice by weights, and of one in which targets count alike."""
+    own, alike = weights
+    differ = not np.allclose(own, alike, rtol=1e-6, atol=0)
+    used = (own, alike) if differ else (own,)
+    return [ExplainedVariance(F, weighted_targets(targets, w), sizes) for w in used]
+
+
 def _greedy(
-    state: ExplainedVariance | None, coverage: Coverage | None, stages: list[IntArray], n_picks: int
+    states: list[ExplainedVariance] | None,
+    coverage: Coverage | None,
+    stages: list[IntArray],
+    n_picks: int,
 ) -> tuple[IntArray, FloatArray]:
     """Order the features of the stages; return them, and what each adds as far as that is known."""
     order: list[int] = []
     gains: list[float] = []
     for stage in stages:
         chosen, added = stage[:0], np.zeros(0)
-        if state is not None:
-            chosen, added = state.pick(stage, n_picks - len(order))
+        if states is not None:
+            chosen, added = _explaining(states, stage, n_picks - len(order))
         others = np.setdiff1d(stage, chosen, assume_unique=True)
         if coverage is not None:
             coverage.add(chosen)
             others = coverage.order(others, n_picks - len(order) - len(chosen))
         order += [*chosen.tolist(), *others.tolist()]
-        if state is not None:
-            gains += [*added.tolist(), *state.add_in_order(others).tolist()]
+        if states is not None:
+            gains += [*added.tolist(), *states[0].add_in_order(others).tolist()]
     return np.array(order, dtype=np.int64), np.array(gains)
+
+
+def _explaining(
+    states: list[ExplainedVariance], stage: IntArray, n_picks: int
+) -> tuple[IntArray, FloatArray]:
+    """Choose features of a stage by what they explain, first by weights, then all counting alike.
+
+    What each adds is by weights.
+    """
+    weighted, *alike = states
+    chosen, added = weighted.pick(stage, n_picks, *[MAY_MISS] * len(alike))
+    for even in alike:
+        for feature in chosen:
+            even.add(int(feature))
+        rest = np.setdiff1d(stage, chosen, assume_unique=True)
+        more, _ = even.pick(rest, n_picks - len(chosen))
+        added = np.append(added, [weighted.add(int(feature)) for feature in more])
+        chosen = np.append(chosen, more)
+    return chosen, added
 
 
 def _beyond_chance(gains: FloatArray, n_rows: int) -> FloatArray:
@@ -210,7 +248,7 @@ def _beyond_chance(gains: FloatArray, n_rows: int) -> FloatArray:
 
 def _ranked_exactly(
     similarity: Similarity,
-    weights: FloatArray,
+    weights: Sequence[FloatArray],
     order: IntArray,
     estimates: FloatArray,
     stages: list[IntArray],
@@ -228,9 +266,9 @@ def _ranked_exactly(
     solve = partial(scipy.linalg.solve_triangular, F, trans=1, check_finite=False)
     parts = [(R[start:stop].T,) for start, stop in spans(len(R), TOGETHER)]
     T = np.concatenate(list(in_threads(solve, parts)), axis=1)
-    state = ExplainedVariance(F, weighted_targets(T, weights), np.ones(len(first), dtype=np.int64))
+    states = _states(F, T, weights, np.ones(len(first), dtype=np.int64))
     inside = [np.flatnonzero(np.isin(first, stage)) for stage in stages]
-    again, gains = _greedy(state, None, inside, len(first))
+    again, gains = _greedy(states, None, inside, len(first))
     rest = estimates[len(first) :]
     rest = rest if rest.any() else np.ones(len(rest))
     rest = rest * max(0.0, 1 - gains.sum()) / max(rest.sum(), 1e-300)
