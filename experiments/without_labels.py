@@ -100,7 +100,7 @@ def table_of(found: pd.DataFrame, measures: Sequence[str] = MEASURES) -> str:
             at = found[found["level"] == level]
             pair = at.pivot(index="table", columns="method")
             n_all = at["table"].nunique()
-            if method not in pair["accuracy"]:
+            if method not in pair["accuracy"] or pair["accuracy"][method].count() < n_all / 2:
                 line.append(running.NONE)
                 continue
             means, marks = [], ""
@@ -158,7 +158,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     given.join = None if given.ours else given.join
     rows = running.compute(our_cells(tables, given.quick), work, given)
     if given.ours and len(others):
-        others = others[~others["method"].isin(OURS) & others["table"].isin(tables)]
+        wanted = set(methods.WITHOUT_LABELS) - set(OURS)
+        others = others[others["method"].isin(wanted) & others["table"].isin(tables)]
         rows = pd.concat([others, rows], ignore_index=True)
     elif not given.join:
         others = running.compute(other_cells(rows, tables, given.quick), work, given)

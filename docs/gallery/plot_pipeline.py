@@ -23,7 +23,8 @@ print(X.shape)
 # %%
 # A step like any other
 # ---------------------
-# The search finds the groups again for every fold and budget, which takes seconds.
+# The search finds the groups again for every fold and budget, which takes seconds. One fit for each
+# fold is enough with the loop of :doc:`/guide/pipelines`.
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV

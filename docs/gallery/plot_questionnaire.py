@@ -42,7 +42,9 @@ print(X.iloc[:3, :7])
 # Find the scales
 # ---------------
 # Nothing has to be turned round first: an item and its reverse say the same, so a reversed item
-# finds its scale. A minus marks items that run against the most central one of their group.
+# finds its scale. A minus marks items that are low where the scale is high. At first the most
+# central item sets the direction and has no minus, whatever its wording: ``sociable_1`` is worded
+# the other way round, so the others have a minus. ``towards("sociable_2")`` makes that one set it.
 
 from groupfs import FeatureGroups
 
@@ -52,6 +54,8 @@ marks = np.where(table["centrality"] < 0, "-", "")
 for number, names in (marks + table["feature"]).groupby(table["group"]):
     print(f"{number}, replication {selector.group_replication_[number - 1]:.2f}:", ", ".join(names))
 print("in no group:", ", ".join(X.columns[selector.group_labels_ < 0]))
+selector = selector.towards("sociable_2")
+print("now with a minus:", ", ".join(X.columns[selector.group_signs_ < 0]))
 
 # %%
 # The groups are the four scales. All of them hold together beyond chance and are found again in
@@ -74,13 +78,12 @@ plot_groups(selector, ax=axes[1])
 # %%
 # Scores and a short form
 # -----------------------
-# A person's score on a scale is the mean of its items, those that run the other way turned round
-# and the central ones counting most. It is high where the most central item is: if that one is
-# reversed, so is the scale. The most central item of each scale makes a short form of four.
+# A person's score on a scale is the mean of its items, those with a minus turned round and the
+# central ones counting most. It is high where the item that sets the direction, after which it is
+# called, is high. One item of each scale makes a short form of four.
 
-selector.set_output(transform="pandas")
-print(selector.set_params(output="scores").transform(X).head(3).round(2))
-print("short form:", ", ".join(selector.set_params(n_per_group=1).transform(X).columns))
+print(selector.scores_frame(X).head(3).round(2))
+print("short form:", ", ".join(X.columns[selector.select(n_per_group=1).features]))
 
 # %%
 # A short form of any length is the beginning of one order of the items: each explains most of the
@@ -89,7 +92,7 @@ print("short form:", ", ".join(selector.set_params(n_per_group=1).transform(X).c
 from groupfs.plotting import plot_explained
 
 plot_explained(selector)
-eight = selector.select(n_features_to_select=8, output="features")
-print(f"8 items explain {selector.explained_[7]:.0%}:", ", ".join(X.columns[eight.features]))
+eight = X.columns[selector.select(n_features_to_select=8).features]
+print(f"{len(eight)} items explain {selector.explained_[7]:.0%}:", ", ".join(eight))
 plt.show()
 # sphinx_gallery_thumbnail_number = 1
