@@ -16,7 +16,7 @@ from tests.cli.page.conftest import Page
 from tests.support.command import COMMAND, ENVIRONMENT, run, run_process
 
 #: Runs one after another; RUNS=20 takes two minutes.
-N_RUNS = int(os.environ.get("RUNS", 4))
+N_RUNS = int(os.environ.get("RUNS", 3))
 
 
 class Opened:
