@@ -117,6 +117,11 @@ def test_a_sparse_table_has_its_labels_beside_it_its_own_names_and_no_answers(tm
 
 
 @pytest.mark.slow
+def test_demo_proposes_no_command_for_a_file_that_is_not_there(tmp_path):
+    told = run("demo", "-o", tmp_path / "demo").output
+    assert "report.html in a browser" in told and "groupfs apply" not in told
+
+
 def test_demo_finds_the_moons_and_writes_a_report(tmp_path):
     out = tmp_path / "demo"
     result = run("demo", "-o", out, "--json", "-q")

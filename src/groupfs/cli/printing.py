@@ -73,7 +73,7 @@ def print_outcome(summary: dict[str, Any], request: SelectRequest, seconds: floa
         console.print(sentence)
     lines = [f"\nWritten in {seconds:.0f} s: {out}/", f"  {', '.join(files)}"]
     lines.append(f"Open {out / 'report.html'} in a browser.")
-    if summary["selection"]["n_features"]:
+    if summary["selection"]["n_features"] and request.table is not None:  # the moons are no file
         source = summary["table"]["source"]
         words = ["groupfs", "apply", str(out / "model.skops"), source, "-o", "selected-columns.csv"]
         lines.append(f"The selected columns themselves: {shlex.join(words)}")

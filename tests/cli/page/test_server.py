@@ -140,5 +140,8 @@ def test_what_is_filled_in_is_a_command():
         "groupfs select survey.csv --by sex --drop age --drop job --use name --missing 99 "
         "--missing q1:q5=9 --keep id --level broad --per-group 3 --direction q7 --signed --scores"
     )
-    with pytest.raises(Refused, match="^x is no number of groups, e.g. 5[.]$"):
-        Form({"select": "each", "per_group": "x"}).request("survey.csv")
+    for text in ("x", "0", "-1"):
+        with pytest.raises(
+            Refused, match=f"^{text} is no number of columns for each group, e.g. 3[.]$"
+        ):
+            Form({"select": "each", "per_group": text}).request("survey.csv")

@@ -54,10 +54,12 @@ class Form:
         selected, level = self.texts.get("select"), self.texts.get("level")
         try:
             given["level"] = level and number_or(*LEVELS)(level)
-            if selected == "each":
-                given["per_group"] = number_or()(self.texts.get("per_group", "3").strip())
         except typer.BadParameter as reason:
             raise Refused(reason.message) from reason
+        each = self.texts.get("per_group", "3").strip()
+        if selected == "each" and not (each.isdecimal() and int(each)):
+            raise Refused(f"{each or 'Nothing'} is no number of columns for each group, e.g. 3.")
+        given["per_group"] = int(each) if selected == "each" else None
         given["from_groups"] = "kept" if selected == "kept" else None
         given = {name: value for name, value in given.items() if value}
         return SelectRequest(table, scores=True, labels=self.codebook, **given)
